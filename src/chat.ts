@@ -1,0 +1,51 @@
+/**
+ * The shapes in which every dialect hands a chat to the evaluator. Types only: no dialect, no policy, no network.
+ */
+
+/** A JSON value as the strict reader returns it (`json.ts`); objects have `Object.prototype` and own keys only. */
+export type Json = null | boolean | number | string | Json[] | JsonObject
+export interface JsonObject {
+  [key: string]: Json
+}
+
+/**
+ * Whose words a text is. `developer` counts as `system`; `tool` is a tool's result or any retrieved text;
+ * `definition` is a tool definition or an output schema; `parameter` is every other string leaf or key of the body
+ * (model name, metadata, stop strings, unknown fields).
+ */
+export const roles = ['system', 'user', 'assistant', 'tool', 'definition', 'parameter'] as const
+export type Role = (typeof roles)[number]
+
+/** One string leaf, or one key, of a request or answer. */
+export interface ChatPart {
+  role: Role
+  text: string
+  /** RFC 6901 pointer of the leaf in the body; for a key, the pointer of its value. */
+  pointer: string
+  /** Set where the text is an object's key, not a value: a redaction renames it. */
+  isKey?: true
+}
+
+/** A part that holds no text to judge: image, audio, file. */
+export interface Media {
+  pointer: string
+  kind: 'image' | 'audio' | 'video' | 'file'
+}
+
+export interface ChatContent {
+  parts: ChatPart[]
+  /** Runs of indexes into `parts` whose texts a model reads as one (the parts of one message, turns in a row): judged joined too. */
+  joined: number[][]
+  media: Media[]
+}
+
+export interface ChatRequest extends ChatContent {
+  stream: boolean
+  model: string | undefined
+  /** The dialect's own metadata object, the source of context where no header gives one. */
+  metadata: JsonObject | undefined
+  /** The dialect's own conversation field. */
+  session: string | undefined
+}
+
+export type ChatReply = ChatContent

@@ -1,0 +1,94 @@
+/**
+ * The one table of error codes. Statuses and codes are CONTRACT section 2; a test holds the table, the OpenAPI document
+ * and the README equal. Public messages never contain evaluated text, a matched phrase, a key or a stack.
+ */
+export const errorTable = {
+  validation_error: { status: 400, message: 'The request is not valid.' },
+  api_key_required: {
+    status: 401,
+    message: 'An API key is required: send it as X-API-Key or as Authorization: Bearer.'
+  },
+  invalid_api_key: { status: 401, message: 'The API key is not valid.' },
+  insufficient_scope: { status: 403, message: 'The API key lacks a scope that this operation needs.' },
+  ip_not_allowed: { status: 403, message: 'The address is not on the list of this API key.' },
+  own_review: { status: 403, message: 'A key may not decide a review that it caused.' },
+  not_found: { status: 404, message: 'There is nothing at this address.' },
+  method_not_allowed: { status: 405, message: 'This method is not allowed here.' },
+  key_retiring: { status: 409, message: 'This key was rotated already and is in its grace period.' },
+  key_revoked: { status: 409, message: 'This key is revoked.' },
+  key_expired: { status: 409, message: 'This key is expired.' },
+  already_decided: { status: 409, message: 'This review is decided already.' },
+  review_expired: { status: 409, message: 'This review is expired.' },
+  payload_too_large: { status: 413, message: 'The body is too large.' },
+  unsupported_media_type: { status: 415, message: 'The content type must be application/json in UTF-8.' },
+  unsupported_encoding: {
+    status: 415,
+    message: 'The content encoding must be identity, gzip, deflate, br or zstd, once.'
+  },
+  unscannable_content: { status: 422, message: 'The request holds content that cannot be evaluated.' },
+  rate_limit_exceeded: { status: 429, message: 'The rate limit is exceeded.' },
+  internal_error: { status: 500, message: 'An internal error occurred.' },
+  upstream_error: { status: 502, message: 'The upstream did not give a usable answer.' },
+  upstream_timeout: { status: 504, message: 'The upstream did not answer in time.' },
+  overloaded: { status: 503, message: 'The service is overloaded. Try again shortly.' },
+  storage_unavailable: { status: 503, message: 'The storage is unavailable. Try again shortly.' },
+  evaluator_unavailable: { status: 503, message: 'The evaluation could not be completed. Nothing was forwarded.' }
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type ErrorCode = keyof typeof errorTable
+
+/** Why a field was refused (CONTRACT section 2, `details.reason`). */
+export type ValidationReason =
+  | 'missing'
+  | 'wrong_type'
+  | 'empty'
+  | 'too_long'
+  | 'out_of_range'
+  | 'invalid_format'
+  | 'unknown_field'
+  | 'unknown_value'
+  | 'malformed_json'
+  | 'duplicate_key'
+  | 'too_deep'
+  | 'invalid_utf8'
+  | 'unrepresentable_number'
+
+/**
+ * A fault that a client is told of. It carries three texts: `code` for machines, `message` for the caller, `internal`
+ * (optional) for the log alone. `fields` are the code's extra members of the body, `headers` go on the response.
+ * Denials travel as values of this type where they are expected (see `identity`), and are thrown where they end a call.
+ */
+export class Fault extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly internal: string | undefined
+
+  constructor(
+    code: ErrorCode,
+    options: {
+      message?: string
+      fields?: Record<string, unknown>
+      headers?: Record<string, string>
+      internal?: string
+      cause?: unknown
+    } = {}
+  ) {
+    super(
+      options.message ?? errorTable[code].message,
+      options.cause === undefined ? undefined : { cause: options.cause }
+    )
+    this.name = 'Fault'
+    this.code = code
+    this.status = errorTable[code].status
+    this.fields = options.fields ?? {}
+    this.headers = options.headers ?? {}
+    this.internal = options.internal
+  }
+}
+
+/** A 400 that names the field (dotted path, `""` for the whole body, `query.<name>` or a header's name) and the reason. */
+export function invalid(field: string, reason: ValidationReason, message: string): Fault {
+  return new Fault('validation_error', { message, fields: { details: { field, reason } } })
+}

@@ -1,0 +1,102 @@
+/** The words and shapes of a decision: spec sections 2.2 to 2.4, CONTRACT section 4. */
+import type { ChatPart, JsonObject } from '../chat.js'
+
+/** From the mildest to the strictest: a combination of verdicts takes the strictest. */
+export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
+export type Decision = (typeof decisions)[number]
+
+export function strictest(a: Decision, b: Decision): Decision {
+  return decisions.indexOf(a) >= decisions.indexOf(b) ? a : b
+}
+
+export const categories = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'sexual_minors',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'prompt_injection',
+  'jailbreak',
+  'personal_data',
+  'secrets',
+  'misinformation',
+  'profanity'
+] as const
+export type Category = (typeof categories)[number]
+
+export const detectionTypes = [
+  'policy_violation',
+  'prompt_injection',
+  'jailbreak',
+  'personal_data',
+  'secret',
+  'obfuscation',
+  'session_risk'
+] as const
+export type DetectionType = (typeof detectionTypes)[number]
+
+/** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`. */
+export type Layer = string
+
+/** One finding. Spans are UTF-16 offsets into the original text, never the text itself. */
+export interface Detection {
+  type: DetectionType
+  category: Category
+  /** 0..1 */
+  confidence: number
+  rule: string
+  span: { start: number; end: number }
+  layer: Layer
+  /** RFC 6901 pointer of the part, on chat surfaces; absent on the evaluate endpoint, whose only text is `input_text`. */
+  pointer?: string
+}
+
+export type Scores = Record<Category, number>
+
+/** Extra fields stand last, so that the specification's own come first on the wire. */
+export interface Evaluation {
+  /** 0 (safe) to 1 (dangerous); never contradicts the decision's band. */
+  risk_score: number
+  decision: Decision
+  /** True exactly for `forbid`. */
+  is_blocked: boolean
+  matched_rules: string[]
+  detections: Detection[]
+  decision_time_ms: number
+  scores: Scores
+  evaluation_id: string
+  /** `name@version` of the constitution. */
+  policy: string
+  /** For `depends`: the context keys that would settle it. */
+  missing_context?: string[]
+  /** For `divert`, where a review was stored. */
+  review_id?: string
+}
+
+/** What is to be judged, in one call, as one verdict. */
+export interface EvaluationInput {
+  parts: readonly ChatPart[]
+  joined: readonly (readonly number[])[]
+  /** Effective context: already filtered to the keys that count on this surface. */
+  context: JsonObject | undefined
+  /** Session of one account, or undefined: `<account>:<session id>`. */
+  session: string | undefined
+  /** `request` for what a caller sends, `answer` for what a model says. */
+  direction: 'request' | 'answer'
+}
+
+/**
+ * The policy decision point. Returns at once for short texts; long ones are judged off the event loop and come as a
+ * promise, which is rejected (never resolved with less) on time-out, crash or partial coverage.
+ */
+export interface Evaluator {
+  /** `constitution` is a name; the version in force is used. */
+  evaluate(input: EvaluationInput, constitution?: string): Evaluation | Promise<Evaluation>
+  /** Name and version of every loaded constitution, for metrics and logs. */
+  loaded(): readonly { name: string; version: string }[]
+  close(): Promise<void>
+}

@@ -1,0 +1,101 @@
+/**
+ * What the configuration becomes once it is read, checked and compiled (`config.ts`): frozen, with durations in
+ * milliseconds and sizes in bytes. Rooms take the part they need, never the whole.
+ */
+
+export const dialectIds = ['openai-chat'] as const
+export type DialectId = (typeof dialectIds)[number]
+
+export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const
+export type UpstreamAuth = (typeof upstreamAuths)[number]
+
+export interface UpstreamSettings {
+  name: string
+  /** Absolute http or https URL; its path is a prefix. */
+  url: string
+  /** Credential sent upstream, never shown to a client. */
+  key: string | undefined
+  /** Undefined: what the route's dialect uses. */
+  auth: UpstreamAuth | undefined
+  connectTimeoutMs: number
+  firstByteTimeoutMs: number
+  idleTimeoutMs: number
+  totalTimeoutMs: number
+  maxConnections: number
+  /** PEM texts, already read. */
+  tls: { ca: string | undefined; cert: string | undefined; key: string | undefined }
+  /** Names of upstreams to try when this one cannot be reached, before a byte of the request was written. */
+  fallback: readonly string[]
+}
+
+export type Mode = 'enforce' | 'observe'
+export type Respond = 'error' | 'message'
+export type Output = 'off' | 'window' | 'full'
+export type OnFailure = 'closed' | 'open'
+export type Unscannable = 'deny' | 'review' | 'permit'
+export type Redactable = 'personal_data' | 'secrets'
+
+export interface RouteSettings {
+  /** Stable name of the route in metrics and logs: the path, or path and upstream where several share it. */
+  id: string
+  method: 'POST'
+  /** Exact path that clients call. */
+  path: string
+  /** Path on the upstream, before the upstream's own prefix. */
+  upstreamPath: string
+  dialect: DialectId
+  upstream: string
+  /** Globs (`*` only) over the request's model; undefined matches all. */
+  match: { model: readonly string[] } | undefined
+  mode: Mode
+  respond: Respond
+  output: Output
+  divert: 'queue' | { upstream: string }
+  onFailure: OnFailure
+  unscannable: Unscannable
+  redact: readonly Redactable[]
+  constitution: string
+  /** The context keys of a caller that count; others are judged as text only. */
+  callerContext: readonly string[]
+  bodyLimit: number
+}
+
+export interface Limits {
+  livePerMinute: number
+  testPerMinute: number
+  failedAuthPerAddressPerMinute: number
+}
+
+export interface Settings {
+  /** The file the settings came from, or undefined for the defaults alone. */
+  file: string | undefined
+  server: {
+    host: string
+    port: number
+    /** CIDRs; empty: no forwarded address is believed. */
+    trustedProxies: readonly string[]
+    bodyLimit: number
+    tls: { cert: string; key: string } | undefined
+  }
+  ops: { host: string; port: number }
+  storage: {
+    /** `sqlite:<absolute path>` or `postgres://…` */
+    url: string
+    /** How long known keys are honoured while the storage is down, ms. */
+    staleKeysMs: number
+  }
+  dataDir: string
+  /** 32 bytes that encrypt stored texts; undefined: taken from, or made as, `<dataDir>/master.key`. */
+  dataKey: Buffer | undefined
+  bootstrapKey: string | undefined
+  docsUrl: string
+  upstreams: Readonly<Record<string, UpstreamSettings>>
+  /** True where no upstream is configured: the built-in demo backend stands in as `default`. */
+  demo: boolean
+  routes: readonly RouteSettings[]
+  limits: Limits
+  review: { expiryMs: number; allowOwn: boolean }
+  /** YAML files of constitutions, by name. */
+  constitutions: Readonly<Record<string, string>>
+  workers: number
+}
