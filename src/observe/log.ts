@@ -1,0 +1,41 @@
+/**
+ * Logging by an allow-list: what is not named here is not written, so that no header, body or key can slip into a log by
+ * being attached to an object. `DESIGN` rule 12.
+ */
+import { type Logger, pino } from 'pino'
+
+export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'debug' | 'fatal'>
+
+interface ErrorLike {
+  name?: string
+  code?: unknown
+  message?: string
+  internal?: string
+  stack?: string
+}
+
+/**
+ * An error without its message where that could hold a client's bytes: JSON and header errors of Node quote their input.
+ * The stack's frames (lines that begin with `at`) say where, without what.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  const { name, code, internal, stack } = (error ?? {}) as ErrorLike
+  const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : []
+  return {
+    name,
+    ...(code === undefined ? {} : { code: String(code) }),
+    ...(internal === undefined ? {} : { internal }),
+    stack: frames.slice(0, 12).map((line) => line.trim())
+  }
+}
+
+export function createLog(options: { level?: string; destination?: { write(line: string): void } } = {}): Logger {
+  const settings = {
+    level: options.level ?? 'info',
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError, error: describeError }
+  }
+  return options.destination === undefined ? pino(settings) : pino(settings, options.destination)
+}

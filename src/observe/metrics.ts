@@ -1,0 +1,108 @@
+/**
+ * Every metric in one place (CONTRACT section 7). Labels come from closed sets: routes, rules and reasons are named by
+ * the configuration and the code, never by a caller. One registry per gateway, so that two in one process do not mix.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** From 50 µs: an evaluation of a short text takes tens of microseconds, and a bucket that starts at 5 ms would hide it. */
+const evaluationBuckets = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2]
+const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
+const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600]
+
+/** What is read when a scrape asks, not when it changes. */
+export interface Gauges {
+  reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
+  sessions(): number
+  policies(): readonly { name: string; version: string }[]
+  weakenings(): readonly string[]
+  /** UTF-16 units that no view covered since the start: must stay 0. */
+  uncovered(): number
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics(gauges: Gauges) {
+  const registry = new Registry()
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Counter({ name: `sluicegate_${name}`, help, labelNames, registers })
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
+    new Histogram({ name: `sluicegate_${name}`, help, labelNames, buckets, registers })
+  /** A gauge whose value is asked for at each scrape. */
+  const asked = <L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    collect: (gauge: Gauge<L>) => void | Promise<void>
+  ) =>
+    new Gauge({
+      name: `sluicegate_${name}`,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        return collect(this)
+      }
+    })
+
+  collectDefaultMetrics({ register: registry })
+  asked('review_queue_depth', 'Reviews that wait for a decision.', [], async (gauge) => {
+    gauge.set((await gauges.reviews()).depth)
+  })
+  asked('review_oldest_age_seconds', 'Age of the oldest review that waits.', [], async (gauge) => {
+    gauge.set((await gauges.reviews()).oldestAgeSeconds)
+  })
+  asked('sessions_active', 'Sessions whose recent turns are remembered.', [], (gauge) => gauge.set(gauges.sessions()))
+  asked('policy_info', 'Constitutions in force; always 1.', ['name', 'version'], (gauge) => {
+    gauge.reset()
+    for (const { name, version } of gauges.policies()) gauge.set({ name, version }, 1)
+  })
+  asked('weakening_settings', 'Settings in force that weaken the guard; always 1 each.', ['setting'], (gauge) => {
+    gauge.reset()
+    for (const setting of gauges.weakenings()) gauge.set({ setting }, 1)
+  })
+  asked('uncovered_characters', 'Characters that no evaluation covered; must stay 0.', [], (gauge) =>
+    gauge.set(gauges.uncovered())
+  )
+
+  return {
+    registry,
+    evaluations: counter('evaluations_total', 'Evaluations by surface and decision.', ['surface', 'decision']),
+    evaluationDuration: histogram(
+      'evaluation_duration_seconds',
+      'Time of one evaluation.',
+      ['surface'],
+      evaluationBuckets
+    ),
+    ruleMatches: counter('rule_matches_total', 'Matches of a rule.', ['rule', 'category']),
+    requests: counter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
+    overhead: histogram('overhead_seconds', 'Time added by the gateway, without the upstream.', ['route'], overheadBuckets),
+    upstreamDuration: histogram(
+      'upstream_duration_seconds',
+      'Time of the upstream, from sending to its last byte.',
+      ['route', 'status_class'],
+      upstreamBuckets
+    ),
+    keyDenials: counter('key_denials_total', 'Requests refused before evaluation, by reason.', ['reason']),
+    failOpen: counter('fail_open_total', 'Requests forwarded without a verdict, as configured.', ['route', 'cause']),
+    notEvaluated: counter('not_evaluated_total', 'Content that passed unjudged, as configured.', ['reason']),
+    streamHeldBytes: new Gauge({
+      name: 'sluicegate_stream_held_bytes',
+      help: 'Bytes of streams held back until their verdict.',
+      registers
+    }),
+    streamAddedTtft: histogram(
+      'stream_added_ttft_seconds',
+      'Delay of the first byte of a stream by holding it back.',
+      [],
+      upstreamBuckets
+    ),
+    reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
+    configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
+  }
+}
+
+/** `2xx` … `5xx`: a closed set, unlike the status itself. */
+export function statusClass(status: number): string {
+  return `${Math.floor(status / 100)}xx`
+}
