@@ -1,0 +1,37 @@
+/** Who calls: what the other rooms know of an authenticated key. Types only. */
+import type { Environment } from '../storage/contracts.js'
+import type { Scope } from './scopes.js'
+
+export interface Caller {
+  readonly keyId: string
+  readonly accountId: string
+  readonly scopes: readonly Scope[]
+  readonly environment: Environment
+  /** Id of the first key of a chain of rotations: what limits and reviews belong to. */
+  readonly lineage: string
+  readonly limitPerMinute: number
+  /** As shown: `slg_live_ab12CD34`. */
+  readonly prefix: string
+}
+
+/** Who manages keys: a caller, or an operator at the command line, who has no key. */
+export type Actor = Pick<Caller, 'accountId' | 'scopes'> & { readonly keyId?: string | undefined }
+
+export const keyStatuses = ['active', 'retiring', 'revoked', 'expired'] as const
+export type KeyStatus = (typeof keyStatuses)[number]
+
+/** A key as it is shown: CONTRACT section 3. Times are ISO 8601 UTC. */
+export interface KeyRecord {
+  key_id: string
+  name: string
+  prefix: string
+  environment: Environment
+  scopes: Scope[]
+  ip_allowlist: string[]
+  status: KeyStatus
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+  revoked_at: string | null
+  rotated_to: string | null
+}

@@ -1,0 +1,61 @@
+/** The shapes of a review as other rooms and clients see it. Types only. */
+import type { JsonObject } from '../chat.js'
+import type { Detection, Evaluation } from '../policy/evaluation.js'
+import type { ReviewFilter, ReviewSurface } from '../storage/contracts.js'
+
+/** What is put before a person. */
+export interface ReviewRequest {
+  surface: ReviewSurface
+  account: string
+  keyId: string
+  lineage: string
+  /** Id of the route; `evaluate` for the evaluate endpoint. */
+  route: string
+  /** `name@version` */
+  policy: string
+  /** The exact bytes that were judged. Whatever must match for a permit to apply belongs in them. */
+  canonical: Uint8Array
+  evaluation: Pick<Evaluation, 'risk_score' | 'matched_rules' | 'detections'>
+  /** Shown to the reviewer beside the text; not part of the digest. */
+  context?: JsonObject | undefined
+}
+
+/** `evaluate` adjudications change the record only; `chat` permits let the same request pass once. */
+export type ReviewStatus = ReviewFilter
+
+/** What the key that caused a review reads of it: no text, no notes, no findings. */
+export interface ReviewStatusRecord {
+  review_id: string
+  status: ReviewStatus
+  surface: ReviewSurface
+  route: string
+  policy: string
+  created_at: string
+  expires_at: string
+  decided_at: string | null
+  used_at: string | null
+}
+
+/** What a holder of `pdp:adjudicate` reads. Times are ISO 8601 UTC. */
+export interface ReviewRecord extends ReviewStatusRecord {
+  /** Id of the key that caused it. */
+  key_id: string
+  /** Id of the key that decided. */
+  decided_by: string | null
+  risk_score: number
+  matched_rules: string[]
+  detections: Detection[]
+  /** SHA-256 of the canonical bytes, hex. */
+  digest: string
+}
+
+/** One review with its texts unsealed. */
+export interface ReviewDetail extends ReviewRecord {
+  /** The canonical bytes as text: JSON on chat surfaces. */
+  text: string
+  context: JsonObject | null
+  note: string | null
+}
+
+/** How the past decides over a request that the policy diverts now. */
+export type Standing = 'permitted' | 'forbidden' | 'pending' | 'none'
