@@ -1,0 +1,77 @@
+/** Kysely's SQLite dialect over the API of `node:sqlite`, which differs from the better-sqlite3 that Kysely expects. */
+import type { DatabaseSync, StatementSyncInstance } from '@photostructure/sqlite'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  type SqliteStatement
+} from 'kysely'
+
+type Values = Parameters<StatementSyncInstance['all']>
+
+/** The queries of this program are few and fixed; the bound is for lists of varying length. */
+const maxStatements = 200
+
+function adapt(db: InstanceType<typeof DatabaseSync>): SqliteDatabase {
+  const statements = new Map<string, SqliteStatement>()
+
+  function prepare(text: string): SqliteStatement {
+    const statement = db.prepare(text)
+    const values = (parameters: readonly unknown[]) => parameters as Values
+    return {
+      // A statement that returns columns is read, whether it is a select or an insert … returning.
+      reader: statement.columns().length > 0,
+      all: (parameters) => statement.all(...values(parameters)),
+      run: (parameters) => statement.run(...values(parameters)),
+      iterate: (parameters) => statement.iterate(...values(parameters)) as IterableIterator<unknown>
+    }
+  }
+
+  return {
+    prepare(text) {
+      let statement = statements.get(text)
+      if (!statement) {
+        statement = prepare(text)
+        if (statements.size >= maxStatements) statements.clear()
+        statements.set(text, statement)
+      }
+      return statement
+    },
+    close() {
+      statements.clear()
+      db.close()
+    }
+  }
+}
+
+/**
+ * A transaction takes the write lock when it begins: one that reads first and writes later would else fail at the write
+ * whenever another process wrote in between (SQLITE_BUSY_SNAPSHOT), and no waiting helps there.
+ */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}
+
+/** SQLite does have transactional DDL: with it and the immediate lock, two processes that start at once migrate once. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+export function embeddedDialect(db: InstanceType<typeof DatabaseSync>): Dialect {
+  return {
+    createDriver: (): Driver => new ImmediateDriver({ database: adapt(db) }),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createAdapter: () => new TransactionalAdapter(),
+    createIntrospector: (kysely) => new SqliteIntrospector(kysely)
+  }
+}
