@@ -1,0 +1,166 @@
+/**
+ * The gate that every request passes, on every edge: key → address → scope → limit (CONTRACT section 2), so that a
+ * leaked key used from elsewhere burns nothing. Knows no transport. A refusal is a value; only what could not be decided
+ * is an error.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Clock } from '../clock.js'
+import { type ErrorCode, Fault } from '../errors.js'
+import { failedAuthFault, limitFault } from '../limits/fault.js'
+import type { Limiter, LimitState } from '../limits/limit.js'
+import { minuteMs } from '../limits/limiter.js'
+import { createMemoryCounters } from '../storage/memory/counters.js'
+import { addressBucket } from './address.js'
+import type { Caller } from './caller.js'
+import { presentedKey } from './credentials.js'
+import type { ParsedKey } from './key-format.js'
+import type { LastUsed } from './last-used.js'
+import { holds, insufficientScope, type Scope } from './scopes.js'
+import type { Verified, Verifier } from './verify.js'
+
+export type { Caller } from './caller.js'
+
+/** Why a request was not admitted: the closed set of the metric's label. */
+export const denialReasons = [
+  'api_key_required',
+  'invalid_api_key',
+  'failed_auth_limit',
+  'ip_not_allowed',
+  'insufficient_scope',
+  'rate_limit_exceeded',
+  'storage_unavailable'
+] as const
+export type DenialReason = (typeof denialReasons)[number]
+
+export interface AdmissionRequest {
+  headers: IncomingHttpHeaders
+  /** The client's address, as `clientAddress` gives it. */
+  address: string
+  /** Undefined: any valid key. */
+  scope: Scope | undefined
+  /** What the request takes from the key's limit; 0 does not count. */
+  cost: number
+  /** Lower-case names of further headers that carry the key on this route. */
+  keyHeaders?: readonly string[] | undefined
+}
+
+export interface Admitted {
+  caller: Caller
+  /** Absent where the request does not count. */
+  limit?: LimitState
+}
+
+type MaybePromise<T> = T | Promise<T>
+
+export interface Admission {
+  /** Synchronous where the key is cached and the counters are in memory. */
+  admit(request: AdmissionRequest): MaybePromise<Admitted | Fault>
+  /** Takes more from the limit of an admitted caller, whole or not at all: a batch counts by its elements. */
+  charge(caller: Caller, cost: number): MaybePromise<LimitState | Fault>
+}
+
+export interface AdmissionDeps {
+  verifier: Verifier
+  lastUsed: Pick<LastUsed, 'mark'>
+  limiter: Limiter
+  clock: Clock
+  docsUrl: string
+  /** Read at each failure. */
+  limits: { readonly failedAuthPerAddressPerMinute: number }
+  denied?: ((reason: DenialReason) => void) | undefined
+}
+
+/** Bound on the addresses whose failures are remembered, about 20 MB when every one of them is an attacker's. */
+const maxAddresses = 20_000
+/**
+ * Past its limit of failures an address may still try this many times as many keys that were not seen here lately, each
+ * for one lookup. A valid key behind the same address as an attacker is thus slowed by nothing but a flood of well-formed
+ * keys, and not even then once it is known; an attacker gains 1,000 lookups a minute against 2^250 keys.
+ */
+const trialsPerFailure = 10
+
+export function createAdmission(deps: AdmissionDeps): Admission {
+  const { verifier, lastUsed, limiter, limits, docsUrl } = deps
+  // Coarse on purpose: this counter is for floods, and a second's entries take a hundredth of the memory.
+  const failures = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
+  const trials = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
+
+  function deny(reason: DenialReason, fault: Fault): Fault {
+    deps.denied?.(reason)
+    return fault
+  }
+
+  function unauthorised(code: Extract<ErrorCode, 'api_key_required' | 'invalid_api_key'>): Fault {
+    // RFC 9110, section 11.6.1: a 401 names a scheme.
+    const headers = { 'www-authenticate': 'Bearer realm="sluicegate"' }
+    return deny(code, new Fault(code, { fields: { docs: docsUrl }, headers }))
+  }
+
+  function tooManyFailures(limit: number, retryMs: number): Fault {
+    return deny('failed_auth_limit', failedAuthFault(limit, Math.max(1, Math.ceil(retryMs / 1000))))
+  }
+
+  /** Only failures are counted, so good traffic never is. */
+  function failed(address: string): Fault {
+    const limit = limits.failedAuthPerAddressPerMinute
+    const { allowed, retryMs } = failures.take(addressBucket(address), 1, limit, minuteMs)
+    return allowed ? unauthorised('invalid_api_key') : tooManyFailures(limit, retryMs)
+  }
+
+  /** A 429 before any lookup, for a key that an exhausted address may not even try. */
+  function refuseTrial(key: ParsedKey, address: string): Fault | undefined {
+    if (failures.size === 0) return undefined
+    const bucket = addressBucket(address)
+    const limit = limits.failedAuthPerAddressPerMinute
+    const { remaining, resetMs } = failures.take(bucket, 0, limit, minuteMs)
+    if (remaining > 0 || verifier.recognises(key)) return undefined
+    const trial = trials.take(bucket, 1, limit * trialsPerFailure, minuteMs)
+    return trial.allowed ? undefined : tooManyFailures(limit, Math.max(resetMs, trial.retryMs))
+  }
+
+  function admitVerified(verified: Verified | undefined, request: AdmissionRequest): MaybePromise<Admitted | Fault> {
+    if (!verified) return failed(request.address)
+    const { caller, allows } = verified
+    if (allows && !allows(request.address)) {
+      const message = `The address ${request.address} is not on the list of this API key.`
+      return deny('ip_not_allowed', new Fault('ip_not_allowed', { message }))
+    }
+    lastUsed.mark(caller.keyId)
+    if (request.scope !== undefined && !holds(caller.scopes, request.scope)) {
+      return deny('insufficient_scope', insufficientScope(request.scope, caller.scopes))
+    }
+    if (request.cost === 0) return { caller }
+    return then(charge(caller, request.cost), (limit) => (limit instanceof Fault ? limit : { caller, limit }))
+  }
+
+  function charge(caller: Caller, cost: number): MaybePromise<LimitState | Fault> {
+    return then(limiter.charge(caller, cost), (state) =>
+      state.allowed ? state : deny('rate_limit_exceeded', limitFault(state))
+    )
+  }
+
+  return {
+    admit(request) {
+      const presented = presentedKey(request.headers, request.keyHeaders)
+      if (presented.kind === 'none') return unauthorised('api_key_required')
+      if (presented.kind === 'unusable') return failed(request.address)
+      const refused = refuseTrial(presented.key, request.address)
+      if (refused) return refused
+      const verified = verifier.verify(presented.key)
+      if (!(verified instanceof Promise)) return admitVerified(verified, request)
+      return verified.then(
+        (verified) => admitVerified(verified, request),
+        (error) => {
+          if (error instanceof Fault) return deny('storage_unavailable', error)
+          throw error
+        }
+      )
+    },
+    charge
+  }
+}
+
+/** Goes on at once with what is known at once: a promise would cost the hot path a turn of the event loop. */
+function then<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}

@@ -1,0 +1,49 @@
+/** Finds the key in a request's headers: spec section 5.1, CONTRACT section 3. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ParsedKey, parseKey } from './key-format.js'
+
+/**
+ * `none`: nothing that presents itself as a key; `unusable`: something does, but it is no key of ours, or it is two.
+ */
+export type Presented = { kind: 'none' } | { kind: 'unusable' } | { kind: 'key'; key: ParsedKey }
+
+const none: Presented = { kind: 'none' }
+const unusable: Presented = { kind: 'unusable' }
+
+/**
+ * Reads `X-API-Key`, `Authorization: Bearer` and the route's own key headers. A value that is no key of ours is ignored
+ * beside one that is (clients send their provider's key along); two different keys are refused, because which of the two
+ * was meant, and audited, must not depend on an order of headers.
+ * @param extra lower-case names of further headers
+ */
+export function presentedKey(headers: IncomingHttpHeaders, extra: readonly string[] = []): Presented {
+  let found: string | undefined
+  let parsed: ParsedKey | undefined
+  let any = false
+  const names = extra.length === 0 ? standard : [...standard, ...extra]
+  for (const name of names) {
+    for (const value of valuesOf(name, headers[name])) {
+      any = true
+      if (value === found) continue
+      const key = parseKey(value)
+      if (!key) continue
+      if (found !== undefined) return unusable
+      found = value
+      parsed = key
+    }
+  }
+  if (parsed) return { kind: 'key', key: parsed }
+  return any ? unusable : none
+}
+
+const standard = ['x-api-key', 'authorization'] as const
+
+/** Node joins repeated headers by a comma, which no key contains. Schemes other than Bearer present no key. */
+function valuesOf(name: string, header: string | string[] | undefined): string[] {
+  if (header === undefined) return []
+  const text = typeof header === 'string' ? header : header.join(',')
+  const values = text.includes(',') ? text.split(',').map((value) => value.trim()) : [text.trim()]
+  if (name !== 'authorization') return values.filter((value) => value !== '')
+  const tokens = values.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1])
+  return tokens.filter((token) => token !== undefined)
+}

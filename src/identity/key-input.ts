@@ -1,0 +1,99 @@
+/** What a new key is made of, and what of it is refused: the same for the API, the command line and the dashboard. */
+import { invalid } from '../errors.js'
+import type { Environment } from '../storage/contracts.js'
+import { compileAddressList } from './address.js'
+import { isScope, type Scope, scopes } from './scopes.js'
+
+/** In the API's own names. `accept_terms` is a matter of the edge that asks for it. */
+export interface CreateKeyInput {
+  name: string
+  /** Default `live`. */
+  environment?: Environment | undefined
+  /** Default `["*"]`. */
+  scopes?: readonly string[] | undefined
+  /** Addresses and CIDRs; default none: every address. */
+  ip_allowlist?: readonly string[] | undefined
+  /** ISO 8601 with a zone, in the future; default none. */
+  expires_at?: string | undefined
+  /** 1 to 1,000,000; default the environment's limit. */
+  rate_limit_per_minute?: number | undefined
+}
+
+export interface NewKey {
+  name: string
+  environment: Environment
+  scopes: readonly Scope[]
+  ipAllowlist: readonly string[]
+  expiresAt: number | null
+  rateLimitPerMinute: number | null
+}
+
+const maxName = 100
+const maxAddresses = 256
+const maxPerMinute = 1_000_000
+
+/** @throws the Fault `validation_error` that names the field */
+export function readKeyInput(input: CreateKeyInput, now: number): NewKey {
+  const { environment = 'live', scopes: wanted = ['*'], ip_allowlist: list = [], rate_limit_per_minute: rate } = input
+  if (environment !== 'live' && environment !== 'test') {
+    throw invalid('environment', 'unknown_value', 'environment must be live or test.')
+  }
+  if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= maxPerMinute)) {
+    const message = `rate_limit_per_minute must be a whole number from 1 to ${maxPerMinute}.`
+    throw invalid('rate_limit_per_minute', 'out_of_range', message)
+  }
+  return {
+    name: readName(input.name),
+    environment,
+    scopes: readScopes(wanted),
+    ipAllowlist: readAddresses(list),
+    expiresAt: input.expires_at === undefined ? null : readExpiry(input.expires_at, now),
+    rateLimitPerMinute: rate ?? null
+  }
+}
+
+function readName(name: string): string {
+  if (name.trim() === '') throw invalid('name', 'empty', 'name must not be empty.')
+  if (name.length > maxName) throw invalid('name', 'too_long', `name must have at most ${maxName} characters.`)
+  // A name is printed in lists and terminals: one that moves the cursor could dress up as another.
+  if (/\p{Cc}/u.test(name)) throw invalid('name', 'invalid_format', 'name must not hold control characters.')
+  return name
+}
+
+function readScopes(wanted: readonly string[]): Scope[] {
+  if (wanted.length === 0) throw invalid('scopes', 'empty', 'scopes must name at least one scope.')
+  const read = new Set<Scope>()
+  for (const [i, scope] of wanted.entries()) {
+    if (!isScope(scope)) throw invalid(`scopes.${i}`, 'unknown_value', `scopes must be among ${scopes.join(', ')}.`)
+    read.add(scope)
+  }
+  return [...read]
+}
+
+function readAddresses(list: readonly string[]): string[] {
+  if (list.length > maxAddresses) {
+    throw invalid('ip_allowlist', 'too_long', `ip_allowlist must have at most ${maxAddresses} entries.`)
+  }
+  for (const [i, entry] of list.entries()) {
+    try {
+      compileAddressList([entry])
+    } catch (error) {
+      throw invalid(`ip_allowlist.${i}`, 'invalid_format', `ip_allowlist.${i}: ${(error as Error).message}.`)
+    }
+  }
+  return [...list]
+}
+
+const instant = /^(\d{4}-\d{2}-(\d{2}))T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/
+
+function readExpiry(text: string, now: number): number {
+  const match = instant.exec(text)
+  const at = match ? Date.parse(text) : Number.NaN
+  // The parser turns 30 February into 2 March; such a date is a mistake, not a wish.
+  const isDay = match !== null && new Date(`${match[1]}T00:00:00Z`).getUTCDate() === Number(match[2])
+  if (Number.isNaN(at) || !isDay) {
+    throw invalid('expires_at', 'invalid_format', 'expires_at must be a time such as 2030-01-31T12:00:00Z.')
+  }
+  if (at <= now) throw invalid('expires_at', 'out_of_range', 'expires_at must lie in the future.')
+  return at
+}

@@ -1,0 +1,230 @@
+/** The life of a key: spec section 3, CONTRACT section 3. Knows no transport: the API, the command line and starts use it. */
+import type { Clock } from '../clock.js'
+import { Fault, invalid } from '../errors.js'
+import type { KeyRow, KeyStore } from '../storage/contracts.js'
+import { Conflict } from '../storage/failure.js'
+import { isId, newId } from '../storage/id.js'
+import type { Actor, KeyRecord, KeyStatus } from './caller.js'
+import { generateKey, parseKey } from './key-format.js'
+import { type CreateKeyInput, type NewKey, readKeyInput } from './key-input.js'
+import { keyRecord, keyStatus } from './key-record.js'
+import type { LastUsed } from './last-used.js'
+import { holds, insufficientScope } from './scopes.js'
+
+export type { CreateKeyInput } from './key-input.js'
+
+/** How long a rotated-out key works on. */
+export const graceMs = 5 * 60_000
+/** The account of the first key. */
+export const firstAccount = 'default'
+
+/** Two random prefixes of 62^8 all but never meet; a second meeting in a row is a fault of the random source. */
+const attempts = 3
+
+const rotationFaults = {
+  retiring: 'key_retiring',
+  revoked: 'key_revoked',
+  expired: 'key_expired'
+} as const satisfies Record<Exclude<KeyStatus, 'active'>, string>
+
+export interface KeyServiceDeps {
+  keys: KeyStore
+  clock: Clock
+  /** Makes every verifier that may have cached the key forget it; a change is told to nobody before this is done. */
+  invalidate(prefix: string): void | Promise<void>
+  lastUsed?: Pick<LastUsed, 'pending'> | undefined
+}
+
+/** `ignored`: a bootstrap key was given although the store has keys. */
+export type FirstKey = { created: true; key: string; record: KeyRecord } | { created: false; ignored: boolean }
+
+export class KeyService {
+  readonly #deps: KeyServiceDeps
+
+  constructor(deps: KeyServiceDeps) {
+    this.#deps = deps
+  }
+
+  /** The full key is in this answer and nowhere else, ever. */
+  async create(actor: Actor, input: CreateKeyInput): Promise<{ key: string; record: KeyRecord }> {
+    if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
+    const now = this.#deps.clock.now()
+    const wanted = readKeyInput(input, now)
+    for (const scope of wanted.scopes) {
+      if (!holds(actor.scopes, scope)) throw insufficientScope(scope, actor.scopes)
+    }
+    const { key, row } = await this.#store(
+      () => newRow(actor.accountId, wanted, now),
+      (row) => this.#deps.keys.insert(row)
+    )
+    return { key, record: this.#record(row) }
+  }
+
+  /** Complete without a limit; a key without `*` lists itself. `cursor` is exclusive, and is what `next_cursor` was. */
+  async list(
+    actor: Actor,
+    page: { limit?: number | undefined; cursor?: string | undefined } = {}
+  ): Promise<{ keys: KeyRecord[]; next_cursor?: string }> {
+    const { limit, cursor } = page
+    if (cursor !== undefined && !isId('key', cursor)) {
+      throw invalid('query.cursor', 'invalid_format', 'cursor must be a next_cursor of an earlier answer.')
+    }
+    if (!holds(actor.scopes, '*'))
+      return { keys: actor.keyId === undefined ? [] : [await this.get(actor, actor.keyId)] }
+    // One more than asked for tells whether there is a next page.
+    const after = { after: cursor, limit: limit === undefined ? undefined : limit + 1 }
+    const rows = await this.#deps.keys.list(actor.accountId, after)
+    const shown = rows.slice(0, limit)
+    const keys = shown.map((row) => this.#record(row))
+    return rows.length > shown.length ? { keys, next_cursor: shown.at(-1)!.keyId } : { keys }
+  }
+
+  async get(actor: Actor, keyId: string): Promise<KeyRecord> {
+    return this.#record(await this.#authorised(actor, keyId))
+  }
+
+  /** Final, and in force when this resolves. A key that is revoked already is answered unchanged. */
+  async revoke(actor: Actor, keyId: string): Promise<KeyRecord> {
+    const { keys, clock, invalidate } = this.#deps
+    const { prefix } = await this.#authorised(actor, keyId)
+    try {
+      const row = await keys.revoke(actor.accountId, keyId, clock.now())
+      if (!row) throw new Fault('not_found')
+      return this.#record(row)
+    } finally {
+      // Also where the storage failed: whether it had committed is then unknown.
+      await invalidate(prefix)
+    }
+  }
+
+  /** The old key works for 5 more minutes, or until its own expiry where that comes first. */
+  async rotate(actor: Actor, keyId: string): Promise<{ key: string; record: KeyRecord; previous: KeyRecord }> {
+    const { keys, clock, invalidate } = this.#deps
+    const old = await this.#authorised(actor, keyId)
+    const now = clock.now()
+    throwUnlessActive(keyStatus(old, now))
+    const graceEndsAt = Math.min(now + graceMs, old.expiresAt ?? Number.POSITIVE_INFINITY)
+    try {
+      let rotated = false
+      const { key, row } = await this.#store(
+        () => newRow(old.account, old, now, old.lineage),
+        async (row) => {
+          rotated = await keys.rotate(old.account, keyId, now, graceEndsAt, row)
+        }
+      )
+      if (!rotated) {
+        // Someone was faster: say what the key is now.
+        throwUnlessActive(keyStatus(await this.#authorised(actor, keyId), now))
+        throw new Fault('storage_unavailable', { internal: 'a rotation was refused although the key is active' })
+      }
+      const previous = this.#record({ ...old, graceEndsAt, rotatedTo: row.keyId })
+      return { key, record: this.#record(row), previous }
+    } finally {
+      await invalidate(old.prefix)
+    }
+  }
+
+  /**
+   * Where the store has no key at all, creates the account `default` and one key with scope `*`: the given one, or a new
+   * live one. Never touches a store that has keys, so it revives nothing.
+   * @throws an Error where the given key is not well-formed; it does not quote the key
+   */
+  async ensureFirstKey({ bootstrapKey }: { bootstrapKey?: string | undefined } = {}): Promise<FirstKey> {
+    const { keys, clock } = this.#deps
+    const given = bootstrapKey === undefined ? undefined : parseKey(bootstrapKey)
+    if (bootstrapKey !== undefined && !given) {
+      throw new Error('the bootstrap key is not a well-formed key (slg_<live|test>_<8>_<48>, with its checksum)')
+    }
+    const ignored = bootstrapKey !== undefined
+    if (!(await keys.isEmpty())) return { created: false, ignored }
+    const key = bootstrapKey ?? generateKey('live')
+    const { environment } = parseKey(key)!
+    const wanted: NewKey = {
+      name: 'first key',
+      environment,
+      scopes: ['*'],
+      ipAllowlist: [],
+      expiresAt: null,
+      rateLimitPerMinute: null
+    }
+    const { row } = rowOf(key, firstAccount, wanted, clock.now())
+    if (!(await keys.insertFirst(row))) return { created: false, ignored }
+    await this.#deps.invalidate(row.prefix)
+    return { created: true, key, record: this.#record(row) }
+  }
+
+  /** A foreign key is absent; another key of the account is for holders of `*` only. */
+  async #authorised(actor: Actor, keyId: string): Promise<KeyRow> {
+    const row = isId('key', keyId) ? await this.#deps.keys.get(actor.accountId, keyId) : undefined
+    if (!row) throw new Fault('not_found', { message: 'There is no such key.' })
+    if (keyId !== actor.keyId && !holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
+    return row
+  }
+
+  async #store(make: () => NewRow, insert: (row: KeyRow) => Promise<void>): Promise<NewRow> {
+    for (let attempt = 1; ; attempt++) {
+      const made = make()
+      try {
+        await insert(made.row)
+        // Its prefix may be remembered as absent.
+        await this.#deps.invalidate(made.row.prefix)
+        return made
+      } catch (error) {
+        if (!(error instanceof Conflict) || attempt === attempts) throw error
+      }
+    }
+  }
+
+  #record(row: KeyRow): KeyRecord {
+    return keyRecord(row, this.#deps.clock.now(), this.#deps.lastUsed?.pending(row.keyId))
+  }
+}
+
+interface NewRow {
+  key: string
+  row: KeyRow
+}
+
+function newRow(
+  account: string,
+  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
+  now: number,
+  lineage?: string
+) {
+  return rowOf(generateKey(wanted.environment), account, wanted, now, lineage)
+}
+
+function rowOf(
+  key: string,
+  account: string,
+  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
+  now: number,
+  lineage?: string
+): NewRow {
+  const { prefix, hash } = parseKey(key)!
+  const keyId = newId('key', now)
+  const { name, environment, scopes, ipAllowlist, expiresAt, rateLimitPerMinute } = wanted
+  const row: KeyRow = {
+    keyId,
+    account,
+    lineage: lineage ?? keyId,
+    prefix,
+    environment,
+    name,
+    scopes,
+    ipAllowlist,
+    rateLimitPerMinute,
+    hash,
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt,
+    revokedAt: null,
+    graceEndsAt: null,
+    rotatedTo: null
+  }
+  return { key, row }
+}
+
+function throwUnlessActive(status: KeyStatus): void {
+  if (status !== 'active') throw new Fault(rotationFaults[status])
+}

@@ -1,0 +1,145 @@
+/**
+ * Tells who a key is: one indexed lookup, then a cache of a few seconds. What changes with time (expiry, the end of a
+ * grace) is judged at every use; what changes by an act in this process is dropped at once; what another process changes
+ * (the command line beside a running server) is in force when the entry ages out.
+ */
+import { timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../clock.js'
+import type { KeyRow, KeyStore } from '../storage/contracts.js'
+import { type AddressMatcher, compileAddressList } from './address.js'
+import type { Caller } from './caller.js'
+import { type ParsedKey, shownPrefix } from './key-format.js'
+import { keyStatus } from './key-record.js'
+import { isScope } from './scopes.js'
+
+/** Below the 5 s that the contract gives a revocation by the command line. */
+const freshMs = 4500
+/** How long a prefix stays unknown, so that a flood of one made-up key costs one lookup a second. */
+const absentMs = 1000
+/** While the storage is down, how long a stale key is honoured before the storage is asked again. */
+const retryMs = 1000
+const maxKnown = 20_000
+const maxAbsent = 10_000
+
+export interface Verified {
+  caller: Caller
+  /** Undefined: the key has no list, every address is allowed. */
+  allows: AddressMatcher | undefined
+}
+
+export interface Verifier {
+  /**
+   * Undefined: unknown, wrong, revoked, expired or past its grace; nobody is told which. Synchronous where the key is
+   * cached. Rejects with the Fault `storage_unavailable` where the storage is down and the key is not known well enough.
+   */
+  verify(key: ParsedKey): Verified | undefined | Promise<Verified | undefined>
+  /** Whether this very key, secret included, was seen here lately: worth a lookup whoever else floods its address. */
+  recognises(key: ParsedKey): boolean
+  /** Forgets a key; call it when a key was created or changed, before anyone is told. */
+  invalidate(prefix: string): void
+}
+
+interface Entry {
+  row: KeyRow
+  verified: Verified
+  /** Monotonic ms at which the lookup began: a change after that moment may be missing. */
+  loadedAt: number
+  freshUntil: number
+}
+
+export interface VerifierDeps {
+  keys: Pick<KeyStore, 'byPrefix'>
+  clock: Clock
+  /** Read at each lookup, so that a reload of the settings is in force within seconds. */
+  limits: { readonly livePerMinute: number; readonly testPerMinute: number }
+  /** How long known keys are honoured while the storage is down, ms. */
+  staleKeysMs: number
+}
+
+export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDeps): Verifier {
+  const known = new LRUCache<string, Entry>({ max: maxKnown })
+  /** Prefix to the monotonic ms until which it is taken as absent. */
+  const absent = new LRUCache<string, number>({ max: maxAbsent })
+  const loading = new Map<string, Promise<Entry | undefined>>()
+  const nobody = Buffer.alloc(32)
+
+  function verifiedOf(row: KeyRow): Verified {
+    const perMinute = row.environment === 'live' ? limits.livePerMinute : limits.testPerMinute
+    const caller: Caller = Object.freeze({
+      keyId: row.keyId,
+      accountId: row.account,
+      scopes: Object.freeze(row.scopes.filter(isScope)),
+      environment: row.environment,
+      lineage: row.lineage,
+      limitPerMinute: row.rateLimitPerMinute ?? perMinute,
+      prefix: shownPrefix(row.environment, row.prefix)
+    })
+    return { caller, allows: row.ipAllowlist.length === 0 ? undefined : compileAddressList(row.ipAllowlist) }
+  }
+
+  function check(entry: Entry | undefined, key: ParsedKey): Verified | undefined {
+    // An absent key is compared too, so that its answer takes as long as a wrong one's.
+    const matches = timingSafeEqual(entry?.row.hash ?? nobody, key.hash)
+    if (!entry || !matches) return undefined
+    const status = keyStatus(entry.row, clock.now())
+    return status === 'active' || status === 'retiring' ? entry.verified : undefined
+  }
+
+  /** One lookup at a time for each prefix, whoever asks. */
+  function load(prefix: string): Promise<Entry | undefined> {
+    const running = loading.get(prefix)
+    if (running) return running
+    const begun = clock.monotonic()
+    // An invalidation takes the lookup out of `loading`: what it then brings was read before the change, perhaps. It
+    // answers those who asked before the change and is never cached for those who ask after it.
+    const isCurrent = () => loading.get(prefix) === lookup
+    const lookup = keys
+      .byPrefix(prefix)
+      .then(
+        (row) => {
+          if (!row) {
+            if (isCurrent()) {
+              known.delete(prefix)
+              absent.set(prefix, begun + absentMs)
+            }
+            return undefined
+          }
+          const entry = { row, verified: verifiedOf(row), loadedAt: begun, freshUntil: begun + freshMs }
+          if (isCurrent()) known.set(prefix, entry)
+          return entry
+        },
+        (error) => {
+          const entry = known.get(prefix)
+          const now = clock.monotonic()
+          if (!entry || now - entry.loadedAt > staleKeysMs) throw error
+          entry.freshUntil = Math.min(now + retryMs, entry.loadedAt + staleKeysMs)
+          return entry
+        }
+      )
+      .finally(() => {
+        if (isCurrent()) loading.delete(prefix)
+      })
+    loading.set(prefix, lookup)
+    return lookup
+  }
+
+  return {
+    verify(key) {
+      const now = clock.monotonic()
+      const entry = known.get(key.prefix)
+      if (entry && now < entry.freshUntil) return check(entry, key)
+      if (now < (absent.get(key.prefix) ?? now)) return check(undefined, key)
+      return load(key.prefix).then((entry) => check(entry, key))
+    },
+    recognises(key) {
+      const entry = known.get(key.prefix)
+      return entry !== undefined && timingSafeEqual(entry.row.hash, key.hash)
+    },
+    invalidate(prefix) {
+      known.delete(prefix)
+      absent.delete(prefix)
+      loading.delete(prefix)
+    }
+  }
+}

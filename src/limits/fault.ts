@@ -1,0 +1,29 @@
+/** The 429 of the spec, section 7, and the headers that go with every counted answer (CONTRACT section 3). */
+import { Fault } from '../errors.js'
+import type { LimitState } from './limit.js'
+
+export function limitHeaders(state: Pick<LimitState, 'limit' | 'remaining' | 'reset'>): Record<string, string> {
+  return {
+    'x-ratelimit-limit': String(state.limit),
+    'x-ratelimit-remaining': String(state.remaining),
+    'x-ratelimit-reset': String(state.reset)
+  }
+}
+
+/** `retry_after` is in whole seconds, as the header is (RFC 9110, section 10.2.3). */
+export function limitFault(state: LimitState): Fault {
+  return tooMany(`${state.limit} requests per minute`, state.retryAfter, limitHeaders(state))
+}
+
+/** For an address from which too many keys were wrong. It has no headers of a key's limit: there is no key. */
+export function failedAuthFault(limit: number, retryAfter: number): Fault {
+  return tooMany(`${limit} failed authentications per minute from one address`, retryAfter, {})
+}
+
+function tooMany(what: string, retryAfter: number, headers: Record<string, string>): Fault {
+  return new Fault('rate_limit_exceeded', {
+    message: `Rate limit exceeded: ${what}.`,
+    fields: { retry_after: retryAfter },
+    headers: { ...headers, 'retry-after': String(retryAfter) }
+  })
+}
