@@ -1,0 +1,135 @@
+/**
+ * Turns a constitution into what the hot path runs: one automaton over the distinct phrases of all rules, and an index
+ * from each phrase to the clauses that it can complete. A text costs what its own hits cost, however many rules exist.
+ */
+import { RE2JS } from 're2js'
+import type { Detector } from '../detectors/detector.js'
+import { detectors as allDetectors } from '../detectors/index.js'
+import { type Automaton, compileAutomaton } from '../text/automaton.js'
+import { foldPhrase } from '../text/fold.js'
+import type { Constitution } from './constitution.js'
+import { type CompiledContext, compileContext } from './context.js'
+import type { Rule } from './rules.js'
+
+/** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
+export type Group = number
+
+interface ClauseBase {
+  rule: CompiledRule
+  /** The group whose hit makes the engine look at the clause at all. */
+  key: Group
+}
+export type Clause =
+  | (ClauseBase & { kind: 'any' })
+  | (ClauseBase & { kind: 'all'; groups: readonly Group[]; within: number; ordered: boolean })
+  | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number })
+
+export interface CompiledRule extends Omit<Rule, 'context'> {
+  index: number
+  /** Group of the phrases that cancel a match, or undefined. */
+  cancel: Group | undefined
+  context: CompiledContext
+  /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
+  keepsEveryPlace: boolean
+}
+
+export interface Policy {
+  constitution: Constitution
+  /** `name@version` */
+  label: string
+  rules: readonly CompiledRule[]
+  automaton: Automaton
+  /** Groups of phrase `id`: `groupList` from `groupStart[id]` to `groupStart[id + 1]`. */
+  groupStart: Int32Array
+  groupList: Int32Array
+  groupCount: number
+  /** Clauses by their key group. */
+  clausesOf: readonly (readonly Clause[])[]
+  detectors: readonly { detector: Detector; rules: readonly CompiledRule[] }[]
+}
+
+/** Hands out one number per distinct set of phrases, and one per distinct phrase. */
+class GroupTable {
+  readonly phrases = new Map<string, number>()
+  readonly #groups = new Map<string, Group>()
+  readonly members: number[][] = []
+
+  intern(list: readonly string[]): Group {
+    const ids = [...new Set(list.map((phrase) => this.#phrase(phrase)))].sort((a, b) => a - b)
+    const key = ids.join()
+    const known = this.#groups.get(key)
+    if (known !== undefined) return known
+    this.#groups.set(key, this.members.length)
+    return this.members.push(ids) - 1
+  }
+
+  #phrase(phrase: string): number {
+    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
+    const known = this.phrases.get(folded)
+    if (known !== undefined) return known
+    this.phrases.set(folded, this.phrases.size)
+    return this.phrases.size - 1
+  }
+
+  /** The groups of every phrase, packed. */
+  pack(): { groupStart: Int32Array; groupList: Int32Array } {
+    const of: Group[][] = Array.from({ length: this.phrases.size }, () => [])
+    for (const [group, ids] of this.members.entries()) for (const id of ids) of[id]?.push(group)
+    const groupStart = new Int32Array(of.length + 1)
+    for (const [id, groups] of of.entries()) groupStart[id + 1] = (groupStart[id] ?? 0) + groups.length
+    return { groupStart, groupList: Int32Array.from(of.flat()) }
+  }
+}
+
+export function compilePolicy(constitution: Constitution, detectors: readonly Detector[] = allDetectors): Policy {
+  const table = new GroupTable()
+  const rules = constitution.rules.map((rule, index) => ({
+    ...rule,
+    index,
+    cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
+    context: compileContext(rule.context),
+    keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
+  }))
+  const clauses = rules.flatMap((rule) => clausesOfRule(rule, table))
+  const clausesOf: Clause[][] = table.members.map(() => [])
+  for (const clause of rarestKeys(clauses, table.members.length)) clausesOf[clause.key]?.push(clause)
+  return {
+    constitution,
+    label: `${constitution.name}@${constitution.version}`,
+    rules,
+    automaton: compileAutomaton([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
+    ...table.pack(),
+    groupCount: table.members.length,
+    clausesOf,
+    detectors: detectors
+      .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
+      .filter((entry) => entry.rules.length > 0)
+  }
+}
+
+function clausesOfRule(rule: CompiledRule, table: GroupTable): Clause[] {
+  const clauses: Clause[] = []
+  if (rule.any.length > 0) clauses.push({ kind: 'any', rule, key: table.intern(rule.any) })
+  if (rule.all.length > 0) {
+    const groups = rule.all.map((group) => table.intern(group))
+    clauses.push({ kind: 'all', rule, key: groups[0]!, groups, within: rule.within, ordered: rule.ordered })
+  }
+  for (const { anchors, regex, reach } of rule.patterns) {
+    const compiled = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE)
+    clauses.push({ kind: 'pattern', rule, key: table.intern(anchors), regex: compiled, reach })
+  }
+  return clauses
+}
+
+/** Keys every `all` by the group that the fewest clauses use: "how to" must not make the engine look at every rule. */
+function rarestKeys(clauses: readonly Clause[], groupCount: number): Clause[] {
+  const uses = new Array<number>(groupCount).fill(0)
+  for (const clause of clauses) {
+    if (clause.kind === 'all') for (const group of clause.groups) uses[group]!++
+  }
+  return clauses.map((clause) => {
+    if (clause.kind !== 'all') return clause
+    const key = clause.groups.reduce((best, group) => (uses[group]! < uses[best]! ? group : best))
+    return { ...clause, key }
+  })
+}

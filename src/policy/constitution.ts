@@ -1,0 +1,93 @@
+/** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
+import { Ajv } from 'ajv'
+import { LineCounter, parseDocument } from 'yaml'
+import type { Detector } from '../detectors/detector.js'
+import { detectors as allDetectors } from '../detectors/index.js'
+import type { Category } from './evaluation.js'
+import { readLexicons } from './lexicons.js'
+import { addSchemaProblem, ConstitutionError, collectProblems } from './problems.js'
+import { type Rule, readRules } from './rules.js'
+import { ConstitutionSource } from './schema.js'
+
+export interface CategoryPolicy {
+  high: 'forbid' | 'divert' | 'permit'
+  middle: 'ask' | 'divert' | 'permit'
+}
+
+export interface Constitution {
+  name: string
+  version: string
+  description: string
+  /** Scores below `middle` permit; from `high` on a category's `high` applies. */
+  bands: { middle: number; high: number }
+  categories: Record<Category, CategoryPolicy>
+  rules: readonly Rule[]
+  /** The text it was read from: what a worker thread, or a store of versions, is given. */
+  source: string
+}
+
+/** Bands closer than this leave no room for a score between them. */
+const minBand = 0.01
+/** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
+const maxLength = 4 * 1024 * 1024
+
+const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile(ConstitutionSource)
+
+/**
+ * @param fileName only for messages
+ * @throws ConstitutionError with every problem found
+ */
+export function parseConstitution(
+  yamlText: string,
+  fileName: string,
+  detectors: readonly Detector[] = allDetectors
+): Constitution {
+  if (yamlText.length > maxLength) {
+    throw new ConstitutionError(fileName, [
+      { line: 1, column: 1, path: '', message: `is longer than ${maxLength} characters` }
+    ])
+  }
+  const lineCounter = new LineCounter()
+  const document = parseDocument(yamlText, { lineCounter, prettyErrors: false, uniqueKeys: true })
+  const problems = collectProblems(document, lineCounter)
+  const fail = () => new ConstitutionError(fileName, problems.list)
+
+  for (const error of [...document.errors, ...document.warnings]) {
+    const { line, col } = lineCounter.linePos(error.pos[0])
+    problems.list.push({ line, column: col, path: '', message: error.message })
+  }
+  if (problems.list.length > 0) throw fail()
+
+  const source: unknown = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
+  if (problems.list.length > 0) throw fail()
+  if (!validate(source)) {
+    for (const error of validate.errors ?? []) addSchemaProblem(problems, error, source)
+    throw fail()
+  }
+  const checked = source as ConstitutionSource
+  if (checked.bands.high - checked.bands.middle < minBand) {
+    problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
+  }
+  const lexicons = readLexicons(checked.lexicons ?? {}, problems)
+  const rules = readRules({ source: checked, lexicons, detectors, problems })
+  if (problems.list.length > 0) throw fail()
+  return {
+    name: checked.name,
+    version: checked.version,
+    description: checked.description ?? '',
+    bands: checked.bands,
+    categories: checked.categories,
+    rules,
+    source: yamlText
+  }
+}
+
+/** Aliases that multiply without end are refused by the reader itself. */
+function readValue(read: () => unknown, report: (path: [], message: string) => void): unknown {
+  try {
+    return read()
+  } catch (error) {
+    report([], error instanceof Error ? error.message : 'not readable')
+    return undefined
+  }
+}

@@ -1,0 +1,191 @@
+/** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import type { Clock } from '../clock.js'
+import { compilePolicy } from './compile.js'
+import { parseConstitution } from './constitution.js'
+import type { Evaluation, EvaluationInput, Evaluator } from './evaluation.js'
+import { createIdSource } from './ids.js'
+import { Judge, type JudgeInput, type Verdict } from './judge.js'
+import { createPool } from './pool.js'
+import { ConstitutionError } from './problems.js'
+import { boostOf, memorySessions, nextState, type SessionStore, turnOf } from './session.js'
+
+export interface EvaluatorOptions {
+  /** YAML files by name. */
+  constitutions: Readonly<Record<string, string>>
+  clock: Clock
+  /** For texts judged in another thread, ms. Default 2000. */
+  deadlineMs?: number
+  /** UTF-16 units of all parts together up to which a call is judged at once. Default 32,768. */
+  inlineLimit?: number
+  /** Default: in memory. */
+  sessions?: SessionStore
+  /** Default `ev_`. */
+  idPrefix?: string
+}
+
+/** The evaluation and how it came about, for `--explain` and dry runs. Names and numbers, no text. */
+export interface Explanation {
+  evaluation: Evaluation
+  categories: Verdict['categories']
+  rules: Verdict['rules']
+}
+
+export interface PolicyEvaluator extends Evaluator {
+  explain(input: EvaluationInput, constitution?: string): Promise<Explanation>
+  /** Puts exactly these files in force, all or none. @throws ConstitutionError, or the file system's error */
+  reload(constitutions: Readonly<Record<string, string>>): Promise<void>
+  /** Puts a constitution's text in force under its own name. @throws ConstitutionError */
+  add(yamlText: string, fileName?: string): { name: string; version: string }
+  readonly sessions: SessionStore
+  /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
+  uncoveredChars(): number
+}
+
+/** No verdict could be reached in time and in full. Whoever asks must treat the text as not permitted. */
+export class EvaluatorError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'EvaluatorError'
+  }
+}
+
+interface Entry {
+  judge: Judge
+  /** Names this text of this constitution for the worker threads. */
+  key: string
+}
+type Entries = ReadonlyMap<string, Entry>
+
+/** What a part costs besides its characters, in characters: many tiny parts are a long text too. */
+const partCost = 32
+
+export async function createEvaluator(options: EvaluatorOptions): Promise<PolicyEvaluator> {
+  const { clock, deadlineMs = 2000, inlineLimit = 32_768 } = options
+  const sessions = options.sessions ?? memorySessions(clock)
+  const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
+  const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
+  let generation = 0
+  let uncovered = 0
+  let entries = await readAll(options.constitutions)
+
+  function compile(yamlText: string, fileName: string): Entry {
+    const judge = new Judge(compilePolicy(parseConstitution(yamlText, fileName)))
+    return { judge, key: `${judge.policy.label}#${++generation}` }
+  }
+
+  async function readAll(files: Readonly<Record<string, string>>): Promise<Entries> {
+    const read = new Map<string, Entry>()
+    for (const [name, file] of Object.entries(files)) {
+      const entry = compile(await readFile(file, 'utf8'), file)
+      const own = entry.judge.policy.constitution.name
+      if (own !== name) {
+        const message = `is "${own}", but the file is configured as "${name}"`
+        throw new ConstitutionError(file, [{ line: 1, column: 1, path: 'name', message }])
+      }
+      read.set(name, entry)
+    }
+    return read
+  }
+
+  function judge(input: EvaluationInput, name: string): Verdict | Promise<Verdict> {
+    const entry = entries.get(name)
+    if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
+    const now = clock.monotonic()
+    // Sessions follow what a caller says; an answer is judged by itself.
+    const key = input.direction === 'request' ? input.session : undefined
+    const turn = key === undefined ? -1 : turnOf(input.parts)
+    const state = key === undefined ? undefined : sessions.get(key)
+    const { parts, joined, context, direction } = input
+    const session = state === undefined ? undefined : { tail: state.tail, turn, risk: boostOf(state, now) }
+    const judgeInput: JudgeInput = { parts, joined, context, direction, session }
+    const total = parts.reduce((sum, { text }) => sum + text.length, 0)
+
+    function settle(verdict: Verdict): Verdict {
+      checkVerdict(verdict, total)
+      if (key !== undefined) {
+        const text = parts[turn]?.text ?? ''
+        const { decision, ownRisk } = verdict
+        sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now))
+      }
+      return verdict
+    }
+    if (total + parts.length * partCost <= inlineLimit) return settle(guarded(() => entry.judge.judge(judgeInput)))
+    const { source } = entry.judge.policy.constitution
+    return pool.judge({ key: entry.key, source, input: judgeInput }).then(settle, (error: unknown) => {
+      throw new EvaluatorError('The text could not be judged in time.', error)
+    })
+  }
+
+  function checkVerdict(verdict: Verdict, total: number): void {
+    const covered = verdict?.charsCovered
+    if (verdict?.charsTotal === total && covered === total && typeof verdict.decision === 'string') return
+    uncovered += Math.max(0, total - (Number.isFinite(covered) ? covered : 0))
+    throw new EvaluatorError('The text was not judged in full.')
+  }
+
+  function toEvaluation(verdict: Verdict, label: string, started: number): Evaluation {
+    const evaluation: Evaluation = {
+      risk_score: verdict.riskScore,
+      decision: verdict.decision,
+      is_blocked: verdict.decision === 'forbid',
+      matched_rules: verdict.matchedRules,
+      detections: verdict.detections,
+      decision_time_ms: Math.round((clock.monotonic() - started) * 1000) / 1000,
+      scores: verdict.scores,
+      evaluation_id: nextId(),
+      policy: label
+    }
+    if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
+    return evaluation
+  }
+
+  const labelOf = (name: string) => entries.get(name)?.judge.policy.label ?? name
+
+  return {
+    evaluate(input, name = 'default') {
+      const started = clock.monotonic()
+      const label = labelOf(name)
+      const verdict = judge(input, name)
+      return verdict instanceof Promise
+        ? verdict.then((late) => toEvaluation(late, label, started))
+        : toEvaluation(verdict, label, started)
+    },
+    async explain(input, name = 'default') {
+      const started = clock.monotonic()
+      const label = labelOf(name)
+      const verdict = await judge(input, name)
+      return {
+        evaluation: toEvaluation(verdict, label, started),
+        categories: verdict.categories,
+        rules: verdict.rules
+      }
+    },
+    async reload(constitutions) {
+      entries = await readAll(constitutions)
+    },
+    add(yamlText, fileName = 'constitution') {
+      const entry = compile(yamlText, fileName)
+      const { name, version } = entry.judge.policy.constitution
+      entries = new Map(entries).set(name, entry)
+      return { name, version }
+    },
+    loaded: () =>
+      [...entries.values()]
+        .map(({ judge: { policy } }) => policy.constitution)
+        .map(({ name, version }) => ({ name, version })),
+    sessions,
+    uncoveredChars: () => uncovered,
+    close: () => pool.close()
+  }
+}
+
+/** A fault of the engine's own is reported like any other failure to decide. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new EvaluatorError('The evaluation failed.', error)
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Texts that a model reads as one, laid end to end. Only what stands near a boundary is laid out: whatever lies within
+ * one part was judged there, so the cost is bounded by the boundaries and never exceeds that of the texts themselves.
+ */
+
+/** A stretch of one part within a joined text. */
+export interface Piece {
+  /** Index into the parts; -1 for an earlier turn of the session. */
+  part: number
+  /** Offset in the part's text of the stretch's first character. */
+  offset: number
+  /** Range in the joined text. */
+  start: number
+  end: number
+}
+
+export interface JoinedText {
+  text: string
+  pieces: readonly Piece[]
+}
+
+/** UTF-16 units kept on each side of a boundary: the longest phrase and the widest window of ordinary words. */
+const reach = 320
+/** An unbroken run, such as an encoded payload, is kept whole up to this many units more. */
+const runReach = 2048
+
+export interface Member {
+  part: number
+  text: string
+}
+
+/** Joined by nothing, for a word cut in two, and by a space, for words handed over one by one. */
+export const separators = ['', ' '] as const
+
+export function joinTexts(members: readonly Member[], separator: string): JoinedText[] {
+  const joined: JoinedText[] = []
+  const texts = members.filter(({ text }) => text !== '')
+  let text = ''
+  let pieces: Piece[] = []
+
+  function append(member: Member, from: number, to: number): void {
+    if (pieces.length > 0) text += separator
+    const start = text.length
+    text += member.text.slice(from, to)
+    pieces.push({ part: member.part, offset: from, start, end: text.length })
+  }
+  function close(): void {
+    if (pieces.length > 1) joined.push({ text, pieces })
+    text = ''
+    pieces = []
+  }
+
+  for (const [i, member] of texts.entries()) {
+    const head = i === 0 ? 0 : headEnd(member.text)
+    const tail = i === texts.length - 1 ? member.text.length : tailStart(member.text)
+    if (head >= tail) {
+      append(member, 0, member.text.length)
+      continue
+    }
+    if (head > 0) append(member, 0, head)
+    close()
+    if (tail < member.text.length) append(member, tail, member.text.length)
+  }
+  close()
+  return joined
+}
+
+function headEnd(text: string): number {
+  let end = Math.min(text.length, reach)
+  const most = Math.min(text.length, end + runReach)
+  while (end < most && !isSpace(text.charCodeAt(end))) end++
+  return end
+}
+
+function tailStart(text: string): number {
+  let start = Math.max(0, text.length - reach)
+  const least = Math.max(0, start - runReach)
+  while (start > least && !isSpace(text.charCodeAt(start - 1))) start--
+  return start
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13)
+}
+
+/** The piece that holds an offset; an offset on a separator belongs to the piece after it. */
+export function pieceAt(pieces: readonly Piece[], offset: number): number {
+  let low = 0
+  let high = pieces.length - 1
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (pieces[middle]!.end > offset) high = middle
+    else low = middle + 1
+  }
+  return low
+}

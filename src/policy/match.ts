@@ -1,0 +1,170 @@
+/** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
+import type { View } from '../text/view.js'
+import type { Clause, CompiledRule, Policy } from './compile.js'
+import { Hits } from './hits.js'
+import { findWindows } from './proximity.js'
+
+/** Where matches of one text go. Offsets are UTF-16 units of the text that the views were made of. */
+export interface Sink {
+  /** False for rules that do not apply to this text (its role, its direction). */
+  applies(rule: CompiledRule): boolean
+  /**
+   * Set where turns of a session are joined: tells whether a place crosses from one turn to the next. Two harmless turns
+   * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
+   */
+  crosses?(start: number, end: number): boolean
+  /** @returns false where the place does not count: within one part of a joined text, or one too many. */
+  record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number): boolean
+}
+
+/** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
+const notForDetectors = new Set(['leet', 'rot13'])
+
+/** One per policy and thread: keeps the buffers that scanning reuses. */
+export class Matcher {
+  readonly #policy: Policy
+  readonly #hits: Hits
+
+  constructor(policy: Policy) {
+    this.#policy = policy
+    this.#hits = new Hits(policy)
+  }
+
+  /** @returns whether any phrase was hit or any detector found something, whether or not a rule matched. */
+  match(views: readonly View[], sink: Sink): boolean {
+    let anything = false
+    for (const view of views) {
+      this.#hits.scan(view.folded)
+      if (this.#hits.count > 0) {
+        anything = true
+        this.#phrases(view, sink)
+      }
+      if (view.layer === 'plain' || !view.layer.split('+').some((step) => notForDetectors.has(step))) {
+        if (this.#detect(view, sink)) anything = true
+      }
+    }
+    return anything
+  }
+
+  #phrases(view: View, sink: Sink): void {
+    for (const group of this.#hits.touched) {
+      for (const clause of this.#policy.clausesOf[group]!) {
+        if (!sink.applies(clause.rule)) continue
+        if (clause.kind === 'any') this.#any(clause, view, sink)
+        else if (clause.kind === 'all') this.#all(clause, view, sink)
+        else this.#pattern(clause, view, sink)
+      }
+    }
+  }
+
+  #any({ rule, key }: Clause, view: View, sink: Sink): void {
+    const hits = this.#hits
+    for (let node = hits.first(key); node >= 0; node = hits.next(node)) {
+      const hit = hits.hitOf(node)
+      const from = hits.from[hit]!
+      const to = hits.to[hit]!
+      if (!this.#cancelled(rule, from, to)) this.#record(rule, view, from, to, sink)
+    }
+  }
+
+  #all(clause: Extract<Clause, { kind: 'all' }>, view: View, sink: Sink): void {
+    findWindows(clause, this.#hits, (from, to, chosen) => {
+      if (sink.crosses !== undefined && !this.#inOrder(chosen) && !this.#anyCrosses(chosen, view, sink)) return false
+      return !this.#cancelled(clause.rule, from, to) && this.#record(clause.rule, view, from, to, sink)
+    })
+  }
+
+  #detect(view: View, sink: Sink): boolean {
+    let anything = false
+    for (const { detector, rules } of this.#policy.detectors) {
+      for (const finding of detector.find(view.text)) {
+        anything = true
+        const span = view.textSpan(finding.start, finding.end)
+        for (const rule of rules) {
+          const { kinds, minConfidence } = rule.detector!
+          if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
+          if (!sink.applies(rule) || this.#cancelledAt(rule, view, span)) continue
+          sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight)
+        }
+      }
+    }
+    return anything
+  }
+
+  #inOrder(chosen: readonly number[]): boolean {
+    return chosen.every((hit, i) => i === 0 || this.#hits.from[chosen[i - 1]!]! < this.#hits.from[hit]!)
+  }
+
+  #anyCrosses(chosen: readonly number[], view: View, sink: Sink): boolean {
+    return chosen.some((hit) => {
+      const { start, end } = view.foldedSpan(this.#hits.from[hit]!, this.#hits.to[hit]!)
+      return sink.crosses?.(start, end) ?? false
+    })
+  }
+
+  #record(rule: CompiledRule, view: View, from: number, to: number, sink: Sink): boolean {
+    const { start, end } = view.foldedSpan(from, to)
+    return sink.record(rule, view.layer, start, end, rule.weight)
+  }
+
+  /** Whether a cancelling phrase lies in, or within `unlessWithin` words of, a folded range. */
+  #cancelled(rule: CompiledRule, from: number, to: number): boolean {
+    return rule.cancel !== undefined && this.#hits.isNear(rule.cancel, from, to, rule.unlessWithin)
+  }
+
+  /** The same for a place in the original. */
+  #cancelledAt(rule: CompiledRule, view: View, span: { start: number; end: number }): boolean {
+    if (rule.cancel === undefined || this.#hits.count === 0 || !this.#hits.has(rule.cancel)) return false
+    return this.#cancelled(rule, foldedOffset(view, span.start), foldedOffset(view, span.end))
+  }
+
+  /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
+  #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
+    const hits = this.#hits
+    const { rule, regex, reach } = clause
+    let node = hits.first(clause.key)
+    while (node >= 0) {
+      let hit = hits.hitOf(node)
+      let span = view.foldedSpan(hits.from[hit]!, hits.to[hit]!)
+      const start = Math.max(0, textOffset(view, span.start) - reach)
+      let end = textOffset(view, span.end) + reach
+      for (node = hits.next(node); node >= 0; node = hits.next(node)) {
+        hit = hits.hitOf(node)
+        span = view.foldedSpan(hits.from[hit]!, hits.to[hit]!)
+        if (textOffset(view, span.start) - reach > end) break
+        end = Math.max(end, textOffset(view, span.end) + reach)
+      }
+      const matcher = regex.matcher(view.text.slice(start, end))
+      while (matcher.find()) {
+        const from = start + matcher.start()
+        const to = start + matcher.end()
+        if (to === from) continue
+        const place = view.textSpan(from, to)
+        if (!this.#cancelledAt(rule, view, place)) sink.record(rule, view.layer, place.start, place.end, rule.weight)
+      }
+    }
+  }
+}
+
+/** Offset in the view's text of what stands at an original offset. */
+function textOffset(view: View, original: number): number {
+  if (view.layer === 'plain') return original
+  return lowest(view.text.length, (at) => view.textSpan(at, at + 1).start >= original)
+}
+
+/** Offset in the folded reading of what stands at an original offset. */
+function foldedOffset(view: View, original: number): number {
+  return lowest(view.folded.length, (at) => view.foldedSpan(at, at + 1).start >= original)
+}
+
+/** The least of 0..length that passes; readings run in the original's order, so those that pass are the last ones. */
+function lowest(length: number, passes: (at: number) => boolean): number {
+  let low = 0
+  let high = length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (passes(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}

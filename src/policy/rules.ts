@@ -1,0 +1,154 @@
+/** Rules as the engine uses them: lexicons expanded, defaults filled in, every name checked. */
+import { RE2JS } from 're2js'
+import type { Role } from '../chat.js'
+import type { Detector } from '../detectors/detector.js'
+import type { Category, DetectionType } from './evaluation.js'
+import type { Lexicons } from './lexicons.js'
+import type { Path, Problems } from './problems.js'
+import type { ConstitutionSource, RuleSource } from './schema.js'
+
+export interface PatternRule {
+  anchors: string[]
+  regex: string
+  /** UTF-16 units on each side of an anchor. */
+  reach: number
+}
+
+export interface Rule {
+  name: string
+  category: Category
+  type: DetectionType
+  /** 0..1, the score of one match. */
+  weight: number
+  any: string[]
+  all: string[][]
+  /** Words from the first to the last of a match of `all`. */
+  within: number
+  ordered: boolean
+  patterns: PatternRule[]
+  detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
+  unless: string[]
+  unlessWithin: number
+  /** Undefined: all. */
+  roles: ReadonlySet<Role> | undefined
+  direction: 'request' | 'answer' | 'both'
+  context: {
+    /** Keys that could settle a match, for `missing_context`. */
+    keys: string[]
+    permit: Readonly<Record<string, string[]>>
+    forbid: Readonly<Record<string, string[]>>
+  }
+}
+
+const typeOf: Partial<Record<Category, DetectionType>> = {
+  prompt_injection: 'prompt_injection',
+  jailbreak: 'jailbreak',
+  personal_data: 'personal_data',
+  secrets: 'secret'
+}
+
+/** A bound on one pattern's automaton, so that a short text of nested repetitions cannot cost seconds. */
+const maxProgram = 5000
+
+export interface RuleReader {
+  source: ConstitutionSource
+  lexicons: Lexicons
+  detectors: readonly Detector[]
+  problems: Problems
+}
+
+export function readRules(reader: RuleReader): Rule[] {
+  const seen = new Map<string, number>()
+  return reader.source.rules.map((source, i) => {
+    const first = seen.get(source.name)
+    if (first === undefined) seen.set(source.name, i)
+    else reader.problems.add(['rules', i, 'name'], `"${source.name}" is the name of rules[${first}] already`)
+    return readRule(source, ['rules', i], reader)
+  })
+}
+
+function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
+  const { lexicons, problems } = reader
+  const expand = (list: readonly string[] | undefined, ...step: Path) => lexicons.expand(list ?? [], [...path, ...step])
+  refuseIdle(source, path, problems)
+  const rule: Rule = {
+    name: source.name,
+    category: source.category,
+    type: source.type ?? typeOf[source.category] ?? 'policy_violation',
+    weight: source.weight,
+    any: expand(source.any, 'any'),
+    all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),
+    within: source.within ?? 10,
+    ordered: source.ordered ?? false,
+    patterns: (source.patterns ?? []).map((pattern, i) => {
+      checkRegex(pattern.regex, [...path, 'patterns', i, 'regex'], problems)
+      const anchors = expand(pattern.anchors, 'patterns', i, 'anchors')
+      return { anchors, regex: pattern.regex, reach: pattern.reach ?? 200 }
+    }),
+    detector: readDetector(source, path, reader),
+    unless: expand(source.unless, 'unless'),
+    unlessWithin: source.unless_within ?? 6,
+    roles: source.roles === undefined ? undefined : new Set(source.roles),
+    direction: source.direction ?? 'both',
+    context: readContext(source, reader.source)
+  }
+  return rule
+}
+
+/** A field without the field that it belongs to does nothing, which its author did not mean. */
+function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
+  const { any, all, patterns, detector } = source
+  if (any === undefined && all === undefined && patterns === undefined && detector === undefined) {
+    problems.add(path, 'matches nothing: give any, all, patterns or detector')
+  }
+  const needs = [
+    ['within', 'all'],
+    ['ordered', 'all'],
+    ['kinds', 'detector'],
+    ['min_confidence', 'detector'],
+    ['unless_within', 'unless']
+  ] as const
+  for (const [field, owner] of needs) {
+    if (source[field] !== undefined && source[owner] === undefined) {
+      problems.add([...path, field], `has no effect without "${owner}"`, true)
+    }
+  }
+}
+
+function checkRegex(regex: string, path: Path, problems: Problems): void {
+  try {
+    const compiled = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE)
+    if (compiled.programSize() > maxProgram) problems.add(path, 'is too large: repeat less')
+    else if (compiled.matcher('').find()) problems.add(path, 'matches the empty text')
+  } catch (error) {
+    problems.add(path, `is not a linear-time (RE2) pattern: ${error instanceof Error ? error.message : 'not readable'}`)
+  }
+}
+
+function readDetector(source: RuleSource, path: Path, { detectors, problems }: RuleReader): Rule['detector'] {
+  if (source.detector === undefined) return undefined
+  const detector = detectors.find((candidate) => candidate.id === source.detector)
+  if (detector === undefined) {
+    const known = detectors.map((candidate) => candidate.id).join(', ')
+    problems.add([...path, 'detector'], `unknown detector; known: ${known}`)
+    return undefined
+  }
+  for (const [i, kind] of (source.kinds ?? []).entries()) {
+    if (!detector.kinds.includes(kind)) {
+      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${detector.kinds.join(', ')}`)
+    }
+  }
+  const kinds = source.kinds === undefined ? undefined : new Set(source.kinds)
+  return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
+}
+
+/** A key that a rule's `permit` names can settle it whether it is listed or not. */
+function readContext(source: RuleSource, constitution: ConstitutionSource): Rule['context'] {
+  const permit = source.context?.permit ?? {}
+  const keys = source.context?.keys ?? constitution.categories[source.category]?.context ?? []
+  return {
+    keys: [...new Set([...keys, ...Object.keys(permit)])],
+    permit,
+    forbid: source.context?.forbid ?? {}
+  }
+}

@@ -1,0 +1,78 @@
+/** The shape of a constitution's YAML. What a schema cannot say (names that must exist, cycles) is checked in `rules.ts`. */
+import Type, { type Static } from 'typebox'
+import { roles } from '../chat.js'
+import { categories, detectionTypes } from './evaluation.js'
+
+const closed = { additionalProperties: false }
+
+/** `session_risk` is the engine's own: no rule may claim it. */
+export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk')
+
+const Phrases = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })
+const Keys = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1 })
+const Values = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 }))
+
+const CategorySource = Type.Object(
+  {
+    high: Type.Enum(['forbid', 'divert', 'permit']),
+    middle: Type.Enum(['ask', 'divert', 'permit']),
+    context: Type.Optional(Keys)
+  },
+  closed
+)
+
+const PatternSource = Type.Object(
+  {
+    anchors: Phrases,
+    regex: Type.String({ minLength: 1, maxLength: 2000 }),
+    reach: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 }))
+  },
+  closed
+)
+
+export const RuleSource = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
+    description: Type.Optional(Type.String()),
+    category: Type.Enum([...categories]),
+    type: Type.Optional(Type.Enum([...ruleTypes])),
+    weight: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+    any: Type.Optional(Phrases),
+    // Eight groups bound the search for a window that holds one hit of each.
+    all: Type.Optional(Type.Array(Phrases, { minItems: 2, maxItems: 8 })),
+    within: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+    ordered: Type.Optional(Type.Boolean()),
+    patterns: Type.Optional(Type.Array(PatternSource, { minItems: 1 })),
+    detector: Type.Optional(Type.String()),
+    kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    min_confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    unless: Type.Optional(Phrases),
+    unless_within: Type.Optional(Type.Integer({ minimum: 0, maximum: 50 })),
+    roles: Type.Optional(Type.Array(Type.Enum([...roles]), { minItems: 1 })),
+    direction: Type.Optional(Type.Enum(['request', 'answer', 'both'])),
+    context: Type.Optional(
+      Type.Object({ keys: Type.Optional(Keys), permit: Type.Optional(Values), forbid: Type.Optional(Values) }, closed)
+    )
+  },
+  closed
+)
+export type RuleSource = Static<typeof RuleSource>
+
+export const ConstitutionSource = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
+    version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
+    description: Type.Optional(Type.String()),
+    bands: Type.Object(
+      { middle: Type.Number({ minimum: 0.01, maximum: 0.99 }), high: Type.Number({ minimum: 0.02, maximum: 1 }) },
+      closed
+    ),
+    categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
+    lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    rules: Type.Array(RuleSource, { minItems: 1 })
+  },
+  closed
+)
+export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'categories'> & {
+  categories: Record<(typeof categories)[number], Static<typeof CategorySource>>
+}

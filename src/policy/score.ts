@@ -1,0 +1,34 @@
+/** From matches to the score of each rule. */
+import type { CompiledRule } from './compile.js'
+import { type ContextEffect, contextEffect, type GivenContext } from './context.js'
+import type { Match } from './findings.js'
+
+export interface RuleScore {
+  rule: CompiledRule
+  /** 0..1; 0 where the context settles the rule's matches. */
+  score: number
+  effect: ContextEffect
+}
+
+/** Each rule once, by its most confident match; `forbid` by context lifts it to at least `high`. */
+export function scoreRules(matches: readonly Match[], given: GivenContext, high: number): RuleScore[] {
+  const best = new Map<CompiledRule, number>()
+  for (const { rule, confidence } of matches) best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+  return [...best].map(([rule, confidence]) => {
+    const effect = contextEffect(rule.context, given)
+    const score = effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
+    return { rule, score, effect }
+  })
+}
+
+/** Independent signs of one thing: 1 − Π(1 − s). Never less than the strongest, never more than 1. */
+export function noisyOr(scores: Iterable<number>): number {
+  let rest = 1
+  for (const score of scores) rest *= 1 - score
+  return round(1 - rest)
+}
+
+/** Scores are compared as they are shown, so that a shown score never contradicts its decision. */
+export function round(score: number): number {
+  return Math.round(score * 10_000) / 10_000
+}

@@ -1,0 +1,108 @@
+/**
+ * What is remembered of a conversation: the end of what was said, so that a payload split over turns is seen whole, and
+ * a decaying sum of risk, so that repeated attempts weigh more. Neither ever counts against a turn by itself.
+ */
+import { LRUCache } from 'lru-cache'
+import type { ChatPart } from '../chat.js'
+import type { Clock } from '../clock.js'
+import type { Decision } from './evaluation.js'
+
+export interface SessionState {
+  /** Texts of recent turns that were not forbidden, oldest first. */
+  readonly tail: readonly string[]
+  /** Sum of the turns' own scores, as of `at`. */
+  readonly risk: number
+  /** Monotonic ms. */
+  readonly at: number
+}
+
+/** Keys are `<account>:<session id>`. */
+export interface SessionStore {
+  get(key: string): SessionState | undefined
+  set(key: string, state: SessionState): void
+  /** Sessions held now, for a gauge. */
+  readonly size: number
+}
+
+export interface SessionBounds {
+  /** Sessions; beyond, the least recently used is forgotten. Default 10,000. */
+  max?: number
+  /** Ms after a session's last turn until it is forgotten. Default one hour. */
+  ttlMs?: number
+}
+
+export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }: SessionBounds = {}): SessionStore {
+  const cache = new LRUCache<string, SessionState>({
+    max,
+    ttl: ttlMs,
+    ttlResolution: 0,
+    perf: { now: () => clock.monotonic() }
+  })
+  return {
+    get: (key) => cache.get(key),
+    set: (key, state) => void cache.set(key, state),
+    get size() {
+      cache.purgeStale()
+      return cache.size
+    }
+  }
+}
+
+const maxTurns = 8
+/** UTF-16 units of the tail, all turns together. */
+const maxTail = 2000
+const halfLifeMs = 600_000
+/** Risk that makes the boost 1 − 1/e before its cap: about four forbidden turns. */
+const riskScale = 4
+/** Half: a turn must reach the middle band nearly by itself before a session can lift it into the high one. */
+const maxBoost = 0.5
+
+/** What the session's risk adds to a turn's score by noisy-or, 0..0.5. */
+export function boostOf(state: SessionState | undefined, now: number): number {
+  return state === undefined ? 0 : Math.min(maxBoost, 1 - Math.exp(-decayed(state, now) / riskScale))
+}
+
+/** The state after a turn. A forbidden text is not remembered: it went nowhere and must not taint what follows. */
+export function nextState(
+  state: SessionState | undefined,
+  turn: { text: string; decision: Decision; ownRisk: number },
+  now: number
+): SessionState {
+  const before = state?.tail ?? []
+  const repeated = before[before.length - 1] === turn.text
+  const remembers = turn.decision !== 'forbid' && turn.text !== '' && !repeated
+  return {
+    tail: remembers ? trimTail([...before, turn.text]) : before,
+    risk: (state === undefined ? 0 : decayed(state, now)) + turn.ownRisk,
+    at: now
+  }
+}
+
+/**
+ * The part that continues a conversation: the last words of a user, else the last that are nobody's metadata.
+ * @returns its index, or -1
+ */
+export function turnOf(parts: readonly ChatPart[]): number {
+  const spoken = parts.findLastIndex((part) => part.role === 'user' && part.isKey !== true && part.text !== '')
+  if (spoken >= 0) return spoken
+  return parts.findLastIndex(({ role, isKey, text }) => {
+    return role !== 'parameter' && role !== 'definition' && isKey !== true && text !== ''
+  })
+}
+
+function decayed({ risk, at }: SessionState, now: number): number {
+  return risk * 0.5 ** (Math.max(0, now - at) / halfLifeMs)
+}
+
+/** The last turns that fit; of one that does not, its end. */
+function trimTail(texts: readonly string[]): string[] {
+  const kept: string[] = []
+  let room = maxTail
+  for (const text of texts.slice(-maxTurns).reverse()) {
+    if (room === 0) break
+    const end = text.slice(-room)
+    kept.unshift(end)
+    room -= end.length
+  }
+  return kept
+}
