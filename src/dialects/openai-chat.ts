@@ -1,0 +1,34 @@
+/** OpenAI's chat completions, as spoken by api.openai.com, vLLM, llama.cpp, Ollama and most others. */
+import type { Dialect } from './dialect.js'
+import { forgetTokens, readError, readReply } from './openai-chat/reply.js'
+import { readRequest } from './openai-chat/request.js'
+import { ChatStream } from './openai-chat/stream.js'
+import { denied, error, errorFrame, filtered, turn, turnStream } from './openai-chat/write.js'
+
+export const openaiChat: Dialect = {
+  id: 'openai-chat',
+  paths: ['/v1/chat/completions'],
+  // Fine-tuned models are named `ft:base:org:suffix:id`.
+  passPaths: [
+    { path: '/v1/models' },
+    { path: '/v1/models/:id', parameter: /^[A-Za-z0-9_~:-][A-Za-z0-9._~:-]{0,255}$/ }
+  ],
+  auth: 'bearer',
+  keyHeaders: [],
+  query: {},
+  requestHeaders: ['openai-beta'],
+  // Not `openai-organization`: it names the account behind the upstream's key.
+  responseHeaders: ['openai-model', 'openai-processing-ms', 'openai-version'],
+  readRequest,
+  readReply,
+  readError,
+  openStream: () => new ChatStream(),
+  offender: (pointer) => /^\/messages\/\d+/.exec(pointer)?.[0] ?? pointer,
+  error,
+  denied,
+  turn,
+  turnStream,
+  filtered,
+  forgetTokens,
+  errorFrame
+}

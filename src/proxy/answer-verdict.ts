@@ -1,0 +1,43 @@
+/** What whole and streamed answers share: their verdict, and the review of what is kept from a client. */
+import type { ChatContent } from '../chat.js'
+import type { Denial } from '../dialects/denial.js'
+import { type Evaluation, strictest } from '../policy/evaluation.js'
+import type { Exchange } from './exchange.js'
+import { denialOf, evaluate } from './verdict.js'
+
+/** The verdict over an answer, with what could not be read in it counted against it as the route says. */
+export async function judgeContent(exchange: Exchange, content: ChatContent): Promise<Evaluation | undefined> {
+  const { route, deps } = exchange
+  const evaluation = await evaluate(exchange, 'answer', content, undefined)
+  if (evaluation === undefined || content.media.length === 0) return evaluation
+  if (route.mode === 'enforce' && route.unscannable !== 'permit') {
+    const floor = route.unscannable === 'deny' ? 'forbid' : 'divert'
+    return { ...evaluation, decision: strictest(evaluation.decision, floor) }
+  }
+  for (const { kind } of content.media) deps.metrics.notEvaluated.inc({ reason: kind })
+  return evaluation
+}
+
+/** Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context. */
+export async function storeAnswer(
+  exchange: Exchange,
+  content: ChatContent,
+  evaluation: Evaluation,
+  canonical: string
+): Promise<Denial> {
+  const { deps, route, inbound, context } = exchange
+  const { accountId: account, lineage, keyId } = inbound.caller
+  const { reviewId } = await deps.reviews.open({
+    surface: 'answer',
+    account,
+    lineage,
+    keyId,
+    route: route.id,
+    policy: evaluation.policy,
+    canonical: Buffer.from(canonical),
+    evaluation,
+    context
+  })
+  exchange.reviewId = reviewId
+  return denialOf(exchange, 'divert', 'answer', content, evaluation)
+}

@@ -1,0 +1,121 @@
+/** The answer's half of the funnel, for an answer that comes as a whole. Its streamed twin is `stream.ts`. */
+import { decodeBody } from '../body.js'
+import type { ChatContent, JsonObject } from '../chat.js'
+import { isObject, rewriteTree } from '../dialects/rewrite.js'
+import { Fault } from '../errors.js'
+import { parseJson } from '../json.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import { judgeContent, storeAnswer } from './answer-verdict.js'
+import type { Exchange, Reply } from './exchange.js'
+import { readAll, type UpstreamAnswer } from './forward.js'
+import { clientHeaders } from './headers.js'
+import { jsonType, refusalHeaders, turnFacts, verdictHeaders } from './reply.js'
+import { judgeStream } from './stream.js'
+import { denialOf, evaluate, redactions } from './verdict.js'
+
+const defaultAnswerLimit = 16 * 1024 * 1024
+/** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
+const answerNodes = 1_000_000
+
+/** @throws Fault `upstream_error`, `upstream_timeout`, `evaluator_unavailable`, `storage_unavailable` */
+export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+  const type = mediaType(answer)
+  const ok = answer.status >= 200 && answer.status < 300
+  if (ok && type === 'text/event-stream') return judgeStream(exchange, answer)
+  // A redirect is not followed: it could lead to a host that is not in the configuration.
+  if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
+    answer.body.on('error', () => {}).destroy()
+    throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
+  }
+  const value = await readValue(exchange, answer)
+  const headers = { ...clientHeaders(exchange.route.spoken, answer.headers), 'content-type': jsonType }
+  const judged = ok ? await judgeReply(exchange, value) : await judgeError(exchange, value)
+  return {
+    status: answer.status,
+    headers: { ...headers, ...judged.headers, ...verdictHeaders(exchange) },
+    body: JSON.stringify(judged.body)
+  }
+}
+
+interface Judged {
+  body: JsonObject
+  headers?: Record<string, string>
+}
+
+async function readValue(exchange: Exchange, answer: UpstreamAnswer): Promise<JsonObject> {
+  const { deps } = exchange
+  const limit = deps.answerLimit ?? defaultAnswerLimit
+  const bytes = await readAll(answer, limit)
+  let value: unknown
+  try {
+    const decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
+    if (answer.key !== undefined && decoded.includes(answer.key)) throw new Error('the answer holds the credential')
+    value = parseJson(decoded, { nodes: answerNodes })
+  } catch (cause) {
+    throw new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
+  }
+  if (!isObject(value as JsonObject)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
+  return value as JsonObject
+}
+
+async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
+  const { route, deps } = exchange
+  const content = route.spoken.readReply(body)
+  if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
+  if (route.output === 'off') {
+    deps.metrics.notEvaluated.inc({ reason: 'output_off' })
+    return { body }
+  }
+  const evaluation = await judgeContent(exchange, content)
+  if (evaluation === undefined || route.mode === 'observe') return { body }
+  const { decision } = evaluation
+  switch (decision) {
+    case 'permit':
+      redactReply(exchange, body, content, evaluation)
+      return { body }
+    case 'forbid': {
+      const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation)
+      return {
+        body: route.spoken.filtered(body, turnFacts(exchange, denial)),
+        headers: refusalHeaders('content_filter', denial.pointer)
+      }
+    }
+    case 'divert':
+    case 'depends': {
+      const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(body))
+      return {
+        body: route.spoken.turn(turnFacts(exchange, denial)),
+        headers: refusalHeaders('review_required', denial.pointer)
+      }
+    }
+    default:
+      decision satisfies never
+      throw new Error('unknown decision')
+  }
+}
+
+function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent, evaluation: Evaluation): void {
+  const replacements = redactions(exchange, content, evaluation)
+  if (replacements.length === 0) return
+  rewriteTree(body, replacements)
+  exchange.route.spoken.forgetTokens(body)
+  exchange.redacted += replacements.length
+}
+
+/** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
+async function judgeError(exchange: Exchange, body: JsonObject): Promise<Judged> {
+  const { route } = exchange
+  if (route.output === 'off') return { body }
+  const content = route.spoken.readError(body)
+  const evaluation = await evaluate(exchange, 'answer', content, undefined)
+  if (evaluation === undefined || route.mode === 'observe') return { body }
+  if (evaluation.decision !== 'permit') throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
+  redactReply(exchange, body, content, evaluation)
+  return { body }
+}
+
+function mediaType({ headers }: UpstreamAnswer): string {
+  const type = headers['content-type'] ?? ''
+  const end = type.indexOf(';')
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
+}

@@ -1,0 +1,103 @@
+/** What is known of one proxied exchange from its first byte to its last. Transport-free: both edges fill the same shape. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ChatRequest, JsonObject } from '../chat.js'
+import type { Clock } from '../clock.js'
+import type { Caller } from '../identity/caller.js'
+import type { Log } from '../observe/log.js'
+import type { Metrics } from '../observe/metrics.js'
+import type { Evaluation, Evaluator } from '../policy/evaluation.js'
+import type { ReviewRequest, Standing } from '../review/review.js'
+import type { PathEntry, Route } from './routes.js'
+
+/** The part of the review service that the proxy uses. */
+export interface Reviews {
+  /** Stores a review, or finds the pending one of the same subject. */
+  open(review: ReviewRequest): Promise<{ reviewId: string }>
+  /** How a person decided over this very request; a permit is used up by being read. */
+  consume(
+    subject: Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>,
+    reviewId?: string
+  ): Promise<Standing>
+}
+
+/** A pass without a verdict, as the route's `on_failure: open` allows. Facts only. */
+export interface FailOpenEvent {
+  route: string
+  cause: FailureCause
+  direction: 'request' | 'answer'
+  requestId: string
+  accountId: string
+  keyId: string
+}
+
+export type FailureCause = 'timeout' | 'error'
+
+export interface ProxyDeps {
+  evaluator: Evaluator
+  reviews: Reviews
+  clock: Clock
+  metrics: Metrics
+  log: Log
+  /** Told of each pass without a verdict, besides the log and the counter: the audit. */
+  onFailOpen?: (event: FailOpenEvent) => void
+  /** Bytes of a stream that are held before they are judged as they stand. Default 1 MiB. */
+  holdBytes?: number
+  /** Bytes of an answer that is not streamed. Default 16 MiB. */
+  answerLimit?: number
+}
+
+/** What an edge knows before the body is read. The caller is admitted already. */
+export interface Inbound {
+  entry: PathEntry
+  headers: IncomingHttpHeaders
+  /** Query string with its question mark, or empty. */
+  query: string
+  caller: Caller
+  requestId: string
+  /** Monotonic ms at which the request came. */
+  started: number
+  /** Aborted by the edge when the client leaves, and by the transport when the exchange takes too long. */
+  abort: AbortController
+}
+
+export interface Exchange {
+  readonly deps: ProxyDeps
+  readonly inbound: Inbound
+  readonly route: Route
+  readonly body: JsonObject
+  readonly chat: ChatRequest
+  readonly context: JsonObject | undefined
+  readonly session: string | undefined
+  requestVerdict: Evaluation | undefined
+  /** The stricter of the verdicts so far: what the response headers of a whole answer tell. */
+  verdict: Evaluation | undefined
+  reviewId: string | undefined
+  /** True once a part of a streamed answer has left. */
+  streaming: boolean
+  redacted: number
+  /** Time in the evaluator and in the upstream, ms. */
+  evaluationMs: number
+  upstreamMs: number
+}
+
+/** The client left: there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor() {
+    super('the client closed the connection')
+    this.name = 'ClientGone'
+  }
+}
+
+/** A whole answer, or one of which the first part is judged and the rest still comes. */
+export interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string
+  rest?: ReplyRest
+}
+
+export interface ReplyRest {
+  frames: AsyncGenerator<string, string, undefined>
+  /** The frame for a failure in mid-stream, after which the connection is destroyed. */
+  broken(error: unknown): string
+}

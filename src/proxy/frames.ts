@@ -1,0 +1,51 @@
+/** Writes a streamed reply to a socket at the pace of its reader. */
+import { once } from 'node:events'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { ClientGone, type Reply } from './exchange.js'
+
+/**
+ * Resolves when the response is ended or destroyed. A stream that breaks ends with the dialect's error frame and a
+ * destroyed connection, so that no client takes it for complete.
+ */
+export async function writeFrames(res: ServerResponse, reply: Reply, headers: OutgoingHttpHeaders): Promise<void> {
+  const { frames, broken } = reply.rest!
+  res.writeHead(reply.status, headers)
+  try {
+    await write(res, reply.body)
+    for (;;) {
+      const { done, value } = await frames.next()
+      if (done) {
+        res.end(value)
+        return
+      }
+      await write(res, value)
+    }
+  } catch (error) {
+    if (error instanceof ClientGone || res.destroyed) {
+      res.destroy()
+      return
+    }
+    // The frame first, and only then the cut: both must reach the client.
+    res.write(broken(error), () => res.destroy())
+  } finally {
+    // Ends the upstream, whatever stopped us here.
+    void frames.return('').catch(() => {})
+  }
+}
+
+async function write(res: ServerResponse, text: string): Promise<void> {
+  if (text === '' || res.write(text)) return
+  if (res.destroyed) throw new ClientGone()
+  // `close` without `drain`: the reader left.
+  await Promise.race([once(res, 'drain'), once(res, 'close')])
+  if (res.destroyed) throw new ClientGone()
+}
+
+/** Aborts the exchange when the client leaves before its response is complete. */
+export function abortOnLeave(res: ServerResponse): AbortController {
+  const abort = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) abort.abort(new ClientGone())
+  })
+  return abort
+}

@@ -1,0 +1,77 @@
+/**
+ * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
+ * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
+ */
+import { Fault } from '../errors.js'
+import { describeError } from '../observe/log.js'
+import { statusClass } from '../observe/metrics.js'
+import { judgeAnswer } from './answer.js'
+import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
+import type { UpstreamAnswer } from './forward.js'
+import { faultReply, verdictHeaders } from './reply.js'
+import { type Forward, judgeRequest, readExchange } from './request.js'
+
+/** Sends what was judged. `exchange.inbound.abort` ends it at any phase. */
+export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
+
+/**
+ * @param bytes the body as it came, still in its content coding
+ * @returns the reply, faults included, and the request's verdict; undefined where the client has left
+ */
+export async function guard(
+  deps: ProxyDeps,
+  inbound: Inbound,
+  bytes: Buffer,
+  transport: Transport
+): Promise<{ reply: Reply; exchange: Exchange | undefined } | undefined> {
+  let exchange: Exchange | undefined
+  try {
+    exchange = await readExchange(deps, inbound, bytes)
+    const verdict = await judgeRequest(exchange)
+    const reply = 'bytes' in verdict ? await relay(exchange, verdict, transport) : verdict
+    if (!('bytes' in verdict)) Object.assign(reply.headers, verdictHeaders(exchange))
+    observeOverhead(deps, exchange)
+    return { reply, exchange }
+  } catch (error) {
+    if (error instanceof ClientGone || inbound.abort.signal.reason instanceof ClientGone) return undefined
+    const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
+    if (fault.status >= 500) {
+      deps.log.error({ request_id: inbound.requestId, err: describeError(fault.cause ?? fault) }, fault.code)
+    }
+    const reply = faultReply(inbound.entry.dialect, fault, inbound.requestId)
+    if (exchange !== undefined) {
+      Object.assign(reply.headers, verdictHeaders(exchange))
+      observeOverhead(deps, exchange)
+    }
+    return { reply, exchange }
+  }
+}
+
+async function relay(exchange: Exchange, forward: Forward, transport: Transport): Promise<Reply> {
+  const { deps, route } = exchange
+  const began = deps.clock.monotonic()
+  const evaluatedBefore = exchange.evaluationMs
+  // A failure without a status of its own counts as the gateway's 502.
+  let status = 502
+  try {
+    const answer = await transport(exchange, forward)
+    status = answer.status
+    answer.body.once('close', () => {
+      exchange.upstreamMs = deps.clock.monotonic() - began
+    })
+    return await judgeAnswer(exchange, answer)
+  } finally {
+    if (exchange.upstreamMs === 0) {
+      exchange.upstreamMs = deps.clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)
+    }
+    deps.metrics.upstreamDuration.observe(
+      { route: route.id, status_class: statusClass(status) },
+      exchange.upstreamMs / 1000
+    )
+  }
+}
+
+function observeOverhead({ clock, metrics }: ProxyDeps, { route, inbound, upstreamMs }: Exchange): void {
+  const total = clock.monotonic() - inbound.started
+  metrics.overhead.observe({ route: route.id }, Math.max(0, total - upstreamMs) / 1000)
+}

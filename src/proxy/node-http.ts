@@ -1,0 +1,145 @@
+/**
+ * The same funnel in front of an existing `http-proxy` server in a plain node:http or Express program: http-proxy carries
+ * the bytes, everything before and after is ours.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type HttpProxy from 'http-proxy'
+import { checkBodyHeaders, hasBody, payloadTooLarge } from '../body.js'
+import { Fault, invalid } from '../errors.js'
+import { canonicalTarget, checkFraming } from '../http/target.js'
+import type { Admission } from '../identity/admission.js'
+import { statusClass } from '../observe/metrics.js'
+import { ClientGone, type Reply } from './exchange.js'
+import { abortOnLeave, writeFrames } from './frames.js'
+import { guard, type Transport } from './guard.js'
+import { proxyTransport } from './http-proxy-transport.js'
+import { isPassPath, passThrough } from './pass.js'
+import { type ChatProxy, checkQuery } from './proxy.js'
+import { faultReply } from './reply.js'
+import type { PathEntry } from './routes.js'
+
+export interface NodeGuardOptions {
+  chat: ChatProxy
+  admission: Admission
+  /** The program's own server of http-proxy; its agent and TLS settings are used, its targets and headers are not. */
+  proxy: HttpProxy
+  clientAddress: (peer: string, forwardedFor: string | undefined) => string
+  nextRequestId: () => string
+}
+
+/** `next` is called, where given, for paths that are not in the route table; without it they are 404. */
+export type NodeGuard = (req: IncomingMessage, res: ServerResponse, next?: () => void) => void
+
+export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
+  const { chat } = options
+  const transport = proxyTransport(chat, options.proxy)
+  return (req, res, next) => {
+    // Express keeps the full target here where it has cut a mount path off `url`.
+    const target = (req as { originalUrl?: string }).originalUrl ?? req.url ?? ''
+    const path = canonicalTarget(target)
+    const entry = path instanceof Fault ? undefined : chat.table.get(path)
+    const passes =
+      path instanceof Fault ? undefined : [...chat.table.values()].find(({ dialect }) => isPassPath(dialect, path))
+    // An odd spelling is never left to others: a later handler may well read it as the guarded path.
+    if (entry === undefined && passes === undefined && next !== undefined && !(path instanceof Fault)) return next()
+    void answer(options, transport, req, res, { target, entry, passes: entry === undefined ? passes : undefined })
+  }
+}
+
+interface Target {
+  target: string
+  entry: PathEntry | undefined
+  passes: PathEntry | undefined
+}
+
+async function answer(
+  options: NodeGuardOptions,
+  transport: Transport,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { target, entry, passes }: Target
+): Promise<void> {
+  const { chat } = options
+  const { metrics, clock } = chat.deps
+  const requestId = options.nextRequestId()
+  const started = clock.monotonic()
+  const dialect = (entry ?? passes)?.dialect ?? [...chat.table.values()][0]!.dialect
+  const headers: Record<string, string> = { 'x-request-id': requestId }
+  const abort = abortOnLeave(res)
+  res.once('finish', () =>
+    metrics.requests.inc({
+      route: entry?.path ?? (passes ? 'pass' : 'unmatched'),
+      status_class: statusClass(res.statusCode)
+    })
+  )
+  let reply: Reply | undefined
+  try {
+    if (entry === undefined && passes === undefined) throw new Fault('not_found')
+    const method = entry === undefined ? 'GET' : 'POST'
+    if (req.method !== method) throw new Fault('method_not_allowed', { headers: { allow: method } })
+    const framing = checkFraming(req)
+    if (framing !== undefined) {
+      headers.connection = 'close'
+      throw framing
+    }
+    const admitted = await options.admission.admit({
+      headers: req.headers,
+      address: options.clientAddress(
+        req.socket.remoteAddress ?? '',
+        req.headers['x-forwarded-for'] as string | undefined
+      ),
+      scope: 'safety:evaluate',
+      cost: entry === undefined ? 0 : 1,
+      keyHeaders: dialect.keyHeaders
+    })
+    if (admitted instanceof Fault) throw admitted
+    if (admitted.limit !== undefined) {
+      headers['x-ratelimit-limit'] = String(admitted.limit.limit)
+      headers['x-ratelimit-remaining'] = String(admitted.limit.remaining)
+      headers['x-ratelimit-reset'] = String(admitted.limit.reset)
+    }
+    if (entry === undefined) {
+      checkQuery({ query: {} }, target)
+      const path = target.replace(/\?$/, '')
+      reply = await passThrough(chat, { dialect, path, headers: req.headers, requestId, abort })
+    } else {
+      const refused = checkBodyHeaders(req.headers)
+      if (refused !== undefined) throw refused
+      const query = checkQuery(dialect, target)
+      const bytes = await readBody(req, entry.bodyLimit)
+      const inbound = { entry, headers: req.headers, query, caller: admitted.caller, requestId, started, abort }
+      reply = (await guard(chat.deps, inbound, bytes, transport))?.reply
+    }
+  } catch (error) {
+    if (!(abort.signal.reason instanceof ClientGone)) {
+      const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
+      reply = faultReply(dialect, fault, requestId)
+    }
+  }
+  if (reply === undefined) {
+    res.destroy()
+    return
+  }
+  const all = { ...headers, ...reply.headers }
+  if (reply.rest !== undefined) return writeFrames(res, reply, all)
+  const body = Buffer.from(reply.body)
+  res.writeHead(reply.status, { ...all, 'content-length': body.length }).end(body)
+}
+
+async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+  // A body parser that ran before left an object: its bytes are gone, and another serialisation is not what was sent.
+  if (req.readableEnded && hasBody(req.headers)) {
+    throw new Error('the body was read before the guard: register the guard before any body parser')
+  }
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw payloadTooLarge(limit)
+  const chunks: Buffer[] = []
+  let length = 0
+  // Not destroyed on a throw: the socket still has to carry the 413.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > limit) throw payloadTooLarge(limit)
+    chunks.push(chunk)
+  }
+  if (!req.complete) throw invalid('', 'malformed_json', 'The body ended before it was complete.')
+  return Buffer.concat(chunks, length)
+}

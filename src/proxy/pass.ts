@@ -1,0 +1,61 @@
+/** Pass routes: what a dialect lists as safe to forward with a key and without evaluation (lists of models). */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Dialect } from '../dialects/dialect.js'
+import { Fault } from '../errors.js'
+import { parseJson } from '../json.js'
+import type { Reply } from './exchange.js'
+import { readAll, send } from './forward.js'
+import { clientHeaders, upstreamHeaders } from './headers.js'
+import type { ChatProxy } from './proxy.js'
+import { jsonType } from './reply.js'
+
+const answerLimit = 16 * 1024 * 1024
+
+export interface PassRequest {
+  dialect: Dialect
+  path: string
+  headers: IncomingHttpHeaders
+  requestId: string
+  abort: AbortController
+}
+
+/** Asks the upstream of the dialect's first route. Still strict: JSON or nothing, and never the credential. */
+export async function passThrough(
+  proxy: ChatProxy,
+  { dialect, path, headers, requestId, abort }: PassRequest
+): Promise<Reply> {
+  const entry = [...proxy.table.values()].find((candidate) => candidate.dialect === dialect)
+  if (entry === undefined) throw new Fault('not_found')
+  const answer = await send(proxy.upstreams, entry.candidates[0]!.upstream, {
+    method: 'GET',
+    path,
+    query: '',
+    headers: upstreamHeaders(dialect, headers, { requestId, stream: false, length: undefined }),
+    body: undefined,
+    credential: (upstream) => upstream.credential(dialect),
+    abort
+  })
+  const bytes = await readAll(answer, answerLimit)
+  if (answer.status >= 300 && answer.status < 400) throw new Fault('upstream_error', { internal: 'a redirect' })
+  if (answer.key !== undefined && bytes.includes(answer.key)) throw new Fault('upstream_error')
+  let body: string
+  try {
+    body = JSON.stringify(parseJson(bytes, { nodes: 1_000_000 }))
+  } catch (cause) {
+    throw new Fault('upstream_error', { cause })
+  }
+  return {
+    status: answer.status,
+    headers: { ...clientHeaders(dialect, answer.headers), 'content-type': jsonType },
+    body
+  }
+}
+
+/** The dialect's pass path that a canonical path is, or undefined. */
+export function isPassPath(dialect: Dialect, path: string): boolean {
+  return dialect.passPaths.some(({ path: pattern, parameter }) => {
+    const colon = pattern.indexOf(':')
+    if (colon === -1) return path === pattern
+    return path.startsWith(pattern.slice(0, colon)) && parameter!.test(path.slice(colon))
+  })
+}

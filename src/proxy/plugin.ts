@@ -1,0 +1,147 @@
+/**
+ * The Fastify edge of the proxy. Each path is its own @fastify/http-proxy registration of exactly one route and one
+ * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
+ * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
+ */
+import type { OutgoingHttpHeaders } from 'node:http'
+import httpProxy from '@fastify/http-proxy'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Dialect } from '../dialects/dialect.js'
+import { Fault } from '../errors.js'
+import { toFault } from '../http/edge.js'
+import { callerOf } from '../http/facts.js'
+import { describeError } from '../observe/log.js'
+import { ClientGone, type Reply } from './exchange.js'
+import { abortOnLeave, writeFrames } from './frames.js'
+import { guard } from './guard.js'
+import { isPassPath, passThrough } from './pass.js'
+import { type ChatProxy, checkQuery } from './proxy.js'
+import { faultReply } from './reply.js'
+import type { PathEntry } from './routes.js'
+
+/** Registers every path of the table, and the pass routes of the dialects in it. */
+export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
+  for (const entry of proxy.table.values()) {
+    await app.register(async (scope) => registerPath(scope, proxy, entry))
+  }
+  const spoken = new Set([...proxy.table.values()].map(({ dialect }) => dialect))
+  for (const dialect of spoken) {
+    await app.register(async (scope) => registerPasses(scope, proxy, dialect))
+  }
+}
+
+async function registerPath(
+  scope: FastifyInstance,
+  proxy: ChatProxy,
+  { path, dialect, bodyLimit }: PathEntry
+): Promise<void> {
+  answerInDialect(scope, proxy, dialect, bodyLimit)
+  scope.removeAllContentTypeParsers()
+  // The bytes as they came: decoding, reading and judging are one funnel for both edges.
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
+    done(null, bytes)
+  )
+  const access = {
+    posture: 'guarded' as const,
+    scope: 'safety:evaluate' as const,
+    cost: 1,
+    keyHeaders: dialect.keyHeaders
+  }
+  const first = proxy.entry(path).candidates[0]!
+  await scope.register(httpProxy, {
+    prefix: path,
+    routes: ['/'],
+    httpMethods: ['POST'],
+    proxyPayloads: false,
+    disableRequestLogging: true,
+    config: { access },
+    // What the registration itself would forward to; the handler chooses by the model, from the route table in force.
+    upstream: proxy.upstreams.get(first.upstream)!.origin,
+    rewritePrefix: first.upstreamPath,
+    handler: (request, reply) => handleChat(proxy, path, request, reply)
+  })
+}
+
+async function handleChat(
+  proxy: ChatProxy,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<FastifyReply> {
+  const entry = proxy.entry(path)
+  const { id, started } = request.sluicegate
+  const outcome = await guard(
+    proxy.deps,
+    {
+      entry,
+      headers: request.raw.headers,
+      query: checkQuery(entry.dialect, request.raw.url ?? ''),
+      caller: callerOf(request),
+      requestId: id,
+      started,
+      abort: abortOnLeave(reply.raw)
+    },
+    (request.body as Buffer | undefined) ?? Buffer.alloc(0),
+    proxy.transport
+  )
+  request.sluicegate.decision = outcome?.exchange?.verdict?.decision
+  return sendReply(reply, outcome?.reply)
+}
+
+function registerPasses(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect): void {
+  answerInDialect(scope, proxy, dialect, 0)
+  const access = {
+    posture: 'pass' as const,
+    scope: 'safety:evaluate' as const,
+    cost: 0,
+    keyHeaders: dialect.keyHeaders
+  }
+  for (const { path: url } of dialect.passPaths) {
+    scope.route({
+      method: 'GET',
+      url,
+      exposeHeadRoute: false,
+      config: { access },
+      handler: async (request, reply) => {
+        const target = request.raw.url ?? ''
+        checkQuery({ query: {} }, target)
+        const path = target.replace(/\?$/, '')
+        if (!isPassPath(dialect, path)) throw new Fault('not_found')
+        const abort = abortOnLeave(reply.raw)
+        try {
+          const { headers } = request.raw
+          return sendReply(
+            reply,
+            await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, abort })
+          )
+        } catch (error) {
+          if (abort.signal.reason instanceof ClientGone) return sendReply(reply, undefined)
+          throw error
+        }
+      }
+    })
+  }
+}
+
+/** @param reply undefined: the client has left */
+function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyReply {
+  if (reply === undefined || reply.rest !== undefined) {
+    to.hijack()
+    if (reply === undefined) to.raw.destroy()
+    else void writeFrames(to.raw, reply, { ...to.getHeaders(), ...reply.headers } as OutgoingHttpHeaders)
+    return to
+  }
+  return to.code(reply.status).headers(reply.headers).send(reply.body)
+}
+
+/** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
+function answerInDialect(scope: FastifyInstance, { deps }: ChatProxy, dialect: Dialect, bodyLimit: number): void {
+  scope.setErrorHandler((error, request, reply) => {
+    const fault = toFault(error as FastifyError, bodyLimit)
+    const requestId = request.sluicegate.id
+    if (fault.status >= 500) {
+      deps.log.error({ request_id: requestId, err: describeError(fault.cause ?? fault) }, fault.code)
+    }
+    return sendReply(reply, faultReply(dialect, fault, requestId))
+  })
+}

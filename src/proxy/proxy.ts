@@ -1,0 +1,109 @@
+/** The proxy's settings in force: route table, upstreams, and the transport over them. Swapped as one on a reload. */
+import type { Dialect } from '../dialects/dialect.js'
+import { Fault, invalid } from '../errors.js'
+import type { RouteSettings, UpstreamSettings } from '../settings.js'
+import type { ProxyDeps } from './exchange.js'
+import { send } from './forward.js'
+import type { Transport } from './guard.js'
+import { upstreamHeaders } from './headers.js'
+import { compileRoutes, type PathEntry, type RouteTable } from './routes.js'
+import { closeUpstreams, openUpstreams, type Upstreams } from './upstreams.js'
+
+export interface ProxySettings {
+  routes: readonly RouteSettings[]
+  upstreams: Readonly<Record<string, UpstreamSettings>>
+}
+
+export interface ChatProxy {
+  readonly deps: ProxyDeps
+  readonly upstreams: Upstreams
+  readonly table: RouteTable
+  /** Sends over undici. */
+  readonly transport: Transport
+  /** @throws Fault `not_found` for a path that a reload has taken away */
+  entry(path: string): PathEntry
+  /** Swaps routes and upstreams as one; exchanges in flight end on what they began with. */
+  reload(settings: ProxySettings): Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws Error for routes that contradict each other or name an unknown upstream */
+export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy {
+  let table = checkedTable(settings)
+  let upstreams = openUpstreams(settings.upstreams)
+  return {
+    deps,
+    get upstreams() {
+      return upstreams
+    },
+    get table() {
+      return table
+    },
+    transport({ route, inbound, chat }, { upstream, bytes }) {
+      return send(upstreams, upstream, {
+        method: 'POST',
+        path: route.upstreamPath,
+        query: inbound.query,
+        headers: upstreamHeaders(route.spoken, inbound.headers, {
+          requestId: inbound.requestId,
+          stream: chat.stream,
+          length: bytes.length
+        }),
+        body: bytes,
+        credential: (target) => target.credential(route.spoken),
+        abort: inbound.abort
+      })
+    },
+    entry(path) {
+      const entry = table.get(path)
+      if (entry === undefined) throw new Fault('not_found')
+      return entry
+    },
+    async reload(next) {
+      const nextTable = checkedTable(next)
+      const former = upstreams
+      upstreams = openUpstreams(next.upstreams)
+      table = nextTable
+      await closeUpstreams(former)
+    },
+    close: () => closeUpstreams(upstreams)
+  }
+}
+
+function checkedTable({ routes, upstreams }: ProxySettings): RouteTable {
+  for (const { id, upstream, divert } of routes) {
+    for (const name of [upstream, ...(divert === 'queue' ? [] : [divert.upstream])]) {
+      if (!Object.hasOwn(upstreams, name)) throw new Error(`routes: ${id} names the unknown upstream ${name}`)
+    }
+  }
+  for (const { name, fallback } of Object.values(upstreams)) {
+    const unknown = fallback.find((other) => !Object.hasOwn(upstreams, other))
+    if (unknown !== undefined) throw new Error(`upstreams: ${name} names the unknown fallback ${unknown}`)
+  }
+  return compileRoutes(routes)
+}
+
+/**
+ * The query string as it may be forwarded.
+ * @param target the raw request target, its path checked already
+ * @throws Fault `validation_error` for a parameter that the dialect does not list, or lists with another pattern
+ */
+export function checkQuery(dialect: Pick<Dialect, 'query'>, target: string): string {
+  const mark = target.indexOf('?')
+  const query = mark === -1 ? '' : target.slice(mark + 1)
+  if (query === '') return ''
+  const seen = new Set<string>()
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=')
+    const name = equals === -1 ? pair : pair.slice(0, equals)
+    const field = `query.${name.slice(0, 64)}`
+    if (!Object.hasOwn(dialect.query, name))
+      throw invalid(field, 'unknown_field', 'This query parameter is not known here.')
+    if (seen.has(name)) throw invalid(field, 'duplicate_key', 'This query parameter is given twice.')
+    seen.add(name)
+    if (equals === -1 || !dialect.query[name]!.test(pair.slice(equals + 1))) {
+      throw invalid(field, 'invalid_format', 'The value of this query parameter is not valid.')
+    }
+  }
+  return `?${query}`
+}

@@ -1,0 +1,68 @@
+/** Replies that the gateway writes itself, and the headers that every proxied reply carries. */
+import { type Denial, denialTable } from '../dialects/denial.js'
+import type { Dialect, TurnFacts } from '../dialects/dialect.js'
+import type { Fault } from '../errors.js'
+import type { Exchange, Reply } from './exchange.js'
+import { headerValue } from './headers.js'
+
+export const jsonType = 'application/json; charset=utf-8'
+export const streamType = 'text/event-stream; charset=utf-8'
+
+/** A fault in the dialect's own shape: what real SDKs read. */
+export function faultReply(dialect: Dialect, fault: Fault, requestId: string): Reply {
+  const headers: Record<string, string> = { 'content-type': jsonType, ...fault.headers }
+  if (fault.code === 'unscannable_content') {
+    const { pointer } = fault.fields.details as { pointer: string }
+    Object.assign(headers, refusalHeaders(fault.code, pointer))
+  }
+  return { status: fault.status, headers, body: JSON.stringify(dialect.error(fault, requestId)) }
+}
+
+/** The verdict of a request that was stopped: the dialect's error, or a turn of the conversation. */
+export function denialReply(exchange: Exchange, denial: Denial): Reply {
+  const { route, inbound, chat } = exchange
+  const { status, code } = denialTable[denial.decision]
+  const refusal = refusalHeaders(code, denial.pointer)
+  if (route.respond === 'error') {
+    const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))
+    return { status, headers: { ...refusal, 'content-type': jsonType }, body }
+  }
+  const facts = turnFacts(exchange, denial)
+  return chat.stream
+    ? { status: 200, headers: { ...refusal, ...streamHeaders }, body: route.spoken.turnStream(facts) }
+    : { status: 200, headers: { ...refusal, 'content-type': jsonType }, body: JSON.stringify(route.spoken.turn(facts)) }
+}
+
+export const streamHeaders = { 'content-type': streamType, 'cache-control': 'no-cache' }
+
+/** On every refusal, so that a client can drop the message named, and does not send the same again. */
+export function refusalHeaders(code: string, pointer: string | undefined): Record<string, string> {
+  return {
+    'x-safety-code': code,
+    ...(pointer !== undefined && { 'x-safety-pointer': headerValue(pointer) }),
+    'x-should-retry': 'false'
+  }
+}
+
+export function turnFacts({ deps, inbound, body }: Exchange, denial: Denial): TurnFacts {
+  return { denial, request: body, requestId: inbound.requestId, created: Math.floor(deps.clock.now() / 1000) }
+}
+
+/** Names, numbers and ids of the verdict; never a text. */
+export function verdictHeaders(exchange: Exchange, verdict = exchange.verdict): Record<string, string> {
+  const { reviewId, redacted, evaluationMs, upstreamMs } = exchange
+  const timing = `evaluation;dur=${evaluationMs.toFixed(3)}`
+  const headers: Record<string, string> = {
+    'server-timing': upstreamMs === 0 ? timing : `${timing}, upstream;dur=${upstreamMs.toFixed(3)}`
+  }
+  if (verdict !== undefined) {
+    headers['x-safety-decision'] = verdict.decision
+    headers['x-safety-score'] = String(verdict.risk_score)
+    headers['x-safety-policy'] = verdict.policy
+    headers['x-safety-evaluation-id'] = verdict.evaluation_id
+    headers['x-safety-rules'] = headerValue(verdict.matched_rules.join(', '))
+  }
+  if (reviewId !== undefined) headers['x-safety-review-id'] = reviewId
+  if (redacted > 0) headers['x-safety-redacted'] = String(redacted)
+  return headers
+}

@@ -1,0 +1,147 @@
+/**
+ * The request's half of the funnel: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict →
+ * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
+ */
+import { decodeBody, payloadTooLarge } from '../body.js'
+import type { JsonObject, Media } from '../chat.js'
+import type { StoppingDecision } from '../dialects/denial.js'
+import { isObject, rewriteTree } from '../dialects/rewrite.js'
+import { Fault, invalid } from '../errors.js'
+import { parseJson } from '../json.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import { readContext, readReviewId, readSession } from './context.js'
+import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
+import { denialReply } from './reply.js'
+import { chooseRoute, type Route } from './routes.js'
+import { denialOf, evaluate, redactions } from './verdict.js'
+
+/** What the transport is to send, and where. */
+export interface Forward {
+  upstream: string
+  bytes: Buffer
+}
+
+/**
+ * Reads a body into an exchange.
+ * @throws Fault of the 4xx kind
+ */
+export async function readExchange(deps: ProxyDeps, inbound: Inbound, bytes: Buffer): Promise<Exchange> {
+  const { entry, headers } = inbound
+  const decoding = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
+  const decoded = decoding instanceof Promise ? await decoding : decoding
+  const body = parseJson(decoded)
+  if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
+  const chat = entry.dialect.readRequest(body)
+  const route = chooseRoute(entry, chat.model)
+  if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+  return {
+    deps,
+    inbound,
+    route,
+    body,
+    chat,
+    context: readContext(inbound, route, chat.metadata),
+    session: readSession(inbound, chat.session),
+    requestVerdict: undefined,
+    verdict: undefined,
+    reviewId: undefined,
+    streaming: false,
+    redacted: 0,
+    evaluationMs: 0,
+    upstreamMs: 0
+  }
+}
+
+/**
+ * Judges a request and acts on the verdict.
+ * @returns what to send upstream, or the reply to a request that goes no further
+ */
+export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply> {
+  const { route, chat } = exchange
+  const unscanned = chat.media.length === 0 ? undefined : checkMedia(exchange, route, chat.media)
+  const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
+  exchange.requestVerdict = evaluation
+  if (evaluation === undefined || route.mode === 'observe') return forward(exchange, route.upstream)
+  const decision = evaluation.decision
+  // Nobody saw what is in the media: a person has to, unless the rest is refused anyway.
+  if (unscanned === 'review' && decision !== 'forbid') return divert(exchange, evaluation)
+  switch (decision) {
+    case 'permit':
+      return forward(exchange, route.upstream, evaluation)
+    case 'forbid':
+    case 'depends':
+      return deny(exchange, decision, evaluation)
+    case 'divert':
+      return divert(exchange, evaluation)
+    default:
+      decision satisfies never
+      throw new Error('unknown decision')
+  }
+}
+
+/** @throws Fault `unscannable_content` */
+function checkMedia({ deps }: Exchange, route: Route, media: readonly Media[]): 'review' | undefined {
+  if (route.mode === 'enforce' && route.unscannable !== 'permit') {
+    if (route.unscannable === 'review') return 'review'
+    const { pointer, kind } = media[0]!
+    throw new Fault('unscannable_content', {
+      message: `The request holds content that cannot be evaluated (${kind}).`,
+      fields: { details: { pointer } }
+    })
+  }
+  for (const { kind } of media) deps.metrics.notEvaluated.inc({ reason: kind })
+  return undefined
+}
+
+function forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
+  const { body, chat } = exchange
+  if (evaluation !== undefined) {
+    const replacements = redactions(exchange, chat, evaluation)
+    if (replacements.length > 0) {
+      rewriteTree(body, replacements)
+      exchange.redacted += replacements.length
+    }
+  }
+  return { upstream, bytes: serialise(body) }
+}
+
+function serialise(body: JsonObject): Buffer {
+  return Buffer.from(JSON.stringify(body))
+}
+
+function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation): Reply {
+  return denialReply(exchange, denialOf(exchange, decision, 'request', exchange.chat, evaluation))
+}
+
+/** To another backend, or before a person: unless one has decided over this very request already. */
+async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
+  const { deps, route, inbound, context, body } = exchange
+  if (route.divert !== 'queue') return forward(exchange, route.divert.upstream, evaluation)
+  const { accountId: account, lineage, keyId } = inbound.caller
+  const given = readReviewId(inbound)
+  const subject = { surface: 'chat' as const, account, lineage, route: route.id, canonical: serialise(body) }
+  const standing = await deps.reviews.consume(subject, given)
+  switch (standing) {
+    case 'permitted':
+      exchange.reviewId = given
+      return forward(exchange, route.upstream, evaluation)
+    case 'forbidden':
+      exchange.reviewId = given
+      return deny(exchange, 'forbid', evaluation)
+    case 'pending':
+    case 'none': {
+      const { reviewId } = await deps.reviews.open({
+        ...subject,
+        keyId,
+        policy: evaluation.policy,
+        evaluation,
+        context
+      })
+      exchange.reviewId = reviewId
+      return deny(exchange, 'divert', evaluation)
+    }
+    default:
+      standing satisfies never
+      throw new Error('unknown standing')
+  }
+}

@@ -1,0 +1,79 @@
+/** The route table: exact path → the routes that share it, chosen by the request's model. Compiled once per load. */
+
+import type { Dialect } from '../dialects/dialect.js'
+import { dialects } from '../dialects/index.js'
+import { Fault } from '../errors.js'
+import type { RouteSettings } from '../settings.js'
+
+export interface Route extends RouteSettings {
+  readonly spoken: Dialect
+  /** Context keys of a caller that count. */
+  readonly contextKeys: ReadonlySet<string>
+  readonly matches: (model: string | undefined) => boolean
+}
+
+/** All routes of one path. They speak one dialect, so that a body is read before its route is chosen. */
+export interface PathEntry {
+  readonly path: string
+  readonly dialect: Dialect
+  readonly candidates: readonly Route[]
+  /** The widest of the candidates': what may be read before the model is known. */
+  readonly bodyLimit: number
+}
+
+export type RouteTable = ReadonlyMap<string, PathEntry>
+
+/** @throws Error where two routes of one path speak different dialects */
+export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
+  const table = new Map<string, { path: string; dialect: Dialect; candidates: Route[]; bodyLimit: number }>()
+  for (const settings of routes) {
+    const dialect = dialects[settings.dialect]
+    const route: Route = {
+      ...settings,
+      spoken: dialect,
+      contextKeys: new Set(settings.callerContext),
+      matches: compileMatch(settings.match?.model)
+    }
+    const entry = table.get(settings.path)
+    if (entry === undefined) {
+      table.set(settings.path, { path: settings.path, dialect, candidates: [route], bodyLimit: settings.bodyLimit })
+    } else if (entry.dialect !== dialect) {
+      throw new Error(`routes: ${settings.path} is bound to ${entry.dialect.id} and to ${dialect.id}`)
+    } else {
+      entry.candidates.push(route)
+      entry.bodyLimit = Math.max(entry.bodyLimit, settings.bodyLimit)
+    }
+  }
+  return table
+}
+
+/** The first route that takes the model; a 404 where none does. */
+export function chooseRoute(entry: PathEntry, model: string | undefined): Route {
+  for (const route of entry.candidates) if (route.matches(model)) return route
+  throw new Fault('not_found', { message: 'No route serves this model.' })
+}
+
+function compileMatch(globs: readonly string[] | undefined): (model: string | undefined) => boolean {
+  if (globs === undefined) return () => true
+  const tests = globs.map(compileGlob)
+  return (model) => model !== undefined && tests.some((test) => test(model))
+}
+
+/** `*` stands for any run of characters. By search for each literal in turn: linear, where a regex with many `.*` is not. */
+export function compileGlob(glob: string): (text: string) => boolean {
+  const literals = glob.split('*')
+  const first = literals[0]!
+  if (literals.length === 1) return (text) => text === first
+  const last = literals.at(-1)!
+  const middle = literals.slice(1, -1).filter((literal) => literal !== '')
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false
+    let at = first.length
+    for (const literal of middle) {
+      const found = text.indexOf(literal, at)
+      if (found === -1) return false
+      at = found + literal.length
+    }
+    return at <= text.length - last.length
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * The answer's half of the funnel for an answer that comes in pieces. Everything is held, the response's headers too,
+ * until the end marker or until the hold budget is spent; then it is judged as it stands. What is permitted leaves, anything
+ * else ends the stream in the dialect's own way and aborts the upstream. `window` behaves as `full`.
+ */
+import type { ReplyStream, ServerSentEvent } from '../dialects/dialect.js'
+import { Fault } from '../errors.js'
+import { judgeContent, storeAnswer } from './answer-verdict.js'
+import { ClientGone, type Exchange, type Reply } from './exchange.js'
+import { transportFault, type UpstreamAnswer } from './forward.js'
+import { clientHeaders } from './headers.js'
+import { streamHeaders, turnFacts, verdictHeaders } from './reply.js'
+import { readEvents } from './sse.js'
+import { denialOf, redactions } from './verdict.js'
+
+const defaultHoldBytes = 1024 * 1024
+
+/** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
+export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+  const { route, inbound } = exchange
+  const coding = answer.headers['content-encoding']
+  if (coding !== undefined && coding !== 'identity') {
+    answer.body.on('error', () => {}).destroy()
+    throw new Fault('upstream_error', { internal: 'the stream came in a content coding' })
+  }
+  const frames = relay(exchange, answer)
+  const first = await frames.next()
+  const headers = {
+    ...clientHeaders(route.spoken, answer.headers),
+    ...streamHeaders,
+    ...verdictHeaders(exchange, exchange.requestVerdict)
+  }
+  const reply: Reply = { status: answer.status, headers, body: first.value }
+  if (first.done) return reply
+  return {
+    ...reply,
+    rest: {
+      frames,
+      broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId)
+    }
+  }
+}
+
+/** Yields what may leave; returns the last of it. Throws where the upstream breaks: never a clean-looking end. */
+async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+  const { deps, route, inbound } = exchange
+  const gauge = deps.metrics.streamHeldBytes
+  const budget = deps.holdBytes ?? defaultHoldBytes
+  const passes = route.output === 'off' || route.mode === 'observe'
+  const stream = route.spoken.openStream()
+  let held = 0
+  let firstAt: number | undefined
+  let ended = false
+  if (route.output === 'off') deps.metrics.notEvaluated.inc({ reason: 'output_off' })
+  try {
+    for await (const event of readEvents(answer.body)) {
+      firstAt ??= deps.clock.monotonic()
+      if (answer.key !== undefined && event.data.includes(answer.key)) {
+        throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
+      }
+      if (stream.push(event) === 'end') {
+        ended = true
+        break
+      }
+      held += event.data.length
+      gauge.inc(event.data.length)
+      if (passes) yield rawFrame(event)
+      if (held < budget) continue
+      const stopped = await settle(exchange, stream)
+      if (stopped !== undefined) return stopped
+      gauge.dec(held)
+      held = 0
+      const text = stream.release()
+      if (!passes) {
+        if (!exchange.streaming) deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
+        exchange.streaming = true
+        yield text
+      }
+    }
+    if (!ended) throw new Fault('upstream_error', { internal: 'the stream ended without its end marker' })
+    const stopped = await settle(exchange, stream)
+    if (stopped !== undefined) return stopped
+    const text = stream.release()
+    if (!exchange.streaming && firstAt !== undefined && !passes) {
+      deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
+    }
+    return (passes ? '' : text) + stream.end()
+  } catch (error) {
+    // The abort's reason is what happened; what the transport made of it is not.
+    if (inbound.abort.signal.aborted) throw inbound.abort.signal.reason
+    throw error instanceof ClientGone ? error : transportFault(error)
+  } finally {
+    gauge.dec(held)
+    // After the end marker the connection is left to close in its own time; anything else is cut.
+    if (!ended) answer.body.on('error', () => {}).destroy()
+  }
+}
+
+/**
+ * Judges what is held.
+ * @returns the frames that end the stream where it must not go on; undefined where what is held may leave
+ */
+async function settle(exchange: Exchange, stream: ReplyStream): Promise<string | undefined> {
+  const { route } = exchange
+  if (route.output === 'off') return undefined
+  const content = stream.content()
+  const evaluation = await judgeContent(exchange, content)
+  if (evaluation === undefined || route.mode === 'observe') return undefined
+  const { decision } = evaluation
+  switch (decision) {
+    case 'permit':
+      exchange.redacted += stream.rewrite(redactions(exchange, content, evaluation))
+      return undefined
+    case 'forbid':
+      return stream.filtered(turnFacts(exchange, denialOf(exchange, 'forbid', 'answer', content, evaluation)))
+    case 'divert':
+    case 'depends': {
+      const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(content.parts))
+      const facts = turnFacts(exchange, denial)
+      // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
+      return stream.started ? stream.filtered(facts) : route.spoken.turnStream(facts)
+    }
+    default:
+      decision satisfies never
+      throw new Error('unknown decision')
+  }
+}
+
+/** An event as it came, framed anew: only its data, which is what clients of these APIs read. */
+function rawFrame({ data }: ServerSentEvent): string {
+  return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+}

@@ -1,0 +1,96 @@
+/**
+ * One undici pool per upstream. Hosts come from the configuration only; nothing is ever sent that no client asked for
+ * (health is passive), no redirect is followed, and a POST is never sent twice once a byte of it may have been written.
+ */
+import { buildConnector, Pool } from 'undici'
+import type { Dialect } from '../dialects/dialect.js'
+import type { UpstreamSettings } from '../settings.js'
+import { credential } from './headers.js'
+
+export interface Upstream {
+  readonly name: string
+  readonly origin: string
+  readonly pool: Pool
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  readonly totalTimeoutMs: number
+  readonly fallback: readonly string[]
+  /** The credential itself, to keep it out of what a client gets. */
+  readonly key: string | undefined
+  /** The path to ask for: prefix of the upstream and path of the route, a repeated leading segment once. */
+  pathOf(routePath: string): string
+  credential(dialect: Dialect): Readonly<Record<string, string>>
+}
+
+/** No connection was made, so nothing was sent: another upstream may be asked. */
+export class ConnectFailed extends Error {
+  readonly code: string
+  constructor(cause: Error) {
+    super('the upstream could not be connected to', { cause })
+    this.name = 'ConnectFailed'
+    this.code = (cause as NodeJS.ErrnoException).code ?? 'ECONNECT'
+  }
+}
+
+export type Upstreams = ReadonlyMap<string, Upstream>
+
+export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings>>): Upstreams {
+  return new Map(Object.entries(settings).map(([name, upstream]) => [name, openUpstream(upstream)]))
+}
+
+export function openUpstream(settings: UpstreamSettings): Upstream {
+  const url = new URL(settings.url)
+  const prefix = url.pathname.replace(/\/+$/, '')
+  const paths = new Map<string, string>()
+  return {
+    name: settings.name,
+    origin: url.origin,
+    pool: openPool(url.origin, settings),
+    firstByteTimeoutMs: settings.firstByteTimeoutMs,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    totalTimeoutMs: settings.totalTimeoutMs,
+    fallback: settings.fallback,
+    key: settings.key,
+    pathOf(routePath) {
+      let path = paths.get(routePath)
+      if (path === undefined) {
+        path = joinPaths(prefix, routePath)
+        // Routes are few; the paths of models are not.
+        if (paths.size < 256) paths.set(routePath, path)
+      }
+      return path
+    },
+    credential: (dialect) => credential(settings.auth ?? dialect.auth, settings.key)
+  }
+}
+
+function openPool(origin: string, settings: UpstreamSettings): Pool {
+  const { ca, cert, key } = settings.tls
+  const connect = buildConnector({
+    timeout: settings.connectTimeoutMs,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key })
+  })
+  return new Pool(origin, {
+    connections: settings.maxConnections,
+    pipelining: 1,
+    headersTimeout: settings.firstByteTimeoutMs,
+    bodyTimeout: settings.idleTimeoutMs,
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) =>
+        error === null ? callback(null, socket!) : callback(new ConnectFailed(error), null)
+      )
+  })
+}
+
+/** `https://host/v1` with `/v1/chat/completions` is what people write and mean once. */
+export function joinPaths(prefix: string, path: string): string {
+  if (prefix === '') return path
+  const last = prefix.slice(prefix.lastIndexOf('/'))
+  return path === last || path.startsWith(`${last}/`) ? prefix + path.slice(last.length) : prefix + path
+}
+
+export async function closeUpstreams(upstreams: Upstreams): Promise<void> {
+  await Promise.all([...upstreams.values()].map(({ pool }) => pool.close()))
+}

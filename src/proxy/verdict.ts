@@ -1,0 +1,117 @@
+/** Asking the evaluator, and what its verdict means for redaction and for the sentence a client gets. */
+import type { ChatContent, ChatPart } from '../chat.js'
+import type { Denial, StoppingDecision } from '../dialects/denial.js'
+import type { Replacement } from '../dialects/rewrite.js'
+import { Fault } from '../errors.js'
+import { recordEvaluation } from '../observe/record.js'
+import { type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
+import type { Exchange, FailureCause } from './exchange.js'
+
+/**
+ * @returns undefined where no verdict could be had and the route says `on_failure: open`
+ * @throws Fault `evaluator_unavailable` where no complete verdict could be had
+ */
+export async function evaluate(
+  exchange: Exchange,
+  direction: 'request' | 'answer',
+  content: ChatContent,
+  session: string | undefined
+): Promise<Evaluation | undefined> {
+  const { deps, route, context } = exchange
+  const began = deps.clock.monotonic()
+  let evaluation: Evaluation
+  try {
+    const input = { parts: content.parts.map(markKey), joined: content.joined, context, session, direction }
+    const verdict = deps.evaluator.evaluate(input, route.constitution)
+    // Short texts are judged at once: no turn of the loop for them.
+    evaluation = verdict instanceof Promise ? await verdict : verdict
+  } catch (error) {
+    failOpen(exchange, direction, error)
+    return undefined
+  } finally {
+    exchange.evaluationMs += deps.clock.monotonic() - began
+  }
+  recordEvaluation(deps.metrics, direction === 'request' ? 'chat' : 'answer', evaluation)
+  if (
+    exchange.verdict === undefined ||
+    strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
+  ) {
+    exchange.verdict = evaluation
+  }
+  return evaluation
+}
+
+/** A key and its value share a pointer; the mark keeps their findings apart and never leaves this file. */
+const keyMark = '#'
+
+function markKey(part: ChatPart): ChatPart {
+  return part.isKey ? { ...part, pointer: part.pointer + keyMark } : part
+}
+
+function failOpen(exchange: Exchange, direction: 'request' | 'answer', error: unknown): void {
+  const { deps, route, inbound } = exchange
+  if (route.onFailure === 'closed') {
+    throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
+  }
+  const name = (error as Error | undefined)?.name
+  const cause: FailureCause = name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'error'
+  deps.metrics.failOpen.inc({ route: route.id, cause })
+  deps.log.warn({ request_id: inbound.requestId, route: route.id, cause }, 'passed without a verdict')
+  deps.onFailOpen?.({
+    route: route.id,
+    cause,
+    direction,
+    requestId: inbound.requestId,
+    accountId: inbound.caller.accountId,
+    keyId: inbound.caller.keyId
+  })
+}
+
+/** What the route redacts, as replacements in the judged content. */
+export function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
+  const { redact } = exchange.route
+  if (redact.length === 0) return []
+  const marked = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
+  return evaluation.detections
+    .filter(
+      (detection) => (redact as readonly string[]).includes(detection.category) && detection.pointer !== undefined
+    )
+    .map(({ pointer, span, category }) => {
+      const text = `<${category.toUpperCase()}>`
+      return marked.has(pointer!)
+        ? { pointer: pointer!.slice(0, -keyMark.length), ...span, text, isKey: true }
+        : { pointer: pointer!, ...span, text }
+    })
+}
+
+export function denialOf(
+  exchange: Exchange,
+  decision: StoppingDecision,
+  direction: 'request' | 'answer',
+  content: ChatContent,
+  evaluation: Evaluation
+): Denial {
+  const cause = causeOf(evaluation)
+  return {
+    decision,
+    direction,
+    evaluation,
+    pointer: cause === undefined ? undefined : exchange.route.spoken.offender(plainPointer(content, cause)),
+    reviewId: exchange.reviewId
+  }
+}
+
+/** The finding that weighs most among those that bear on the decision. */
+function causeOf({ detections, matched_rules: rules }: Evaluation): string | undefined {
+  let best: Detection | undefined
+  for (const detection of detections) {
+    if (detection.pointer === undefined || !rules.includes(detection.rule)) continue
+    if (best === undefined || detection.confidence > best.confidence) best = detection
+  }
+  return best?.pointer
+}
+
+function plainPointer(content: ChatContent, pointer: string): string {
+  const isMarked = content.parts.some((part) => part.isKey && part.pointer + keyMark === pointer)
+  return isMarked ? pointer.slice(0, -keyMark.length) : pointer
+}
