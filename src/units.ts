@@ -1,0 +1,40 @@
+/** Durations, sizes and addresses as people write them in a configuration. Each answers undefined for anything else. */
+import { isIP } from 'node:net'
+
+const millisecondsPer: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const bytesPer: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
+
+export const durationForms = '500ms, 5s, 10m, 24h or 7d'
+export const sizeForms = 'bytes, or 64KiB, 1MiB'
+
+/** `500ms`, `5s`, `10m`, `24h`, `7d` in milliseconds. A bare number has no unit and is not a duration. */
+export function parseDuration(text: string): number | undefined {
+  return measure(text, /^(\d{1,9})(ms|s|m|h|d)$/, millisecondsPer)
+}
+
+/** `1048576`, `512B`, `64KiB`, `1MiB` in bytes. */
+export function parseSize(text: string | number): number | undefined {
+  if (typeof text === 'number') return Number.isSafeInteger(text) && text >= 0 ? text : undefined
+  return /^\d{1,15}$/.test(text) ? Number(text) : measure(text, /^(\d{1,9})(B|KiB|MiB|GiB)$/, bytesPer)
+}
+
+function measure(text: string, pattern: RegExp, units: Readonly<Record<string, number>>): number | undefined {
+  const [, amount, unit = ''] = pattern.exec(text) ?? []
+  return amount === undefined ? undefined : Number(amount) * (units[unit] as number)
+}
+
+/** An IPv4 or IPv6 address, alone or with a prefix length. Names such as `loopback` and hop counts are not. */
+export function isAddressOrCidr(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/')
+  const version = isIP(address)
+  // A zone (`fe80::1%eth0`) names an interface of this machine, not a network.
+  if (version === 0 || address.includes('%') || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+/** An absolute http or https URL whose path may serve as a prefix: no credentials, query or fragment. */
+export function isHttpPrefix(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\]+$/.test(text) || !URL.canParse(text)) return false
+  const { username, password, search, hash } = new URL(text)
+  return username === '' && password === '' && search === '' && hash === ''
+}
