@@ -12,7 +12,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
-  Scalar,
+  type Scalar,
   visit
 } from 'yaml'
 
@@ -107,8 +107,8 @@ function plainValues(document: Document, shown: string): unknown {
 const variable = /\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}|)/g
 
 /**
- * Substitutes in place, inside scalars only, so that no value of a variable can add keys or change the structure. What
- * was written without quotes is read once more as the scalar it has become (`port: ${PORT}` is a number).
+ * Substitutes in place, inside scalars only, so that no value of a variable can add keys or change the structure. The
+ * result is a text; the schema's check reads it as a number or as true or false where the key takes one.
  */
 function substituteAll(
   document: Document,
@@ -127,15 +127,10 @@ function substituteAll(
           fail(node, path, `needs the variable ${name}, which is not set and has no default`)
         return value ?? ''
       })
-      node.value = node.type === Scalar.PLAIN ? plainScalar(text) : text
+      // A variable that is empty is unset, and so is a key that holds nothing else.
+      node.value = text === '' ? null : text
     }
   })
-}
-
-function plainScalar(text: string): unknown {
-  if (text === '') return null
-  if (text === 'true' || text === 'false') return text === 'true'
-  return /^-?(?:0|[1-9]\d{0,14})$/.test(text) ? Number(text) : text
 }
 
 /** A key without a value is a key left out; in a list it stays, and the schema refuses it. */

@@ -2,7 +2,6 @@
  * The configuration file as one schema: it validates, it types what `config.ts` compiles, and `accepts` is what an error
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
-import { Ajv } from 'ajv'
 import Type, { type Static } from 'typebox'
 import { dialectIds, upstreamAuths } from './settings.js'
 import { durationForms, isAddressOrCidr, isHttpPrefix, parseDuration, parseSize, sizeForms } from './units.js'
@@ -17,7 +16,8 @@ const maxBodyBytes = 256 * 1024 ** 2
 /** Paths that the gateway answers itself. */
 const ownPath = /^\/(?:api\/v1|v1\/moderations|v1\/models|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)/
 
-const formats: Record<string, (text: string) => boolean> = {
+/** What JSON Schema has no words for. */
+export const formats: Record<string, (text: string) => boolean> = {
   duration: (text) => parseDuration(text) !== undefined,
   timeout: (text) => between(parseDuration(text), 1, maxTimerMs),
   period: (text) => between(parseDuration(text), 1, maxPeriodMs),
@@ -176,10 +176,7 @@ export const FileSchema = Type.Object(
       )
     ),
     review: Type.Optional(
-      Type.Object(
-        { expiry: Type.Optional(period), allow_own: Type.Optional(Type.Boolean({ accepts: 'true or false' })) },
-        closed
-      )
+      Type.Object({ expiry: Type.Optional(period), allow_own: Type.Optional(Type.Boolean()) }, closed)
     ),
     constitutions: Type.Optional(named(text('the path of a YAML file')))
   },
@@ -189,71 +186,3 @@ export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
 export type FileRoute = Static<typeof route>
 export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>
-
-/** One place that does not fit, by its path of keys and indexes. */
-export interface SchemaProblem {
-  path: (string | number)[]
-  /** True where the key itself is the mistake. */
-  atKey: boolean
-  reason: string
-}
-
-/** Checks a parsed file against the schema; every problem, in the order of the schema. */
-export function createFileCheck(): (value: unknown) => SchemaProblem[] {
-  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats })
-  const validate = ajv.compile(FileSchema)
-  return function check(value) {
-    if (validate(value)) return []
-    const errors = validate.errors ?? []
-    return (
-      errors
-        // What the alternatives of `anyOf` say one by one is noise beside what the key accepts.
-        .filter((error) => !error.schemaPath.includes('/anyOf/'))
-        .map((error) => {
-          const path = steps(error.instancePath, value)
-          const accepts = (error.parentSchema as { accepts?: string }).accepts
-          switch (error.keyword) {
-            case 'additionalProperties': {
-              const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-              const key = String(error.params['additionalProperty'])
-              return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
-            }
-            case 'required':
-              return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
-            default: {
-              const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
-              return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
-            }
-          }
-        })
-    )
-  }
-}
-
-function article(type: unknown): string {
-  const names: Record<string, string> = {
-    object: 'a mapping',
-    array: 'a list',
-    integer: 'a whole number',
-    string: 'a text',
-    boolean: 'true or false'
-  }
-  return [type]
-    .flat()
-    .map((name) => names[String(name)] ?? String(name))
-    .join(' or ')
-}
-
-/** A JSON pointer as keys and, where it leads into a list, indexes. */
-function steps(pointer: string, root: unknown): (string | number)[] {
-  let at = root
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((token) => {
-      const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
-      const step = Array.isArray(at) ? Number(name) : name
-      at = (at as Record<string, unknown>)[name]
-      return step
-    })
-}
