@@ -1,0 +1,129 @@
+/**
+ * The composition root: builds each room from its settings and registers the edges in the order in which a request
+ * passes them. Nothing else in the program knows all the rooms.
+ */
+import Fastify, { type FastifyInstance } from 'fastify'
+import { upstreamSettings } from './config.js'
+import { Fault } from './errors.js'
+import { registerDocs } from './http/docs.js'
+import { type EdgeDeps, registerEdge, sendFault } from './http/edge.js'
+import { registerEvaluate } from './http/evaluate.js'
+import { registerHealth } from './http/health.js'
+import { createJudge } from './http/judge.js'
+import { registerKeys } from './http/keys.js'
+import { registerMetrics } from './http/metrics.js'
+import { registerModerations } from './http/moderations.js'
+import { registerOverload } from './http/overload.js'
+import { registerReviews } from './http/reviews.js'
+import { clientAddress, compileAddressList } from './identity/address.js'
+import type { Platform } from './platform.js'
+import { createEvaluator, type PolicyEvaluator } from './policy/evaluator.js'
+import { registerProxy } from './proxy/plugin.js'
+import { type ChatProxy, createProxy } from './proxy/proxy.js'
+import type { Settings } from './settings.js'
+import { version } from './version.js'
+
+export interface Gateway {
+  readonly settings: Settings
+  readonly platform: Platform
+  readonly evaluator: PolicyEvaluator
+  readonly proxy: ChatProxy
+  /** Registers every route on a Fastify scope of its own. */
+  register(app: FastifyInstance): Promise<void>
+  /** Registers what the operations listener serves. */
+  registerOps(app: FastifyInstance): Promise<void>
+  /** Lets go of what belongs to this gateway; the platform stays. Requests under way are ended first. */
+  close(): Promise<void>
+}
+
+export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
+  const settings = given.demo ? await withDemo(given, platform) : given
+  const { clock, log, metrics, admission, keys, reviews, storage } = platform
+  const evaluator = await createEvaluator({
+    constitutions: settings.constitutions,
+    clock,
+    sessions: platform.sessions
+  })
+  const proxy = createProxy(
+    {
+      evaluator,
+      reviews,
+      clock,
+      metrics,
+      log,
+      onFailOpen: ({ accountId, keyId, ...data }) =>
+        storage.audit.append({ at: clock.now(), kind: 'fail_open', account: accountId, keyId, data })
+    },
+    settings
+  )
+  platform.adopt(settings, evaluator)
+
+  const trusted = compileAddressList(settings.server.trustedProxies)
+  const edge: EdgeDeps = {
+    admission,
+    clientAddress: (peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted),
+    clock,
+    metrics,
+    log,
+    bodyLimit: settings.server.bodyLimit
+  }
+  const judge = createJudge(evaluator, metrics)
+  const ready = () =>
+    storage.ping().then(
+      () => true,
+      () => false
+    )
+
+  return {
+    settings,
+    platform,
+    evaluator,
+    proxy,
+    async register(app) {
+      registerEdge(app, edge)
+      registerHealth(app, ready)
+      await registerDocs(app, version)
+      await app.register(async (loaded) => {
+        await registerOverload(loaded)
+        registerEvaluate(loaded, { judge, reviews })
+        registerModerations(loaded, { judge, admission })
+        await registerProxy(loaded, proxy)
+      })
+      registerKeys(app, keys)
+      registerReviews(app, reviews, metrics)
+      registerMetrics(app, metrics, { posture: 'key', scope: 'safety:metrics', cost: 0 })
+    },
+    async registerOps(app) {
+      registerEdge(app, edge)
+      registerHealth(app, ready)
+      registerMetrics(app, metrics, { posture: 'public' })
+    },
+    async close() {
+      await proxy.close()
+      await evaluator.close()
+    }
+  }
+}
+
+/** The demo backend in the place of the upstream that is not configured yet. */
+async function withDemo(settings: Settings, platform: Platform): Promise<Settings> {
+  const url = await platform.demoUrl()
+  return { ...settings, upstreams: { ...settings.upstreams, default: upstreamSettings('default', url) } }
+}
+
+/** A Fastify application of our own, for our own listeners; a host application brings its own. */
+export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    disableRequestLogging: true,
+    exposeHeadRoutes: false,
+    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
+    // A target that the router cannot decode names nothing here, like any other odd spelling.
+    frameworkErrors: (_error, request, reply) => {
+      sendFault(reply, new Fault('not_found'), request)
+    }
+  })
+  await register(app)
+  await app.ready()
+  return app
+}

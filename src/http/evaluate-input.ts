@@ -1,0 +1,48 @@
+/** The body of an evaluation (spec section 2.1, CONTRACT section 4), read the same by the endpoint and by the command. */
+import Type, { type Static } from 'typebox'
+import type { Json, JsonObject } from '../chat.js'
+import { invalid } from '../errors.js'
+import { compileValidator } from './validate.js'
+
+/** UTF-16 units of `input_text`. */
+export const maxInputText = 100_000
+/** Bytes of `context` as JSON. */
+export const maxContextBytes = 16_384
+
+export const sessionIdPattern = '^[A-Za-z0-9._:-]{1,128}$'
+
+export const EvaluateInput = Type.Object(
+  {
+    input_text: Type.String({ minLength: 1, maxLength: maxInputText, description: 'The text to evaluate.' }),
+    context: Type.Optional(
+      Type.Object({}, { additionalProperties: true, description: 'Free-form context, at most 16 KiB as JSON.' })
+    ),
+    session_id: Type.Optional(
+      Type.String({ pattern: sessionIdPattern, description: 'Ties turns of one conversation.' })
+    )
+  },
+  { additionalProperties: false }
+)
+export type EvaluateInput = Static<typeof EvaluateInput> & { context?: JsonObject }
+
+const validate = compileValidator(EvaluateInput, 'body')
+
+/** Refuses a context that is larger than 16 KiB as JSON. */
+export function checkContextSize(context: JsonObject | undefined, field = 'context'): void {
+  if (context !== undefined && Buffer.byteLength(JSON.stringify(context)) > maxContextBytes) {
+    throw invalid(
+      field,
+      'too_long',
+      `The field "${field}" is too long: at most ${maxContextBytes} bytes of JSON are allowed.`
+    )
+  }
+}
+
+/** Returns the value as an input, or throws a `validation_error` that names the field and the reason. */
+export function readEvaluateInput(value: Json): EvaluateInput {
+  const fault = validate(value)
+  if (fault !== undefined) throw fault
+  const input = value as EvaluateInput
+  checkContextSize(input.context)
+  return input
+}

@@ -1,0 +1,65 @@
+/** `POST /api/v1/safety/evaluate` (spec section 4.1): the decision point as an endpoint. It decides and says so; the caller acts. */
+import type { FastifyInstance } from 'fastify'
+import type { Evaluation } from '../policy/evaluation.js'
+import type { ReviewService } from '../review/review-service.js'
+import { checkContextSize, EvaluateInput } from './evaluate-input.js'
+import { callerOf } from './facts.js'
+import type { Judge } from './judge.js'
+import { EvaluateReply, errorResponses, keyErrors, NoQuery } from './schemas.js'
+
+export const evaluatePath = '/api/v1/safety/evaluate'
+
+export interface EvaluateDeps {
+  judge: Judge
+  reviews: ReviewService
+}
+
+export function registerEvaluate(app: FastifyInstance, { judge, reviews }: EvaluateDeps): void {
+  app.route<{ Body: EvaluateInput }>({
+    method: 'POST',
+    url: evaluatePath,
+    config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
+    schema: {
+      summary: 'Evaluate a text',
+      tags: ['safety'],
+      querystring: NoQuery,
+      body: EvaluateInput,
+      response: {
+        200: EvaluateReply,
+        ...errorResponses(
+          'validation_error',
+          ...keyErrors,
+          'payload_too_large',
+          'unsupported_media_type',
+          'unsupported_encoding',
+          'rate_limit_exceeded',
+          'evaluator_unavailable',
+          'overloaded'
+        )
+      }
+    },
+    async handler(request) {
+      const caller = callerOf(request)
+      const { input_text, context, session_id } = request.body
+      checkContextSize(context)
+      const evaluation = await judge.text(input_text, {
+        surface: 'evaluate',
+        context,
+        session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`
+      })
+      request.sluicegate.decision = evaluation.decision
+      if (evaluation.decision !== 'divert') return { status: 'success', evaluation }
+      const { reviewId } = await reviews.open({
+        surface: 'evaluate',
+        account: caller.accountId,
+        keyId: caller.keyId,
+        lineage: caller.lineage,
+        route: evaluatePath,
+        policy: evaluation.policy,
+        canonical: Buffer.from(JSON.stringify(request.body)),
+        evaluation
+      })
+      return { status: 'success', evaluation: { ...evaluation, review_id: reviewId } satisfies Evaluation }
+    }
+  })
+}

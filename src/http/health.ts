@@ -1,0 +1,29 @@
+/** Liveness and readiness, without a key: an orchestrator has none. */
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+
+const access = { posture: 'public' } as const
+const Status = Type.Object({ status: Type.String() })
+
+export function registerHealth(app: FastifyInstance, ready: () => Promise<boolean>): void {
+  app.route({
+    method: 'GET',
+    url: '/healthz',
+    config: { access },
+    // A probe by HEAD is common enough.
+    exposeHeadRoute: true,
+    schema: { summary: 'The process runs', tags: ['operations'], response: { 200: Status } },
+    handler: async () => ({ status: 'ok' })
+  })
+  app.route({
+    method: 'GET',
+    url: '/readyz',
+    config: { access },
+    exposeHeadRoute: true,
+    schema: { summary: 'Requests can be served', tags: ['operations'], response: { 200: Status, 503: Status } },
+    async handler(_request, reply) {
+      if (await ready()) return { status: 'ready' }
+      return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })
+    }
+  })
+}

@@ -1,0 +1,81 @@
+/** Key management (spec sections 4.2 to 4.4, CONTRACT section 3). What a caller may do with which key is the service's. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { KeyService } from '../identity/key-service.js'
+import { callerOf } from './facts.js'
+import { CreateKey, errorResponses, KeyParams, KeyRecord, keyErrors, NoQuery, Page } from './schemas.js'
+
+const path = '/api/v1/ssaas/keys'
+/** No scope here: a key without `*` may still look after itself, so the service decides. */
+const access = { posture: 'key', cost: 0 } as const
+
+export function registerKeys(app: FastifyInstance, keys: KeyService): void {
+  app.route<{ Querystring: Static<typeof Page> }>({
+    method: 'GET',
+    url: path,
+    config: { access },
+    schema: {
+      summary: 'List the account’s keys',
+      tags: ['keys'],
+      querystring: Page,
+      response: {
+        200: Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) }),
+        ...errorResponses('validation_error', ...keyErrors)
+      }
+    },
+    handler: (request) => keys.list(callerOf(request), request.query)
+  })
+
+  app.route<{ Body: Static<typeof CreateKey> }>({
+    method: 'POST',
+    url: path,
+    config: { access: { ...access, scope: '*' } },
+    schema: {
+      summary: 'Create a key',
+      tags: ['keys'],
+      querystring: NoQuery,
+      body: CreateKey,
+      response: {
+        201: Type.Object({ key: Type.String({ description: 'The full key, shown once.' }), record: KeyRecord }),
+        ...errorResponses('validation_error', ...keyErrors)
+      }
+    },
+    async handler(request, reply) {
+      const { accept_terms: _, ...wanted } = request.body
+      return reply.code(201).send(await keys.create(callerOf(request), wanted))
+    }
+  })
+
+  app.route<{ Params: Static<typeof KeyParams> }>({
+    method: 'DELETE',
+    url: `${path}/:key_id`,
+    config: { access },
+    schema: {
+      summary: 'Revoke a key at once',
+      tags: ['keys'],
+      params: KeyParams,
+      querystring: NoQuery,
+      response: { 200: KeyRecord, ...errorResponses(...keyErrors, 'not_found') }
+    },
+    handler: (request) => keys.revoke(callerOf(request), request.params.key_id)
+  })
+
+  app.route<{ Params: Static<typeof KeyParams> }>({
+    method: 'POST',
+    url: `${path}/:key_id/rotate`,
+    config: { access },
+    schema: {
+      summary: 'Rotate a key; the old one works for 5 more minutes',
+      tags: ['keys'],
+      params: KeyParams,
+      querystring: NoQuery,
+      response: {
+        201: Type.Object({ key: Type.String(), record: KeyRecord, previous: KeyRecord }),
+        ...errorResponses(...keyErrors, 'not_found', 'key_retiring', 'key_revoked', 'key_expired')
+      }
+    },
+    async handler(request, reply) {
+      return reply.code(201).send(await keys.rotate(callerOf(request), request.params.key_id))
+    }
+  })
+}

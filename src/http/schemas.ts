@@ -1,0 +1,138 @@
+/** The schemas of the API: they validate what comes in, type it inside, and are the OpenAPI document. */
+import Type from 'typebox'
+import { type ErrorCode, errorTable } from '../errors.js'
+import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
+
+const nullable = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
+
+const Score = Type.Number({ minimum: 0, maximum: 1 })
+
+export const Detection = Type.Object({
+  type: Type.Enum([...detectionTypes]),
+  category: Type.Enum([...categories]),
+  confidence: Score,
+  rule: Type.String(),
+  span: Type.Object(
+    { start: Type.Integer(), end: Type.Integer() },
+    { description: 'UTF-16 offsets into the original text.' }
+  ),
+  layer: Type.String({ description: 'The view that revealed it: plain, unicode, base64, …' })
+})
+
+export const Evaluation = Type.Object({
+  risk_score: Score,
+  decision: Type.Enum([...decisions]),
+  is_blocked: Type.Boolean({ description: 'True exactly for forbid.' }),
+  matched_rules: Type.Array(Type.String()),
+  detections: Type.Array(Detection),
+  decision_time_ms: Type.Number(),
+  scores: Type.Object(Object.fromEntries(categories.map((category) => [category, Score]))),
+  evaluation_id: Type.String(),
+  policy: Type.String({ description: 'name@version of the constitution.' }),
+  missing_context: Type.Optional(
+    Type.Array(Type.String(), { description: 'For depends: the context keys that would settle it.' })
+  ),
+  review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' }))
+})
+
+export const EvaluateReply = Type.Object({ status: Type.Literal('success'), evaluation: Evaluation })
+
+export const scopeNames = [
+  '*',
+  'safety:evaluate',
+  'safety:metrics',
+  'pdp:adjudicate',
+  'constitutions:read',
+  'constitutions:write',
+  'billing:read'
+] as const
+
+export const KeyRecord = Type.Object({
+  key_id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'slg_<environment>_<8 characters>; never the full key.' }),
+  environment: Type.Enum(['live', 'test']),
+  scopes: Type.Array(Type.String()),
+  ip_allowlist: Type.Array(Type.String()),
+  status: Type.Enum(['active', 'retiring', 'revoked', 'expired']),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: nullable('Last use, within a few seconds.'),
+  expires_at: nullable('End of validity.'),
+  revoked_at: nullable('When the key was revoked, or will be at the end of its grace.'),
+  rotated_to: Type.Union([Type.String(), Type.Null()], { description: 'The key that replaced this one.' })
+})
+
+export const CreateKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    environment: Type.Optional(Type.Enum(['live', 'test'])),
+    scopes: Type.Optional(Type.Array(Type.Enum([...scopeNames]), { minItems: 1, maxItems: 16 })),
+    ip_allowlist: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 })),
+    expires_at: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' })),
+    rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    accept_terms: Type.Literal(true)
+  },
+  { additionalProperties: false }
+)
+
+export const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^key_[0-9A-Za-z]{1,40}$' }) })
+export const ReviewParams = Type.Object({ review_id: Type.String({ pattern: '^rev_[0-9A-Za-z]{1,40}$' }) })
+
+/** Cursors are opaque; their reader refuses what it did not write. */
+export const Page = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
+  },
+  { additionalProperties: false }
+)
+
+export const NoQuery = Type.Object({}, { additionalProperties: false })
+
+export const Review = Type.Object(
+  {
+    review_id: Type.String(),
+    status: Type.Enum(['pending', 'permitted', 'forbidden', 'expired']),
+    created_at: Type.String({ format: 'date-time' }),
+    expires_at: Type.String({ format: 'date-time' })
+  },
+  { additionalProperties: true }
+)
+
+export const Adjudicate = Type.Object(
+  {
+    review_id: Type.String({ pattern: '^rev_[0-9A-Za-z]{1,40}$' }),
+    decision: Type.Enum(['permit', 'forbid']),
+    note: Type.Optional(Type.String({ maxLength: 2000 }))
+  },
+  { additionalProperties: false }
+)
+
+const ErrorBody = Type.Object(
+  { error: Type.String(), message: Type.String(), request_id: Type.String() },
+  {
+    additionalProperties: true,
+    description: 'Some codes add fields: details, docs, required, available, limit, retry_after.'
+  }
+)
+
+/** The OpenAPI responses of the given codes, by status, each naming its codes. */
+export function errorResponses(...codes: ErrorCode[]): Record<string, object> {
+  const responses: Record<string, object> = {}
+  for (const code of codes) {
+    const { status } = errorTable[code]
+    const known = (responses[status] as { description?: string } | undefined)?.description
+    responses[status] = { ...ErrorBody, description: known === undefined ? code : `${known}, ${code}` }
+  }
+  return responses
+}
+
+/** What any route with a key may answer. */
+export const keyErrors: ErrorCode[] = [
+  'api_key_required',
+  'invalid_api_key',
+  'insufficient_scope',
+  'ip_not_allowed',
+  'storage_unavailable'
+]

@@ -1,0 +1,40 @@
+/**
+ * The raw request target and framing, checked before anything is looked up. Routers decode and normalise what they match
+ * (`%63hat`, `//`, `/./`, `;x`), upstreams decode it differently, and every difference is a way around a guard
+ * (CVE-2026-22031, CVE-2026-2880, GHSA-2q7r-29rg-6m5h). So a path has one spelling; any other names nothing.
+ */
+import type { IncomingMessage } from 'node:http'
+import { Fault, invalid } from '../errors.js'
+
+/** Segments of unreserved characters and `:` (Gemini's `model:verb`), none empty, none starting with a dot. */
+const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)*)?$/
+
+/** The path of a raw target, or a 404 for any spelling that is not canonical. */
+export function canonicalTarget(target: string): string | Fault {
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  return canonicalPath.test(path) ? path : new Fault('not_found')
+}
+
+const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/**
+ * Framing that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the message is
+ * refused and, by the caller, its connection closed.
+ */
+export function checkFraming(raw: IncomingMessage): Fault | undefined {
+  const coding = raw.headers['transfer-encoding']
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
+    return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')
+  }
+  if (bodiless.has(raw.method ?? '') && (coding !== undefined || Number(raw.headers['content-length'] ?? 0) > 0)) {
+    return invalid('', 'unknown_field', `${raw.method} takes no body.`)
+  }
+  let hosts = 0
+  const { rawHeaders } = raw
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1 ? invalid('host', 'duplicate_key', 'The Host header must be given once.') : undefined
+}

@@ -1,0 +1,45 @@
+/**
+ * Sluicegate as a library: a Fastify plugin that registers the whole gateway under a prefix of a host application.
+ *
+ * ```ts
+ * import Fastify from 'fastify'
+ * import sluicegate from 'sluicegate'
+ *
+ * const app = Fastify()
+ * await app.register(sluicegate, { prefix: '/guard', config: 'gateway.yaml' })
+ * await app.listen({ port: 3000 })
+ * ```
+ */
+import type { FastifyPluginAsync } from 'fastify'
+import { createGateway } from './gateway.js'
+import { type LibraryOptions, openForLibrary } from './library.js'
+
+export type { ChatPart, ChatReply, ChatRequest, Json, JsonObject, Role } from './chat.js'
+export type { Clock } from './clock.js'
+export { ConfigError } from './config.js'
+export type { Detector, Finding } from './detectors/detector.js'
+export type { Dialect } from './dialects/dialect.js'
+export { type ErrorCode, errorTable, Fault } from './errors.js'
+export type { LibraryOptions } from './library.js'
+export type { Category, Decision, Detection, Evaluation, Evaluator } from './policy/evaluation.js'
+export type { Settings } from './settings.js'
+
+/** Options of the plugin; `prefix` is Fastify's own. */
+export interface SluicegateOptions extends LibraryOptions {}
+
+/**
+ * Registers the API, the guarded chat routes and their documents in a scope of their own: the host's parsers, validators,
+ * hooks and error handlers are neither used nor changed. Closes what it opened when the host closes.
+ * @throws ConfigError where the configuration is not valid
+ */
+const sluicegate: FastifyPluginAsync<SluicegateOptions> = async (app, options) => {
+  const { settings, platform } = await openForLibrary(options)
+  const gateway = await createGateway(settings, platform)
+  app.addHook('onClose', async () => {
+    await gateway.close()
+    await platform.close()
+  })
+  await gateway.register(app)
+}
+
+export default sluicegate

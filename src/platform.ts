@@ -1,0 +1,126 @@
+/**
+ * What outlives a change of the configuration: the store, the keys and their counters, the reviews, the sessions, the
+ * metrics. Opened once per process; gateways come and go in front of it.
+ */
+import { type Clock, systemClock } from './clock.js'
+import { weakenings } from './config.js'
+import { startDemo } from './demo.js'
+import { type Admission, createAdmission } from './identity/admission.js'
+import { KeyService } from './identity/key-service.js'
+import { createLastUsed } from './identity/last-used.js'
+import { createVerifier } from './identity/verify.js'
+import { createLimiter } from './limits/limiter.js'
+import { createLog, describeError, type Log } from './observe/log.js'
+import { createMetrics, type Metrics } from './observe/metrics.js'
+import type { PolicyEvaluator } from './policy/evaluator.js'
+import { memorySessions, type SessionStore } from './policy/session.js'
+import { ReviewService } from './review/review-service.js'
+import { createSeal, loadDataKey } from './review/seal.js'
+import type { Limits, Settings } from './settings.js'
+import type { Storage } from './storage/contracts.js'
+import { createMemoryCounters } from './storage/memory/counters.js'
+import { openStorage } from './storage/open.js'
+
+export interface PlatformOptions {
+  clock?: Clock
+  log?: Log
+}
+
+export interface Platform {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly storage: Storage
+  readonly admission: Admission
+  readonly keys: KeyService
+  readonly reviews: ReviewService
+  readonly sessions: SessionStore
+  /** The full first key where this start created one: to be shown once, and held nowhere else. */
+  readonly firstKey: string | undefined
+  /** The demo backend's address; it is started when it is first asked for. */
+  demoUrl(): Promise<string>
+  /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
+  adopt(settings: Settings, evaluator: PolicyEvaluator): void
+  close(): Promise<void>
+}
+
+export async function openPlatform(settings: Settings, options: PlatformOptions = {}): Promise<Platform> {
+  const { log = createLog() } = options
+  const storage = await openStorage({ url: settings.storage.url, log })
+  try {
+    return await build(settings, storage, options.clock ?? systemClock, log)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function build(settings: Settings, storage: Storage, clock: Clock, log: Log): Promise<Platform> {
+  // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
+  const limits: Limits = { ...settings.limits }
+  const sessions = memorySessions(clock)
+  let inForce: { settings: Settings; evaluator: PolicyEvaluator } | undefined
+  let demo: ReturnType<typeof startDemo> | undefined
+
+  const lastUsed = createLastUsed({ keys: storage.keys, clock })
+  const verifier = createVerifier({ keys: storage.keys, clock, limits, staleKeysMs: settings.storage.staleKeysMs })
+  const keys = new KeyService({
+    keys: storage.keys,
+    clock,
+    lastUsed,
+    invalidate: (prefix) => verifier.invalidate(prefix)
+  })
+  const dataKey = await loadDataKey(settings)
+  if (dataKey.generated) {
+    log.warn(
+      { data_dir: settings.dataDir },
+      'a key that encrypts stored texts was generated as master.key; keep a copy'
+    )
+  }
+  const reviewDeps = { reviews: storage.reviews, clock, seal: createSeal(dataKey.key), ...settings.review }
+  const reviews = new ReviewService(reviewDeps)
+  const metrics = createMetrics({
+    reviews: () => reviews.backlog(),
+    sessions: () => sessions.size,
+    policies: () => inForce?.evaluator.loaded() ?? [],
+    weakenings: () => (inForce === undefined ? [] : weakenings(inForce.settings)),
+    uncovered: () => inForce?.evaluator.uncoveredChars() ?? 0
+  })
+  const admission = createAdmission({
+    verifier,
+    lastUsed,
+    limiter: createLimiter({ counters: createMemoryCounters({ clock }) }),
+    clock,
+    docsUrl: settings.docsUrl,
+    limits,
+    denied: (reason) => metrics.keyDenials.inc({ reason })
+  })
+  const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
+  if (!first.created && first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
+
+  return {
+    clock,
+    log,
+    metrics,
+    storage,
+    admission,
+    keys,
+    reviews,
+    sessions,
+    firstKey: first.created ? first.key : undefined,
+    async demoUrl() {
+      demo ??= startDemo()
+      return (await demo).url
+    },
+    adopt(next, evaluator) {
+      Object.assign(limits, next.limits)
+      Object.assign(reviewDeps, next.review)
+      inForce = { settings: next, evaluator }
+    },
+    async close() {
+      await (await demo)?.close()
+      await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
+      await storage.close()
+    }
+  }
+}

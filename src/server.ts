@@ -1,0 +1,139 @@
+/** The process: settings, listeners, reload, graceful end. What is served is `gateway.ts`. */
+import { once } from 'node:events'
+import type { RequestListener, ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { loadSettings, watchSettings, weakenings } from './config.js'
+import { buildApp, createGateway } from './gateway.js'
+import { createListener, drain, listen } from './listener.js'
+import { createLog } from './observe/log.js'
+import { openPlatform, type Platform } from './platform.js'
+import type { Settings } from './settings.js'
+
+/** How long a stopping process waits for requests under way. */
+const drainMs = 30_000
+
+export interface ServeOptions {
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+}
+
+export interface Serving {
+  url: string
+  opsUrl: string
+  close(): Promise<void>
+}
+
+/** Starts everything and answers once both listeners are bound. */
+export async function start({ env = process.env, cwd = process.cwd() }: ServeOptions = {}): Promise<Serving> {
+  const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
+  const load = () => loadSettings({ env, cwd })
+  const settings = load()
+  const platform = await openPlatform(settings, { log })
+  let current = await assemble(settings, platform)
+
+  const main = createListener((request, response) => current.handle(request, response), settings.server.tls)
+  const ops = createListener((request, response) => current.handleOps(request, response))
+  const bound = await listen(main, settings.server.port, settings.server.host)
+  const opsBound = await listen(ops, settings.ops.port, settings.ops.host)
+  const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
+  const opsUrl = `http://${urlHost(opsBound.host)}:${opsBound.port}`
+
+  const watcher = watchSettings(load, settings, {
+    async change(next: Settings, restart: readonly string[]) {
+      const old = current
+      current = await assemble(next, platform)
+      platform.metrics.configReloads.inc({ result: 'success' })
+      log.info({ file: next.file, needs_restart: restart }, 'configuration reloaded')
+      for (const weakening of weakenings(next)) log.warn({ weakening }, 'a setting weakens the guard')
+      // Not awaited: a stream may go on for minutes, and the next change must not wait for it.
+      void old.close()
+    },
+    failure(error: unknown) {
+      platform.metrics.configReloads.inc({ result: 'failure' })
+      log.error(
+        { problem: error instanceof Error ? error.message : String(error) },
+        'configuration not reloaded; the last good one stays in force'
+      )
+    }
+  })
+
+  for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
+  log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
+  announce(url, settings, platform)
+
+  return {
+    url,
+    opsUrl,
+    async close() {
+      watcher.close()
+      await Promise.all([drain(main, drainMs), drain(ops, 1_000)])
+      await current.close()
+      await platform.close()
+    }
+  }
+}
+
+interface Assembly {
+  handle: RequestListener
+  handleOps: RequestListener
+  /** Waits for the requests under way, at most for the drain time, then lets go. */
+  close(): Promise<void>
+}
+
+/** One configuration, ready to serve: what a reload swaps as a whole. */
+async function assemble(settings: Settings, platform: Platform): Promise<Assembly> {
+  const gateway = await createGateway(settings, platform)
+  const app = await buildApp((scope) => gateway.register(scope))
+  const ops = await buildApp((scope) => gateway.registerOps(scope))
+  const underWay = new Set<ServerResponse>()
+  return {
+    handle(request, response) {
+      underWay.add(response)
+      response.once('close', () => underWay.delete(response))
+      app.routing(request, response)
+    },
+    handleOps: (request, response) => ops.routing(request, response),
+    async close() {
+      const ended = [...underWay].map((response) => once(response, 'close'))
+      const deadline = new AbortController()
+      const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
+      await Promise.race([Promise.all(ended), timeout])
+      deadline.abort()
+      await gateway.close()
+      await Promise.all([app.close(), ops.close()])
+    }
+  }
+}
+
+/** `sluicegate serve`: starts, and ends gracefully on SIGTERM, SIGINT or a fault that nothing caught. */
+export async function serve(options: ServeOptions = {}): Promise<void> {
+  const serving = await start(options)
+  closeWithGrace({ delay: drainMs + 2_000, logger: false }, async ({ err }) => {
+    // The message could quote a client: only the kind of fault and its place are shown.
+    if (err !== undefined)
+      process.stderr.write(`sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`)
+    await serving.close()
+  })
+}
+
+/** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
+function announce(url: string, settings: Settings, { firstKey }: Platform): void {
+  if (firstKey === undefined) return
+  const lines = [
+    '',
+    `Sluicegate serves at ${url}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,
+    '',
+    `Your first API key, shown this once: ${firstKey}`,
+    '',
+    'Try it:',
+    `  curl -s ${url}/api/v1/safety/evaluate -H 'X-API-Key: ${firstKey}' -H 'content-type: application/json' -d '{"input_text":"How do I kill a Python process?"}'`,
+    `  curl -s ${url}/v1/chat/completions -H 'Authorization: Bearer ${firstKey}' -H 'content-type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"Hello!"}]}'`,
+    ''
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
