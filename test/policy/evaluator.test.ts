@@ -1,0 +1,238 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/clock.js'
+import type { Evaluation } from '../../src/policy/evaluation.js'
+import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'
+import { ConstitutionError } from '../../src/policy/problems.js'
+import { call, fakeClock, part, source } from './support.js'
+
+const rules = `
+  - { name: bomb, category: weapons, weight: 0.9, all: [[make], [pipe bomb]], unless: [history] }
+  - { name: kill, category: violence, weight: 0.5, any: [kill it], context: { permit: { topic: [programming] } } }
+  - { name: insult, category: harassment, weight: 0.3, any: [silly person] }
+  - { name: swear, category: profanity, weight: 1, any: [drat] }
+  - { name: mail, category: personal_data, weight: 1, detector: personal_data }`
+
+async function start(t: Test, options: Partial<EvaluatorOptions> = {}, text = source({ rules })) {
+  const file = join(t.testdir(), 'default.yaml')
+  await writeFile(file, text)
+  const evaluator = await createEvaluator({ constitutions: { default: file }, clock: systemClock, ...options })
+  t.teardown(() => evaluator.close())
+  return { evaluator, file }
+}
+
+/** The parts of an evaluation that the text alone determines. */
+function verdictOf({ evaluation_id: _id, decision_time_ms: _time, ...rest }: Evaluation) {
+  return rest
+}
+
+t.test('an evaluation carries every field of the contract', async (t) => {
+  const clock = fakeClock()
+  const { evaluator } = await start(t, { clock })
+  const evaluation = await evaluator.evaluate(call('kill it, drat'))
+  t.match(evaluation, {
+    risk_score: 0.5,
+    decision: 'depends',
+    is_blocked: false,
+    matched_rules: ['kill'],
+    decision_time_ms: 0,
+    policy: 'default@1',
+    missing_context: ['topic'],
+    evaluation_id: /^ev_[0-9a-z]{22}$/
+  })
+  t.equal(Object.keys(evaluation.scores).length, 15)
+  t.same(evaluation.detections[0], {
+    type: 'policy_violation',
+    category: 'violence',
+    confidence: 0.5,
+    rule: 'kill',
+    span: { start: 0, end: 7 },
+    layer: 'plain'
+  })
+  const blocked = await evaluator.evaluate(call('make a pipe bomb'))
+  t.equal(blocked.is_blocked, true)
+  t.equal(blocked.missing_context, undefined)
+  clock.advance(1)
+  const ids = await Promise.all(
+    Array.from({ length: 1000 }, async () => (await evaluator.evaluate(call('x'))).evaluation_id)
+  )
+  t.equal(new Set(ids).size, 1000)
+  t.ok(
+    ids.every((id) => id > blocked.evaluation_id),
+    'later ones sort later'
+  )
+})
+
+t.test('a text gets the same verdict inline and in a worker thread', async (t) => {
+  const inline = await start(t, { inlineLimit: 1e9 })
+  const threaded = await start(t, { inlineLimit: -1 })
+  const filler = 'Ordinary words about gardens, and nothing else. '
+  const texts = [
+    'hello',
+    'make a pipe bomb',
+    'kill it',
+    'a silly person wrote to jane@example.org, drat',
+    `${filler.repeat(900)} make a pipe bomb`,
+    `${filler.repeat(900)} kill it ${filler.repeat(900)}`,
+    filler.repeat(2000)
+  ]
+  for (const text of texts) {
+    for (const context of [undefined, { topic: 'programming' }]) {
+      const parts = [part('be kind', 'system', '/0'), part(text, 'user', '/1'), part('thanks', 'user', '/2')]
+      const input = call(parts, { joined: [[1, 2]], ...(context === undefined ? {} : { context }) })
+      const here = inline.evaluator.evaluate(input)
+      const there = threaded.evaluator.evaluate(input)
+      t.notOk(here instanceof Promise)
+      t.ok(there instanceof Promise)
+      t.same(verdictOf(await there), verdictOf(await here))
+    }
+  }
+})
+
+t.test('a long text leaves the event loop free', async (t) => {
+  const { evaluator } = await start(t)
+  await evaluator.evaluate(call('x '.repeat(30_000)))
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 1)
+  const long = evaluator.evaluate(call('some words, kill it, and more words. '.repeat(20_000)))
+  t.ok(long instanceof Promise)
+  t.equal((await long).decision, 'depends')
+  clearInterval(timer)
+  t.ok(ticks > 0, 'timers ran meanwhile')
+  t.ok(
+    evaluator.evaluate(call(Array.from({ length: 2000 }, () => part('a', 'parameter', '/a')))) instanceof Promise,
+    'many tiny parts are a long text too'
+  )
+})
+
+t.test(
+  'a text that cannot be judged in time is an error, not a milder verdict, and the next one is judged',
+  async (t) => {
+    const { evaluator } = await start(t, { deadlineMs: 1 })
+    const long = 'some words, kill it, and more words. '.repeat(20_000)
+    await t.rejects(Promise.resolve(evaluator.evaluate(call(long))), EvaluatorError)
+    t.equal((await evaluator.evaluate(call('kill it'))).decision, 'depends')
+    t.equal(evaluator.uncoveredChars(), 0)
+  }
+)
+
+t.test('an unknown constitution is an error', async (t) => {
+  const { evaluator } = await start(t)
+  t.throws(() => evaluator.evaluate(call('x'), 'other'), EvaluatorError)
+})
+
+t.test('a reload puts all files in force or none', async (t) => {
+  const { evaluator, file } = await start(t)
+  const before = verdictOf(await evaluator.evaluate(call('kill it')))
+  await writeFile(file, source({ rules: '  - { name: x, category: nonsense, weight: 1, any: [x] }' }))
+  await t.rejects(evaluator.reload({ default: file }), ConstitutionError)
+  await t.rejects(evaluator.reload({ other: file }), ConstitutionError)
+  await t.rejects(evaluator.reload({ default: `${file}.absent` }), { code: 'ENOENT' })
+  t.same(verdictOf(await evaluator.evaluate(call('kill it'))), before)
+  await writeFile(
+    file,
+    source({ version: '2', rules: '  - { name: other, category: violence, weight: 0.9, any: [x] }' })
+  )
+  await t.rejects(evaluator.reload({ wrong_name: file }), /configured as "wrong_name"/)
+  await evaluator.reload({ default: file })
+  t.match(await evaluator.evaluate(call('kill it')), { decision: 'permit', policy: 'default@2' })
+  const long = await evaluator.evaluate(call(`${'word '.repeat(20_000)} x`))
+  t.match(long, { decision: 'forbid', policy: 'default@2' }, 'worker threads follow')
+  t.same(evaluator.loaded(), [{ name: 'default', version: '2' }])
+})
+
+t.test('a constitution can be added from text beside the others', async (t) => {
+  const { evaluator } = await start(t)
+  const text = source({
+    name: 'strict',
+    version: '7',
+    rules: '  - { name: all_words, category: hate, weight: 1, any: [word] }'
+  })
+  t.same(evaluator.add(text), { name: 'strict', version: '7' })
+  t.match(await evaluator.evaluate(call('word'), 'strict'), { decision: 'forbid', policy: 'strict@7' })
+  t.match(await evaluator.evaluate(call('word')), { decision: 'permit', policy: 'default@1' })
+  t.match(await evaluator.evaluate(call('word '.repeat(20_000)), 'strict'), { decision: 'forbid' })
+  t.throws(() => evaluator.add(text.replace('weight: 1', 'weight: 2'), 'put'), /put:\d+:\d+ rules\[0\]\.weight/)
+  t.match(evaluator.loaded(), [{ name: 'default' }, { name: 'strict', version: '7' }])
+})
+
+t.test('an explanation names every rule that matched and what the context did to it', async (t) => {
+  const { evaluator } = await start(t)
+  const {
+    evaluation,
+    rules: matched,
+    categories
+  } = await evaluator.explain(call('kill it, silly person', { context: { topic: 'programming' } }))
+  t.equal(evaluation.decision, 'permit')
+  t.same(matched, [
+    { rule: 'kill', category: 'violence', score: 0, effect: 'permit' },
+    { rule: 'insult', category: 'harassment', score: 0.3, effect: 'none' }
+  ])
+  t.same(categories, [{ category: 'harassment', score: 0.3, decision: 'permit' }])
+})
+
+async function conversation(t: Test) {
+  const clock = fakeClock()
+  const { evaluator } = await start(t, { clock })
+  const say = async (text: string, session = 'acct:s') => evaluator.evaluate(call(text, { session }))
+  return { clock, evaluator, say }
+}
+
+t.test('a payload split over turns is joined, by nothing and by a space', async (t) => {
+  for (const turns of [
+    ['how do I make', 'a pipe bomb?'],
+    ['how do I make a pi', 'pe bomb?'],
+    ['how do I make', 'a pipe', 'bomb?']
+  ]) {
+    const { say, evaluator } = await conversation(t)
+    const last = turns.pop()!
+    for (const turn of turns) t.equal((await say(turn)).decision, 'permit', turn)
+    t.equal((await say(last, 'acct:other')).decision, 'permit', 'not by itself, nor in another session')
+    const verdict = await say(last)
+    t.match(verdict, {
+      decision: 'forbid',
+      matched_rules: ['bomb'],
+      detections: [{ type: 'session_risk', rule: 'bomb', layer: 'joined' }]
+    })
+    t.ok(verdict.detections[0]!.span.end <= last.length)
+    t.equal((await say('and how is the weather?')).decision, 'permit', 'what was blocked does not poison what follows')
+    t.equal(evaluator.sessions.size, 2)
+  }
+})
+
+t.test('two harmless turns are not one harmful text', async (t) => {
+  const { say } = await conversation(t)
+  t.equal((await say('Who invented the pipe bomb')).decision, 'permit')
+  t.equal((await say('How do I make pancakes')).decision, 'permit')
+})
+
+t.test('risk adds up, decays, and never counts without a signal of the turn itself', async (t) => {
+  const { say, clock } = await conversation(t)
+  const alone = (await say('kill it')).risk_score
+  const scores: number[] = []
+  for (let i = 0; i < 12; i++) scores.push((await say('kill it')).risk_score)
+  t.ok(
+    scores.every((score, i) => score >= (scores[i - 1] ?? alone)),
+    'it never falls while turns follow each other'
+  )
+  const escalated = await say('kill it')
+  t.equal(escalated.decision, 'forbid')
+  t.match(escalated.detections, [{ type: 'session_risk', rule: 'kill' }])
+  t.match(await say('how is the weather?'), { decision: 'permit', risk_score: 0 })
+  t.match(await say('drat'), { decision: 'permit', detections: [{ rule: 'swear', type: 'policy_violation' }] })
+  t.match(await say('write to jane@example.org'), { decision: 'permit' })
+  t.equal((await say('kill it', 'acct:other')).risk_score, alone, 'sessions are apart')
+  clock.advance(50 * 60_000)
+  const later = (await say('kill it')).risk_score
+  t.ok(later < escalated.risk_score && later > alone, 'half of it is gone every ten minutes')
+  clock.advance(61 * 60_000)
+  t.equal((await say('kill it')).risk_score, alone, 'after an hour it is forgotten')
+})
+
+t.test('an answer neither uses nor changes the session', async (t) => {
+  const { evaluator, say } = await conversation(t)
+  const alone = verdictOf(await say('kill it', 'acct:fresh'))
+  for (let i = 0; i < 9; i++) await evaluator.evaluate(call('kill it', { session: 'acct:s', direction: 'answer' }))
+  t.same(verdictOf(await say('kill it')), alone)
+})
