@@ -58,7 +58,7 @@ export async function readExchange(deps: ProxyDeps, inbound: Inbound, bytes: Buf
  */
 export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply> {
   const { route, chat } = exchange
-  const unscanned = chat.media.length === 0 ? undefined : checkMedia(exchange, route, chat.media)
+  const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
   const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
   exchange.requestVerdict = evaluation
   if (evaluation === undefined || route.mode === 'observe') return forward(exchange, route.upstream)
@@ -80,7 +80,7 @@ export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply>
 }
 
 /** @throws Fault `unscannable_content` */
-function checkMedia({ deps }: Exchange, route: Route, media: readonly Media[]): 'review' | undefined {
+function checkMedia(route: Route, media: readonly Media[]): 'review' | undefined {
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
     if (route.unscannable === 'review') return 'review'
     const { pointer, kind } = media[0]!
@@ -89,12 +89,12 @@ function checkMedia({ deps }: Exchange, route: Route, media: readonly Media[]): 
       fields: { details: { pointer } }
     })
   }
-  for (const { kind } of media) deps.metrics.notEvaluated.inc({ reason: kind })
   return undefined
 }
 
 function forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
-  const { body, chat } = exchange
+  const { deps, body, chat } = exchange
+  for (const { kind } of chat.media) deps.metrics.notEvaluated.inc({ reason: kind })
   if (evaluation !== undefined) {
     const replacements = redactions(exchange, chat, evaluation)
     if (replacements.length > 0) {
