@@ -26,6 +26,8 @@ export interface Judgement {
   categories: CategoryVerdict[]
 }
 
+const noScores = Object.fromEntries(categories.map((category) => [category, 0])) as Scores
+
 type Bands = Constitution['bands']
 
 /** The smallest step between a score and a band's edge. */
@@ -36,7 +38,7 @@ export function decide(constitution: Constitution, scored: readonly RuleScore[],
   const verdicts = groupByCategory(scored).map((rules) => decideCategory(constitution, rules, risk))
   const decision = verdicts.reduce<Decision>((worst, verdict) => strictest(worst, verdict.decision), 'permit')
   const deciding = decision === 'permit' ? [] : verdicts.filter((verdict) => verdict.decision === decision)
-  const scores = Object.fromEntries(categories.map((category) => [category, 0])) as Scores
+  const scores = { ...noScores }
   let riskScore = 0
   for (const verdict of verdicts) {
     scores[verdict.category] = verdict.score

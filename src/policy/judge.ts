@@ -34,14 +34,17 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   charsCovered: number
 }
 
-/** Keys, role names and model names come with every request: texts up to this length are remembered when nothing is in them. */
+/**
+ * Keys, role names and model names come with every request: up to this length they are remembered when nothing is in
+ * them. What people write is not.
+ */
 const maxRemembered = 64
 
 /** One per policy and thread. */
 export class Judge {
   readonly policy: Policy
   readonly #matcher: Matcher
-  /** Short texts in which no reading holds any phrase or finding, whatever the role. Bounded: 4,000 × 64 characters. */
+  /** Recurring texts in which no reading holds any phrase or finding. Bounded: 4,000 × 64 characters. */
   readonly #blank = new LRUCache<string, true>({ max: 4000 })
 
   constructor(policy: Policy) {
@@ -89,8 +92,8 @@ export class Judge {
   #judgePart(part: ChatPart, index: number, direction: JudgeInput['direction'], findings: Findings): number {
     const { text, role } = part
     if (text === '') return 0
-    const short = text.length <= maxRemembered
-    if (short && this.#blank.has(text)) return text.length
+    const recurs = text.length <= maxRemembered && (role === 'parameter' || part.isKey === true)
+    if (recurs && this.#blank.has(text)) return text.length
     const views = viewsOf(text)
     const found = this.#matcher.match(views, {
       applies: (rule) => appliesTo(rule, role, direction),
@@ -99,7 +102,7 @@ export class Judge {
         return true
       }
     })
-    if (short && !found) this.#blank.set(text, true)
+    if (recurs && !found) this.#blank.set(text, true)
     return views[0]?.text.length ?? 0
   }
 
@@ -141,8 +144,9 @@ function joinedSink(
     const to = pieceAt(pieces, end - 1)
     return acrossTurns ? start < last.start && end > last.start : pieceAt(pieces, start) !== to
   }
+  const roles = [...new Set(pieces.filter(({ part }) => part >= 0).map(({ part }) => parts[part]!.role))]
   const sink: Sink = {
-    applies: (rule) => pieces.some(({ part }) => part >= 0 && appliesTo(rule, parts[part]!.role, direction)),
+    applies: (rule) => roles.some((role) => appliesTo(rule, role, direction)),
     record(rule, layer, start, end, confidence) {
       if (!crosses(start, end)) return false
       const piece = acrossTurns ? last : pieces[pieceAt(pieces, start)]!

@@ -50,7 +50,10 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
       const abort = new AbortController()
       const timer = setTimeout(() => abort.abort(), deadlineMs)
       try {
-        starting ??= start()
+        starting ??= start().catch((error: unknown) => {
+          starting = undefined
+          throw error
+        })
         const pool = await starting
         return await pool.run(task, { signal: abort.signal })
       } finally {
