@@ -1,1 +1,88 @@
-export {}
+#!/usr/bin/env node
+/** The command: `sluicegate serve | check | evaluate | keys`. What each does is in `cli/`; here is how it is called. */
+import { existsSync, realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Command, CommanderError, Option } from 'commander'
+import { collect, complain, exitCodes } from './cli/terminal.js'
+import { version } from './version.js'
+
+/** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
+function createProgram(): Command {
+  const program = new Command('sluicegate')
+    .description('An LLM safety gateway: one evaluator in front of chat backends and behind an evaluate endpoint.')
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError('(--help shows what there is)')
+    .addHelpText(
+      'after',
+      '\nThe configuration is SLUICEGATE_CONFIG (or the shipped one) and the SLUICEGATE_* variables.'
+    )
+
+  program
+    .command('serve')
+    .description('serve until SIGTERM or SIGINT')
+    .action(async () => (await import('./server.js')).serve())
+
+  program
+    .command('check')
+    .description('validate the configuration and every constitution that it names')
+    .argument('[file]', 'a configuration file; default: the one that serve would take')
+    .action(async (file: string | undefined) => (await import('./cli/check.js')).check(file))
+
+  program
+    .command('evaluate')
+    .description('evaluate a text without a server and print the evaluation as JSON')
+    .argument('[text]', 'the text, or - for standard input')
+    .option('--context <json>', 'the context, a JSON object')
+    .option('--constitution <name>', 'the constitution that judges', 'default')
+    .option('--explain', 'add what led to the decision: layers, rules, spans, scores and thresholds')
+    .option('--jsonl', 'read lines {"id","input_text","context"?} and print lines {"id", …evaluation} in order')
+    .action(async (text: string | undefined, options) => (await import('./cli/evaluate.js')).evaluate(text, options))
+
+  const keys = program.command('keys').description('manage API keys in the store, also beside a running server')
+  const inAccount = (command: Command) =>
+    command
+      .option('--account <name>', 'the account that the key belongs to', 'default')
+      .option('--json', 'print JSON as the API does')
+
+  inAccount(keys.command('create'))
+    .description('create a key and print it, this once')
+    .requiredOption('--name <name>', 'what the key is for')
+    .option('--scopes <list>', 'scopes, separated by commas; default: * (everything)', collect)
+    .addOption(new Option('--env <environment>', 'live or test').choices(['live', 'test']).default('live'))
+    .option('--ip <list>', 'addresses and CIDRs that may use it; default: all', collect)
+    .option('--expires <time>', 'an ISO 8601 time, or a duration from now such as 30d; default: never')
+    .option('--limit <number>', 'requests per minute; default: the environment’s limit')
+    .action(async (options) => (await import('./cli/keys.js')).create(options))
+  inAccount(keys.command('list'))
+    .description('list the keys of an account')
+    .action(async (options) => (await import('./cli/keys.js')).list(options))
+  inAccount(keys.command('revoke'))
+    .description('end a key for good (a running server notices within 5 s)')
+    .argument('<key_id>')
+    .action(async (keyId: string, options) => (await import('./cli/keys.js')).revoke(keyId, options))
+  inAccount(keys.command('rotate'))
+    .description('replace a key; the old one works for 5 more minutes')
+    .argument('<key_id>')
+    .action(async (keyId: string, options) => (await import('./cli/keys.js')).rotate(keyId, options))
+  return program
+}
+
+async function main(args: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // Commander has written its own sentence; it exits with 1 where the arguments are wrong, and so does no argument at all.
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+    // Not a mere exit code: what a half-started server holds open would keep the process alive.
+    else process.exit(complain(error))
+  }
+}
+
+/** False where this file is imported. npm starts it through a link in node_modules/.bin. */
+function isStarted(): boolean {
+  const started = process.argv[1]
+  return started !== undefined && existsSync(started) && realpathSync(started) === fileURLToPath(import.meta.url)
+}
+
+if (isStarted()) await main(process.argv.slice(2))

@@ -1,0 +1,64 @@
+/** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
+import { systemClock } from '../clock.js'
+import { ConfigError, loadSettings, weakenings } from '../config.js'
+import { parseKey } from '../identity/key-format.js'
+import { createEvaluator } from '../policy/evaluator.js'
+import { ConstitutionError } from '../policy/problems.js'
+import type { Settings } from '../settings.js'
+import { Told } from './terminal.js'
+
+export async function check(file: string | undefined): Promise<void> {
+  const problems: string[] = []
+  let settings: Settings | undefined
+  try {
+    settings = loadSettings({ env: process.env, cwd: process.cwd(), ...(file === undefined ? {} : { file }) })
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(error.message)
+  }
+  const policies: string[] = []
+  if (settings !== undefined) {
+    if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
+      problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
+    }
+    for (const [name, path] of Object.entries(settings.constitutions)) {
+      const outcome = await readConstitution(name, path)
+      if ('policy' in outcome) policies.push(outcome.policy)
+      else problems.push(outcome.problem)
+    }
+  }
+  if (settings === undefined || problems.length > 0) {
+    process.stderr.write(`${problems.join('\n')}\n`)
+    throw new Told()
+  }
+  process.stdout.write(summary(settings, policies))
+}
+
+/** Compiles it as the server does: a pattern may be well-formed and still not be one that runs in linear time. */
+async function readConstitution(name: string, path: string): Promise<{ policy: string } | { problem: string }> {
+  try {
+    const evaluator = await createEvaluator({ constitutions: { [name]: path }, clock: systemClock })
+    const [loaded] = evaluator.loaded()
+    await evaluator.close()
+    return { policy: `${loaded?.name}@${loaded?.version}` }
+  } catch (error) {
+    if (error instanceof ConstitutionError) return { problem: error.message }
+    const { code, message } = error as NodeJS.ErrnoException
+    return { problem: `${path} constitutions.${name}: cannot be read (${code ?? message})` }
+  }
+}
+
+function summary(settings: Settings, policies: readonly string[]): string {
+  const upstreams = Object.values(settings.upstreams).map(({ name, url }) => `${name} (${url})`)
+  const lines = [
+    'ok',
+    `file           ${settings.file ?? 'none: the defaults'}`,
+    `listens        ${settings.server.host}:${settings.server.port}, operations ${settings.ops.host}:${settings.ops.port}`,
+    `storage        ${settings.storage.url}`,
+    `upstreams      ${settings.demo ? 'none: the built-in demo backend' : upstreams.join(', ')}`,
+    `routes         ${settings.routes.map(({ id }) => id).join(', ')}`,
+    `constitutions  ${policies.join(', ')}`,
+    ...weakenings(settings).map((weakening) => `weakened       ${weakening}`)
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,104 @@
+/** `sluicegate evaluate`: the evaluator of the endpoint on one text or on lines of standard input. Creates no review. */
+import { readFileSync } from 'node:fs'
+import { buffer } from 'node:stream/consumers'
+import type { Json, JsonObject } from '../chat.js'
+import { systemClock } from '../clock.js'
+import { loadSettings } from '../config.js'
+import { type EvaluateInput, readEvaluateInput } from '../http/evaluate-input.js'
+import { decodeUtf8, parseJson } from '../json.js'
+import { type Constitution, parseConstitution } from '../policy/constitution.js'
+import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import { createEvaluator, type Explanation, type PolicyEvaluator } from '../policy/evaluator.js'
+import { evaluateLines } from './jsonl.js'
+import { endWithReader, print, UsageError } from './terminal.js'
+
+export interface EvaluateOptions {
+  context?: string
+  constitution: string
+  explain?: true
+  jsonl?: true
+}
+
+/** One evaluation of a checked input; a promise where the text is long or an explanation is asked for. */
+export type Evaluate = (input: EvaluateInput) => object | Promise<object>
+
+export async function evaluate(text: string | undefined, options: EvaluateOptions): Promise<void> {
+  if (options.jsonl && (text !== undefined || options.context !== undefined)) {
+    throw new UsageError('with --jsonl, texts and contexts come from standard input: no text and no --context')
+  }
+  if (!options.jsonl && text === undefined)
+    throw new UsageError('a text is needed, or - for standard input, or --jsonl')
+
+  const file = constitutionFile(options.constitution)
+  const evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock: systemClock })
+  try {
+    endWithReader()
+    const bands = options.explain ? parseConstitution(readFileSync(file, 'utf8'), file).bands : undefined
+    const run = createEvaluate(evaluator, options.constitution, bands)
+    if (options.jsonl) await evaluateLines(process.stdin, run)
+    else await print(`${JSON.stringify(await run(await readInput(text ?? '', options.context)), null, 2)}\n`)
+  } finally {
+    await evaluator.close()
+  }
+}
+
+function constitutionFile(name: string): string {
+  const { constitutions } = loadSettings({ env: process.env, cwd: process.cwd() })
+  const file = Object.hasOwn(constitutions, name) ? constitutions[name] : undefined
+  if (file === undefined) {
+    throw new UsageError(`there is no constitution "${name}" (${Object.keys(constitutions).join(', ')})`)
+  }
+  return file
+}
+
+async function readInput(text: string, context: string | undefined): Promise<EvaluateInput> {
+  const value: JsonObject = { input_text: text === '-' ? decodeUtf8(await buffer(process.stdin), 'input_text') : text }
+  if (context !== undefined) value['context'] = parseJson(context, { field: 'context' })
+  return readEvaluateInput(value as Json)
+}
+
+/** @param bands where an explanation is asked for: the thresholds that it shows */
+function createEvaluate(
+  evaluator: PolicyEvaluator,
+  constitution: string,
+  bands: Constitution['bands'] | undefined
+): Evaluate {
+  return function evaluateInput({ input_text, context, session_id }) {
+    const input: EvaluationInput = {
+      parts: [{ role: 'user', text: input_text, pointer: '' }],
+      joined: [],
+      context,
+      session: session_id === undefined ? undefined : `cli:${session_id}`,
+      direction: 'request'
+    }
+    if (bands !== undefined) return evaluator.explain(input, constitution).then((found) => explained(found, bands))
+    const evaluation = evaluator.evaluate(input, constitution)
+    return evaluation instanceof Promise ? evaluation.then(withoutPointers) : withoutPointers(evaluation)
+  }
+}
+
+/** The only text is the input itself: a pointer to it would say nothing. */
+function withoutPointers(evaluation: Evaluation): Evaluation {
+  return { ...evaluation, detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection) }
+}
+
+/** Adds the thresholds and, for each detection, what its rule and its category came to. */
+function explained({ evaluation, categories, rules }: Explanation, thresholds: Constitution['bands']): object {
+  const shown = withoutPointers(evaluation)
+  const detections = shown.detections.map(({ layer, rule, span, confidence, category }) => {
+    const matched = rules.find((entry) => entry.rule === rule)
+    const verdict = categories.find((entry) => entry.category === category)
+    return {
+      layer,
+      rule,
+      span,
+      confidence,
+      rule_score: matched?.score,
+      context: matched?.effect,
+      category,
+      category_score: verdict?.score,
+      category_decision: verdict?.decision
+    }
+  })
+  return { ...shown, explain: { thresholds, detections, rules, categories } }
+}

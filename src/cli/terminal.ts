@@ -1,0 +1,45 @@
+/** What the sub-commands share: exit codes, sentences for errors, writing with back-pressure. */
+import { once } from 'node:events'
+import { ConfigError } from '../config.js'
+import { Fault } from '../errors.js'
+import { ConstitutionError } from '../policy/problems.js'
+
+export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
+
+/** The arguments are wrong in a way that Commander cannot see. */
+export class UsageError extends Error {}
+
+/** A failure that has been told in full. */
+export class Told extends Error {}
+
+/** Writes an error as sentences, never as a stack, and answers the exit code. */
+export function complain(error: unknown): number {
+  if (error instanceof Told) return exitCodes.failure
+  process.stderr.write(`${sentence(error)}\n`)
+  const isUsage = error instanceof UsageError || (error instanceof Fault && error.code === 'validation_error')
+  return isUsage ? exitCodes.usage : exitCodes.failure
+}
+
+function sentence(error: unknown): string {
+  if (error instanceof ConfigError) return `The configuration is not valid.\n${error.message}`
+  if (error instanceof ConstitutionError) return error.message
+  return `sluicegate: ${error instanceof Error ? error.message : String(error)}`
+}
+
+/** An option that may be repeated, each time with a list. */
+export function collect(text: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, ...text.split(/[\s,]+/).filter((item) => item !== '')]
+}
+
+/** Resolves when standard output takes more: a slow reader slows the work down, and does not fill the memory. */
+export async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}
+
+/** Whoever reads may stop reading (`| head`): then there is nobody left to tell. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.failure)
+    throw error
+  })
+}
