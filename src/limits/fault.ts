@@ -12,7 +12,11 @@ export function limitHeaders(state: Pick<LimitState, 'limit' | 'remaining' | 're
 
 /** `retry_after` is in whole seconds, as the header is (RFC 9110, section 10.2.3). */
 export function limitFault(state: LimitState): Fault {
-  return tooMany(`${state.limit} requests per minute`, state.retryAfter, limitHeaders(state))
+  return tooMany(
+    `${state.limit} request${state.limit === 1 ? '' : 's'} per minute`,
+    state.retryAfter,
+    limitHeaders(state)
+  )
 }
 
 /** For an address from which too many keys were wrong. It has no headers of a key's limit: there is no key. */

@@ -15,7 +15,7 @@ export class SlidingWindow {
   #begun = 0
 
   take(now: number, cost: number, limit: number, windowMs: number, grainMs: number): Taken {
-    this.#expire(now - windowMs)
+    this.#expire(now, windowMs)
     const allowed = cost === 0 || this.#used + cost <= limit
     if (allowed && cost > 0) this.#add(now, cost, grainMs)
     return {
@@ -31,8 +31,8 @@ export class SlidingWindow {
   }
 
   /** The window is half open: what was taken exactly one window ago no longer counts. */
-  #expire(edge: number): void {
-    while (this.#size > 0 && this.#times[this.#head]! <= edge) {
+  #expire(now: number, windowMs: number): void {
+    while (this.#size > 0 && this.#times[this.#head]! + windowMs <= now) {
       this.#used -= this.#counts[this.#head]!
       this.#head = this.#index(1)
       this.#size--

@@ -15,20 +15,20 @@ export function createSqlReviews(db: Database): ReviewStore {
       .where('digest', '=', subject.digest)
       .orderBy('review_id', 'desc')
 
+  const write = <T>(work: (db: Database) => Promise<T>): Promise<T> => storageCall(() => db.transaction().execute(work))
+
   return {
     open: (row) =>
-      storageCall(() =>
-        db.transaction().execute(async (db) => {
-          const same = await ofSubject(db, row)
-            .where('state', '=', 'pending')
-            .where('expires_at', '>', row.createdAt)
-            .limit(1)
-            .executeTakeFirst()
-          if (same) return { reviewId: same.review_id, created: false }
-          await db.insertInto('reviews').values(fromReview(row)).execute()
-          return { reviewId: row.reviewId, created: true }
-        })
-      ),
+      write(async (db) => {
+        const same = await ofSubject(db, row)
+          .where('state', '=', 'pending')
+          .where('expires_at', '>', row.createdAt)
+          .limit(1)
+          .executeTakeFirst()
+        if (same) return { reviewId: same.review_id, created: false }
+        await db.insertInto('reviews').values(fromReview(row)).execute()
+        return { reviewId: row.reviewId, created: true }
+      }),
 
     get: (account, reviewId) =>
       storageCall(async () => {
@@ -63,7 +63,7 @@ export function createSqlReviews(db: Database): ReviewStore {
       }),
 
     decide: (account, reviewId, { state, at, by, sealedNote }) =>
-      storageCall(async () => {
+      write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('reviews')
           .set({ state, decided_at: at, decided_by: by, sealed_note: sealedNote })
@@ -76,7 +76,7 @@ export function createSqlReviews(db: Database): ReviewStore {
       }),
 
     use: (account, reviewId, at) =>
-      storageCall(async () => {
+      write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('reviews')
           .set({ used_at: at })

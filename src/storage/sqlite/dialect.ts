@@ -12,6 +12,7 @@ import {
   SqliteQueryCompiler,
   type SqliteStatement
 } from 'kysely'
+import { whileBusy } from './busy.js'
 
 type Values = Parameters<StatementSyncInstance['all']>
 
@@ -56,7 +57,7 @@ function adapt(db: InstanceType<typeof DatabaseSync>): SqliteDatabase {
  */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+    await whileBusy(() => connection.executeQuery(CompiledQuery.raw('begin immediate')))
   }
 }
 

@@ -4,15 +4,10 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import type { Storage } from '../contracts.js'
-import { openSqlStorage } from '../sql/storage.js'
+import { openSqlStorage, type SqlDialectFacts } from '../sql/storage.js'
 import type { Tables } from '../sql/tables.js'
+import { blockingWaitMs, whileBusy } from './busy.js'
 import { embeddedDialect } from './dialect.js'
-
-/**
- * How long a write waits for another process's lock. It waits on the event loop, so the bound is short: the writes of
- * the command line beside a running server take milliseconds.
- */
-const busyTimeoutMs = 1000
 
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html */
 const conflictCodes = new Set([1555, 2067])
@@ -25,7 +20,7 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // SQLite would create the file with the umask's mode; its -wal and -shm files take the mode of this one.
   closeSync(openSync(path, 'a', 0o600))
-  const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
+  const db = new DatabaseSync(path, { timeout: blockingWaitMs, enableForeignKeyConstraints: true })
   try {
     // WAL: readers never wait for a writer. FULL: a commit is on the disk before it is acknowledged, also through a
     // power cut (NORMAL is not, in WAL). trusted_schema=OFF: a doctored file cannot run functions through its schema.
@@ -43,12 +38,11 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
 export async function openSqlite(path: string, onAuditFailure: (error: unknown) => void): Promise<Storage> {
   let kysely: Kysely<Tables> | undefined
   try {
-    kysely = new Kysely<Tables>({ dialect: embeddedDialect(openFile(path)) })
-    return await openSqlStorage(kysely, {
-      columns: { bytes: 'blob', counter: 'integer' },
-      isConflict,
-      onAuditFailure
-    })
+    // Others may be starting on the same new file: turning to WAL and creating tables take the lock too.
+    const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))) })
+    kysely = db
+    const facts: SqlDialectFacts = { columns: { bytes: 'blob', counter: 'integer' }, isConflict, onAuditFailure }
+    return await whileBusy(() => openSqlStorage(db, facts))
   } catch (error) {
     await kysely?.destroy()
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
