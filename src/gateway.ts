@@ -115,7 +115,6 @@ async function withDemo(settings: Settings, platform: Platform): Promise<Setting
 export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
   const app = Fastify({
     logger: false,
-    disableRequestLogging: true,
     exposeHeadRoutes: false,
     routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
     // A target that the router cannot decode names nothing here, like any other odd spelling.

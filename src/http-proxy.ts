@@ -11,7 +11,6 @@
  * ```
  */
 import type HttpProxy from 'http-proxy'
-import { createGateway } from './gateway.js'
 import { createRequestIds } from './http/request-id.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
 import { type LibraryOptions, openForLibrary } from './library.js'
@@ -37,21 +36,14 @@ export interface Guard {
  * @throws ConfigError where the configuration is not valid
  */
 export async function guard({ proxy, ...options }: GuardOptions): Promise<Guard> {
-  const { settings, platform } = await openForLibrary(options)
-  const gateway = await createGateway(settings, platform)
-  const trusted = compileAddressList(settings.server.trustedProxies)
+  const { gateway, close } = await openForLibrary(options)
+  const trusted = compileAddressList(gateway.settings.server.trustedProxies)
   const handle = createNodeGuard({
     chat: gateway.proxy,
-    admission: platform.admission,
+    admission: gateway.platform.admission,
     proxy,
     clientAddress: (peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted),
     nextRequestId: createRequestIds()
   })
-  return {
-    handle,
-    async close() {
-      await gateway.close()
-      await platform.close()
-    }
-  }
+  return { handle, close }
 }

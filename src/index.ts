@@ -11,7 +11,6 @@
  * ```
  */
 import type { FastifyPluginAsync } from 'fastify'
-import { createGateway } from './gateway.js'
 import { type LibraryOptions, openForLibrary } from './library.js'
 
 export type { ChatPart, ChatReply, ChatRequest, Json, JsonObject, Role } from './chat.js'
@@ -33,12 +32,8 @@ export interface SluicegateOptions extends LibraryOptions {}
  * @throws ConfigError where the configuration is not valid
  */
 const sluicegate: FastifyPluginAsync<SluicegateOptions> = async (app, options) => {
-  const { settings, platform } = await openForLibrary(options)
-  const gateway = await createGateway(settings, platform)
-  app.addHook('onClose', async () => {
-    await gateway.close()
-    await platform.close()
-  })
+  const { gateway, close } = await openForLibrary(options)
+  app.addHook('onClose', close)
   await gateway.register(app)
 }
 

@@ -1,9 +1,9 @@
-/** What the two public faces share: settings and an open platform from typed options. */
+/** What the two public faces share: an open gateway from typed options. */
 import type { Clock } from './clock.js'
-import { loadSettings } from './config.js'
+import { loadSettings, weakenings } from './config.js'
+import { createGateway, type Gateway } from './gateway.js'
 import { createLog, type Log } from './observe/log.js'
-import { openPlatform, type Platform } from './platform.js'
-import type { Settings } from './settings.js'
+import { openPlatform } from './platform.js'
 
 export interface LibraryOptions {
   /** Path of a configuration file, relative to `cwd`; default `SLUICEGATE_CONFIG`, else the shipped defaults. */
@@ -19,15 +19,30 @@ export interface LibraryOptions {
   onFirstKey?: (key: string) => void
 }
 
-export async function openForLibrary(options: LibraryOptions): Promise<{ settings: Settings; platform: Platform }> {
+/** Settings, platform and gateway in one go, and the first key told. */
+export async function openForLibrary(options: LibraryOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const { env = process.env, cwd = process.cwd(), config, clock } = options
   const settings = loadSettings({ env, cwd, ...(config === undefined ? {} : { file: config }) })
   const log = options.log ?? createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   const platform = await openPlatform(settings, { log, ...(clock === undefined ? {} : { clock }) })
-  if (platform.firstKey !== undefined) {
-    const tell =
-      options.onFirstKey ?? ((key) => process.stdout.write(`Sluicegate's first API key, shown this once: ${key}\n`))
-    tell(platform.firstKey)
+  try {
+    const gateway = await createGateway(settings, platform)
+    for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
+    const firstKey = await platform.firstKey()
+    if (firstKey !== undefined) (options.onFirstKey ?? printFirstKey)(firstKey)
+    return {
+      gateway,
+      async close() {
+        await gateway.close()
+        await platform.close()
+      }
+    }
+  } catch (error) {
+    await platform.close()
+    throw error
   }
-  return { settings, platform }
+}
+
+function printFirstKey(key: string): void {
+  process.stdout.write(`Sluicegate's first API key, shown this once: ${key}\n`)
 }

@@ -35,8 +35,11 @@ export interface Platform {
   readonly keys: KeyService
   readonly reviews: ReviewService
   readonly sessions: SessionStore
-  /** The full first key where this start created one: to be shown once, and held nowhere else. */
-  readonly firstKey: string | undefined
+  /**
+   * Creates the first key where the store has none and returns it in full, to be shown once. Called when everything else
+   * stands: a start that fails must not leave behind a key that nobody saw.
+   */
+  firstKey(): Promise<string | undefined>
   /** The demo backend's address; it is started when it is first asked for. */
   demoUrl(): Promise<string>
   /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
@@ -95,8 +98,6 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     limits,
     denied: (reason) => metrics.keyDenials.inc({ reason })
   })
-  const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
-  if (!first.created && first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
 
   return {
     clock,
@@ -107,7 +108,12 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     keys,
     reviews,
     sessions,
-    firstKey: first.created ? first.key : undefined,
+    async firstKey() {
+      const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
+      if (first.created) return first.key
+      if (first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
+      return undefined
+    },
     async demoUrl() {
       demo ??= startDemo()
       return (await demo).url

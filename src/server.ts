@@ -60,7 +60,8 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
 
   for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
   log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
-  announce(url, settings, platform)
+  const firstKey = await platform.firstKey()
+  if (firstKey !== undefined) announce(url, settings, firstKey)
 
   return {
     url,
@@ -118,8 +119,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
 }
 
 /** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
-function announce(url: string, settings: Settings, { firstKey }: Platform): void {
-  if (firstKey === undefined) return
+function announce(url: string, settings: Settings, firstKey: string): void {
   const lines = [
     '',
     `Sluicegate serves at ${url}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const src = join(dirname(fileURLToPath(import.meta.url)), '../src')
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.replaceAll('\\', '/'))
+  .sort()
+
+/** Room of a file: its folder, or its own name for the files at the top. */
+const roomOf = (file: string) => (file.includes('/') ? file.split('/', 1)[0]! : file.replace(/\.ts$/, ''))
+
+/** Leaves that every room may read. */
+const leaves = ['chat', 'errors', 'clock', 'settings', 'json', 'body', 'units', 'version']
+
+/** What each room may import besides itself and the leaves. Types count: a type is knowledge too. */
+const allowed: Record<string, string[]> = {
+  text: [],
+  classifier: [],
+  detectors: ['text', 'classifier'],
+  policy: ['detectors', 'text'],
+  storage: ['policy'],
+  limits: ['storage'],
+  identity: ['storage', 'limits'],
+  review: ['storage', 'identity', 'policy'],
+  observe: ['policy'],
+  dialects: ['policy'],
+  http: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'storage'],
+  proxy: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'http'],
+  config: ['policy', 'identity']
+}
+const composition = ['gateway', 'platform', 'server', 'cli', 'index', 'http-proxy', 'library', 'listener', 'demo']
+
+const importsOf = (file: string) =>
+  [...readFileSync(join(src, file), 'utf8').matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'|^import '([^']+)'/gm)].map(
+    (match) => match[1] ?? match[2]!
+  )
+
+t.test('rooms import in one direction', async (t) => {
+  for (const file of files) {
+    const room = roomOf(file)
+    if (composition.includes(room)) continue
+    const may = new Set([room, ...leaves, ...(allowed[room] ?? [])])
+    if (leaves.includes(room)) may.add('policy')
+    for (const specifier of importsOf(file)) {
+      if (!specifier.startsWith('.')) continue
+      const target = roomOf(relative('.', normalize(join(dirname(file), specifier))).replace(/\.js$/, '.ts'))
+      if (!may.has(target)) t.fail(`${file} imports ${specifier}: ${room} may not know ${target}`)
+    }
+  }
+  t.ok(files.length > 50)
+})
+
+t.test('only the edges know Fastify, and only the platform and the command open a store', async (t) => {
+  for (const file of files) {
+    const text = readFileSync(join(src, file), 'utf8')
+    if (['policy', 'detectors', 'dialects', 'identity', 'limits', 'text', 'storage', 'review'].includes(roomOf(file))) {
+      t.notMatch(text, /from '(?:@fastify\/|fastify)/, `${file} knows no Fastify`)
+    }
+    if (/openStorage\(\{/.test(text)) t.match(file, /^(?:platform\.ts|cli\/|cli\.ts|storage\/open\.ts)/, `${file} may open a store`)
+  }
+})
+
+t.test('every file can be imported, and doing so has no effect', async (t) => {
+  const handles = () => process.getActiveResourcesInfo().filter((name) => /Server|Timeout|Worker|Socket/.test(name)).length
+  const before = handles()
+  for (const file of files) {
+    if (roomOf(file) === 'cli' || file.endsWith('worker.ts')) continue
+    await t.resolves(import(join(src, file)), file)
+  }
+  t.equal(handles(), before, 'no timer, server or worker was started')
+})
+
+t.test('no file has outgrown its readers', async (t) => {
+  for (const file of files) {
+    const lines = readFileSync(join(src, file), 'utf8').split('\n').length
+    t.ok(lines <= 260, `${file} has ${lines} lines`)
+  }
+})
