@@ -35,8 +35,13 @@ function decide(code: number): number {
   return unspaced.test(text) ? unit | UNSPACED : unit
 }
 
+/** Latin letters with a stroke, and the dotless i, which have no decomposition. */
+const strokes = 'øłđħŧı'
+
 /** Letters of Latin and Greek without their accents, and ё as е: people write both, and phrases are folded alike. */
 function baseLetter(lower: string): string {
+  const stroke = strokes.indexOf(lower)
+  if (stroke >= 0) return 'oldhti'.charAt(stroke)
   const code = lower.charCodeAt(0)
   const accented = (code >= 0xc0 && code <= 0x3ff) || (code >= 0x1e00 && code <= 0x1fff) || code === 0x451
   if (!accented) return lower

@@ -1,0 +1,152 @@
+/** Characters written as escapes: `%6b` (RFC 3986), `&#107;` (HTML), `\u006b` and `\x6b` (programming languages). */
+import { Edits } from './rewrite.js'
+
+/** Runs of percent-encoded bytes, as UTF-8; a byte that is none becomes U+FFFD. */
+export function percentEdits(text: string): Edits {
+  const edits = new Edits()
+  for (let i = text.indexOf('%'); i >= 0; i = text.indexOf('%', i)) {
+    const bytes: number[] = []
+    let end = i
+    while (text.charCodeAt(end) === 37) {
+      const byte = hexValue(text, end + 1, 2)
+      if (byte < 0) break
+      bytes.push(byte)
+      end += 3
+    }
+    if (bytes.length === 0) {
+      i++
+      continue
+    }
+    edits.add(i, end, Buffer.from(bytes).toString('utf8'))
+    i = end
+  }
+  return edits
+}
+
+/** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`. */
+export function escapeEdits(text: string): Edits {
+  const edits = new Edits()
+  for (let i = text.indexOf('\\'); i >= 0; i = text.indexOf('\\', i + 1)) {
+    const sign = text.charCodeAt(i + 1)
+    const isBrace = sign === 117 && text.charCodeAt(i + 2) === 123
+    let value = -1
+    let end = i
+    if (isBrace) {
+      const close = text.slice(i + 3, i + 11).indexOf('}')
+      if (close > 0) {
+        value = hexValue(text, i + 3, close)
+        end = i + 4 + close
+      }
+    } else {
+      const size = sign === 117 ? 4 : sign === 85 ? 8 : sign === 120 ? 2 : 0
+      if (size > 0) value = hexValue(text, i + 2, size)
+      end = i + 2 + size
+    }
+    if (value < 0 || value > 0x10ffff) continue
+    edits.add(i, end, String.fromCodePoint(value))
+    i = end - 1
+  }
+  return edits
+}
+
+const named: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    nbsp: ' ',
+    shy: '',
+    zwj: '',
+    zwnj: '',
+    lrm: '',
+    rlm: '',
+    ensp: ' ',
+    emsp: ' ',
+    thinsp: ' ',
+    hyphen: '-',
+    dash: '-',
+    ndash: '-',
+    mdash: '-',
+    lsquo: "'",
+    rsquo: "'",
+    ldquo: '"',
+    rdquo: '"',
+    hellip: '…',
+    sol: '/',
+    bsol: '\\',
+    colon: ':',
+    semi: ';',
+    comma: ',',
+    period: '.',
+    excl: '!',
+    quest: '?',
+    lpar: '(',
+    rpar: ')',
+    lsqb: '[',
+    rsqb: ']',
+    lowbar: '_',
+    equals: '=',
+    plus: '+',
+    commat: '@',
+    num: '#',
+    dollar: '$',
+    percnt: '%',
+    ast: '*',
+    Tab: '\t',
+    NewLine: '\n',
+    auml: 'ä',
+    ouml: 'ö',
+    uuml: 'ü',
+    Auml: 'Ä',
+    Ouml: 'Ö',
+    Uuml: 'Ü',
+    szlig: 'ß',
+    eacute: 'é',
+    egrave: 'è',
+    agrave: 'à',
+    aacute: 'á',
+    iacute: 'í',
+    oacute: 'ó',
+    uacute: 'ú',
+    ntilde: 'ñ',
+    ccedil: 'ç',
+    ecirc: 'ê',
+    acirc: 'â'
+  })
+)
+
+/** HTML entities: decimal, hexadecimal, and the names in use. */
+export function entityEdits(text: string): Edits {
+  const edits = new Edits()
+  for (let i = text.indexOf('&'); i >= 0; i = text.indexOf('&', i + 1)) {
+    // The longest entity read: `&#x0010ffff;` or a short name.
+    const body = /^(?:#(\d{1,9})|#[xX]([\da-fA-F]{1,8})|([A-Za-z]{2,8}));?/.exec(text.slice(i + 1, i + 14))
+    if (body === null) continue
+    const [whole, decimal, hex, name] = body
+    let value: string | undefined
+    if (name !== undefined) value = whole.endsWith(';') ? named.get(name) : undefined
+    else {
+      const point = decimal !== undefined ? Number.parseInt(decimal, 10) : Number.parseInt(hex!, 16)
+      if (point > 0 && point <= 0x10ffff) value = String.fromCodePoint(point)
+    }
+    if (value === undefined) continue
+    edits.add(i, i + 1 + whole.length, value)
+    i += whole.length
+  }
+  return edits
+}
+
+/** The value of `size` hexadecimal digits at `at`, or -1. */
+function hexValue(text: string, at: number, size: number): number {
+  let value = 0
+  for (let i = at; i < at + size; i++) {
+    const code = text.charCodeAt(i)
+    const lower = code | 32
+    const digit = code >= 48 && code <= 57 ? code - 48 : lower >= 97 && lower <= 102 ? lower - 87 : -1
+    if (digit < 0) return -1
+    value = value * 16 + digit
+  }
+  return value
+}

@@ -1,0 +1,83 @@
+/** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or pairs set apart (`6b 69`, `6b:69`, `0x6b, 0x69`). */
+import { readable } from './readable.js'
+import { Edits } from './rewrite.js'
+
+const digit = new Uint8Array(128)
+for (const c of '0123456789abcdefABCDEF') digit[c.charCodeAt(0)] = 1
+
+const fewestBytes = 4
+
+export function hexEdits(text: string): Edits {
+  const edits = new Edits()
+  const length = text.length
+  for (let i = 0; i < length; ) {
+    const code = text.charCodeAt(i)
+    if (code > 127 || digit[code] === 0) {
+      // Letters beyond f end a word: hexadecimal does not start inside one, but for `x`.
+      i = isWord(code) && code !== 120 && code !== 88 ? wordEnd(text, i) : i + 1
+      continue
+    }
+    const from = i
+    let end = digitsEnd(text, i)
+    if (end - from === 1 && code === 48 && (text.charCodeAt(end) | 32) === 120) {
+      i = end + 1
+      continue
+    }
+    let hex = ''
+    if (end - from === 2) {
+      const pairs: string[] = []
+      end = readPairs(text, from, pairs)
+      hex = pairs.join('')
+    } else if (end - from >= fewestBytes * 2 && (end - from) % 2 === 0) {
+      hex = text.slice(from, end)
+    }
+    if (hex.length >= fewestBytes * 2 && !isWord(text.charCodeAt(end))) {
+      const decoded = readable(Buffer.from(hex, 'hex'))
+      if (decoded !== undefined && /[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded))
+        edits.add(start(text, from), end, decoded)
+    }
+    i = isWord(text.charCodeAt(end)) ? wordEnd(text, end) : end
+  }
+  return edits
+}
+
+/** A `0x` in front belongs to the run. */
+function start(text: string, from: number): number {
+  return text.charCodeAt(from - 2) === 48 && (text.charCodeAt(from - 1) | 32) === 120 ? from - 2 : from
+}
+
+/** @returns the end of the last pair */
+function readPairs(text: string, from: number, pairs: string[]): number {
+  let end = from
+  let at = from
+  while (digitsEnd(text, at) - at === 2) {
+    pairs.push(text.slice(at, at + 2))
+    end = at + 2
+    at = end
+    // At most `, 0x` stands between two pairs.
+    for (let k = 0; k < 3 && isSeparator(text.charCodeAt(at)); k++) at++
+    if (at === end) break
+    if (text.charCodeAt(at) === 48 && (text.charCodeAt(at + 1) | 32) === 120) at += 2
+  }
+  return end
+}
+
+function isSeparator(code: number): boolean {
+  return code === 32 || code === 58 || code === 44 || code === 45 || code === 10 || code === 59
+}
+
+function digitsEnd(text: string, from: number): number {
+  let i = from
+  while (i < text.length && text.charCodeAt(i) < 128 && digit[text.charCodeAt(i)] === 1) i++
+  return i
+}
+
+function isWord(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+}
+
+function wordEnd(text: string, from: number): number {
+  let i = from
+  while (i < text.length && isWord(text.charCodeAt(i))) i++
+  return i
+}

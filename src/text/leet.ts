@@ -1,0 +1,117 @@
+/** Letters written as digits and signs: `k1ll`, `h4te`, `@ss`. */
+import { Edits } from './rewrite.js'
+
+/** What `1` and `|` stand for: by their neighbours, always l, or always i. */
+export type OneReading = 'neighbours' | 'l' | 'i'
+export const oneReadings: readonly OneReading[] = ['neighbours', 'l', 'i']
+
+const letterOf: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '2': 'z',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '6': 'g',
+  '7': 't',
+  '8': 'b',
+  '9': 'g',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '+': 't'
+}
+
+/** Per ASCII code: 1 a letter, 2 a digit, 4 a sign that stands for a letter. */
+const kinds = new Uint8Array(128)
+for (let code = 97; code < 123; code++) {
+  kinds[code] = 1
+  kinds[code - 32] = 1
+}
+for (let code = 48; code < 58; code++) kinds[code] = 2
+for (const sign of '@$!|+') kinds[sign.charCodeAt(0)] = 4
+
+const longest = 32
+
+/** Ordinary words of a number and letters: ordinals, units, times of day. */
+const measure =
+  /^\d+(?:st|nd|rd|th|s|[kmgt]i?b?|d|am|pm|px|pt|em|rem|kg|mg|ml|cm|mm|km|min|sec|ms|h|hr|hrs|hz|khz|mhz|ghz|x|w|v|a|c|f|e|l|p|y|yo|yr|yrs|bit|fps|kb|mph|bn)$/i
+
+/** Changes for every word that mixes letters with signs. `undefined` readings differ only in `1` and `|`. */
+export function leetEdits(text: string, one: OneReading): Edits {
+  const edits = new Edits()
+  const length = text.length
+  for (let i = 0; i < length; ) {
+    if (kindOf(text.charCodeAt(i)) === 0) {
+      i++
+      continue
+    }
+    const from = i
+    let seen = 0
+    for (; i < length; i++) {
+      const kind = kindOf(text.charCodeAt(i))
+      if (kind === 0) break
+      seen |= kind
+    }
+    if ((seen & 1) === 0 || seen === 1) continue
+    addWord(text, from, i, one, edits)
+  }
+  return edits
+}
+
+function kindOf(code: number): number {
+  return code < 128 ? kinds[code]! : 0
+}
+
+function addWord(text: string, first: number, last: number, one: OneReading, edits: Edits): void {
+  let from = first
+  let to = last
+  // At the ends of a word `!`, `+` and `|` are what they are elsewhere.
+  while (to > from && isPunctuation(text.charCodeAt(to - 1))) to--
+  while (from < to && isPunctuation(text.charCodeAt(from))) from++
+  const size = to - from
+  if (size < 2 || size > longest) return
+  const word = text.slice(from, to)
+  if (!isDisguised(word, text.charCodeAt(to))) return
+  edits.add(from, to, read(word, one), 'same')
+}
+
+function isPunctuation(code: number): boolean {
+  return code === 33 || code === 43 || code === 124
+}
+
+function isDisguised(word: string, next: number): boolean {
+  let letters = 0
+  let digits = 0
+  let signs = 0
+  for (let i = 0; i < word.length; i++) {
+    const kind = kindOf(word.charCodeAt(i))
+    if (kind === 1) letters++
+    else if (kind === 2) digits++
+    else signs++
+  }
+  if (letters === 0 || digits + signs === 0) return false
+  if (digits > letters + 1 || measure.test(word)) return false
+  // An address: its domain goes on after the dot.
+  if (next === 46 && word.includes('@')) return false
+  // A name with a number at its end (`covid19`, `v2`): leet seldom ends so, and has more than one letter.
+  return !(signs === 0 && (/^[a-z]+\d{2,}$/i.test(word) || /^[a-z]\d$/i.test(word) || /^\d{2,}[a-z]+$/i.test(word)))
+}
+
+function read(word: string, one: OneReading): string {
+  let out = ''
+  for (let i = 0; i < word.length; i++) {
+    const sign = word[i]!
+    if (sign === '1' || sign === '|') out += one === 'neighbours' ? byNeighbours(out) : one
+    else out += letterOf[sign] ?? sign
+  }
+  return out
+}
+
+/** After a vowel more often l (`he1p`), after a consonant or at the start i (`k1ll`). */
+function byNeighbours(before: string): string {
+  return /[aeiou]$/i.test(before)
+    ? 'l'
+    : before.endsWith('l') || before === '' || !/[aeiou]/i.test(before.slice(-1))
+      ? 'i'
+      : 'l'
+}

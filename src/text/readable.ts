@@ -1,0 +1,29 @@
+/** Whether decoded bytes are text that someone wrote, and which. */
+
+/**
+ * The text of `bytes`, as UTF-8 or UTF-16, or undefined where too much of it is no text. A little garbage is allowed: a
+ * model reads past it.
+ */
+export function readable(bytes: Buffer): string | undefined {
+  if (bytes.length >= 8 && bytes[1] === 0 && bytes[3] === 0 && bytes[5] === 0) {
+    const wide = bytes.toString('utf16le')
+    return isText(wide) ? wide : undefined
+  }
+  const text = bytes.toString('utf8')
+  return isText(text) ? text : undefined
+}
+
+function isText(text: string): boolean {
+  let good = 0
+  let bad = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if ((code >= 97 && code <= 122) || code === 32) good += 2
+    else if (code >= 32 && code < 127) good++
+    else if (code === 9 || code === 10 || code === 13) good++
+    else if (code < 160 || code === 0xfffd) bad++
+    else good++
+  }
+  // Random bytes are one third printable; text is nearly all printable and mostly small letters, or not ASCII at all.
+  return good > 0 && bad * 12 <= text.length
+}

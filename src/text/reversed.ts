@@ -1,0 +1,67 @@
+/** Text written backwards, told by short common words that stand in it backwards: `eht`, `woh`, `ekam`. */
+import { Edits } from './rewrite.js'
+
+/** Words that are none in English when reversed, so that seeing one is a sign. */
+const forwards =
+  `the and you for that this with have from your what how make they will would can could tell give about which their
+  when there one all get use want kill bomb me my of to is in it be by or`.split(/\s+/)
+
+/** Keys of words of up to five letters: base 27, a is 1. */
+const backwards = new Set(forwards.map((word) => keyOf([...word].reverse().join(''))))
+const ordinary = new Set(forwards.map(keyOf))
+
+function keyOf(word: string): number {
+  let key = 0
+  for (let i = 0; i < word.length; i++) key = key * 27 + word.charCodeAt(i) - 96
+  return key
+}
+
+const longestWord = 5
+const tooLong = 27 ** longestWord
+
+/**
+ * Changes for the lines that read backwards.
+ * @param whole true turns each such line around, false each word of it in its place
+ */
+export function reversedEdits(text: string, whole: boolean): Edits {
+  const edits = new Edits()
+  let lineStart = 0
+  let signs = 0
+  let against = 0
+  let key = 0
+  for (let i = 0; i <= text.length; i++) {
+    const code = i < text.length ? text.charCodeAt(i) | 32 : 10
+    if (code >= 97 && code <= 122) {
+      if (key < tooLong) key = key * 27 + code - 96
+      continue
+    }
+    if (key > 27 && key < tooLong) {
+      if (backwards.has(key)) signs++
+      else if (ordinary.has(key)) against++
+    }
+    key = 0
+    if (i === text.length || text.charCodeAt(i) === 10) {
+      if (signs >= 2 && signs > against * 2) turn(text, lineStart, i, whole, edits)
+      lineStart = i + 1
+      signs = 0
+      against = 0
+    }
+  }
+  return edits
+}
+
+function turn(text: string, from: number, to: number, whole: boolean, edits: Edits): void {
+  const line = text.slice(from, to)
+  if (whole) edits.add(from, to, reverse(line), 'reversed')
+  else
+    for (const { 0: word, index } of line.matchAll(/[^\s]{2,}/g))
+      edits.add(from + index, from + index + word.length, reverse(word), 'reversed')
+}
+
+/** Unit by unit, so that offsets mirror, with surrogate pairs put right. */
+function reverse(text: string): string {
+  const units = new Uint16Array(text.length)
+  for (let i = 0, last = text.length - 1; i <= last; i++) units[last - i] = text.charCodeAt(i)
+  const turned = Buffer.from(units.buffer).toString('utf16le')
+  return turned.replace(/([\udc00-\udfff])([\ud800-\udbff])/g, '$2$1')
+}

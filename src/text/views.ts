@@ -1,0 +1,109 @@
+/**
+ * The readings of a text. `plain` is always first and covers every character; the others are added only where a cheap
+ * sign says that they could differ, so that an ordinary prompt has one.
+ *
+ * The readings build on each other, since disguises are stacked: what stands in odd characters is put right, what is
+ * encoded is decoded, up to three times over; what then is rotated, reversed, taken apart or written in digits is undone.
+ * Each step that changed something is a view, named by the steps that led to it (`base64+url`).
+ */
+import { decodeOnce } from './decode.js'
+import { hiddenEdits } from './hidden.js'
+import { leetEdits, oneReadings } from './leet.js'
+import { Reading } from './reading.js'
+import { reversedEdits } from './reversed.js'
+import { type Edits, rewrite } from './rewrite.js'
+import { rotatedEdits } from './rotated.js'
+import { hasDrawnOut, runReadings, spacedEdits } from './spaced.js'
+import { hasUnusual, unicodeEdits } from './unicode.js'
+import type { View } from './view.js'
+
+/** Encodings within encodings are followed this far. */
+const depth = 3
+const mostViews = 64
+
+export interface Readings {
+  readonly views: View[]
+  /** False where the bounds on views or their size left one out: the text must then not count as fully read. */
+  readonly complete: boolean
+}
+
+/** Every view of a text: see `readingsOf`, which also says whether all of them fitted. */
+export function viewsOf(text: string): View[] {
+  return readingsOf(text).views
+}
+
+/** Views other than `plain` hold at most four times the text plus 64 Ki units in all, and there are at most 64 views. */
+export function readingsOf(text: string): Readings {
+  const shelf = new Shelf(text)
+  let current = shelf.plain
+  if (hasUnusual(text)) shelf.add(current, 'hidden', hiddenEdits(text))
+  for (let round = 0; round < depth; round++) {
+    const before = current
+    current = inLetters(shelf, current)
+    const decoding = decodeOnce(current.text)
+    if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
+    current = shelf.add(current, 'rot13', rotatedEdits(current.text))
+    current = turnedRound(shelf, current)
+    if (current === before) break
+  }
+  current = inLetters(shelf, current)
+  readTogether(shelf, current)
+  return { views: shelf.views, complete: shelf.complete }
+}
+
+function inLetters(shelf: Shelf, current: Reading): Reading {
+  if (!hasUnusual(current.text)) return current
+  const closed = unicodeEdits(current.text, false)
+  if (closed.size === 0) return current
+  shelf.add(current, 'unicode', unicodeEdits(current.text, true))
+  return shelf.add(current, 'unicode', closed)
+}
+
+function turnedRound(shelf: Shelf, current: Reading): Reading {
+  const whole = reversedEdits(current.text, true)
+  if (whole.size === 0) return current
+  shelf.add(current, 'reversed', reversedEdits(current.text, false))
+  return shelf.add(current, 'reversed', whole)
+}
+
+/** Letters taken apart or drawn out, and letters in digits, alone and together. */
+function readTogether(shelf: Shelf, current: Reading): void {
+  const runs = hasDrawnOut(current.text) ? runReadings : runReadings.slice(0, 1)
+  let first = current
+  for (const run of runs) {
+    const joined = shelf.add(current, 'spaced', spacedEdits(current.text, run))
+    if (first === current) first = joined
+  }
+  for (const one of oneReadings) shelf.add(first, 'leet', leetEdits(first.text, one))
+}
+
+/** The views so far, within their bounds. */
+class Shelf {
+  readonly plain: Reading
+  readonly views: Reading[]
+  complete = true
+  readonly #texts: Set<string>
+  #room: number
+
+  constructor(text: string) {
+    this.plain = new Reading('plain', text)
+    this.views = [this.plain]
+    this.#texts = new Set([text])
+    this.#room = text.length * 4 + 65_536
+  }
+
+  /** @returns the new reading, or `from` where nothing changed. One that is known or does not fit is built on, but not kept. */
+  add(from: Reading, layer: string, edits: Edits): Reading {
+    if (edits.size === 0) return from
+    const reading = from.next(layer, rewrite(from.text, edits))
+    if (this.#texts.has(reading.text)) return reading.text === from.text ? from : reading
+    if (reading.text.length > this.#room || this.views.length >= mostViews) {
+      this.complete = false
+      return reading
+    }
+    this.#room -= reading.text.length
+    this.#texts.add(reading.text)
+    this.views.push(reading)
+    return reading
+  }
+}
