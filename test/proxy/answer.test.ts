@@ -22,7 +22,9 @@ t.test('a forbidden text anywhere in an answer is withheld, whole or streamed', 
   const upstream = await fakeUpstream(t, json(completion('')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
   const bad = 'well forbidme then'
-  const call = (args: string, name = 'f') => ({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name, arguments: args } }] })
+  const call = (args: string, name = 'f') => ({
+    tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name, arguments: args } }]
+  })
   const messages: Record<string, unknown>[] = [
     { content: bad },
     { content: [{ type: 'text', text: bad }] },
@@ -33,13 +35,21 @@ t.test('a forbidden text anywhere in an answer is withheld, whole or streamed', 
     { content: null, ...call('{"a":"\\u0066orbidme"}') },
     { content: null, ...call('{}', 'forbidme') },
     { content: null, function_call: { name: 'f', arguments: bad } },
-    { content: 'fine', annotations: [{ type: 'url_citation', url_citation: { title: bad, url: 'https://example.com' } }] },
+    {
+      content: 'fine',
+      annotations: [{ type: 'url_citation', url_citation: { title: bad, url: 'https://example.com' } }]
+    },
     { content: 'fine', something_new: { [bad]: 1 } }
   ]
   for (const message of messages) {
     const choices = [
       { index: 0, message: { role: 'assistant', content: 'fine' }, finish_reason: 'stop' },
-      { index: 1, message: { role: 'assistant', ...message }, logprobs: { content: [{ token: bad }] }, finish_reason: 'stop' }
+      {
+        index: 1,
+        message: { role: 'assistant', ...message },
+        logprobs: { content: [{ token: bad }] },
+        finish_reason: 'stop'
+      }
     ]
     upstream.answer = json(completion('', { choices }))
     const whole = await gateway.post(chat('hi'))
@@ -64,7 +74,9 @@ t.test('a forbidden text anywhere in an answer is withheld, whole or streamed', 
     t.notMatch(frames, /orbidme|well|fine/)
     const data = eventsOf(frames)
     t.equal(data.pop(), '[DONE]')
-    const finishes = data.flatMap((each) => JSON.parse(each).choices).filter(({ finish_reason: reason }) => reason !== null)
+    const finishes = data
+      .flatMap((each) => JSON.parse(each).choices)
+      .filter(({ finish_reason: reason }) => reason !== null)
     t.match(finishes, [
       { index: 0, finish_reason: 'content_filter' },
       { index: 1, finish_reason: 'content_filter' }
@@ -77,14 +89,20 @@ t.test('an answer that a person must see is stored, and the client is told', asy
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
   for (const word of ['divertme', 'askme']) {
     for (const stream of [false, true]) {
-      upstream.answer = stream ? sse(sseText(chunks(`so ${word.slice(0, 3)}`, word.slice(3)))) : json(completion(`so ${word}`))
+      upstream.answer = stream
+        ? sse(sseText(chunks(`so ${word.slice(0, 3)}`, word.slice(3))))
+        : json(completion(`so ${word}`))
       const response = await gateway.post(chat('hi', { stream }))
       t.equal(response.status, 200)
       const text = await response.text()
       t.notMatch(text, word)
       t.match(stream ? shown(text) : JSON.parse(text).choices[0].message.content, /review rev_\d/)
       if (stream) t.match(text, /data: \[DONE\]\n\n$/)
-      else t.match(Object.fromEntries(response.headers), { 'x-safety-code': 'review_required', 'x-safety-review-id': /^rev_/ })
+      else
+        t.match(Object.fromEntries(response.headers), {
+          'x-safety-code': 'review_required',
+          'x-safety-review-id': /^rev_/
+        })
       const review = gateway.reviews.opened.at(-1)!
       t.equal(review.surface, 'answer')
       t.match(Buffer.from(review.canonical).toString(), word)
@@ -95,7 +113,9 @@ t.test('an answer that a person must see is stored, and the client is told', asy
 t.test('permitted answers arrive as they were', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
-  const logprobs = { content: [{ token: 'hello', logprob: -0.25, bytes: [104], top_logprobs: [{ token: 'hi', logprob: -1.5 }] }] }
+  const logprobs = {
+    content: [{ token: 'hello', logprob: -0.25, bytes: [104], top_logprobs: [{ token: 'hi', logprob: -1.5 }] }]
+  }
   const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, logprobs, finish_reason: 'stop' }]
   upstream.answer = json(completion('', { choices, extra: { a: [1, null, true] } }))
   t.same(await (await gateway.post(chat('hi'))).json(), completion('', { choices, extra: { a: [1, null, true] } }))
@@ -107,7 +127,11 @@ t.test('permitted answers arrive as they were', async (t) => {
     t.match(response.headers.get('content-type'), 'text/event-stream')
     const data = eventsOf(await response.text())
     t.equal(data.pop(), '[DONE]')
-    t.same(data.map((each) => JSON.parse(each)), events, `in network pieces of ${piece}`)
+    t.same(
+      data.map((each) => JSON.parse(each)),
+      events,
+      `in network pieces of ${piece}`
+    )
   }
   for (const newline of ['\r\n', '\r']) {
     upstream.answer = sse(sseText(events).replaceAll('\n', newline))
@@ -126,7 +150,10 @@ t.test('asked for a stream and answered whole, or the reverse: judged as it came
 })
 
 t.test('upstream errors keep their status if their words pass', async (t) => {
-  const upstream = await fakeUpstream(t, json({ error: { message: 'slow down', type: 'x' } }, 429, { 'retry-after': '9' }))
+  const upstream = await fakeUpstream(
+    t,
+    json({ error: { message: 'slow down', type: 'x' } }, 429, { 'retry-after': '9' })
+  )
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
   for (const stream of [false, true]) {
     upstream.answer = json({ error: { message: 'slow down', type: 'x' } }, 429, { 'retry-after': '9' })
@@ -192,8 +219,20 @@ const faults: Record<string, { whole: Answer; stream: Answer; status: number }> 
     status: 502
   },
   'invalid UTF-8': {
-    whole: raw(Buffer.concat([Buffer.from(`${head('application/json')}\r\n{"choices":["`), Buffer.from([0xff]), Buffer.from('"]}')])),
-    stream: raw(Buffer.concat([Buffer.from(`${head('text/event-stream')}\r\ndata: {"a":"`), Buffer.from([0xc3, 0x28]), Buffer.from(`"}\n\n${events}`)])),
+    whole: raw(
+      Buffer.concat([
+        Buffer.from(`${head('application/json')}\r\n{"choices":["`),
+        Buffer.from([0xff]),
+        Buffer.from('"]}')
+      ])
+    ),
+    stream: raw(
+      Buffer.concat([
+        Buffer.from(`${head('text/event-stream')}\r\ndata: {"a":"`),
+        Buffer.from([0xc3, 0x28]),
+        Buffer.from(`"}\n\n${events}`)
+      ])
+    ),
     status: 502
   },
   'a coding nobody asked for, wrongly': {
@@ -226,8 +265,13 @@ t.test('upstream faults: a clean error with its status, and a POST is never sent
       t.equal(upstream.requests.length, 1, `${label}: once`)
     }
   }
-  upstream.answer = (res) => res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(body))
-  t.equal((await (await gateway.post(chat('hi'))).json()).choices[0].message.content, 'hello', 'a real coding is undone')
+  upstream.answer = (res) =>
+    res.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(gzipSync(body))
+  t.equal(
+    (await (await gateway.post(chat('hi'))).json()).choices[0].message.content,
+    'hello',
+    'a real coding is undone'
+  )
   upstream.answer = json(completion('hello'))
   t.equal((await gateway.post(chat('hi'))).status, 200, 'the pool has recovered')
 })
@@ -310,7 +354,9 @@ t.test('redaction of answers, also across chunks', async (t) => {
   t.equal(stream.headers.get('x-safety-redacted'), '2')
   t.equal(shown(await stream.text()), want, 'character by character')
 
-  const part = (args: string) => ({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: args } }] } }] })
+  const part = (args: string) => ({
+    choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: args } }] } }]
+  })
   upstream.answer = sse(sseText([part('{"to":"me@exa'), part('mple.com\\n"}')]))
   const calls = eventsOf(await (await gateway.post(streamed)).text()).slice(0, -1)
   const args = calls.map((each) => JSON.parse(each).choices[0].delta.tool_calls[0].function.arguments).join('')
@@ -340,7 +386,10 @@ t.test('observe and output off let streams through as they come, and still tell 
     await t.rejects((await gateway.post(streamed, {}, path)).text())
   }
   const judged = gateway.evaluator.inputs.filter(({ direction }) => direction === 'answer')
-  t.ok(judged.some(({ parts }) => parts.some(({ text }) => text === 'forbidme')), 'observed answers are judged')
+  t.ok(
+    judged.some(({ parts }) => parts.some(({ text }) => text === 'forbidme')),
+    'observed answers are judged'
+  )
 })
 
 /** A client that closes its socket at a moment of its own choosing. */
@@ -366,7 +415,9 @@ t.test('a client that leaves ends the upstream, at any phase', async (t) => {
   const drip = sseText(chunks('hello'), false)
   const phases: Record<string, Answer> = {
     'before the first byte': stall,
-    'in the body of a whole answer': raw(`${head('application/json', 'content-length: 500\r\n')}\r\n{"id"`, { close: false }),
+    'in the body of a whole answer': raw(`${head('application/json', 'content-length: 500\r\n')}\r\n{"id"`, {
+      close: false
+    }),
     'while a stream is held': raw(`${head('text/event-stream')}\r\ndata: {"choices":[]}\n\n`, { close: false }),
     'after a part of the stream has left': raw(`${head('text/event-stream')}\r\n${drip}`, { close: false })
   }

@@ -8,8 +8,8 @@ import type { Caller } from '../../src/identity/caller.js'
 import { createLog } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
 import {
-  categories,
   type Category,
+  categories,
   type Decision,
   type Detection,
   type Evaluation,

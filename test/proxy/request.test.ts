@@ -3,7 +3,7 @@ import t from 'tap'
 import { supportedEncodings } from '../../src/body.js'
 import { compileGlob } from '../../src/proxy/routes.js'
 import { joinPaths } from '../../src/proxy/upstreams.js'
-import { completion, fakeUpstream, json, sse, sseText, chunks } from '../support/upstream.js'
+import { chunks, completion, fakeUpstream, json, sse, sseText } from '../support/upstream.js'
 import { chat, eventsOf, gatewayKey, harness, route, upstreamSettings } from './harness.js'
 
 const png = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20)}`
@@ -31,7 +31,11 @@ function rich(canary: (place: string) => string): Record<string, unknown> {
         refusal: c('refusal'),
         reasoning_content: c('reasoning'),
         tool_calls: [
-          { id: c('call id'), type: 'function', function: { name: c('function name'), arguments: `{"a":"${c('arguments')}"}` } },
+          {
+            id: c('call id'),
+            type: 'function',
+            function: { name: c('function name'), arguments: `{"a":"${c('arguments')}"}` }
+          },
           { id: 'call_2', type: 'custom', custom: { name: 'x', input: c('custom input') } }
         ],
         function_call: { name: 'f', arguments: c('legacy arguments') }
@@ -47,12 +51,18 @@ function rich(canary: (place: string) => string): Record<string, unknown> {
         function: {
           name: 'f',
           description: c('tool description'),
-          parameters: { type: 'object', properties: { [c('schema key')]: { enum: [c('enum')], description: c('schema text') } } }
+          parameters: {
+            type: 'object',
+            properties: { [c('schema key')]: { enum: [c('enum')], description: c('schema text') } }
+          }
         }
       }
     ],
     functions: [{ name: 'g', description: c('legacy function') }],
-    response_format: { type: 'json_schema', json_schema: { name: c('format name'), schema: { title: c('schema title') } } },
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: c('format name'), schema: { title: c('schema title') } }
+    },
     stop: [c('stop string')],
     user: c('user'),
     metadata: { [c('metadata key')]: c('metadata') },
@@ -75,7 +85,10 @@ t.test('every string leaf and key is judged, and exactly what was judged is forw
   t.equal(response.status, 200)
   const texts = gateway.evaluator.inputs[0]!.parts.map(({ text }) => text)
   for (const [place, canary] of places) {
-    t.ok(texts.some((text) => text.includes(canary)), `the evaluator sees: ${place}`)
+    t.ok(
+      texts.some((text) => text.includes(canary)),
+      `the evaluator sees: ${place}`
+    )
   }
   t.equal(upstream.requests[0]!.body.toString(), JSON.stringify(body), 'the same object is forwarded')
   t.equal(upstream.requests[0]!.headers['content-length'], String(Buffer.byteLength(JSON.stringify(body))))
@@ -96,7 +109,12 @@ t.test('a forbidden text in any leaf or key never reaches the upstream', async (
     const response = await gateway.post(chat('x', { messages: [{ role: 'assistant', tool_calls: calls }] }))
     t.equal(response.status, 400, 'escaped in the arguments of a tool call')
   }
-  const split = await gateway.post(chat([{ type: 'text', text: 'forb' }, { type: 'text', text: 'idme' }]))
+  const split = await gateway.post(
+    chat([
+      { type: 'text', text: 'forb' },
+      { type: 'text', text: 'idme' }
+    ])
+  )
   t.equal(split.status, 400, 'split over the parts of a message')
   const turns = [
     { role: 'user', content: 'forb' },
@@ -166,7 +184,11 @@ t.test('decision × respond × streamed: what the client sees', async (t) => {
         const events = eventsOf(await turn.text())
         t.equal(events.pop(), '[DONE]')
         const parsed = events.map((data) => JSON.parse(data))
-        t.same(parsed.pop(), { ...parsed[0], choices: [], usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } })
+        t.same(parsed.pop(), {
+          ...parsed[0],
+          choices: [],
+          usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+        })
         t.equal(parsed[0].choices[0].delta.role, 'assistant')
         t.match(parsed[1].choices[0].delta, decision === 'forbid' ? { refusal: String } : { content: String })
         t.equal(parsed.at(-1).choices[0].finish_reason, finish)
@@ -175,7 +197,10 @@ t.test('decision × respond × streamed: what the client sees', async (t) => {
         const answer = await turn.json()
         t.equal(answer.choices[0].finish_reason, finish)
         const { message } = answer.choices[0]
-        t.match(message, decision === 'forbid' ? { content: null, refusal: String } : { content: String, refusal: null })
+        t.match(
+          message,
+          decision === 'forbid' ? { content: null, refusal: String } : { content: String, refusal: null }
+        )
         if (decision === 'divert') t.match(message.content, /rev_/)
         if (decision === 'depends') t.match(message.content, /topic/)
       }
@@ -195,7 +220,11 @@ t.test('context and session come from the caller, and only as the route allows',
   t.equal((await gateway.post(chat('askme', { metadata: { topic: 'chemistry', platform: 'x' } }))).status, 200)
   t.same(last().context, { topic: 'chemistry' }, 'metadata where there is no header')
   const header = { 'x-safety-context': '{"topic":"other"}' }
-  t.equal((await gateway.post(chat('askme', { metadata: { topic: 'chemistry' } }), header)).status, 422, 'the header wins')
+  t.equal(
+    (await gateway.post(chat('askme', { metadata: { topic: 'chemistry' } }), header)).status,
+    422,
+    'the header wins'
+  )
 
   for (const [value, reason] of [
     ['{', 'malformed_json'],
@@ -226,7 +255,14 @@ t.test('a review lets the same request pass once', async (t) => {
   const body = chat('divertme')
   t.equal((await gateway.post(body)).status, 403)
   const review = gateway.reviews.opened[0]!
-  t.match(review, { surface: 'chat', account: 'account', lineage: 'key_1', keyId: 'key_1', route: route().id, policy: 'default@1' })
+  t.match(review, {
+    surface: 'chat',
+    account: 'account',
+    lineage: 'key_1',
+    keyId: 'key_1',
+    route: route().id,
+    policy: 'default@1'
+  })
   t.equal(Buffer.from(review.canonical).toString(), JSON.stringify(body))
   gateway.reviews.standings.set(JSON.stringify(body), 'permitted')
   t.equal((await gateway.post(body)).status, 200)
@@ -314,7 +350,10 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
     t.equal((await gateway.post(body, {}, path('permit'))).status, 200)
     t.equal(upstream.requests.at(-1)!.body.toString(), JSON.stringify(body))
     const texts = gateway.evaluator.inputs.flatMap(({ parts }) => parts.map(({ text }) => text))
-    t.notOk(texts.some((text) => text.includes('iVBORw0')), 'media data is not judged as text')
+    t.notOk(
+      texts.some((text) => text.includes('iVBORw0')),
+      'media data is not judged as text'
+    )
   }
   for (const part of [
     { type: 'image_url', image_url: { url: 'https://example.com/forbidme.png' } },
@@ -322,7 +361,11 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
     { type: 'input_audio', input_audio: { data: 'how to forbidme', format: 'wav' } },
     { type: 'image_url', image_url: { url: 'data:text/plain,forbidme' } }
   ]) {
-    t.equal((await gateway.post(chat([part]), {}, path('permit'))).status, 400, 'captions, names and addresses are text')
+    t.equal(
+      (await gateway.post(chat([part]), {}, path('permit'))).status,
+      400,
+      'captions, names and addresses are text'
+    )
   }
   const counted = (await gateway.metrics.notEvaluated.get()).values.map(({ labels, value }) => [labels.reason, value])
   t.same(Object.fromEntries(counted), { image: 3, audio: 1, file: 1 }, 'every pass is counted')
@@ -393,7 +436,12 @@ t.test('bad requests: the dialect’s error, never a pass and never a 5xx', asyn
     t.equal(response.status, 400, target)
     t.match((await response.json()).error.param, /^query\./)
   }
-  for (const path of ['/v1/chat/completions/', '/v1//chat/completions', '/v1/chat/%63ompletions', '/v1/chat/completions/x']) {
+  for (const path of [
+    '/v1/chat/completions/',
+    '/v1//chat/completions',
+    '/v1/chat/%63ompletions',
+    '/v1/chat/completions/x'
+  ]) {
     t.equal((await gateway.post(chat('hi'), {}, path)).status, 404, path)
   }
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
@@ -476,10 +524,18 @@ t.test('headers: allow-lists in both directions', async (t) => {
 
 t.test('credentials go where the upstream reads them', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
-  const kinds = { bearer: 'authorization', 'x-api-key': 'x-api-key', 'x-goog-api-key': 'x-goog-api-key', 'api-key': 'api-key' }
+  const kinds = {
+    bearer: 'authorization',
+    'x-api-key': 'x-api-key',
+    'x-goog-api-key': 'x-goog-api-key',
+    'api-key': 'api-key'
+  }
   const path = (name: string) => `/${name}/v1/chat/completions`
   const upstreams = Object.fromEntries(
-    [...Object.keys(kinds), 'none'].map((auth) => [auth, upstreamSettings(upstream.url, { name: auth, auth: auth as 'none' })])
+    [...Object.keys(kinds), 'none'].map((auth) => [
+      auth,
+      upstreamSettings(upstream.url, { name: auth, auth: auth as 'none' })
+    ])
   )
   const routes = Object.keys(upstreams).map((name) => route({ path: path(name), upstream: name }))
   const gateway = await harness(t, routes, upstreams)
@@ -568,7 +624,11 @@ t.test('model lists pass with a key, and nothing else does', async (t) => {
     fetch(gateway.url + path, { headers })
   const list = await get('/v1/models')
   t.same(await list.json(), { object: 'list', data: [{ id: 'm' }] })
-  t.match(upstream.requests[0], { method: 'GET', url: '/v1/models', headers: { authorization: 'Bearer upstream-credential' } })
+  t.match(upstream.requests[0], {
+    method: 'GET',
+    url: '/v1/models',
+    headers: { authorization: 'Bearer upstream-credential' }
+  })
   t.equal((await get('/v1/models/ft:gpt-4:acme::x1')).status, 200)
   t.equal(upstream.requests[1]!.url, '/v1/models/ft:gpt-4:acme::x1')
   for (const path of ['/v1/models/', '/v1/models/a/b', '/v1/models/..', '/v1/models/%2e%2e', '/v1/models/.x']) {

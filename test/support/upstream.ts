@@ -91,7 +91,9 @@ export function completion(content: string, extra: Record<string, unknown> = {})
     object: 'chat.completion',
     created: 1_700_000_000,
     model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content, refusal: null }, logprobs: null, finish_reason: 'stop' }
+    ],
     usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
     ...extra
   }
@@ -116,9 +118,9 @@ export function sse(text: string, { piece = text.length, gapMs = 0 }: { piece?: 
   return async (res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; at += piece) {
+    for (let at = 0; at < bytes.length && !res.destroyed; at += piece) {
       res.write(bytes.subarray(at, at + piece))
-      await new Promise((resolve) => setTimeout(resolve, gapMs))
+      await new Promise((resolve) => (gapMs === 0 ? setImmediate(resolve) : setTimeout(resolve, gapMs)))
     }
     res.end()
   }

@@ -1,0 +1,180 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import HttpProxy from 'http-proxy'
+import t from 'tap'
+import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
+import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
+import { chunks, completion, fakeUpstream, json, raw, reset, sse, sseText, stall } from '../support/upstream.js'
+import { admission, buildProxy, chat, gatewayKey, route, shown, upstreamSettings } from './harness.js'
+
+type Next = (guard: NodeGuard, req: IncomingMessage, res: ServerResponse) => void
+
+/** A program of its own, with its own http-proxy server, that puts the guard in front. */
+async function program(
+  t: Tap,
+  routes: RouteSettings[],
+  upstreams: Record<string, UpstreamSettings>,
+  handle: Next = (guard, req, res) => guard(req, res)
+) {
+  const parts = buildProxy(t, routes, upstreams, { holdBytes: 600 })
+  const proxy = HttpProxy.createProxyServer({ target: 'http://127.0.0.1:9', xfwd: true, timeout: 500 })
+  const guard = createNodeGuard({
+    chat: parts.proxy,
+    admission: admission as never,
+    proxy,
+    clientAddress: (peer) => peer,
+    nextRequestId: () => 'req_1'
+  })
+  const server = createServer((req, res) => handle(guard, req, res))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const post = (body: unknown, headers: Record<string, string> = {}, path = '/v1/chat/completions') =>
+    fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body)
+    })
+  return { ...parts, url, post }
+}
+type Tap = { teardown(fn: () => unknown): unknown }
+
+t.test('the same guard in front of an http-proxy server', async (t) => {
+  const upstream = await fakeUpstream(t, json(completion('hello'), 200, { 'set-cookie': 'a=b', 'openai-model': 'm-1' }))
+  const path = '/llm/v1/chat/completions'
+  const gateway = await program(
+    t,
+    [route(), route({ path, upstreamPath: '/v1/chat/completions', redact: ['personal_data'] })],
+    {
+      default: upstreamSettings(`${upstream.url}/v1`)
+    }
+  )
+  const response = await gateway.post(chat('hi'), {
+    cookie: 'a=b',
+    'x-forwarded-for': '1.1.1.1',
+    connection: 'keep-alive'
+  })
+  t.equal(response.status, 200)
+  t.same(await response.json(), completion('hello'))
+  t.match(Object.fromEntries(response.headers), {
+    'x-safety-decision': 'permit',
+    'x-request-id': 'req_1',
+    'x-ratelimit-limit': '100',
+    'openai-model': 'm-1'
+  })
+  t.equal(response.headers.get('set-cookie'), null)
+  const sent = upstream.requests[0]!
+  t.equal(sent.body.toString(), JSON.stringify(chat('hi')))
+  t.equal(sent.url, '/v1/chat/completions')
+  t.match(sent.headers, { authorization: 'Bearer upstream-credential', host: new URL(upstream.url).host })
+  t.same(
+    Object.keys(sent.headers).filter((name) => /cookie|forwarded/.test(name)),
+    []
+  )
+
+  t.equal((await gateway.post(chat('mail me@example.com'), {}, path)).status, 200)
+  t.equal(JSON.parse(upstream.requests[1]!.body.toString()).messages[0].content, 'mail <PERSONAL_DATA>')
+  t.equal(upstream.requests[1]!.url, '/v1/chat/completions')
+
+  upstream.requests.length = 0
+  for (const [text, status, code] of [
+    ['forbidme', 400, 'content_filter'],
+    ['divertme', 403, 'review_required'],
+    ['askme', 422, 'context_required'],
+    ['crashme', 503, 'evaluator_unavailable']
+  ] as const) {
+    const refused = await gateway.post(chat(text))
+    t.equal(refused.status, status)
+    t.equal((await refused.json()).error.code, code)
+  }
+  t.equal(upstream.requests.length, 0)
+
+  upstream.answer = json(completion('so forbidme'))
+  t.equal((await (await gateway.post(chat('hi'))).json()).choices[0].finish_reason, 'content_filter')
+  upstream.answer = sse(sseText(chunks('hel', 'lo')), { piece: 7 })
+  t.equal(shown(await (await gateway.post(chat('hi', { stream: true }))).text()), 'hello')
+  upstream.answer = sse(sseText(chunks(...Array(20).fill('word '), 'forbid', 'me', 'tail')))
+  const blocked = await (await gateway.post(chat('hi', { stream: true }))).text()
+  t.match(shown(blocked), /^word word/)
+  t.notMatch(blocked, /forbid|tail/)
+})
+
+t.test('what may not pass: keys, methods, spellings, bodies', async (t) => {
+  const upstream = await fakeUpstream(t, json(completion('hello')))
+  const gateway = await program(t, [route({ bodyLimit: 500 })], { default: upstreamSettings(upstream.url) })
+  const cases: [string, Promise<Response>, number][] = [
+    ['no key', gateway.post(chat('hi'), { authorization: 'Bearer x' }), 401],
+    ['content type', gateway.post(chat('hi'), { 'content-type': 'text/plain' }), 415],
+    ['too large', gateway.post(chat('x'.repeat(600))), 413],
+    ['no JSON', gateway.post('{'), 400],
+    ['query', gateway.post(chat('hi'), {}, '/v1/chat/completions?a=1'), 400],
+    ['odd spelling', gateway.post(chat('hi'), {}, '/v1//chat/completions'), 404],
+    ['trailing slash', gateway.post(chat('hi'), {}, '/v1/chat/completions/'), 404],
+    ['unknown path', gateway.post(chat('hi'), {}, '/v1/embeddings'), 404],
+    ['method', fetch(`${gateway.url}/v1/chat/completions`), 405]
+  ]
+  for (const [name, response, status] of cases) {
+    t.equal((await response).status, status, name)
+    t.ok((await (await response).json()).error.code, name)
+  }
+  t.equal(upstream.requests.length, 0)
+  const models = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: `Bearer ${gatewayKey}` } })
+  t.equal(models.status, 200)
+})
+
+t.test('as a middleware, other paths go on, odd spellings of guarded ones do not', async (t) => {
+  const upstream = await fakeUpstream(t, json(completion('hello')))
+  const gateway = await program(t, [route()], { default: upstreamSettings(upstream.url) }, (guard, req, res) =>
+    guard(req, res, () => res.end('next'))
+  )
+  t.equal(await (await fetch(`${gateway.url}/other`)).text(), 'next')
+  t.equal((await gateway.post(chat('hi'))).status, 200)
+  t.equal((await gateway.post(chat('hi'), {}, '/v1/chat//completions')).status, 404)
+  t.equal((await gateway.post(chat('hi'), {}, '/v1/chat/%63ompletions')).status, 404)
+})
+
+t.test('upstream faults through http-proxy', async (t) => {
+  const upstream = await fakeUpstream(t, stall)
+  const spare = await fakeUpstream(t, json(completion('spare')))
+  const gone = await fakeUpstream(t, stall)
+  await gone.close()
+  const path = '/gone/v1/chat/completions'
+  const gateway = await program(t, [route(), route({ path, upstream: 'gone' })], {
+    default: upstreamSettings(upstream.url, { firstByteTimeoutMs: 300, idleTimeoutMs: 300, fallback: ['spare'] }),
+    gone: upstreamSettings(gone.url, { name: 'gone', fallback: ['spare'] }),
+    spare: upstreamSettings(spare.url, { name: 'spare' })
+  })
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'
+  for (const [name, answer, status] of [
+    ['reset', reset, 502],
+    ['no first byte', stall, 504],
+    ['stalled', raw(`${head}content-length: 50\r\n\r\n{`, { close: false }), 504],
+    ['too short', raw(`${head}content-length: 50\r\n\r\n{"choices":[]}`), 502],
+    ['garbage', raw('nonsense\r\n\r\n'), 502],
+    ['redirect', (res: ServerResponse) => res.writeHead(302, { location: '/' }).end(), 502],
+    ['stream without its end', sse(sseText(chunks('hello'), false)), 502]
+  ] as const) {
+    upstream.answer = answer
+    t.equal((await gateway.post(chat('hi'))).status, status, name)
+  }
+  t.equal(upstream.requests.length, 7, 'each was sent once')
+  t.equal(spare.requests.length, 0)
+  t.equal((await (await gateway.post(chat('hi'), {}, path)).json()).choices[0].message.content, 'spare')
+
+  upstream.requests.length = 0
+  upstream.answer = stall
+  const { port } = new URL(gateway.url)
+  const socket = connect(Number(port), '127.0.0.1')
+  const body = JSON.stringify(chat('hi'))
+  socket.write(
+    `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${gatewayKey}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  )
+  while (upstream.requests.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  socket.destroy()
+  await upstream.requests[0]!.aborted
+  t.pass('a client that leaves ends the upstream')
+})
