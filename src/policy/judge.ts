@@ -1,7 +1,7 @@
 /** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
 import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../chat.js'
-import { viewsOf } from '../text/views.js'
+import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Policy } from './compile.js'
 import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement } from './decide.js'
@@ -64,12 +64,12 @@ export class Judge {
     for (const run of joined) {
       if (run.length < 2) continue
       const members = run.map((part) => ({ part, text: parts[part]!.text }))
-      this.#judgeJoined(members, parts, direction, findings)
+      if (!this.#judgeJoined(members, parts, direction, findings)) charsCovered = 0
     }
     if (session !== undefined && session.tail.length > 0 && parts[session.turn] !== undefined) {
       const earlier = session.tail.map((text) => ({ part: -1, text }))
       const members = [...earlier, { part: session.turn, text: parts[session.turn]!.text }]
-      this.#judgeJoined(members, parts, direction, findings)
+      if (!this.#judgeJoined(members, parts, direction, findings)) charsCovered = 0
     }
     const { constitution } = this.policy
     const matches = findings.isEmpty ? [] : findings.all()
@@ -94,7 +94,7 @@ export class Judge {
     if (text === '') return 0
     const recurs = text.length <= maxRemembered && (role === 'parameter' || part.isKey === true)
     if (recurs && this.#blank.has(text)) return text.length
-    const views = viewsOf(text)
+    const { views, complete } = readingsOf(text)
     const found = this.#matcher.match(views, {
       applies: (rule) => appliesTo(rule, role, direction),
       record(rule, layer, start, end, confidence) {
@@ -102,23 +102,29 @@ export class Judge {
         return true
       }
     })
-    if (recurs && !found) this.#blank.set(text, true)
-    return views[0]?.text.length ?? 0
+    if (recurs && complete && !found) this.#blank.set(text, true)
+    // A text of which a reading had to be left out counts as not looked at.
+    return complete ? (views[0]?.text.length ?? 0) : 0
   }
 
+  /** @returns false where a reading had to be left out. */
   #judgeJoined(
     members: readonly Member[],
     parts: readonly ChatPart[],
     direction: JudgeInput['direction'],
     findings: Findings
-  ): void {
+  ): boolean {
+    let all = true
     for (const separator of separators) {
       for (const joinedText of joinTexts(members, separator)) {
         // Of a session's texts only the stretch that ends in the present turn can reach into it.
         if (joinedText.pieces[joinedText.pieces.length - 1]!.part < 0) continue
-        this.#matcher.match(viewsOf(joinedText.text), joinedSink(joinedText, parts, direction, findings))
+        const { views, complete } = readingsOf(joinedText.text)
+        if (!complete) all = false
+        this.#matcher.match(views, joinedSink(joinedText, parts, direction, findings))
       }
     }
+    return all
   }
 }
 

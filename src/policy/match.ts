@@ -1,4 +1,5 @@
 /** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
+import { FoldMap } from '../text/fold.js'
 import type { View } from '../text/view.js'
 import type { Clause, CompiledRule, Policy } from './compile.js'
 import { Hits } from './hits.js'
@@ -18,12 +19,13 @@ export interface Sink {
 }
 
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
-const notForDetectors = new Set(['leet', 'rot13'])
+const notForDetectors = new Set(['leet', 'rot13', 'reversed'])
 
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {
   readonly #policy: Policy
   readonly #hits: Hits
+  #map: { view: View; map: TextMap } | undefined
 
   constructor(policy: Policy) {
     this.#policy = policy
@@ -43,6 +45,7 @@ export class Matcher {
         if (this.#detect(view, sink)) anything = true
       }
     }
+    this.#map = undefined
     return anything
   }
 
@@ -83,7 +86,7 @@ export class Matcher {
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
           if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
-          if (!sink.applies(rule) || this.#cancelledAt(rule, view, span)) continue
+          if (!sink.applies(rule) || this.#cancelledAt(rule, view, finding.start, finding.end)) continue
           sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight)
         }
       }
@@ -112,58 +115,64 @@ export class Matcher {
     return rule.cancel !== undefined && this.#hits.isNear(rule.cancel, from, to, rule.unlessWithin)
   }
 
-  /** The same for a place in the original. */
-  #cancelledAt(rule: CompiledRule, view: View, span: { start: number; end: number }): boolean {
+  /** The same for a range of the view's text. */
+  #cancelledAt(rule: CompiledRule, view: View, from: number, to: number): boolean {
     if (rule.cancel === undefined || this.#hits.count === 0 || !this.#hits.has(rule.cancel)) return false
-    return this.#cancelled(rule, foldedOffset(view, span.start), foldedOffset(view, span.end))
+    const map = this.#mapOf(view)
+    const { length } = view.folded
+    return this.#cancelled(rule, foldedOffset(map, length, from), foldedOffset(map, length, to))
+  }
+
+  /** From the folded reading to the view's text; for the plain view both are the original. */
+  #mapOf(view: View): TextMap {
+    if (this.#map?.view !== view) {
+      const plain = { span: (from: number, to: number) => view.foldedSpan(from, to) }
+      this.#map = { view, map: view.layer === 'plain' ? plain : new FoldMap(view.text) }
+    }
+    return this.#map.map
   }
 
   /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
   #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
     const hits = this.#hits
     const { rule, regex, reach } = clause
+    const map = this.#mapOf(view)
+    const around = (node: number) => {
+      const hit = hits.hitOf(node)
+      const { start, end } = map.span(hits.from[hit]!, hits.to[hit]!)
+      return { start: Math.max(0, start - reach), end: end + reach }
+    }
     let node = hits.first(clause.key)
     while (node >= 0) {
-      let hit = hits.hitOf(node)
-      let span = view.foldedSpan(hits.from[hit]!, hits.to[hit]!)
-      const start = Math.max(0, textOffset(view, span.start) - reach)
-      let end = textOffset(view, span.end) + reach
+      const window = around(node)
       for (node = hits.next(node); node >= 0; node = hits.next(node)) {
-        hit = hits.hitOf(node)
-        span = view.foldedSpan(hits.from[hit]!, hits.to[hit]!)
-        if (textOffset(view, span.start) - reach > end) break
-        end = Math.max(end, textOffset(view, span.end) + reach)
+        const other = around(node)
+        if (other.start > window.end) break
+        window.end = Math.max(window.end, other.end)
       }
-      const matcher = regex.matcher(view.text.slice(start, end))
+      const matcher = regex.matcher(view.text.slice(window.start, window.end))
       while (matcher.find()) {
-        const from = start + matcher.start()
-        const to = start + matcher.end()
-        if (to === from) continue
-        const place = view.textSpan(from, to)
-        if (!this.#cancelledAt(rule, view, place)) sink.record(rule, view.layer, place.start, place.end, rule.weight)
+        const from = window.start + matcher.start()
+        const to = window.start + matcher.end()
+        if (to === from || this.#cancelledAt(rule, view, from, to)) continue
+        const { start, end } = view.textSpan(from, to)
+        sink.record(rule, view.layer, start, end, rule.weight)
       }
     }
   }
 }
 
-/** Offset in the view's text of what stands at an original offset. */
-function textOffset(view: View, original: number): number {
-  if (view.layer === 'plain') return original
-  return lowest(view.text.length, (at) => view.textSpan(at, at + 1).start >= original)
+interface TextMap {
+  span(from: number, to: number): { start: number; end: number }
 }
 
-/** Offset in the folded reading of what stands at an original offset. */
-function foldedOffset(view: View, original: number): number {
-  return lowest(view.folded.length, (at) => view.foldedSpan(at, at + 1).start >= original)
-}
-
-/** The least of 0..length that passes; readings run in the original's order, so those that pass are the last ones. */
-function lowest(length: number, passes: (at: number) => boolean): number {
+/** The first folded offset that stands for `offset` of the text or for something after it. */
+function foldedOffset(map: TextMap, length: number, offset: number): number {
   let low = 0
   let high = length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (passes(middle)) high = middle
+    if (map.span(middle, middle + 1).start >= offset) high = middle
     else low = middle + 1
   }
   return low

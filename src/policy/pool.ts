@@ -18,7 +18,7 @@ export interface JudgePool {
 }
 
 export interface PoolOptions {
-  /** From the call to the verdict, waiting included. */
+  /** From the call to the verdict, waiting included; the start of the first thread excepted. */
   deadlineMs: number
   maxThreads: number
 }
@@ -26,7 +26,9 @@ export interface PoolOptions {
 /** Texts that may wait for a thread; more would outlive their deadline. */
 const maxQueue = 64
 /** A thread unused for so long ends, and its memory is given back. */
-const idleTimeoutMs = 30_000
+const idleTimeoutMs = 300_000
+/** For the first thread to load its modules; it counts against no text's deadline. */
+const startMs = 15_000
 
 export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
   let starting: Promise<Piscina> | undefined
@@ -35,7 +37,7 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
     const { Piscina } = await import('piscina')
     // Beside this very file, compiled or not: `.js` in the package, `.ts` where tests load the sources.
     const file = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
-    return new Piscina({
+    const pool: Piscina = new Piscina({
       filename: file,
       minThreads: 0,
       maxThreads,
@@ -43,26 +45,38 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
       idleTimeout: idleTimeoutMs,
       resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
     })
+    try {
+      await within(startMs, (signal) => pool.run(undefined, { signal }))
+    } catch (error) {
+      await pool.destroy()
+      throw error
+    }
+    return pool
   }
 
   return {
     async judge(task) {
-      const abort = new AbortController()
-      const timer = setTimeout(() => abort.abort(), deadlineMs)
-      try {
-        starting ??= start().catch((error: unknown) => {
-          starting = undefined
-          throw error
-        })
-        const pool = await starting
-        return await pool.run(task, { signal: abort.signal })
-      } finally {
-        clearTimeout(timer)
-      }
+      starting ??= start().catch((error: unknown) => {
+        starting = undefined
+        throw error
+      })
+      const pool = await starting
+      return within(deadlineMs, (signal) => pool.run(task, { signal }))
     },
     async close() {
-      const pool = await starting
+      const pool = await starting?.catch(() => undefined)
       await pool?.destroy()
     }
+  }
+}
+
+/** Aborting a task ends the thread that works on it. */
+async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), ms)
+  try {
+    return await work(abort.signal)
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -7,7 +7,10 @@ import type { WorkerTask } from './pool.js'
 
 const judges = new LRUCache<string, Judge>({ max: 4 })
 
-export default function judgeTask({ key, source, input }: WorkerTask): Verdict {
+/** Without a task it only shows that the thread has started. */
+export default function judgeTask(task: WorkerTask | undefined): Verdict | undefined {
+  if (task === undefined) return undefined
+  const { key, source, input } = task
   let judge = judges.get(key)
   if (judge === undefined) {
     judge = new Judge(compilePolicy(parseConstitution(source, key)))

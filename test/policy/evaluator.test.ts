@@ -17,7 +17,12 @@ const rules = `
 async function start(t: Test, options: Partial<EvaluatorOptions> = {}, text = source({ rules })) {
   const file = join(t.testdir(), 'default.yaml')
   await writeFile(file, text)
-  const evaluator = await createEvaluator({ constitutions: { default: file }, clock: systemClock, ...options })
+  const evaluator = await createEvaluator({
+    constitutions: { default: file },
+    clock: systemClock,
+    deadlineMs: 60_000,
+    ...options
+  })
   t.teardown(() => evaluator.close())
   return { evaluator, file }
 }
