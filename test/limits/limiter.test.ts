@@ -116,6 +116,33 @@ t.test('above 1,000 a minute a steady stream at the limit loses at most one in a
   t.end()
 })
 
+t.test('what shares a bucket expires with the last of it', (t) => {
+  const { clock, charge } = build(2000)
+  charge(1)
+  clock.advance(99)
+  charge(1999)
+  clock.advance(59_901)
+  t.match(charge(), { allowed: false, reset: 1 }, 'a minute after the first of them')
+  clock.advance(99)
+  t.match(charge(2000), { allowed: true }, 'a minute after the last')
+  t.end()
+})
+
+t.test('a counter that rests is kept for its whole minute, while others come and go', (t) => {
+  for (let start = 0; start < 60; start += 5) {
+    const { clock, limiter, charge } = build(1)
+    const second = (i: number) => {
+      limiter.charge({ lineage: `other ${i}`, limitPerMinute: 1 }, 1)
+      clock.advance(1000)
+    }
+    for (let i = 0; i < start; i++) second(i)
+    charge()
+    for (let i = start; i < start + 59; i++) second(i)
+    t.equal(charge().allowed, false, `begun at ${start} s`)
+  }
+  t.end()
+})
+
 t.test('lineages do not share, and a cost above the limit is refused and takes nothing', (t) => {
   const { limiter, charge } = build(3)
   t.match(charge(4), { allowed: false, remaining: 3, reset: 0, retryAfter: 60 })
