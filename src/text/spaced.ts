@@ -6,30 +6,32 @@ import { Edits } from './rewrite.js'
 export type RunReading = 'one' | 'two' | 'mixed'
 export const runReadings: readonly RunReading[] = ['one', 'two', 'mixed']
 
-/** Fewer single letters than this in a row are initials and options. */
+/** Fewer than this in a row, of single letters or of equal ones, are ordinary: initials, options, `ss`. */
 const fewest = 3
 const longestSeparator = 3
 
-/** Whether text holds a run of three equal letters. */
-export function hasDrawnOut(text: string): boolean {
-  return /([A-Za-z])\1\1/.test(text)
-}
-
-export function spacedEdits(text: string, run: RunReading): Edits {
-  return joinedEdits(text).merged(drawnOutEdits(text, run))
-}
-
-function drawnOutEdits(text: string, run: RunReading): Edits {
+export function drawnOutEdits(text: string, run: RunReading): Edits {
   const edits = new Edits()
-  for (const { 0: letters, 1: letter, index } of text.matchAll(/([A-Za-z])\1{2,}/g)) {
-    const twice = run === 'two' || (run === 'mixed' && !/[aiu]/i.test(letter!))
-    edits.add(index, index + letters.length, twice ? letter! + letter! : letter!)
+  let from = 0
+  for (let i = 1; i <= text.length; i++) {
+    const code = text.charCodeAt(i - 1)
+    if (code === text.charCodeAt(i)) continue
+    if (i - from >= fewest && isAsciiLetter(code)) {
+      const letter = String.fromCharCode(code)
+      const twice = run === 'two' || (run === 'mixed' && !/[aiu]/i.test(letter))
+      edits.add(from, i, twice ? letter + letter : letter)
+    }
+    from = i
   }
   return edits
 }
 
+function isAsciiLetter(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
+}
+
 /** Runs of single letters with the same separator between them; another separator is the space between two words. */
-function joinedEdits(text: string): Edits {
+export function joinedEdits(text: string): Edits {
   const edits = new Edits()
   const length = text.length
   const at: number[] = []
@@ -64,13 +66,7 @@ function isSingle(text: string, i: number): boolean {
 /** Letters, digits, and the two signs that stand for letters and separate nothing. */
 function isLetter(code: number): boolean {
   if (code < 128) {
-    return (
-      (code >= 97 && code <= 122) ||
-      (code >= 48 && code <= 57) ||
-      (code >= 65 && code <= 90) ||
-      code === 64 ||
-      code === 36
-    )
+    return isAsciiLetter(code) || (code >= 48 && code <= 57) || code === 64 || code === 36
   }
   // NaN beyond the ends compares false above and here.
   return code >= 128 && foldUnit(code) > SPACE

@@ -14,6 +14,9 @@ const letter = /\p{L}/u
 const latinLetter = /\p{Script=Latin}/u
 const number = /\p{N}/u
 
+/** Longer forms are whole phrases of Arabic; they would make a text eighteen times as long. */
+const longestForm = 4
+
 const NONE = 0
 const INVISIBLE = 1
 const MARK = 2
@@ -22,25 +25,45 @@ const INDICATOR = 4
 
 interface Answer {
   kind: number
-  /** What a compatibility form stands for. */
+  /** What a compatibility form stands for, or the Latin letter that it looks like. */
   text: string
+  alike: boolean
+  isWord: boolean
+  /** 1 for Latin, 2 for a letter of another script, 0 for neither and for look-alikes. */
+  script: number
 }
 
-const nothing: Answer = { kind: NONE, text: '' }
-/** Answers per code point; a text of all of Unicode leaves about a hundred thousand small entries. */
-const known = new Map<number, Answer>()
+/** Answers per code point, filled as characters are met. */
+const known: (Answer | undefined)[] = new Array(65536)
+const knownAstral = new Map<number, Answer>()
 
 function ask(point: number): Answer {
-  let answer = known.get(point)
+  let answer = point < 65536 ? known[point] : knownAstral.get(point)
   if (answer === undefined) {
-    answer = decide(point)
-    known.set(point, answer)
+    answer = describe(point)
+    if (point < 65536) known[point] = answer
+    else knownAstral.set(point, answer)
   }
   return answer
 }
 
-function decide(point: number): Answer {
+function describe(point: number): Answer {
   const character = String.fromCodePoint(point)
+  const { kind, text } = decide(point, character)
+  const isLetter = letter.test(character)
+  const alike = kind === NONE ? lookAlike(point) : undefined
+  const isLatin = kind === FORM || kind === INDICATOR || latinLetter.test(character)
+  return {
+    kind,
+    text: alike ?? text,
+    alike: alike !== undefined,
+    isWord: kind === FORM || kind === INDICATOR || isLetter || number.test(character) || mark.test(character),
+    script: alike !== undefined ? 0 : isLatin ? 1 : isLetter ? 2 : 0
+  }
+}
+
+function decide(point: number, character: string): { kind: number; text: string } {
+  const nothing = { kind: NONE, text: '' }
   if (invisible.test(character) || point === 0x2800 || point === 0x115f || point === 0x3164) {
     return point === 10 || point === 13 || point === 9 ? nothing : { kind: INVISIBLE, text: '' }
   }
@@ -49,9 +72,8 @@ function decide(point: number): Answer {
   const enclosed = enclosedLetter(point)
   if (enclosed !== undefined) return { kind: point >= 0x1f1e6 ? INDICATOR : FORM, text: enclosed }
   const form = character.normalize('NFKC')
-  if (form !== character && form.length <= 18 && (letter.test(form) || number.test(form)))
-    return { kind: FORM, text: form }
-  return nothing
+  const readable = form !== character && form.length <= longestForm && (letter.test(form) || number.test(form))
+  return readable ? { kind: FORM, text: form } : nothing
 }
 
 /** Letters in filled circles and squares, and regional indicators, which NFKC keeps. */
@@ -62,133 +84,137 @@ function enclosedLetter(point: number): string | undefined {
   return undefined
 }
 
-/** Whether `viewsOf` need look at all: anything but printable ASCII, tabs and line ends. */
-export function hasUnusual(text: string): boolean {
-  return /[^\t\n\r -~]/.test(text)
-}
-
-/** @param separate puts a space where an invisible character stood between letters, the other way such texts are read */
-export function unicodeEdits(text: string, separate: boolean): Edits {
-  const edits = new Edits()
-  const mapsWhole = latinDominates(text)
+/**
+ * @param separate puts a space where an invisible character stood between letters, the other way such texts are read
+ * @returns `hides`: whether there was such a character
+ */
+export function unicodeEdits(text: string, separate: boolean): { edits: Edits; hides: boolean } {
+  const out = new Words(text, separate)
   const length = text.length
   let i = 0
   while (i < length) {
     const code = text.charCodeAt(i)
     if (code > 32 && code < 127) {
       // The usual case, quickly: a word of ASCII letters that nothing else touches.
-      if (!isAsciiWord(code)) {
-        i++
-        continue
-      }
-      let end = i + 1
+      let end = i
       while (end < length && isAsciiWord(text.charCodeAt(end))) end++
-      if (end === length || text.charCodeAt(end) < 127) {
-        i = end
+      if (end === i || end === length || text.charCodeAt(end) < 127) {
+        i = Math.max(end, i + 1)
         continue
       }
     } else if (code === 32 || code === 10) {
       i++
       continue
     }
-    i = word(text, i, edits, separate, mapsWhole)
+    i = out.read(i)
   }
-  return edits
+  return out
 }
 
 function isAsciiWord(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
 }
 
-/** Pieces of the word at hand; shared by calls, which never overlap. */
-const pieces: { from: number; to: number; text: string; isLookAlike: boolean }[] = []
+/** Reads word by word (letters, digits, and what hides between them) and notes the changes. */
+class Words {
+  readonly edits = new Edits()
+  hides = false
+  readonly #text: string
+  readonly #separate: boolean
+  readonly #mapsWhole: boolean
+  #pending = 0
+  readonly #from: number[] = []
+  readonly #to: number[] = []
+  readonly #as: string[] = []
+  readonly #alike: boolean[] = []
 
-/** Reads one word (letters, digits, and what hides between them) and notes its changes. @returns where it ends */
-function word(text: string, start: number, edits: Edits, separate: boolean, mapsWhole: boolean): number {
-  pieces.length = 0
-  let latin = 0
-  let foreign = 0
-  let indicators = 0
-  let hidden = -1
-  let seen = false
-  let i = start
-  for (; i < text.length; ) {
-    const point = text.codePointAt(i)!
-    const size = point > 0xffff ? 2 : 1
-    if (point < 128) {
-      if (point >= 32 && point < 127 && !isAsciiWord(point)) break
-      if (point === 10 || point === 13 || point === 9) break
-    }
-    const { kind, text: form } = point < 127 && point >= 32 ? nothing : ask(point)
-    if (kind === INVISIBLE) {
-      if (seen && hidden < 0) hidden = i
-      i += size
-      continue
-    }
-    if (kind === MARK) {
-      if (seen) pieces.push({ from: i, to: i + size, text: '', isLookAlike: false })
-      i += size
-      continue
-    }
-    const character = String.fromCodePoint(point)
-    const isWord =
-      kind !== NONE || isAsciiWord(point) || letter.test(character) || number.test(character) || mark.test(character)
-    if (!isWord) break
-    if (hidden >= 0) {
-      pieces.push({ from: hidden, to: i, text: separate ? ' ' : '', isLookAlike: false })
-      hidden = -1
-    }
-    seen = true
-    const alike = lookAlike(point)
-    if (kind === INDICATOR) indicators++
-    if (kind === FORM || kind === INDICATOR) pieces.push({ from: i, to: i + size, text: form, isLookAlike: false })
-    else if (alike !== undefined) pieces.push({ from: i, to: i + size, text: alike, isLookAlike: true })
-    // A look-alike counts for neither side: it is what is in question.
-    if (alike === undefined) {
-      if (kind !== NONE || (isAsciiWord(point) && point > 57) || latinLetter.test(character)) latin++
-      else if (letter.test(character)) foreign++
-    }
-    i += size
+  constructor(text: string, separate: boolean) {
+    this.#text = text
+    this.#separate = separate
+    this.#mapsWhole = latinDominates(text)
   }
-  const maps = foreign === 0 ? latin > 0 || mapsWhole : latin > foreign
-  flush(edits, text, maps, indicators)
-  return i > start ? i : i + 1
-}
 
-function flush(edits: Edits, text: string, maps: boolean, indicators: number): void {
-  let from = -1
-  let to = -1
-  let out = ''
-  let same = true
-  const close = () => {
-    if (from >= 0) edits.add(from, to, out, same ? 'same' : 'block')
-    from = -1
-  }
-  for (const piece of pieces) {
-    if (piece.isLookAlike && !maps) continue
-    // Two regional indicators are a flag.
-    if (indicators > 0 && indicators < 3 && piece.to - piece.from === 2 && isIndicator(text, piece.from)) continue
-    const fits = piece.text.length === piece.to - piece.from
-    if (from < 0 || piece.from !== to || fits !== same) {
-      close()
-      from = piece.from
-      out = ''
-      same = fits
-    } else if (!fits) {
-      // Characters that change their length are traced one by one.
-      close()
-      from = piece.from
-      out = ''
+  /** @returns where the word at `start` ends; at least one further */
+  read(start: number): number {
+    const text = this.#text
+    let latin = 0
+    let foreign = 0
+    let indicators = 0
+    let hidden = -1
+    let seen = false
+    let i = start
+    while (i < text.length) {
+      const point = text.codePointAt(i)!
+      const after = i + (point > 0xffff ? 2 : 1)
+      const { kind, text: form, alike, isWord, script } = ask(point)
+      if (kind === INVISIBLE) {
+        if (seen && hidden < 0) hidden = i
+      } else if (kind === MARK) {
+        if (seen) this.#note(i, after, '', false)
+      } else if (!isWord) {
+        break
+      } else {
+        if (hidden >= 0) {
+          this.#note(hidden, i, this.#separate ? ' ' : '', false)
+          this.hides = true
+          hidden = -1
+        }
+        seen = true
+        if (kind === INDICATOR) indicators++
+        if (kind !== NONE || alike) this.#note(i, after, form, alike)
+        if (script === 1) latin++
+        else if (script === 2) foreign++
+      }
+      i = after
     }
-    out += piece.text
-    to = piece.to
+    if (this.#pending > 0) this.#flush(foreign === 0 ? latin > 0 || this.#mapsWhole : latin > foreign, indicators)
+    return i > start ? i : i + 1
   }
-  close()
-}
 
-function isIndicator(text: string, at: number): boolean {
-  const point = text.codePointAt(at)!
-  return point >= 0x1f1e6 && point < 0x1f200
+  #note(from: number, to: number, as: string, alike: boolean): void {
+    const n = this.#pending++
+    this.#from[n] = from
+    this.#to[n] = to
+    this.#as[n] = as
+    this.#alike[n] = alike
+  }
+
+  /** Neighbours that keep their length are one change; characters that change theirs are traced one by one. */
+  #flush(maps: boolean, indicators: number): void {
+    let from = -1
+    let to = -1
+    let out = ''
+    for (let n = 0; n < this.#pending; n++) {
+      if (this.#alike[n] && !maps) continue
+      const start = this.#from[n]!
+      const end = this.#to[n]!
+      const as = this.#as[n]!
+      // Two regional indicators are a flag.
+      if (
+        indicators > 0 &&
+        indicators < 3 &&
+        end - start === 2 &&
+        ask(this.#text.codePointAt(start)!).kind === INDICATOR
+      )
+        continue
+      if (from >= 0 && (start !== to || as.length !== end - start)) {
+        this.edits.add(from, to, out, 'same')
+        from = -1
+      }
+      if (as.length !== end - start) {
+        this.edits.add(start, end, as)
+        continue
+      }
+      if (from < 0) {
+        from = start
+        out = ''
+      }
+      out += as
+      to = end
+    }
+    if (from >= 0) this.edits.add(from, to, out, 'same')
+    this.#pending = 0
+  }
 }
 
 /**
@@ -203,8 +229,11 @@ function latinDominates(text: string): boolean {
     const code = text.charCodeAt(i)
     if (code < 128) {
       if (isAsciiWord(code) && code > 57) latin++
-    } else if (lookAlike(code) !== undefined) similar++
-    else if (code >= 0x370 && code < 0xd800) foreign++
+    } else if (code < 0xd800) {
+      const { alike, script } = ask(code)
+      if (alike) similar++
+      else if (script === 2) foreign++
+    }
   }
   return latin > similar + foreign || similar > foreign * 8
 }

@@ -11,10 +11,11 @@ import { hiddenEdits } from './hidden.js'
 import { leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
 import { reversedEdits } from './reversed.js'
-import { type Edits, rewrite } from './rewrite.js'
+import { Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
-import { hasDrawnOut, runReadings, spacedEdits } from './spaced.js'
-import { hasUnusual, unicodeEdits } from './unicode.js'
+import { DRAWN_OUT, ESCAPE, MIXED, SINGLES, signsOf, TOKEN, UNUSUAL } from './signs.js'
+import { drawnOutEdits, joinedEdits, runReadings } from './spaced.js'
+import { unicodeEdits } from './unicode.js'
 import type { View } from './view.js'
 
 /** Encodings within encodings are followed this far. */
@@ -36,27 +37,30 @@ export function viewsOf(text: string): View[] {
 export function readingsOf(text: string): Readings {
   const shelf = new Shelf(text)
   let current = shelf.plain
-  if (hasUnusual(text)) shelf.add(current, 'hidden', hiddenEdits(text))
+  let signs = signsOf(text)
+  if (signs & UNUSUAL) shelf.add(current, 'hidden', hiddenEdits(text))
   for (let round = 0; round < depth; round++) {
     const before = current
-    current = inLetters(shelf, current)
-    const decoding = decodeOnce(current.text)
+    if (signs & UNUSUAL) current = inLetters(shelf, current)
+    if (current !== before) signs = signsOf(current.text)
+    const decoding = signs & (TOKEN | ESCAPE) ? decodeOnce(current.text) : undefined
     if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
     current = shelf.add(current, 'rot13', rotatedEdits(current.text))
     current = turnedRound(shelf, current)
     if (current === before) break
+    signs = signsOf(current.text)
   }
-  current = inLetters(shelf, current)
-  readTogether(shelf, current)
+  const before = current
+  if (signs & UNUSUAL) current = inLetters(shelf, current)
+  readTogether(shelf, current, current === before ? signs : signsOf(current.text))
   return { views: shelf.views, complete: shelf.complete }
 }
 
 function inLetters(shelf: Shelf, current: Reading): Reading {
-  if (!hasUnusual(current.text)) return current
   const closed = unicodeEdits(current.text, false)
-  if (closed.size === 0) return current
-  shelf.add(current, 'unicode', unicodeEdits(current.text, true))
-  return shelf.add(current, 'unicode', closed)
+  if (closed.edits.size === 0) return current
+  if (closed.hides) shelf.add(current, 'unicode', unicodeEdits(current.text, true).edits)
+  return shelf.add(current, 'unicode', closed.edits)
 }
 
 function turnedRound(shelf: Shelf, current: Reading): Reading {
@@ -67,14 +71,18 @@ function turnedRound(shelf: Shelf, current: Reading): Reading {
 }
 
 /** Letters taken apart or drawn out, and letters in digits, alone and together. */
-function readTogether(shelf: Shelf, current: Reading): void {
-  const runs = hasDrawnOut(current.text) ? runReadings : runReadings.slice(0, 1)
+function readTogether(shelf: Shelf, current: Reading, signsOfCurrent: number): void {
   let first = current
-  for (const run of runs) {
-    const joined = shelf.add(current, 'spaced', spacedEdits(current.text, run))
-    if (first === current) first = joined
+  let signs = signsOfCurrent
+  if (signs & (DRAWN_OUT | SINGLES)) {
+    const joined = signs & SINGLES ? joinedEdits(current.text) : new Edits()
+    for (const run of signs & DRAWN_OUT ? runReadings : runReadings.slice(0, 1)) {
+      const reading = shelf.add(current, 'spaced', joined.merged(drawnOutEdits(current.text, run)))
+      if (first === current) first = reading
+    }
+    if (first !== current) signs = signsOf(first.text)
   }
-  for (const one of oneReadings) shelf.add(first, 'leet', leetEdits(first.text, one))
+  if (signs & MIXED) for (const one of oneReadings) shelf.add(first, 'leet', leetEdits(first.text, one))
 }
 
 /** The views so far, within their bounds. */
