@@ -6,14 +6,14 @@ import { Fault } from '../errors.js'
 import { parseJson } from '../json.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
-import type { Exchange, Reply } from './exchange.js'
-import { readAll, type UpstreamAnswer } from './forward.js'
+import type { UpstreamAnswer } from './ask.js'
+import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
+import { discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { jsonType, refusalHeaders, turnFacts, verdictHeaders } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
 
-const defaultAnswerLimit = 16 * 1024 * 1024
 /** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
 const answerNodes = 1_000_000
 
@@ -24,7 +24,7 @@ export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): P
   if (ok && type === 'text/event-stream') return judgeStream(exchange, answer)
   // A redirect is not followed: it could lead to a host that is not in the configuration.
   if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
-    answer.body.on('error', () => {}).destroy()
+    discard(answer.body)
     throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
   }
   const value = await readValue(exchange, answer)

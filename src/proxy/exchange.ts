@@ -7,6 +7,7 @@ import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
 import type { Evaluation, Evaluator } from '../policy/evaluation.js'
 import type { ReviewRequest, Standing } from '../review/review.js'
+import type { Cancel } from './cancel.js'
 import type { PathEntry, Route } from './routes.js'
 
 /** The part of the review service that the proxy uses. */
@@ -29,6 +30,9 @@ export interface FailOpenEvent {
   accountId: string
   keyId: string
 }
+
+/** Bytes of an answer that is not streamed. */
+export const defaultAnswerLimit = 16 * 1024 * 1024
 
 export type FailureCause = 'timeout' | 'error'
 
@@ -56,8 +60,8 @@ export interface Inbound {
   requestId: string
   /** Monotonic ms at which the request came. */
   started: number
-  /** Aborted by the edge when the client leaves, and by the transport when the exchange takes too long. */
-  abort: AbortController
+  /** Cancelled by the edge when the client leaves, and by the transport when the exchange takes too long. */
+  cancel: Cancel
 }
 
 export interface Exchange {

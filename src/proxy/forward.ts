@@ -1,66 +1,49 @@
-/** Sends one judged body to an upstream, buffered and with our own framing, and hands back its answer unread. */
-import type { IncomingHttpHeaders } from 'node:http'
+/** Sends one judged body to an upstream, or to its fallback where nothing was sent yet, and hands back the answer. */
 import type { Readable } from 'node:stream'
 import { errors } from 'undici'
 import { Fault } from '../errors.js'
+import { ask, type Question, type UpstreamAnswer } from './ask.js'
 import { ConnectFailed, type Upstream, type Upstreams } from './upstreams.js'
 
-/** An answer as the wire gave it, whichever transport brought it. */
-export interface UpstreamAnswer {
-  status: number
-  headers: IncomingHttpHeaders
-  body: Readable
-  /** The credential that was used: never shown to a client. */
-  key: string | undefined
-}
-
-export interface Sending {
-  method: 'GET' | 'POST'
-  path: string
+export interface Sending extends Question {
   /** Query string with its question mark, as the dialect allowed it, or empty. */
   query: string
-  headers: Record<string, string>
-  body: Buffer | undefined
   credential: (upstream: Upstream) => Readonly<Record<string, string>>
-  /** Aborted when the client leaves, and by `send` itself when the exchange takes too long. */
-  abort: AbortController
 }
 
 /**
- * @throws Fault `upstream_timeout` or `upstream_error`; the abort's own error where the client left
+ * @throws Fault `upstream_timeout` or `upstream_error`; the reason of a cancel
  */
 export async function send(upstreams: Upstreams, name: string, sending: Sending): Promise<UpstreamAnswer> {
   const first = upstreams.get(name)
   if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
-  const { signal } = sending.abort
-  const disarm = limitTime(sending.abort, first.totalTimeoutMs)
+  const { cancel } = sending
+  const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
   let failure: unknown
-  for (const upstream of [first, ...first.fallback.map((other) => upstreams.get(other))]) {
-    if (upstream === undefined) continue
+  for (const upstream of candidates(upstreams, first)) {
     try {
-      const { statusCode, headers, body } = await upstream.pool.request({
-        method: sending.method,
+      const answer = await ask(upstream, {
+        ...sending,
         path: upstream.pathOf(sending.path) + sending.query,
-        headers: { ...sending.headers, ...sending.credential(upstream) },
-        body: sending.body ?? null,
-        signal
+        headers: Object.assign({}, sending.headers, sending.credential(upstream))
       })
-      body.once('close', disarm)
-      return { status: statusCode, headers, body, key: upstream.key }
+      if (Buffer.isBuffer(answer.body)) disarm()
+      else answer.body.once('close', disarm)
+      return answer
     } catch (error) {
       failure = error
       // Only where no connection was made is it certain that no byte of the request was written.
-      if (!(error instanceof ConnectFailed) || signal.aborted) break
+      if (!(error instanceof ConnectFailed) || cancel.reason !== undefined) break
     }
   }
   disarm()
-  throw signal.aborted ? signal.reason : transportFault(failure)
+  throw cancel.reason ?? transportFault(failure)
 }
 
-/** Ends an exchange that takes longer than the upstream is given in all. @returns what stops the clock */
-export function limitTime(abort: AbortController, totalMs: number): () => void {
-  const timer = setTimeout(() => abort.abort(new Fault('upstream_timeout')), totalMs)
-  return () => clearTimeout(timer)
+/** An upstream and those to ask where it cannot be connected to. */
+export function candidates(upstreams: Upstreams, first: Upstream): readonly Upstream[] {
+  if (first.fallback.length === 0) return [first]
+  return [first, ...first.fallback.flatMap((name) => upstreams.get(name) ?? [])]
 }
 
 /** A failure of the transport in the terms of the contract: late is 504, everything else 502. */
@@ -76,14 +59,11 @@ export function transportFault(error: unknown): Fault {
 }
 
 /**
- * Reads an answer to its end.
+ * An answer to its end.
  * @throws Fault `upstream_error` beyond the limit, and for an answer that ends before its end
  */
-export async function readAll({ headers, body }: UpstreamAnswer, limit: number): Promise<Buffer> {
-  if (Number(headers['content-length'] ?? 0) > limit) {
-    body.destroy()
-    throw new Fault('upstream_error', { internal: 'the answer is too large' })
-  }
+export async function readAll({ body }: UpstreamAnswer, limit: number): Promise<Buffer> {
+  if (Buffer.isBuffer(body)) return body
   const chunks: Buffer[] = []
   let length = 0
   try {
@@ -95,5 +75,10 @@ export async function readAll({ headers, body }: UpstreamAnswer, limit: number):
   } catch (error) {
     throw transportFault(error)
   }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)
+  return Buffer.concat(chunks, length)
+}
+
+/** Drops an answer that is not read, and the connection with it where something of it is still to come. */
+export function discard(body: Buffer | Readable): void {
+  if (!Buffer.isBuffer(body)) body.on('error', () => {}).destroy()
 }

@@ -1,6 +1,7 @@
 /** Writes a streamed reply to a socket at the pace of its reader. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { Cancel } from './cancel.js'
 import { ClientGone, type Reply } from './exchange.js'
 
 /**
@@ -41,11 +42,11 @@ async function write(res: ServerResponse, text: string): Promise<void> {
   if (res.destroyed) throw new ClientGone()
 }
 
-/** Aborts the exchange when the client leaves before its response is complete. */
-export function abortOnLeave(res: ServerResponse): AbortController {
-  const abort = new AbortController()
+/** Cancels the exchange when the client leaves before its response is complete. */
+export function cancelOnLeave(res: ServerResponse): Cancel {
+  const cancel = new Cancel()
   res.once('close', () => {
-    if (!res.writableFinished) abort.abort(new ClientGone())
+    if (!res.writableFinished) cancel.cancel(new ClientGone())
   })
-  return abort
+  return cancel
 }

@@ -6,12 +6,12 @@ import { Fault } from '../errors.js'
 import { describeError } from '../observe/log.js'
 import { statusClass } from '../observe/metrics.js'
 import { judgeAnswer } from './answer.js'
+import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
-import type { UpstreamAnswer } from './forward.js'
 import { faultReply, verdictHeaders } from './reply.js'
 import { type Forward, judgeRequest, readExchange } from './request.js'
 
-/** Sends what was judged. `exchange.inbound.abort` ends it at any phase. */
+/** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
 
 /**
@@ -33,7 +33,7 @@ export async function guard(
     observeOverhead(deps, exchange)
     return { reply, exchange }
   } catch (error) {
-    if (error instanceof ClientGone || inbound.abort.signal.reason instanceof ClientGone) return undefined
+    if (error instanceof ClientGone || inbound.cancel.reason instanceof ClientGone) return undefined
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
     if (fault.status >= 500) {
       deps.log.error({ request_id: inbound.requestId, err: describeError(fault.cause ?? fault) }, fault.code)
@@ -56,9 +56,13 @@ async function relay(exchange: Exchange, forward: Forward, transport: Transport)
   try {
     const answer = await transport(exchange, forward)
     status = answer.status
-    answer.body.once('close', () => {
+    if (Buffer.isBuffer(answer.body)) {
       exchange.upstreamMs = deps.clock.monotonic() - began
-    })
+    } else {
+      answer.body.once('close', () => {
+        exchange.upstreamMs = deps.clock.monotonic() - began
+      })
+    }
     return await judgeAnswer(exchange, answer)
   } finally {
     if (exchange.upstreamMs === 0) {

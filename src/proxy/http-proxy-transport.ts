@@ -6,7 +6,8 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type HttpProxy from 'http-proxy'
 import { Fault } from '../errors.js'
-import { limitTime, type UpstreamAnswer } from './forward.js'
+import type { Cancel } from './cancel.js'
+import { candidates, transportFault } from './forward.js'
 import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
 import type { ChatProxy } from './proxy.js'
@@ -22,60 +23,59 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   const waiting = new WeakMap<IncomingMessage, (answer: IncomingMessage) => void>()
   proxy.on('proxyRes', (answer, request) => waiting.get(request)?.(answer))
   return async ({ route, inbound, chat: request }, { upstream: name, bytes }) => {
+    const { cancel } = inbound
     const first = chat.upstreams.get(name)!
-    const disarm = limitTime(inbound.abort, first.totalTimeoutMs)
+    const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
     let failure: unknown
-    for (const upstream of [first, ...first.fallback.map((other) => chat.upstreams.get(other)!)]) {
-      const headers = {
-        ...upstreamHeaders(route.spoken, inbound.headers, {
-          requestId: inbound.requestId,
-          stream: request.stream,
-          length: bytes.length
-        }),
-        ...upstream.credential(route.spoken)
-      }
+    for (const upstream of candidates(chat.upstreams, first)) {
+      const headers = upstreamHeaders(route.spoken, inbound.headers, {
+        requestId: inbound.requestId,
+        stream: request.stream,
+        length: bytes.length
+      })
+      Object.assign(headers, upstream.credential(route.spoken))
       try {
         const path = upstream.pathOf(route.upstreamPath) + inbound.query
-        const answer = await ask(proxy, waiting, upstream, path, headers, bytes, inbound.abort.signal)
-        answer.body.once('close', disarm)
-        return answer
+        const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)
+        answer.once('close', disarm)
+        return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key }
       } catch (error) {
         failure = error
-        if (!unconnected.has((error as NodeJS.ErrnoException).code ?? '') || inbound.abort.signal.aborted) break
+        if (!unconnected.has((error as NodeJS.ErrnoException).code ?? '') || cancel.reason !== undefined) break
       }
     }
     disarm()
-    if (inbound.abort.signal.aborted) throw inbound.abort.signal.reason
-    throw failure instanceof Fault ? failure : new Fault('upstream_error', { cause: failure })
+    throw cancel.reason ?? transportFault(failure)
   }
 }
 
-function ask(
+function askByProxy(
   proxy: HttpProxy,
   waiting: WeakMap<IncomingMessage, (answer: IncomingMessage) => void>,
   upstream: Upstream,
   path: string,
   headers: Record<string, string>,
   bytes: Buffer,
-  signal: AbortSignal
-): Promise<UpstreamAnswer> {
+  cancel: Cancel
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     // http-proxy sends on whatever headers and target its request has: it gets one that holds the allowed ones alone.
     const stand = new IncomingMessage(null as never)
     Object.assign(stand, { method: 'POST', url: path, headers, httpVersion: '1.1', socket: standSocket })
-    const leave = () => stand.emit('aborted')
-    signal.addEventListener('abort', leave, { once: true })
-    const timer = setTimeout(() => {
-      reject(new Fault('upstream_timeout'))
-      leave()
-    }, upstream.firstByteTimeoutMs)
-    const settle = () => clearTimeout(timer)
+    let answered: IncomingMessage | undefined
+    const stop = (reason: Error): void => {
+      clearTimeout(timer)
+      // What http-proxy listens for on its request to end the one that it has made.
+      stand.emit('aborted')
+      answered?.destroy(reason)
+      reject(reason)
+    }
+    const timer = setTimeout(() => stop(new Fault('upstream_timeout')), upstream.firstByteTimeoutMs)
     waiting.set(stand, (answer) => {
-      settle()
+      clearTimeout(timer)
+      answered = answer
       answer.setTimeout(upstream.idleTimeoutMs, () => answer.destroy(new Fault('upstream_timeout')))
-      answer.once('close', () => signal.removeEventListener('abort', leave))
-      signal.addEventListener('abort', () => answer.destroy(signal.reason as Error), { once: true })
-      resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key })
+      resolve(answer)
     })
     const options = {
       target: upstream.origin,
@@ -93,9 +93,9 @@ function ask(
     }
     // The response object is only asked whether it is finished: with `selfHandleResponse` nothing is written to it.
     proxy.web(stand, { headersSent: false, finished: false } as unknown as ServerResponse, options, (error) => {
-      settle()
-      signal.removeEventListener('abort', leave)
-      reject(signal.aborted ? signal.reason : error)
+      clearTimeout(timer)
+      reject(error)
     })
+    cancel.listen(stop)
   })
 }

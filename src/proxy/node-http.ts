@@ -10,7 +10,7 @@ import { canonicalTarget, checkFraming } from '../http/target.js'
 import type { Admission } from '../identity/admission.js'
 import { statusClass } from '../observe/metrics.js'
 import { ClientGone, type Reply } from './exchange.js'
-import { abortOnLeave, writeFrames } from './frames.js'
+import { cancelOnLeave, writeFrames } from './frames.js'
 import { guard, type Transport } from './guard.js'
 import { proxyTransport } from './http-proxy-transport.js'
 import { isPassPath, passThrough } from './pass.js'
@@ -65,7 +65,7 @@ async function answer(
   const started = clock.monotonic()
   const dialect = (entry ?? passes)?.dialect ?? [...chat.table.values()][0]!.dialect
   const headers: Record<string, string> = { 'x-request-id': requestId }
-  const abort = abortOnLeave(res)
+  const cancel = cancelOnLeave(res)
   res.once('finish', () =>
     metrics.requests.inc({
       route: entry?.path ?? (passes ? 'pass' : 'unmatched'),
@@ -101,17 +101,17 @@ async function answer(
     if (entry === undefined) {
       checkQuery({ query: {} }, target)
       const path = target.replace(/\?$/, '')
-      reply = await passThrough(chat, { dialect, path, headers: req.headers, requestId, abort })
+      reply = await passThrough(chat, { dialect, path, headers: req.headers, requestId, cancel })
     } else {
       const refused = checkBodyHeaders(req.headers)
       if (refused !== undefined) throw refused
       const query = checkQuery(dialect, target)
       const bytes = await readBody(req, entry.bodyLimit)
-      const inbound = { entry, headers: req.headers, query, caller: admitted.caller, requestId, started, abort }
+      const inbound = { entry, headers: req.headers, query, caller: admitted.caller, requestId, started, cancel }
       reply = (await guard(chat.deps, inbound, bytes, transport))?.reply
     }
   } catch (error) {
-    if (!(abort.signal.reason instanceof ClientGone)) {
+    if (!(cancel.reason instanceof ClientGone)) {
       const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
       reply = faultReply(dialect, fault, requestId)
     }

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Dialect } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
 import { parseJson } from '../json.js'
+import type { Cancel } from './cancel.js'
 import type { Reply } from './exchange.js'
 import { readAll, send } from './forward.js'
 import { clientHeaders, upstreamHeaders } from './headers.js'
@@ -16,13 +17,13 @@ export interface PassRequest {
   path: string
   headers: IncomingHttpHeaders
   requestId: string
-  abort: AbortController
+  cancel: Cancel
 }
 
 /** Asks the upstream of the dialect's first route. Still strict: JSON or nothing, and never the credential. */
 export async function passThrough(
   proxy: ChatProxy,
-  { dialect, path, headers, requestId, abort }: PassRequest
+  { dialect, path, headers, requestId, cancel }: PassRequest
 ): Promise<Reply> {
   const entry = [...proxy.table.values()].find((candidate) => candidate.dialect === dialect)
   if (entry === undefined) throw new Fault('not_found')
@@ -33,7 +34,8 @@ export async function passThrough(
     headers: upstreamHeaders(dialect, headers, { requestId, stream: false, length: undefined }),
     body: undefined,
     credential: (upstream) => upstream.credential(dialect),
-    abort
+    limit: answerLimit,
+    cancel
   })
   const bytes = await readAll(answer, answerLimit)
   if (answer.status >= 300 && answer.status < 400) throw new Fault('upstream_error', { internal: 'a redirect' })

@@ -12,7 +12,7 @@ import { toFault } from '../http/edge.js'
 import { callerOf } from '../http/facts.js'
 import { describeError } from '../observe/log.js'
 import { ClientGone, type Reply } from './exchange.js'
-import { abortOnLeave, writeFrames } from './frames.js'
+import { cancelOnLeave, writeFrames } from './frames.js'
 import { guard } from './guard.js'
 import { isPassPath, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
@@ -79,7 +79,7 @@ async function handleChat(
       caller: callerOf(request),
       requestId: id,
       started,
-      abort: abortOnLeave(reply.raw)
+      cancel: cancelOnLeave(reply.raw)
     },
     (request.body as Buffer | undefined) ?? Buffer.alloc(0),
     proxy.transport
@@ -107,15 +107,15 @@ function registerPasses(scope: FastifyInstance, proxy: ChatProxy, dialect: Diale
         checkQuery({ query: {} }, target)
         const path = target.replace(/\?$/, '')
         if (!isPassPath(dialect, path)) throw new Fault('not_found')
-        const abort = abortOnLeave(reply.raw)
+        const cancel = cancelOnLeave(reply.raw)
         try {
           const { headers } = request.raw
           return sendReply(
             reply,
-            await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, abort })
+            await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, cancel })
           )
         } catch (error) {
-          if (abort.signal.reason instanceof ClientGone) return sendReply(reply, undefined)
+          if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
           throw error
         }
       }

@@ -2,7 +2,7 @@
 import type { Dialect } from '../dialects/dialect.js'
 import { Fault, invalid } from '../errors.js'
 import type { RouteSettings, UpstreamSettings } from '../settings.js'
-import type { ProxyDeps } from './exchange.js'
+import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
 import { send } from './forward.js'
 import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
@@ -51,7 +51,8 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
         }),
         body: bytes,
         credential: (target) => target.credential(route.spoken),
-        abort: inbound.abort
+        limit: deps.answerLimit ?? defaultAnswerLimit,
+        cancel: inbound.cancel
       })
     },
     entry(path) {

@@ -3,11 +3,13 @@
  * until the end marker or until the hold budget is spent; then it is judged as it stands. What is permitted leaves, anything
  * else ends the stream in the dialect's own way and aborts the upstream. `window` behaves as `full`.
  */
+import { Readable } from 'node:stream'
 import type { ReplyStream, ServerSentEvent } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
+import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
-import { transportFault, type UpstreamAnswer } from './forward.js'
+import { discard, transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { streamHeaders, turnFacts, verdictHeaders } from './reply.js'
 import { readEvents } from './sse.js'
@@ -20,7 +22,7 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
   const { route, inbound } = exchange
   const coding = answer.headers['content-encoding']
   if (coding !== undefined && coding !== 'identity') {
-    answer.body.on('error', () => {}).destroy()
+    discard(answer.body)
     throw new Fault('upstream_error', { internal: 'the stream came in a content coding' })
   }
   const frames = relay(exchange, answer)
@@ -45,6 +47,7 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
 async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
   const { deps, route, inbound } = exchange
   const gauge = deps.metrics.streamHeldBytes
+  const body = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
   const budget = deps.holdBytes ?? defaultHoldBytes
   const passes = route.output === 'off' || route.mode === 'observe'
   const stream = route.spoken.openStream()
@@ -53,7 +56,7 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
   let ended = false
   if (route.output === 'off') deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   try {
-    for await (const event of readEvents(answer.body)) {
+    for await (const event of readEvents(body)) {
       firstAt ??= deps.clock.monotonic()
       if (answer.key !== undefined && event.data.includes(answer.key)) {
         throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
@@ -87,12 +90,12 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
     return (passes ? '' : text) + stream.end()
   } catch (error) {
     // The abort's reason is what happened; what the transport made of it is not.
-    if (inbound.abort.signal.aborted) throw inbound.abort.signal.reason
+    if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
     throw error instanceof ClientGone ? error : transportFault(error)
   } finally {
     gauge.dec(held)
     // After the end marker the connection is left to close in its own time; anything else is cut.
-    if (!ended) answer.body.on('error', () => {}).destroy()
+    if (!ended) discard(body)
   }
 }
 
