@@ -79,6 +79,12 @@ export function readConfigFile(file: string, shown: string, lookup: (name: strin
     reason: fault.message
   }))
   if (problems.length === 0) {
+    visit(document, {
+      Alias(_, node) {
+        if (node.resolve(document) === undefined)
+          problems.push({ ...at(node.range?.[0] ?? 0), path: '', reason: 'Unresolved alias' })
+      }
+    })
     substituteAll(document, lookup, (node, path, reason) =>
       problems.push({ ...at(node.range?.[0] ?? 0), path, reason })
     )
@@ -99,7 +105,7 @@ function plainValues(document: Document, shown: string): unknown {
   try {
     return document.toJS()
   } catch (error) {
-    // Aliases that lead nowhere, or that would unfold into a bomb.
+    // Aliases that would unfold into a bomb.
     throw new ConfigError([{ source: shown, path: '', reason: (error as Error).message }])
   }
 }

@@ -52,7 +52,7 @@ const perMinute = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 
 const file = text('the path of a PEM file')
 const upstreamName = text('the name of an upstream')
 const choice = <const T extends readonly string[]>(values: T) =>
-  Type.Unsafe<T[number]>({ type: 'string', enum: [...values], accepts: values.join(', ') })
+  Type.Unsafe<T[number]>({ enum: [...values], accepts: values.join(', ') })
 const path = Type.String({
   format: 'route-path',
   accepts: 'an exact path such as /v1/chat/completions, outside the paths that the gateway answers itself'
@@ -76,11 +76,11 @@ const treatment = {
   ),
   on_failure: Type.Optional(choice(['closed', 'open'])),
   unscannable: Type.Optional(choice(['deny', 'review', 'permit'])),
-  redact: Type.Optional(Type.Array(choice(['personal_data', 'secrets']), { accepts: 'a list' })),
+  redact: Type.Optional(Type.Array(choice(['personal_data', 'secrets']), { accepts: 'of personal_data and secrets' })),
   constitution: Type.Optional(text('the name of a constitution')),
   caller_context: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 64, accepts: 'a context key' }), {
-      accepts: 'a list of context keys'
+      accepts: 'of context keys'
     })
   )
 }
@@ -101,7 +101,7 @@ const upstream = Type.Object(
     tls: Type.Optional(
       Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
     ),
-    fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'a list of upstream names' }))
+    fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' }))
   },
   closed
 )
@@ -143,7 +143,7 @@ export const FileSchema = Type.Object(
                 accepts:
                   'addresses and CIDRs such as 10.0.0.0/8 or ::1; hop counts, true and names would believe a forged header'
               }),
-              { accepts: 'a list of addresses and CIDRs; hop counts, true and names would believe a forged header' }
+              { accepts: 'of addresses and CIDRs; hop counts, true and names would believe a forged header' }
             )
           ),
           body_limit: Type.Optional(size),
@@ -163,7 +163,7 @@ export const FileSchema = Type.Object(
     upstreams: Type.Optional(named(upstream)),
     defaults: Type.Optional(Type.Object(treatment, closed)),
     routes: Type.Optional(
-      Type.Array(route, { minItems: 1, accepts: 'a list of one or more; leave it out for the published paths' })
+      Type.Array(route, { minItems: 1, accepts: 'one or more; leave it out for the published paths' })
     ),
     limits: Type.Optional(
       Type.Object(

@@ -1,4 +1,5 @@
 /** The upstreams of a configuration: the file's, with what the environment says of `default` over it, and their TLS files. */
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
@@ -89,22 +90,22 @@ export function readTls(
     }
   }
   const pems: Pems = { ca: read('ca'), cert: read('cert'), key: read('key') }
+  // The causes would quote OpenSSL, not the file; which file it is, is what helps.
+  if (pems.ca !== undefined && !works(() => new X509Certificate(pems.ca as string))) {
+    fail([...path, 'ca'], 'is not usable (a certificate in PEM form)')
+  }
   if ((files.cert === undefined) !== (files.key === undefined)) fail(path, 'needs cert and key together')
-  else {
-    for (const [names, options] of [
-      [['ca'], { ca: pems.ca }],
-      [['cert', 'key'], { cert: pems.cert, key: pems.key }]
-    ] as const) {
-      try {
-        createSecureContext(options)
-      } catch {
-        // The cause would quote OpenSSL, not the file; which file it is, is what helps.
-        fail(
-          [...path, names[0]],
-          `is not usable (${names.join(' and ')} in PEM form${names.length > 1 ? ', of one pair, without a passphrase' : ''})`
-        )
-      }
-    }
+  else if (!works(() => createSecureContext({ cert: pems.cert, key: pems.key }))) {
+    fail([...path, 'cert'], 'is not usable (cert and key in PEM form, of one pair, without a passphrase)')
   }
   return pems
+}
+
+function works(attempt: () => unknown): boolean {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
 }
