@@ -134,6 +134,7 @@ t.test('a secret’s file serves where the configuration names the variable', as
   const cwd = t.testdir({
     secret: 'k',
     'a.yaml':
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the file's own syntax
       'upstreams:\n  default: { url: "http://a" }\n  b: { url: "http://b", key: "${SLUICEGATE_UPSTREAM_KEY}" }\n'
   })
   const settings = loadSettings({ env: { SLUICEGATE_UPSTREAM_KEY_FILE: 'secret' }, cwd, file: 'a.yaml' })

@@ -102,7 +102,7 @@ t.test('the shipped file shows every key, and its commented examples are valid',
 })
 
 t.test('every key of a file takes effect, with variables substituted', async (t) => {
-  const env = { TEST_PORT: '9001', TEST_KEY: 'a b'.replace(' ', '-'), TEST_CONNECTIONS: '7', TEST_OWN: '' }
+  const env = { TEST_PORT: '9001', TEST_KEY: 'a-b', TEST_CONNECTIONS: '7', TEST_OWN: '' }
   const settings = loadSettings({ env, cwd: '/', file: join(good, 'whole.yaml') })
   const certificate = readFileSync(join(fixtures, 'tls/test.crt'), 'utf8')
   const key = readFileSync(join(fixtures, 'tls/test.key'), 'utf8')
