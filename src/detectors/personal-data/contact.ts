@@ -1,0 +1,126 @@
+/** How a person is reached: e-mail, telephone, network and street addresses. */
+import { isIPv4, isIPv6 } from 'node:net'
+import type { Finding } from '../detector.js'
+import { before, type Find } from '../span.js'
+
+const localPart = /[\p{L}\p{N}._%+'-]/u
+const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/u
+
+/** An address with a top-level domain. Lengths are those of RFC 5321 section 4.5.3.1. */
+export const findEmails: Find = (text) => {
+  const found: Finding[] = []
+  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+    let start = at
+    while (start > 0 && at - start < 64 && localPart.test(text[start - 1]!)) start--
+    while (start < at && /[.'-]/.test(text[start]!)) start++
+    const host = domain.exec(text.slice(at + 1, at + 255))?.[0].replace(/-$/, '')
+    if (start === at || host === undefined) continue
+    const end = at + 1 + host.length
+    // `scheme://user:password@host` and `git@host:path` name machines.
+    if (text[start - 1] === ':' && before(text, start, 64).includes('://')) continue
+    if (text.slice(start, at) === 'git' && /[:/]/.test(text[end] ?? '')) continue
+    found.push({ kind: 'email', confidence: 0.95, start, end })
+  }
+  return found
+}
+
+const international = /(?<![\w+])(?:\+|00(?=\d{1,3}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
+const northAmerican = /(?<![\w.+-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}(?![\w-]|\.\d)/g
+const national = /(?<![\w.+/-])\(?0\d{1,4}\)?[ /.-]\d{2,8}(?:[ .-]\d{2,4}){0,4}(?![\w-]|\.\d)/g
+const bare = /(?<![\w.+/-])\d{7,12}(?![\w-]|\.\d)/g
+
+const phoneWord =
+  /(?:phone|mobile|cell|\btel|call|text me|reach|whatsapp|fax|contact|number is|num[eé]ro|telefon|handy|rufnummer|m[oó]vil|celular|portable|电话|手机|電話|전화|телефон)[^\n]{0,24}$/
+/** Words after which a row of digits is something else. */
+const otherNumber =
+  /(?:isbn|issn|order|tracking|version|invoice|ticket|product|code|serial|part|build|model|request|account|iban|card|coordinates?|\bid)\b[^\n]{0,12}$/
+
+export const findPhones: Find = (text) => {
+  const found: Finding[] = []
+  const add = (pattern: RegExp, fewest: number, most: number, confidence: number, withWord: number) => {
+    for (const { 0: match, index } of text.matchAll(pattern)) {
+      const digits = match.replace(/\D/g, '').length
+      if (digits < fewest || digits > most) continue
+      const context = before(text, index, 40)
+      const isNamed = phoneWord.test(context)
+      if (!isNamed && otherNumber.test(context)) continue
+      const score = isNamed ? withWord : confidence
+      if (score > 0) found.push({ kind: 'phone', confidence: score, start: index, end: index + match.length })
+    }
+  }
+  if (/[+0]/.test(text)) add(international, 8, 17, 0.85, 0.95)
+  add(northAmerican, 10, 11, 0.75, 0.95)
+  add(national, 9, 12, 0.6, 0.9)
+  add(bare, 7, 12, 0, 0.7)
+  return found
+}
+
+const fourGroups = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)/g
+const colonGroups = /(?<![\w:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?![\w:])/gi
+const hardware = /(?<![\w:-])[\da-f]{2}(?:[:-][\da-f]{2}){5}(?![\w:-])/gi
+
+/** Addresses that name no one: RFC 1918, 3927, 5735, 4193, 4291. */
+const unroutable =
+  /^(?:0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|255\.|::1$|::$|fe[89ab]|f[cd])/i
+
+export const findNetworkAddresses: Find = (text) => {
+  const found: Finding[] = []
+  for (const { 0: match, index } of text.matchAll(fourGroups)) {
+    if (!isIPv4(match) || /(?:version|v|release|build)[ .:=]{0,2}$/.test(before(text, index, 12))) continue
+    found.push({
+      kind: 'ip_address',
+      confidence: unroutable.test(match) ? 0.2 : 0.7,
+      start: index,
+      end: index + match.length
+    })
+  }
+  if (!text.includes(':') && !text.includes('-')) return found
+  for (const { 0: match, index } of text.matchAll(colonGroups)) {
+    // `a::b` is also how programs join names: an address in earnest has more groups, and digits.
+    if (!isIPv6(match) || !/\d/.test(match) || match.split(':').filter(Boolean).length < 3) continue
+    found.push({
+      kind: 'ip_address',
+      confidence: unroutable.test(match) ? 0.2 : 0.7,
+      start: index,
+      end: index + match.length
+    })
+  }
+  for (const { 0: match, index } of text.matchAll(hardware)) {
+    if (/[a-f]/i.test(match) || match.includes(':')) {
+      found.push({ kind: 'mac_address', confidence: 0.5, start: index, end: index + match.length })
+    }
+  }
+  return found
+}
+
+const english =
+  /(?<![\w.,-])\d{1,5}[a-z]?,? (?:[\p{L}'’.-]{2,20} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|ct|place|square|sq|terrace|close|crescent|highway|hwy|parkway|pkwy|way|row|mews|quay)(?![\p{L}'’])/giu
+const smallWord =
+  /\b(?:the|of|on|in|at|a|an|per|to|and|or|for|from|by|with|minutes?|hours?|days?|years?|people|men|women|cars|miles|km|metres?|meters?|percent|was|were|is|are|my|your|their|his|her|our|this|that|down|along|only|more|than|another|each|every)\b/i
+const german =
+  /(?<!\p{L})\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|weg|platz|gasse|allee|ring|damm|ufer) \d{1,4} ?[a-z]?(?![\p{L}\d])/giu
+const french =
+  /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:d[eu] |des |de la |d['’]|l['’])?[\p{L}-]{2,30}/giu
+const southern =
+  /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.) (?:[\p{L}'’.-]{2,20} ){0,3}[\p{L}'’-]{2,20},? (?:n[ºo°.]{1,2} ?)?\d{1,4}(?![\d.])/giu
+const box = /(?<!\w)p\.? ?o\.? ?box \d{1,6}(?!\d)/gi
+
+/** A house number and a street: the strong shapes of a few languages. A town or post code near raises the confidence. */
+export const findStreets: Find = (text) => {
+  const found: Finding[] = []
+  for (const pattern of [english, german, french, southern, box]) {
+    for (const { 0: match, index } of text.matchAll(pattern)) {
+      if (pattern === english && smallWord.test(match)) continue
+      const end = index + match.length
+      const after =
+        /^,? ?(?:(?:flat|apt|apartment|unit|suite|#|no)\.? ?\w{1,5},? ?)?(?:\d{4,6} )?\p{Lu}?\p{L}{2,}|^,/u.test(
+          text.slice(end, end + 40)
+        )
+      const named = /(?:address|adresse|direcci[oó]n|indirizzo|live|lives|living|wohn|habit|ship|deliver|send)/.test(
+        before(text, index, 60)
+      )
+      found.push({ kind: 'street_address', confidence: named ? 0.85 : after ? 0.7 : 0.55, start: index, end })
+    }
+  }
+  return found
+}

@@ -1,0 +1,189 @@
+/** Numbers of people: cards, accounts, national numbers, documents, dates of birth. */
+import type { Finding } from '../detector.js'
+import { before, type Find } from '../span.js'
+import { cnpj, codiceFiscale, cpf, dni, iban, luhn, nir, pesel, residentId, steuerId, verhoeff } from './checksums.js'
+
+const cardShape = /(?<![\w.+-])\d(?:[ -]?\d){11,18}(?![\w-])/g
+/** Ranges of ISO/IEC 7812 in use: American Express, Diners, JCB, Visa, Mastercard, Discover, Maestro, UnionPay, Mir. */
+const issuer =
+  /^(?:3[47]|30[0-5]|3[689]|35(?:2[89]|[3-8])|4|5[1-5]|2(?:22[1-9]|2[3-9]|[3-6]|7[01]|720)|6011|64[4-9]|65|50|5[6-8]|6[0-9]|220[0-4])/
+const cardWord =
+  /(?:card|visa|master|amex|american express|discover|maestro|credit|debit|paid with|cvv|cvc|kreditkarte|karte|tarjeta|carte|carta|cart[aã]o|卡号|信用卡)/
+
+export const findCards: Find = (text) => {
+  const found: Finding[] = []
+  for (const { 0: match, index } of text.matchAll(cardShape)) {
+    const digits = match.replace(/\D/g, '')
+    if (!issuer.test(digits) || /^(\d)\1+$/.test(digits)) continue
+    const end = index + match.length
+    const isNamed = cardWord.test(before(text, index, 40)) || cardWord.test(text.slice(end, end + 24).toLowerCase())
+    const isValid = digits.length >= 13 && luhn(digits)
+    // A mistyped number is still someone's, where it is called a card.
+    if (isValid || (isNamed && digits.length >= 14)) {
+      found.push({ kind: 'payment_card', confidence: isValid ? (isNamed ? 0.98 : 0.85) : 0.6, start: index, end })
+    }
+  }
+  return found
+}
+
+/** Length by country, from the SWIFT IBAN registry (release 99). */
+const lengths: ReadonlyMap<string, number> = new Map(
+  `AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18
+  FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25
+  MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19
+  SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20`
+    .split(/\s+/)
+    .map((entry): [string, number] => [entry.slice(0, 2), Number(entry.slice(2))])
+)
+const accountWord = /(?:iban|bank|account|konto|cuenta|compte|conto|refund|transfer|wire|überweis|virement)/
+
+export const findIbans: Find = (text) => {
+  const found: Finding[] = []
+  for (const { 0: head, index } of text.matchAll(/(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g)) {
+    const length = lengths.get(head.slice(0, 2).toUpperCase())
+    if (length === undefined) continue
+    let account = ''
+    let end = index
+    // Groups are set apart by one space or hyphen.
+    for (let i = index; i < text.length && account.length < length; i++) {
+      const character = text[i]!
+      if (/[A-Za-z0-9]/.test(character)) {
+        account += character
+        end = i + 1
+      } else if (!/[ -]/.test(character) || !/[A-Za-z0-9]/.test(text[i + 1] ?? '')) break
+    }
+    const isNamed = accountWord.test(before(text, index, 48))
+    const isOther = account.length !== length || /[A-Za-z0-9]/.test(text[end] ?? '')
+    if (!isOther && iban(account.toUpperCase())) found.push({ kind: 'iban', confidence: 0.97, start: index, end })
+    else if (isNamed && account.length >= 15 && /\d{8}/.test(account)) {
+      found.push({ kind: 'iban', confidence: 0.6, start: index, end: wordEnd(text, end) })
+    }
+  }
+  return found
+}
+
+function wordEnd(text: string, from: number): number {
+  let i = from
+  while (i < text.length && i - from < 40 && /[A-Za-z0-9]/.test(text[i]!)) i++
+  return i
+}
+
+interface National {
+  kind: string
+  shape: RegExp
+  /** Of the match without separators, in upper case. */
+  valid: (id: string) => boolean
+  confidence: number
+  /** A word that must stand before, where the shape alone is too common. */
+  word?: RegExp
+}
+
+const always = () => true
+const notFake = (id: string) => !/^(?:000|666|9)|^\d{3}00|0000$|^(?:078051120|219099999|123456789)$/.test(id)
+
+const nationals: readonly National[] = [
+  { kind: 'us_ssn', shape: /(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])/g, valid: notFake, confidence: 0.85 },
+  {
+    kind: 'us_ssn',
+    shape: /(?<![\w.-])\d{3} ?\d{2} ?\d{4}(?![\w-])/g,
+    valid: notFake,
+    confidence: 0.8,
+    word: /\bssn\b|social security/
+  },
+  {
+    kind: 'uk_nino',
+    shape: /(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)/gi,
+    valid: always,
+    confidence: 0.8
+  },
+  {
+    kind: 'uk_nino',
+    shape: /(?<!\w)[A-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-Z](?!\w)/gi,
+    valid: always,
+    confidence: 0.75,
+    word: /national insurance|\bnino\b|\bni (?:no|num)/
+  },
+  { kind: 'es_dni', shape: /(?<!\w)(?:\d{8}|[XYZ]-?\d{7})-?[A-Z](?!\w)/gi, valid: dni, confidence: 0.85 },
+  {
+    kind: 'de_tax_id',
+    shape: /(?<![\w.-])\d\d ?\d{3} ?\d{3} ?\d{3}(?![\w-])/g,
+    valid: steuerId,
+    confidence: 0.85,
+    word: /steuer|tax id|idnr|identifikationsnummer/
+  },
+  { kind: 'br_cpf', shape: /(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d\d(?![\w-])/g, valid: cpf, confidence: 0.9 },
+  { kind: 'br_cpf', shape: /(?<![\w.-])\d{11}(?![\w-])/g, valid: cpf, confidence: 0.8, word: /\bcpf\b/ },
+  { kind: 'br_cnpj', shape: /(?<![\w.-])\d\d\.\d{3}\.\d{3}\/\d{4}-\d\d(?![\w-])/g, valid: cnpj, confidence: 0.8 },
+  {
+    kind: 'fr_nir',
+    shape: /(?<![\w.-])[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d(?![\w-])/gi,
+    valid: nir,
+    confidence: 0.85
+  },
+  {
+    kind: 'cn_resident_id',
+    shape: /(?<!\w)[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX](?!\w)/gi,
+    valid: residentId,
+    confidence: 0.9
+  },
+  { kind: 'in_aadhaar', shape: /(?<![\w.-])[2-9]\d{3} \d{4} \d{4}(?![\w-]| \d)/g, valid: verhoeff, confidence: 0.65 },
+  {
+    kind: 'in_aadhaar',
+    shape: /(?<![\w.-])[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}(?![\w-])/g,
+    valid: verhoeff,
+    confidence: 0.9,
+    word: /aadhaar|uidai/
+  },
+  { kind: 'pl_pesel', shape: /(?<![\w.-])\d{11}(?![\w-])/g, valid: pesel, confidence: 0.85, word: /pesel/ },
+  {
+    kind: 'it_codice_fiscale',
+    shape: /(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)/gi,
+    valid: codiceFiscale,
+    confidence: 0.95
+  },
+  {
+    kind: 'passport',
+    shape: /(?<!\w)[A-Z]{0,3}\d{6,9}[A-Z]?(?!\w)/gi,
+    valid: always,
+    confidence: 0.8,
+    word: /passport|reisepass|pasaporte|passeport|passaporto/
+  },
+  {
+    kind: 'driving_licence',
+    shape: /(?<!\w)(?=[A-Z\d]{0,12}\d)[A-Z\d]{6,18}(?!\w)/gi,
+    valid: (id) => (id.match(/\d/g)?.length ?? 0) >= 5,
+    confidence: 0.8,
+    word: /driv(?:er|ing)'?s?,? licen[cs]e|führerschein|permis de conduire/
+  }
+]
+
+const wordReach = 36
+
+export const findNationalNumbers: Find = (text) => {
+  const found: Finding[] = []
+  const lower = text.toLowerCase()
+  for (const { kind, shape, valid, confidence, word } of nationals) {
+    if (word !== undefined && !word.test(lower)) continue
+    for (const { 0: match, index } of text.matchAll(shape)) {
+      if (!valid(match.replace(/[^A-Za-z0-9]/g, '').toUpperCase())) continue
+      if (word !== undefined && !word.test(lower.slice(Math.max(0, index - wordReach), index))) continue
+      found.push({ kind, confidence, start: index, end: index + match.length })
+    }
+  }
+  return found
+}
+
+const date =
+  /(?<![\w./-])(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}(?:st|nd|rd|th|\.)?(?: of)? \p{L}{3,9}\.?,? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}年\d{1,2}月\d{1,2}日)(?![\w/-])/giu
+const birthWord =
+  /(?:birth|born|\bdob\b|d\.o\.b|geburt|geboren|naissance|\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден)[^\n]{0,24}$/
+
+export const findBirthDates: Find = (text) => {
+  const found: Finding[] = []
+  for (const { 0: match, index } of text.matchAll(date)) {
+    if (birthWord.test(before(text, index, 40))) {
+      found.push({ kind: 'date_of_birth', confidence: 0.85, start: index, end: index + match.length })
+    }
+  }
+  return found
+}

@@ -1,0 +1,23 @@
+/** Small helpers that detectors share. */
+import type { Finding } from './detector.js'
+
+/** What a finder returns: it names kinds by its own closed set. */
+export type Find = (text: string) => Finding[]
+
+/** The text just before `at`, in lower case: where the word stands that says what a number is. */
+export function before(text: string, at: number, reach: number): string {
+  return text.slice(Math.max(0, at - reach), at).toLowerCase()
+}
+
+/** Of findings that overlap, the one of higher confidence, or the longer; in order of their start. */
+export function withoutOverlaps(findings: Finding[]): Finding[] {
+  if (findings.length < 2) return findings
+  const sorted = [...findings].sort((a, b) => a.start - b.start || b.end - a.end)
+  const kept: Finding[] = []
+  for (const finding of sorted) {
+    const last = kept[kept.length - 1]
+    if (last === undefined || finding.start >= last.end) kept.push(finding)
+    else if (finding.confidence > last.confidence) kept[kept.length - 1] = finding
+  }
+  return kept
+}
