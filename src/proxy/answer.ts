@@ -1,6 +1,6 @@
 /** The answer's half of the funnel, for an answer that comes as a whole. Its streamed twin is `stream.ts`. */
 import { decodeBody } from '../body.js'
-import type { ChatContent, JsonObject } from '../chat.js'
+import type { ChatContent, Json, JsonObject } from '../chat.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import { parseJson } from '../json.js'
@@ -27,35 +27,44 @@ export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): P
     discard(answer.body)
     throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
   }
-  const value = await readValue(exchange, answer)
+  const { value, bytes } = await readValue(exchange, answer)
   const headers = { ...clientHeaders(exchange.route.spoken, answer.headers), 'content-type': jsonType }
   const judged = ok ? await judgeReply(exchange, value) : await judgeError(exchange, value)
   return {
     status: answer.status,
     headers: { ...headers, ...judged.headers, ...verdictHeaders(exchange) },
-    body: JSON.stringify(judged.body)
+    body: judged.body === undefined ? bytes : JSON.stringify(judged.body)
   }
 }
 
 interface Judged {
-  body: JsonObject
+  /** Undefined: as it came. */
+  body: JsonObject | undefined
   headers?: Record<string, string>
 }
 
-async function readValue(exchange: Exchange, answer: UpstreamAnswer): Promise<JsonObject> {
+/**
+ * @returns the value, and its text: the bytes as they came, since the strict reader let in only what every reader takes
+ * for the same value; a serialisation of the value where the reader replaced something (lone surrogates, always escaped)
+ */
+async function readValue(
+  exchange: Exchange,
+  answer: UpstreamAnswer
+): Promise<{ value: JsonObject; bytes: string | Buffer }> {
   const { deps } = exchange
   const limit = deps.answerLimit ?? defaultAnswerLimit
   const bytes = await readAll(answer, limit)
-  let value: unknown
+  let value: Json
+  let decoded: Buffer
   try {
-    const decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
+    decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
     if (answer.key !== undefined && decoded.includes(answer.key)) throw new Error('the answer holds the credential')
     value = parseJson(decoded, { nodes: answerNodes })
   } catch (cause) {
     throw new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
   }
-  if (!isObject(value as JsonObject)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
-  return value as JsonObject
+  if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
+  return { value, bytes: decoded.includes('\\u') ? JSON.stringify(value) : decoded }
 }
 
 async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
@@ -64,15 +73,14 @@ async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged>
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
   if (route.output === 'off') {
     deps.metrics.notEvaluated.inc({ reason: 'output_off' })
-    return { body }
+    return { body: undefined }
   }
   const evaluation = await judgeContent(exchange, content)
-  if (evaluation === undefined || route.mode === 'observe') return { body }
+  if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
   const { decision } = evaluation
   switch (decision) {
     case 'permit':
-      redactReply(exchange, body, content, evaluation)
-      return { body }
+      return { body: redactReply(exchange, body, content, evaluation) }
     case 'forbid': {
       const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation)
       return {
@@ -94,24 +102,29 @@ async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged>
   }
 }
 
-function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent, evaluation: Evaluation): void {
+function redactReply(
+  exchange: Exchange,
+  body: JsonObject,
+  content: ChatContent,
+  evaluation: Evaluation
+): JsonObject | undefined {
   const replacements = redactions(exchange, content, evaluation)
-  if (replacements.length === 0) return
+  if (replacements.length === 0) return undefined
   rewriteTree(body, replacements)
   exchange.route.spoken.forgetTokens(body)
   exchange.redacted += replacements.length
+  return body
 }
 
 /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
 async function judgeError(exchange: Exchange, body: JsonObject): Promise<Judged> {
   const { route } = exchange
-  if (route.output === 'off') return { body }
+  if (route.output === 'off') return { body: undefined }
   const content = route.spoken.readError(body)
   const evaluation = await evaluate(exchange, 'answer', content, undefined)
-  if (evaluation === undefined || route.mode === 'observe') return { body }
+  if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
   if (evaluation.decision !== 'permit') throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
-  redactReply(exchange, body, content, evaluation)
-  return { body }
+  return { body: redactReply(exchange, body, content, evaluation) }
 }
 
 function mediaType({ headers }: UpstreamAnswer): string {

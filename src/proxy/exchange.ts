@@ -96,7 +96,7 @@ export class ClientGone extends Error {
 export interface Reply {
   status: number
   headers: Record<string, string>
-  body: string
+  body: string | Buffer
   rest?: ReplyRest
 }
 

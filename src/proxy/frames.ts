@@ -34,8 +34,8 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
   }
 }
 
-async function write(res: ServerResponse, text: string): Promise<void> {
-  if (text === '' || res.write(text)) return
+async function write(res: ServerResponse, text: string | Buffer): Promise<void> {
+  if (text.length === 0 || res.write(text)) return
   if (res.destroyed) throw new ClientGone()
   // `close` without `drain`: the reader left.
   await Promise.race([once(res, 'drain'), once(res, 'close')])

@@ -122,7 +122,7 @@ async function answer(
   }
   const all = { ...headers, ...reply.headers }
   if (reply.rest !== undefined) return writeFrames(res, reply, all)
-  const body = Buffer.from(reply.body)
+  const body = Buffer.isBuffer(reply.body) ? reply.body : Buffer.from(reply.body)
   res.writeHead(reply.status, { ...all, 'content-length': body.length }).end(body)
 }
 
