@@ -6,7 +6,7 @@ import { noisyOr, type RuleScore, round } from './score.js'
 export interface CategoryVerdict {
   category: Category
   score: number
-  /** The score without what the session adds. */
+  /** The score of what was said just now, without what the session adds. */
   own: number
   decision: Decision
   /** The rules that matched and that the context did not settle. */
@@ -72,12 +72,13 @@ function decideCategory(
 ): CategoryVerdict {
   const category = rules[0]!.rule.category
   const policy = categories[category]
-  // What a policy lets pass at any score is no sign of bad intent, and gains none from other turns.
-  const risk = policy.high === 'permit' ? 0 : sessionRisk
+  // What a policy lets pass at any score is no sign of bad intent; and history must not count once more each turn.
+  const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.fresh)
+  const risk = fresh.length === 0 ? 0 : sessionRisk
   const total = (some: readonly RuleScore[]) =>
     some.length === 0 ? 0 : noisyOr([risk, ...some.map(({ score }) => score)])
   const score = total(rules)
-  const own = risk === 0 ? score : noisyOr(rules.map((entry) => entry.score))
+  const own = noisyOr(fresh.map((entry) => entry.score))
   const verdict = { category, score, own, rules, missing: [] }
   if (score < bands.middle) return { ...verdict, decision: 'permit' }
   if (score >= bands.high) return { ...verdict, decision: policy.high }

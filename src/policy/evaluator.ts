@@ -9,7 +9,7 @@ import { createIdSource } from './ids.js'
 import { Judge, type JudgeInput, type Verdict } from './judge.js'
 import { createPool } from './pool.js'
 import { ConstitutionError } from './problems.js'
-import { boostOf, memorySessions, nextState, type SessionStore, turnOf } from './session.js'
+import { boostOf, memorySessions, nextState, type SessionStore, textOfTurn, turnOf } from './session.js'
 
 export interface EvaluatorOptions {
   /** YAML files by name. */
@@ -95,17 +95,17 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
     const now = clock.monotonic()
     // Sessions follow what a caller says; an answer is judged by itself.
     const key = input.direction === 'request' ? input.session : undefined
-    const turn = key === undefined ? -1 : turnOf(input.parts)
+    const turn = key === undefined ? 0 : turnOf(input.parts)
     const state = key === undefined ? undefined : sessions.get(key)
     const { parts, joined, context, direction } = input
-    const session = state === undefined ? undefined : { tail: state.tail, turn, risk: boostOf(state, now) }
+    const session = key === undefined ? undefined : { tail: state?.tail ?? [], turn, risk: boostOf(state, now) }
     const judgeInput: JudgeInput = { parts, joined, context, direction, session }
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
 
     function settle(verdict: Verdict): Verdict {
       checkVerdict(verdict, total)
       if (key !== undefined) {
-        const text = parts[turn]?.text ?? ''
+        const text = textOfTurn(parts, turn)
         const { decision, ownRisk } = verdict
         sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now))
       }

@@ -8,16 +8,18 @@ import { decide, type Judgement } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
 import { Findings } from './findings.js'
-import { type JoinedText, joinTexts, type Member, pieceAt, separators } from './joined.js'
-import { Matcher, type Sink } from './match.js'
+import { joinTexts, type Member, separators } from './joined.js'
+import { Matcher } from './match.js'
 import { type RuleScore, scoreRules } from './score.js'
+import { spokenFrom } from './session.js'
+import { type Call, joinedSink, partSink, turnSink } from './sinks.js'
 
 export interface JudgeInput {
   parts: readonly ChatPart[]
   joined: readonly (readonly number[])[]
   context: JsonObject | undefined
   direction: 'request' | 'answer'
-  /** What earlier turns of the session left behind; `turn` is the part that continues them. */
+  /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
   session?: { tail: readonly string[]; turn: number; risk: number } | undefined
 }
 
@@ -27,7 +29,7 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   categories: { category: Category; score: number; decision: Decision }[]
   /** Every rule that matched, those that the context settled included. */
   rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
-  /** The strongest score of the call by itself, of categories that are ever acted on: what a session remembers. */
+  /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
   ownRisk: number
   /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
   charsTotal: number
@@ -53,128 +55,74 @@ export class Judge {
   }
 
   judge(input: JudgeInput): Verdict {
-    const { parts, joined, direction, session } = input
+    const { parts, session } = input
     const findings = new Findings(parts.length)
+    const call = { parts, direction: input.direction, findings }
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
       charsTotal += part.text.length
-      charsCovered += this.#judgePart(part, i, direction, findings)
+      charsCovered += this.#judgePart(call, i)
     }
-    for (const run of joined) {
-      if (run.length < 2) continue
-      const members = run.map((part) => ({ part, text: parts[part]!.text }))
-      if (!this.#judgeJoined(members, parts, direction, findings)) charsCovered = 0
+    for (const run of input.joined) {
+      if (
+        run.length > 1 &&
+        !this.#judgeJoined(
+          call,
+          run.map((part) => ({ part, text: parts[part]!.text })),
+          joinedSink
+        )
+      ) {
+        charsCovered = 0
+      }
     }
-    if (session !== undefined && session.tail.length > 0 && parts[session.turn] !== undefined) {
-      const earlier = session.tail.map((text) => ({ part: -1, text }))
-      const members = [...earlier, { part: session.turn, text: parts[session.turn]!.text }]
-      if (!this.#judgeJoined(members, parts, direction, findings)) charsCovered = 0
+    if (session !== undefined && session.tail.length > 0) {
+      const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
+      if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
     const { constitution } = this.policy
     const matches = findings.isEmpty ? [] : findings.all()
-    const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high)
+    const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, session?.turn ?? 0)
     const judgement = decide(constitution, rules, session?.risk ?? 0)
     const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
-    const acted = judgement.categories.filter(({ category }) => constitution.categories[category].high !== 'permit')
     return {
       ...judgement,
       categories: judgement.categories.map(({ category, score, decision }) => ({ category, score, decision })),
       detections,
       rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
-      ownRisk: acted.reduce((most, { own }) => Math.max(most, own), 0),
+      ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
       charsTotal,
       charsCovered
     }
   }
 
   /** @returns the number of characters looked at. */
-  #judgePart(part: ChatPart, index: number, direction: JudgeInput['direction'], findings: Findings): number {
-    const { text, role } = part
+  #judgePart(call: Call, index: number): number {
+    const { text, role, isKey } = call.parts[index]!
     if (text === '') return 0
-    const recurs = text.length <= maxRemembered && (role === 'parameter' || part.isKey === true)
+    const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
     if (recurs && this.#blank.has(text)) return text.length
     const { views, complete } = readingsOf(text)
-    const found = this.#matcher.match(views, {
-      applies: (rule) => appliesTo(rule, role, direction),
-      record(rule, layer, start, end, confidence) {
-        findings.add({ rule, part: index, start, end, layer, confidence, acrossTurns: false })
-        return true
-      }
-    })
+    const found = this.#matcher.match(views, partSink(call, index))
     if (recurs && complete && !found) this.#blank.set(text, true)
     // A text of which a reading had to be left out counts as not looked at.
     return complete ? (views[0]?.text.length ?? 0) : 0
   }
 
   /** @returns false where a reading had to be left out. */
-  #judgeJoined(
-    members: readonly Member[],
-    parts: readonly ChatPart[],
-    direction: JudgeInput['direction'],
-    findings: Findings
-  ): boolean {
+  #judgeJoined(call: Call, members: readonly Member[], sinkOf: typeof turnSink): boolean {
     let all = true
     for (const separator of separators) {
-      for (const joinedText of joinTexts(members, separator)) {
-        // Of a session's texts only the stretch that ends in the present turn can reach into it.
-        if (joinedText.pieces[joinedText.pieces.length - 1]!.part < 0) continue
-        const { views, complete } = readingsOf(joinedText.text)
+      for (const joined of joinTexts(members, separator)) {
+        const sink = sinkOf(call, joined)
+        if (sink === undefined) continue
+        const { views, complete } = readingsOf(joined.text)
         if (!complete) all = false
-        this.#matcher.match(views, joinedSink(joinedText, parts, direction, findings))
+        this.#matcher.match(views, sink)
       }
     }
     return all
   }
-}
-
-function appliesTo(rule: CompiledRule, role: ChatPart['role'], direction: JudgeInput['direction']): boolean {
-  return (
-    (rule.direction === 'both' || rule.direction === direction) && (rule.roles === undefined || rule.roles.has(role))
-  )
-}
-
-/**
- * Counts only what crosses from one part to another, at the part where it starts; across turns, at the turn now judged,
- * which is the last piece, because an earlier one has no place in this call.
- */
-function joinedSink(
-  { pieces }: JoinedText,
-  parts: readonly ChatPart[],
-  direction: JudgeInput['direction'],
-  findings: Findings
-): Sink {
-  const last = pieces[pieces.length - 1]!
-  const acrossTurns = pieces[0]!.part < 0
-  const crosses = (start: number, end: number) => {
-    const to = pieceAt(pieces, end - 1)
-    return acrossTurns ? start < last.start && end > last.start : pieceAt(pieces, start) !== to
-  }
-  const roles = [...new Set(pieces.filter(({ part }) => part >= 0).map(({ part }) => parts[part]!.role))]
-  const sink: Sink = {
-    applies: (rule) => roles.some((role) => appliesTo(rule, role, direction)),
-    record(rule, layer, start, end, confidence) {
-      if (!crosses(start, end)) return false
-      const piece = acrossTurns ? last : pieces[pieceAt(pieces, start)]!
-      if (!appliesTo(rule, parts[piece.part]!.role, direction)) return false
-      const from = piece.offset + Math.max(0, start - piece.start)
-      const to = piece.offset + Math.min(end, piece.end) - piece.start
-      const name = layer === 'plain' ? 'joined' : `joined+${layer}`
-      // A rule that the turn breaks by itself needs no help from earlier turns.
-      if (acrossTurns && findings.has(rule, piece.part)) return true
-      findings.add({
-        rule,
-        part: piece.part,
-        start: from,
-        end: Math.max(from, to),
-        layer: name,
-        confidence,
-        acrossTurns
-      })
-      return true
-    }
-  }
-  return acrossTurns ? { ...sink, crosses } : sink
 }
 
 /** The rules of categories that only the session's risk made stricter than the turn itself is. */

@@ -8,16 +8,25 @@ export interface RuleScore {
   /** 0..1; 0 where the context settles the rule's matches. */
   score: number
   effect: ContextEffect
+  /** Whether it matched in what was said just now, not only in the history that comes with it. */
+  fresh: boolean
 }
 
-/** Each rule once, by its most confident match; `forbid` by context lifts it to at least `high`. */
-export function scoreRules(matches: readonly Match[], given: GivenContext, high: number): RuleScore[] {
+/**
+ * Each rule once, by its most confident match; `forbid` by context lifts it to at least `high`.
+ * @param turn index of the first part that was said just now
+ */
+export function scoreRules(matches: readonly Match[], given: GivenContext, high: number, turn: number): RuleScore[] {
   const best = new Map<CompiledRule, number>()
-  for (const { rule, confidence } of matches) best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+  const fresh = new Set<CompiledRule>()
+  for (const { rule, confidence, part } of matches) {
+    best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+    if (part >= turn) fresh.add(rule)
+  }
   return [...best].map(([rule, confidence]) => {
     const effect = contextEffect(rule.context, given)
     const score = effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
-    return { rule, score, effect }
+    return { rule, score, effect, fresh: fresh.has(rule) }
   })
 }
 

@@ -79,15 +79,33 @@ export function nextState(
 }
 
 /**
- * The part that continues a conversation: the last words of a user, else the last that are nobody's metadata.
- * @returns its index, or -1
+ * The first part of what was said just now: of the user's words after anyone else's. A chat request repeats its history,
+ * which is judged but is no new turn.
  */
 export function turnOf(parts: readonly ChatPart[]): number {
-  const spoken = parts.findLastIndex((part) => part.role === 'user' && part.isKey !== true && part.text !== '')
-  if (spoken >= 0) return spoken
-  return parts.findLastIndex(({ role, isKey, text }) => {
-    return role !== 'parameter' && role !== 'definition' && isKey !== true && text !== ''
-  })
+  const answered = parts.findLastIndex(
+    ({ role, isKey }) => isKey !== true && ['assistant', 'tool', 'system'].includes(role)
+  )
+  const first = parts.findIndex((part, i) => i > answered && isSpoken(part))
+  return first >= 0 ? first : Math.max(0, parts.findLastIndex(isSpoken))
+}
+
+/** The user's words from a part on, with their places. */
+export function spokenFrom(parts: readonly ChatPart[], turn: number): { part: number; text: string }[] {
+  return parts.flatMap((part, i) => (i >= turn && isSpoken(part) ? [{ part: i, text: part.text }] : []))
+}
+
+/** What a session remembers of a turn. */
+export function textOfTurn(parts: readonly ChatPart[], turn: number): string {
+  const spoken = spokenFrom(parts, turn)
+  return spoken
+    .map(({ text }) => text)
+    .join(' ')
+    .slice(-maxTail)
+}
+
+function isSpoken({ role, isKey, text }: ChatPart): boolean {
+  return role === 'user' && isKey !== true && text !== ''
 }
 
 function decayed({ risk, at }: SessionState, now: number): number {

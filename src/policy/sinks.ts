@@ -1,0 +1,80 @@
+/** Where the matches of a text go: to the part that it is, or, of joined texts, to the part that shows them. */
+import type { ChatPart } from '../chat.js'
+import type { CompiledRule } from './compile.js'
+import type { Findings } from './findings.js'
+import { type JoinedText, type Piece, pieceAt } from './joined.js'
+import type { Sink } from './match.js'
+
+/** One call: its parts, its direction, and what was found so far. */
+export interface Call {
+  parts: readonly ChatPart[]
+  direction: 'request' | 'answer'
+  findings: Findings
+}
+
+export function partSink({ parts, direction, findings }: Call, index: number): Sink {
+  const { role } = parts[index]!
+  return {
+    applies: (rule) => appliesTo(rule, role, direction),
+    record(rule, layer, start, end, confidence) {
+      findings.add({ rule, part: index, start, end, layer, confidence, acrossTurns: false })
+      return true
+    }
+  }
+}
+
+/** Counts only what crosses from one part to another, at the part where it starts. */
+export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
+  const { parts, direction, findings } = call
+  return {
+    applies: appliesToAny(call, pieces),
+    record(rule, layer, start, end, confidence) {
+      const first = pieceAt(pieces, start)
+      const piece = pieces[first]!
+      if (first === pieceAt(pieces, end - 1) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
+      const place = {
+        start: piece.offset + Math.max(0, start - piece.start),
+        end: piece.offset + piece.end - piece.start
+      }
+      findings.add({ rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence, acrossTurns: false })
+      return true
+    }
+  }
+}
+
+/**
+ * Counts only what crosses from earlier turns of a session into the present one, at the present turn's first part: the
+ * earlier ones have no place in this call.
+ * @returns undefined where the text does not reach from the one to the other
+ */
+export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
+  const { parts, direction, findings } = call
+  const piece = pieces.find(({ part }) => part >= 0)
+  if (piece === undefined || piece === pieces[0]) return undefined
+  const crosses = (start: number, end: number) => start < piece.start && end > piece.start
+  return {
+    applies: appliesToAny(call, pieces),
+    crosses,
+    record(rule, layer, start, end, confidence) {
+      if (!crosses(start, end) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
+      // A rule that the turn breaks by itself needs no help from earlier turns.
+      if (findings.has(rule, piece.part)) return true
+      const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
+      findings.add({ rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence, acrossTurns: true })
+      return true
+    }
+  }
+}
+
+function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
+  const roles = [...new Set(pieces.flatMap(({ part }) => parts[part]?.role ?? []))]
+  return (rule) => roles.some((role) => appliesTo(rule, role, direction))
+}
+
+function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
+  return (direction === 'both' || direction === current) && (roles === undefined || roles.has(role))
+}
+
+function joinedLayer(layer: string): string {
+  return layer === 'plain' ? 'joined' : `joined+${layer}`
+}
