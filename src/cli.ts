@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
-import { collect, complain, exitCodes } from './cli/terminal.js'
+import { collect, complain, endWithReader, exitCodes } from './cli/terminal.js'
 import { version } from './version.js'
 
 /** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
@@ -17,6 +17,11 @@ function createProgram(): Command {
       'after',
       '\nThe configuration is SLUICEGATE_CONFIG (or the shipped one) and the SLUICEGATE_* variables.'
     )
+
+  // A server outlives whoever read its first lines.
+  program.hook('preAction', (_, action) => {
+    if (action.name() !== 'serve') endWithReader()
+  })
 
   program
     .command('serve')

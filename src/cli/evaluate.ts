@@ -10,7 +10,7 @@ import { type Constitution, parseConstitution } from '../policy/constitution.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import { createEvaluator, type Explanation, type PolicyEvaluator } from '../policy/evaluator.js'
 import { evaluateLines } from './jsonl.js'
-import { endWithReader, print, UsageError } from './terminal.js'
+import { print, UsageError } from './terminal.js'
 
 export interface EvaluateOptions {
   context?: string
@@ -32,7 +32,6 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   const file = constitutionFile(options.constitution)
   const evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock: systemClock })
   try {
-    endWithReader()
     const bands = options.explain ? parseConstitution(readFileSync(file, 'utf8'), file).bands : undefined
     const run = createEvaluate(evaluator, options.constitution, bands)
     if (options.jsonl) await evaluateLines(process.stdin, run)

@@ -36,10 +36,9 @@ export async function print(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
-/** Whoever reads may stop reading (`| head`): then there is nobody left to tell. */
+/** Whoever reads may stop reading (`| head`): then there is nobody left to tell. A full disk is told on standard error. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(exitCodes.failure)
-    throw error
+    process.exit(error.code === 'EPIPE' ? exitCodes.failure : complain(error))
   })
 }
