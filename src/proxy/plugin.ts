@@ -30,11 +30,8 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
   }
 }
 
-async function registerPath(
-  scope: FastifyInstance,
-  proxy: ChatProxy,
-  { path, dialect, bodyLimit }: PathEntry
-): Promise<void> {
+async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
+  const { path, dialect, bodyLimit } = entry
   answerInDialect(scope, proxy, dialect, bodyLimit)
   scope.removeAllContentTypeParsers()
   // The bytes as they came: decoding, reading and judging are one funnel for both edges.
@@ -47,7 +44,7 @@ async function registerPath(
     cost: 1,
     keyHeaders: dialect.keyHeaders
   }
-  const first = proxy.entry(path).candidates[0]!
+  const first = entry.candidates[0]!
   await scope.register(httpProxy, {
     prefix: path,
     routes: ['/'],
@@ -55,20 +52,19 @@ async function registerPath(
     proxyPayloads: false,
     disableRequestLogging: true,
     config: { access },
-    // What the registration itself would forward to; the handler chooses by the model, from the route table in force.
+    // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath,
-    handler: (request, reply) => handleChat(proxy, path, request, reply)
+    handler: (request, reply) => handleChat(proxy, entry, request, reply)
   })
 }
 
 async function handleChat(
   proxy: ChatProxy,
-  path: string,
+  entry: PathEntry,
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<FastifyReply> {
-  const entry = proxy.entry(path)
   const { id, started } = request.sluicegate
   const outcome = await guard(
     proxy.deps,

@@ -1,12 +1,12 @@
-/** The proxy's settings in force: route table, upstreams, and the transport over them. Swapped as one on a reload. */
+/** The proxy of one configuration: route table, upstreams, and the transport over them. A reload makes a new one. */
 import type { Dialect } from '../dialects/dialect.js'
-import { Fault, invalid } from '../errors.js'
+import { invalid } from '../errors.js'
 import type { RouteSettings, UpstreamSettings } from '../settings.js'
 import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
 import { send } from './forward.js'
 import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
-import { compileRoutes, type PathEntry, type RouteTable } from './routes.js'
+import { compileRoutes, type RouteTable } from './routes.js'
 import { closeUpstreams, openUpstreams, type Upstreams } from './upstreams.js'
 
 export interface ProxySettings {
@@ -20,25 +20,18 @@ export interface ChatProxy {
   readonly table: RouteTable
   /** Sends over undici. */
   readonly transport: Transport
-  /** @throws Fault `not_found` for a path that a reload has taken away */
-  entry(path: string): PathEntry
-  /** Swaps routes and upstreams as one; exchanges in flight end on what they began with. */
-  reload(settings: ProxySettings): Promise<void>
+  /** Waits for the exchanges under way. */
   close(): Promise<void>
 }
 
 /** @throws Error for routes that contradict each other or name an unknown upstream */
 export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy {
-  let table = checkedTable(settings)
-  let upstreams = openUpstreams(settings.upstreams)
+  const table = checkedTable(settings)
+  const upstreams = openUpstreams(settings.upstreams)
   return {
     deps,
-    get upstreams() {
-      return upstreams
-    },
-    get table() {
-      return table
-    },
+    upstreams,
+    table,
     transport({ route, inbound, chat }, { upstream, bytes }) {
       return send(upstreams, upstream, {
         method: 'POST',
@@ -54,18 +47,6 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
         limit: deps.answerLimit ?? defaultAnswerLimit,
         cancel: inbound.cancel
       })
-    },
-    entry(path) {
-      const entry = table.get(path)
-      if (entry === undefined) throw new Fault('not_found')
-      return entry
-    },
-    async reload(next) {
-      const nextTable = checkedTable(next)
-      const former = upstreams
-      upstreams = openUpstreams(next.upstreams)
-      table = nextTable
-      await closeUpstreams(former)
     },
     close: () => closeUpstreams(upstreams)
   }

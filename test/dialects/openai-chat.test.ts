@@ -117,7 +117,7 @@ t.test('a stream cut into increments anywhere is assembled to the same texts', a
     ['{"choices":[5]}'],
     ['{}', 'error']
   ]) {
-    t.throws(() => stream.push({ data: data!, event }), { code: 'upstream_error' }, data)
+    t.throws(() => stream.push({ data: data!, event }), { code: 'upstream_error' }, String(data))
   }
 })
 

@@ -183,6 +183,9 @@ export const admission = {
   charge: () => ({ limit: 100, remaining: 99, reset: 0 })
 }
 
+/** A response whose JSON a test looks into without declaring its shape. */
+export type Answered = Omit<Response, 'json'> & { json(): Promise<ReturnType<typeof JSON.parse>> }
+
 export interface Harness {
   url: string
   evaluator: MarkerEvaluator
@@ -191,7 +194,7 @@ export interface Harness {
   failOpen: FailOpenEvent[]
   /** Everything the gateway wrote to its log. */
   logLines: string[]
-  post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Response>
+  post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Answered>
 }
 
 export function buildProxy(
@@ -244,7 +247,10 @@ export async function harness(
       fetch(url + path, {
         method: 'POST',
         headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
+        body:
+          typeof body === 'string' || body instanceof Uint8Array
+            ? (body as RequestInit['body'] & string)
+            : JSON.stringify(body)
       })
   }
 }

@@ -5,7 +5,7 @@ import t from 'tap'
 import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
 import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
 import { chunks, completion, fakeUpstream, json, raw, reset, sse, sseText, stall } from '../support/upstream.js'
-import { admission, buildProxy, chat, gatewayKey, route, shown, upstreamSettings } from './harness.js'
+import { type Answered, admission, buildProxy, chat, gatewayKey, route, shown, upstreamSettings } from './harness.js'
 
 type Next = (guard: NodeGuard, req: IncomingMessage, res: ServerResponse) => void
 
@@ -32,7 +32,11 @@ async function program(
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const post = (body: unknown, headers: Record<string, string> = {}, path = '/v1/chat/completions') =>
+  const post = (
+    body: unknown,
+    headers: Record<string, string> = {},
+    path = '/v1/chat/completions'
+  ): Promise<Answered> =>
     fetch(url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': 'application/json', ...headers },
@@ -105,7 +109,7 @@ t.test('the same guard in front of an http-proxy server', async (t) => {
 t.test('what may not pass: keys, methods, spellings, bodies', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
   const gateway = await program(t, [route({ bodyLimit: 500 })], { default: upstreamSettings(upstream.url) })
-  const cases: [string, Promise<Response>, number][] = [
+  const cases: [string, Promise<Answered>, number][] = [
     ['no key', gateway.post(chat('hi'), { authorization: 'Bearer x' }), 401],
     ['content type', gateway.post(chat('hi'), { 'content-type': 'text/plain' }), 415],
     ['too large', gateway.post(chat('x'.repeat(600))), 413],
