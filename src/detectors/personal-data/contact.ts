@@ -24,7 +24,7 @@ export const findEmails: Find = (text) => {
   return found
 }
 
-const international = /(?<![\w+])(?:\+|00(?=\d{1,3}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
+const international = /(?<![\w+])(?:\+|(?<![./-])00(?=\d{1,3}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
 const northAmerican = /(?<![\w.+-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}(?![\w-]|\.\d)/g
 const national = /(?<![\w.+/-])\(?0\d{1,4}\)?[ /.-]\d{2,8}(?:[ .-]\d{2,4}){0,4}(?![\w-]|\.\d)/g
 const bare = /(?<![\w.+/-])\d{7,12}(?![\w-]|\.\d)/g
@@ -33,7 +33,7 @@ const phoneWord =
   /(?:phone|mobile|cell|\btel|call|text me|reach|whatsapp|fax|contact|number is|num[eé]ro|telefon|handy|rufnummer|m[oó]vil|celular|portable|电话|手机|電話|전화|телефон)[^\n]{0,24}$/
 /** Words after which a row of digits is something else. */
 const otherNumber =
-  /(?:isbn|issn|order|tracking|version|invoice|ticket|product|code|serial|part|build|model|request|account|iban|card|coordinates?|\bid)\b[^\n]{0,12}$/
+  /(?:isbn|issn|doi|order|tracking|version|invoice|ticket|product|code|serial|part|build|model|request|account|iban|card|coordinates?|\bid)\b[^\n]{0,12}$/
 
 export const findPhones: Find = (text) => {
   const found: Finding[] = []
@@ -97,8 +97,10 @@ const english =
   /(?<![\w.,-])\d{1,5}[a-z]?,? (?:[\p{L}'’.-]{2,20} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|ct|place|square|sq|terrace|close|crescent|highway|hwy|parkway|pkwy|way|row|mews|quay)(?![\p{L}'’])/giu
 const smallWord =
   /\b(?:the|of|on|in|at|a|an|per|to|and|or|for|from|by|with|minutes?|hours?|days?|years?|people|men|women|cars|miles|km|metres?|meters?|percent|was|were|is|are|my|your|their|his|her|our|this|that|down|along|only|more|than|another|each|every)\b/i
+/** Types that are also ordinary words count where they are written as names, or where a comma ends them. */
+const weakType = /(?:place|way|row|close|square|court|drive|st|dr|ct|sq|lane)$/
 const german =
-  /(?<!\p{L})\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|weg|platz|gasse|allee|ring|damm|ufer) \d{1,4} ?[a-z]?(?![\p{L}\d])/giu
+  /(?<!\p{L})(?:\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|allee|gasse)|\p{Lu}[\p{L}-]{1,30}(?:weg|platz|ring|damm|ufer)) \d{1,4}(?:[ \u00a0]?[a-z])?(?![\p{L}\d])/gu
 const french =
   /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:d[eu] |des |de la |d['’]|l['’])?[\p{L}-]{2,30}/giu
 const southern =
@@ -110,8 +112,8 @@ export const findStreets: Find = (text) => {
   const found: Finding[] = []
   for (const pattern of [english, german, french, southern, box]) {
     for (const { 0: match, index } of text.matchAll(pattern)) {
-      if (pattern === english && smallWord.test(match)) continue
       const end = index + match.length
+      if (pattern === english && (smallWord.test(match) || (weakType.test(match) && text[end] !== ','))) continue
       const after =
         /^,? ?(?:(?:flat|apt|apartment|unit|suite|#|no)\.? ?\w{1,5},? ?)?(?:\d{4,6} )?\p{Lu}?\p{L}{2,}|^,/u.test(
           text.slice(end, end + 40)

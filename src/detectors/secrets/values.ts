@@ -1,0 +1,57 @@
+/** What looks like the value of a secret, and what only stands in its place. */
+
+/** Bits per character of the text's own distribution (Shannon). */
+export function entropy(text: string): number {
+  const counts = new Map<string, number>()
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}
+
+const placeholderWord =
+  /(?:^|[^a-z])(?:your|my)[-_ ]?(?:api|secret|token|key|pass|own)|example|change[-_]?me|placeholder|redacted|replace|dummy|sample|insert|x{4,}|\*{3,}|\.{3,}|<[^>]*>|todo|fixme|_here\b|^none$|^null$|^undefined$|^true$|^false$|^test$/i
+const reference =
+  /^[$%][({]?[A-Za-z_]|^\{\{|process\.env|import\.meta|os\.environ|getenv|environ\[|getpass|secrets?\.[A-Za-z]|vault:|^env\.|\(\)?$|^ssm:|^arn:|config\.[a-z]/i
+
+/** A sample value, a row of one sign, or a reference to where the value is kept. */
+export function isStandIn(value: string): boolean {
+  return placeholderWord.test(value) || reference.test(value) || new Set(value).size < 4
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const link = /^[a-z][a-z0-9+.-]{1,12}:\/\//i
+const file = /^[.~]{0,2}\/|\.(?:js|ts|py|json|ya?ml|txt|md|html?|png|jpe?g|pem|crt|com|org|net|io|log)$/i
+const dateOrVersion = /^v?\d+(?:[._:/-]\d+)+(?:[tTzZ+-][\d:.]*)?$/
+
+/** Whether a value that stands beside a word for a secret can be one: mixed characters, no link, file, date or identifier. */
+export function isSecretValue(value: string): boolean {
+  if (value.length < 6 || value.length > 512 || isStandIn(value)) return false
+  if (uuid.test(value) || link.test(value) || dateOrVersion.test(value)) return false
+  if (file.test(value) && !isKeyMaterial(value)) return false
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length
+  return kinds >= 2 && /[A-Za-z]/.test(value) && (/\d/.test(value) || kinds >= 3) && entropy(value) > 2
+}
+
+/** Base64 of the length of AWS's and Azure's keys: it may begin with a slash, as paths do. */
+function isKeyMaterial(value: string): boolean {
+  return /^[A-Za-z0-9/+]{40}$|^[A-Za-z0-9/+]{86}==$/.test(value) && isRandom(value)
+}
+
+/** A password as people write it outside an assignment: letters with digits, or with signs and both cases. */
+export function isPasswordLike(value: string): boolean {
+  if (/[./:_-]/.test(value) || value.length < 8 || value.length > 64) return isRandom(value)
+  const signs = /[!@#$%^&*]/.test(value)
+  return (
+    /[A-Za-z]/.test(value) &&
+    (/\d/.test(value)
+      ? signs || /[A-Z]/.test(value) || /\d{3}/.test(value)
+      : signs && /[A-Z]/.test(value) && /[a-z]/.test(value))
+  )
+}
+
+/** Random, by itself: what no one writes as a word or a name. */
+export function isRandom(value: string): boolean {
+  if (value.length < 12 || !/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value)) return false
+  return entropy(value) >= Math.min(3.4, Math.log2(value.length) - 0.4)
+}
