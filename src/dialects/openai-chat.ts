@@ -1,9 +1,22 @@
 /** OpenAI's chat completions, as spoken by api.openai.com, vLLM, llama.cpp, Ollama and most others. */
 import type { Dialect } from './dialect.js'
+import { names } from './openai-chat/names.js'
 import { forgetTokens, readError, readReply } from './openai-chat/reply.js'
 import { readRequest } from './openai-chat/request.js'
 import { ChatStream } from './openai-chat/stream.js'
 import { denied, error, errorFrame, filtered, turn, turnStream } from './openai-chat/write.js'
+
+/** The message, or the place as far as its names are this API's own: a name that a caller made up could be the finding itself. */
+function offender(pointer: string): string {
+  const message = /^\/messages\/\d+/.exec(pointer)
+  if (message !== null) return message[0]
+  let known = ''
+  for (const segment of pointer.split('/').slice(1)) {
+    if (!names.has(segment) && !/^\d+$/.test(segment)) break
+    known += `/${segment}`
+  }
+  return known
+}
 
 export const openaiChat: Dialect = {
   id: 'openai-chat',
@@ -23,7 +36,7 @@ export const openaiChat: Dialect = {
   readReply,
   readError,
   openStream: () => new ChatStream(),
-  offender: (pointer) => /^\/messages\/\d+/.exec(pointer)?.[0] ?? pointer,
+  offender,
   error,
   denied,
   turn,

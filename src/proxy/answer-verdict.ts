@@ -1,9 +1,9 @@
 /** What whole and streamed answers share: their verdict, and the review of what is kept from a client. */
 import type { ChatContent } from '../chat.js'
 import type { Denial } from '../dialects/denial.js'
-import { type Evaluation, strictest } from '../policy/evaluation.js'
+import type { Evaluation } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
-import { denialOf, evaluate } from './verdict.js'
+import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
 export async function judgeContent(exchange: Exchange, content: ChatContent): Promise<Evaluation | undefined> {
@@ -11,8 +11,7 @@ export async function judgeContent(exchange: Exchange, content: ChatContent): Pr
   const evaluation = await evaluate(exchange, 'answer', content, undefined)
   if (evaluation === undefined || content.media.length === 0) return evaluation
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
-    const floor = route.unscannable === 'deny' ? 'forbid' : 'divert'
-    return { ...evaluation, decision: strictest(evaluation.decision, floor) }
+    return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
   }
   for (const { kind } of content.media) deps.metrics.notEvaluated.inc({ reason: kind })
   return evaluation

@@ -13,7 +13,7 @@ import { readContext, readReviewId, readSession } from './context.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
 import { denialReply } from './reply.js'
 import { chooseRoute, type Route } from './routes.js'
-import { denialOf, evaluate, redactions } from './verdict.js'
+import { denialOf, evaluate, raise, redactions } from './verdict.js'
 
 /** What the transport is to send, and where. */
 export interface Forward {
@@ -60,11 +60,16 @@ export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply>
   const { route, chat } = exchange
   const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
   const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
+  // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
+  if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
   exchange.requestVerdict = evaluation
   if (evaluation === undefined || route.mode === 'observe') return forward(exchange, route.upstream)
   const decision = evaluation.decision
-  // Nobody saw what is in the media: a person has to, unless the rest is refused anyway.
-  if (unscanned === 'review' && decision !== 'forbid') return divert(exchange, evaluation)
+  if (unscanned !== undefined && decision !== 'forbid') {
+    const raised = raise(exchange, evaluation, 'divert')
+    exchange.requestVerdict = raised
+    return divert(exchange, raised)
+  }
   switch (decision) {
     case 'permit':
       return forward(exchange, route.upstream, evaluation)
@@ -79,17 +84,21 @@ export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply>
   }
 }
 
-/** @throws Fault `unscannable_content` */
-function checkMedia(route: Route, media: readonly Media[]): 'review' | undefined {
-  if (route.mode === 'enforce' && route.unscannable !== 'permit') {
-    if (route.unscannable === 'review') return 'review'
-    const { pointer, kind } = media[0]!
-    throw new Fault('unscannable_content', {
-      message: `The request holds content that cannot be evaluated (${kind}).`,
-      fields: { details: { pointer } }
-    })
-  }
-  return undefined
+/**
+ * @returns the first part that a person has to see, where the route says so
+ * @throws Fault `unscannable_content`
+ */
+function checkMedia(route: Route, media: readonly Media[]): Media | undefined {
+  if (route.mode === 'observe' || route.unscannable === 'permit') return undefined
+  if (route.unscannable === 'deny') throw unscannable(media[0]!)
+  return media[0]
+}
+
+function unscannable({ pointer, kind }: Media): Fault {
+  return new Fault('unscannable_content', {
+    message: `The request holds content that cannot be evaluated (${kind}).`,
+    fields: { details: { pointer } }
+  })
 }
 
 function forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {

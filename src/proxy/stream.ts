@@ -66,12 +66,12 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
         break
       }
       held += event.data.length
-      gauge.inc(event.data.length)
       if (passes) yield rawFrame(event)
+      else gauge.inc(event.data.length)
       if (held < budget) continue
       const stopped = await settle(exchange, stream)
       if (stopped !== undefined) return stopped
-      gauge.dec(held)
+      if (!passes) gauge.dec(held)
       held = 0
       const text = stream.release()
       if (!passes) {
@@ -93,7 +93,7 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
     if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
     throw error instanceof ClientGone ? error : transportFault(error)
   } finally {
-    gauge.dec(held)
+    if (!passes) gauge.dec(held)
     // After the end marker the connection is left to close in its own time; anything else is cut.
     if (!ended) discard(body)
   }

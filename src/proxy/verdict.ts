@@ -4,7 +4,7 @@ import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import { recordEvaluation } from '../observe/record.js'
-import { type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
+import { type Decision, type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
 import type { Exchange, FailureCause } from './exchange.js'
 
 /**
@@ -39,6 +39,18 @@ export async function evaluate(
     exchange.verdict = evaluation
   }
   return evaluation
+}
+
+/** A verdict made stricter by something that no text tells, for the headers too. */
+export function raise(exchange: Exchange, evaluation: Evaluation, floor: Decision): Evaluation {
+  const decision = strictest(evaluation.decision, floor)
+  if (decision === evaluation.decision) return evaluation
+  const raised = { ...evaluation, decision, is_blocked: decision === 'forbid' }
+  if (exchange.verdict !== undefined) {
+    exchange.verdict =
+      strictest(exchange.verdict.decision, decision) === exchange.verdict.decision ? exchange.verdict : raised
+  }
+  return raised
 }
 
 /** A key and its value share a pointer; the mark keeps their findings apart and never leaves this file. */

@@ -170,4 +170,6 @@ t.test('every code of the error table has its shape', async (t) => {
 t.test('an offender is the message, or the leaf where it lies in none', async (t) => {
   t.equal(dialect.offender('/messages/12/content/0/text'), '/messages/12')
   t.equal(dialect.offender('/tools/0/function/description'), '/tools/0/function/description')
+  t.equal(dialect.offender('/metadata/how to do harm'), '/metadata', 'names that a caller made up are not repeated')
+  t.equal(dialect.offender('/how to do harm/0'), '')
 })

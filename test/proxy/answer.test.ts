@@ -139,6 +139,16 @@ t.test('permitted answers arrive as they were', async (t) => {
   }
 })
 
+t.test('connections are kept, after streams too', async (t) => {
+  const upstream = await fakeUpstream(t, sse(sseText(chunks('hel', 'lo'))))
+  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
+  for (let i = 0; i < 5; i++) {
+    t.equal(shown(await (await gateway.post(streamed)).text()), 'hello')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  t.equal(upstream.connections, 1)
+})
+
 t.test('asked for a stream and answered whole, or the reverse: judged as it came', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })

@@ -102,7 +102,9 @@ t.test('a forbidden text in any leaf or key never reaches the upstream', async (
   for (const target of places) {
     const response = await gateway.post(rich((place) => (place === target ? 'forbidme' : 'fine')))
     t.equal(response.status, 400, target)
-    t.equal((await response.json()).error.code, 'content_filter')
+    const text = await response.text()
+    t.equal(JSON.parse(text).error.code, 'content_filter')
+    t.notMatch(text + JSON.stringify([...response.headers]), 'forbidme', `${target}: what was found is not repeated`)
   }
   for (const content of [`{"a":"\\u0066orbidme"}`, '{"a":{"\\u0066orbidme":1}}']) {
     const calls = [{ id: 'c', type: 'function', function: { name: 'f', arguments: content } }]
@@ -330,7 +332,9 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
   const path = (name: string) => `/${name}/v1/chat/completions`
   const gateway = await harness(
     t,
-    (['deny', 'review', 'permit'] as const).map((unscannable) => route({ path: path(unscannable), unscannable })),
+    (['deny', 'review', 'permit'] as const).map((unscannable) =>
+      route({ path: path(unscannable), unscannable, onFailure: 'open' })
+    ),
     { default: upstreamSettings(upstream.url) }
   )
   const parts: Record<string, unknown>[] = [
@@ -346,7 +350,9 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
     t.equal(denied.status, 422)
     t.match((await denied.json()).error, { code: 'unscannable_content', details: { pointer: '/messages/0/content/1' } })
     t.equal(denied.headers.get('x-should-retry'), 'false')
-    t.equal((await gateway.post(body, {}, path('review'))).status, 403)
+    const reviewed = await gateway.post(body, {}, path('review'))
+    t.equal(reviewed.status, 403)
+    t.equal(reviewed.headers.get('x-safety-decision'), 'divert')
     t.equal((await gateway.post(body, {}, path('permit'))).status, 200)
     t.equal(upstream.requests.at(-1)!.body.toString(), JSON.stringify(body))
     const texts = gateway.evaluator.inputs.flatMap(({ parts }) => parts.map(({ text }) => text))
@@ -367,6 +373,8 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
       'captions, names and addresses are text'
     )
   }
+  const unjudged = chat([{ type: 'text', text: 'crashme' }, parts[0]])
+  t.equal((await gateway.post(unjudged, {}, path('review'))).status, 422, 'a failing evaluator opens no way for media')
   const counted = (await gateway.metrics.notEvaluated.get()).values.map(({ labels, value }) => [labels.reason, value])
   t.same(Object.fromEntries(counted), { image: 3, audio: 1, file: 1 }, 'every pass is counted')
 })
