@@ -81,8 +81,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     proxy,
     async register(app) {
       registerEdge(app, edge)
-      registerHealth(app, ready)
       await registerDocs(app, version)
+      registerHealth(app, ready)
       await app.register(async (loaded) => {
         await registerOverload(loaded)
         registerEvaluate(loaded, { judge, reviews })

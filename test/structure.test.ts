@@ -34,9 +34,9 @@ const allowed: Record<string, string[]> = {
 const composition = ['gateway', 'platform', 'server', 'cli', 'index', 'http-proxy', 'library', 'listener', 'demo']
 
 const importsOf = (file: string) =>
-  [...readFileSync(join(src, file), 'utf8').matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'|^import '([^']+)'/gm)].map(
-    (match) => match[1] ?? match[2]!
-  )
+  [
+    ...readFileSync(join(src, file), 'utf8').matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'|^import '([^']+)'/gm)
+  ].map((match) => match[1] ?? match[2]!)
 
 t.test('rooms import in one direction', async (t) => {
   for (const file of files) {
@@ -59,12 +59,14 @@ t.test('only the edges know Fastify, and only the platform and the command open 
     if (['policy', 'detectors', 'dialects', 'identity', 'limits', 'text', 'storage', 'review'].includes(roomOf(file))) {
       t.notMatch(text, /from '(?:@fastify\/|fastify)/, `${file} knows no Fastify`)
     }
-    if (/openStorage\(\{/.test(text)) t.match(file, /^(?:platform\.ts|cli\/|cli\.ts|storage\/open\.ts)/, `${file} may open a store`)
+    if (/openStorage\(\{/.test(text))
+      t.match(file, /^(?:platform\.ts|cli\/|cli\.ts|storage\/open\.ts)/, `${file} may open a store`)
   }
 })
 
 t.test('every file can be imported, and doing so has no effect', async (t) => {
-  const handles = () => process.getActiveResourcesInfo().filter((name) => /Server|Timeout|Worker|Socket/.test(name)).length
+  const handles = () =>
+    process.getActiveResourcesInfo().filter((name) => /Server|Timeout|Worker|Socket/.test(name)).length
   const before = handles()
   for (const file of files) {
     if (roomOf(file) === 'cli' || file.endsWith('worker.ts')) continue

@@ -45,7 +45,11 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.setSerializerCompiler(() => JSON.stringify)
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit: deps.bodyLimit }, readJsonBody)
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: deps.bodyLimit },
+    jsonBodyParser(deps.bodyLimit)
+  )
 
   app.addHook('onRequest', function checkTarget(request, reply, next) {
     const facts: RequestFacts = {
@@ -122,7 +126,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   app.setErrorHandler(function answerError(error, request, reply) {
-    const fault = toFault(error as FastifyError, request.routeOptions.bodyLimit ?? deps.bodyLimit)
+    const fault = toFault(error as FastifyError, deps.bodyLimit)
     if (fault.status >= 500)
       log.error({ request_id: request.sluicegate?.id, err: describeError(fault.cause ?? fault) }, fault.code)
     sendFault(reply, fault, request)
@@ -140,21 +144,21 @@ function placeOf(httpPart: string | undefined): Place {
   return httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'params' : 'body'
 }
 
-function readJsonBody(
-  request: FastifyRequest,
-  bytes: Buffer,
-  done: (error: Error | null, body?: unknown) => void
-): void {
+/** Takes the coding off, reads strictly; an empty body is no body. */
+function jsonBodyParser(limit: number) {
   const read = (decoded: Buffer): Json | undefined => (decoded.length === 0 ? undefined : parseJson(decoded))
-  try {
-    const decoded = decodeBody(bytes, request.headers['content-encoding'], request.routeOptions.bodyLimit)
-    if (decoded instanceof Promise) {
-      decoded.then(read).then((body) => done(null, body), done)
-    } else {
-      done(null, read(decoded))
+  return function readJsonBody(
+    request: FastifyRequest,
+    bytes: Buffer,
+    done: (error: Error | null, body?: unknown) => void
+  ): void {
+    try {
+      const decoded = decodeBody(bytes, request.headers['content-encoding'], limit)
+      if (decoded instanceof Promise) decoded.then(read).then((body) => done(null, body), done)
+      else done(null, read(decoded))
+    } catch (error) {
+      done(error as Error)
     }
-  } catch (error) {
-    done(error as Error)
   }
 }
 

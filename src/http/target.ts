@@ -19,8 +19,28 @@ export function canonicalTarget(target: string): string | Fault {
 const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
- * Framing that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the message is
- * refused and, by the caller, its connection closed.
+ * Headers that say one thing each. Node keeps the first of most of them and drops the rest unseen, where another hop may
+ * keep the last.
+ */
+const single = new Set([
+  'host',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'x-api-key',
+  'x-session-id',
+  'x-safety-context',
+  'x-safety-review-id'
+])
+
+/** More header lines than any client of a chat API sends; Node's own bound drops what is beyond it unseen (CVE-2026-58044). */
+const maxHeaderLines = 100
+
+/**
+ * Framing and headers that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the
+ * message is refused and, by the caller, its connection closed.
  */
 export function checkFraming(raw: IncomingMessage): Fault | undefined {
   const coding = raw.headers['transfer-encoding']
@@ -30,11 +50,17 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
   if (bodiless.has(raw.method ?? '') && (coding !== undefined || Number(raw.headers['content-length'] ?? 0) > 0)) {
     return invalid('', 'unknown_field', `${raw.method} takes no body.`)
   }
-  let hosts = 0
   const { rawHeaders } = raw
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  if (rawHeaders.length > 2 * maxHeaderLines) {
+    return invalid('', 'too_long', `A request may have at most ${maxHeaderLines} header lines.`)
   }
-  return hosts > 1 ? invalid('host', 'duplicate_key', 'The Host header must be given once.') : undefined
+  const seen = new Set<string>()
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    if (seen.has(name) && single.has(name)) {
+      return invalid(name, 'duplicate_key', `The header ${name} may be given once.`)
+    }
+    seen.add(name)
+  }
+  return undefined
 }

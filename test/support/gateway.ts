@@ -59,7 +59,10 @@ export async function build(t: Teardown, { yaml = '', env = {}, clock, prefix }:
 }
 
 /** What `sluicegate serve` starts, on free ports, with its listeners and their bounds. */
-export async function serveReal(t: Teardown, { yaml, env = {} }: { yaml?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Serving> {
+export async function serveReal(
+  t: Teardown,
+  { yaml, env = {} }: { yaml?: string; env?: NodeJS.ProcessEnv } = {}
+): Promise<Serving> {
   const dir = tempDir(t)
   if (yaml !== undefined) writeFileSync(join(dir, 'gateway.yaml'), yaml)
   const serving = await start({
@@ -88,7 +91,12 @@ export interface Call {
 export async function call(
   url: string,
   path: string,
-  { key, method, body, headers = {} }: { key?: string; method?: string; body?: unknown; headers?: Record<string, string> } = {}
+  {
+    key,
+    method,
+    body,
+    headers = {}
+  }: { key?: string; method?: string; body?: unknown; headers?: Record<string, string> } = {}
 ): Promise<Call> {
   const response = await fetch(url + path, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
