@@ -39,7 +39,7 @@ function findBidi(text: string, found: Finding[]): void {
 
 /** Default-ignorable characters other than those of emoji sequences and hidden text, which are looked at apart. */
 const invisible =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb]+/g
+  /(?:\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d|[\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb])+/g
 const alphabetic = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]/u
 
 function findInvisible(text: string, found: Finding[]): void {

@@ -31,35 +31,46 @@ export const personalData: Detector = {
   ],
   find(text) {
     const found: Finding[] = []
-    if (text.includes('@')) found.push(...findEmails(text))
-    const digits = digitSigns(text)
-    if (digits === 0) return found
-    if (digits & LONG) {
-      found.push(...findPhones(text), ...findCards(text), ...findIbans(text), ...findNationalNumbers(text))
-      found.push(...findNetworkAddresses(text), ...findBirthDates(text))
-    }
-    found.push(...findStreets(text))
+    findEmails(text, 0, found)
+    eachDigitWindow(text, (from, to, many) => {
+      const window = text.slice(from, to)
+      if (many) for (const find of ofLongNumbers) find(window, from, found)
+      findStreets(window, from, found)
+    })
     return withoutOverlaps(found)
   }
 }
 
-const SOME = 1
-const LONG = 2
+const ofLongNumbers = [findPhones, findCards, findIbans, findNationalNumbers, findNetworkAddresses, findBirthDates]
 
-/** Whether there are digits, and whether four or more stand within twelve characters: the least that any number here has. */
-function digitSigns(text: string): number {
-  let signs = 0
+/** Characters read on either side of a digit: more than any shape here and the word beside it take. */
+const reach = 96
+
+/**
+ * Visits the surroundings of digits, since every shape here but an e-mail address has some.
+ * `many`: whether four of them stand within twelve characters, the least that a number here has.
+ */
+function eachDigitWindow(text: string, visit: (from: number, to: number, many: boolean) => void): void {
+  let from = -1
+  let to = 0
+  let many = false
   let count = 0
   let first = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (code < 48 || code > 57) continue
-    signs |= SOME
+    if (from < 0 || i - reach > to) {
+      if (from >= 0) visit(from, to, many)
+      from = Math.max(0, i - reach)
+      many = false
+      count = 0
+    }
+    to = Math.min(text.length, i + reach)
     if (count === 0 || i - first > 12) {
       count = 0
       first = i
     }
-    if (++count >= 4) return SOME | LONG
+    if (++count >= 4) many = true
   }
-  return signs
+  if (from >= 0) visit(from, to, many)
 }

@@ -1,6 +1,6 @@
 /** Secrets: tokens that their issuer marks, private keys, and values that stand beside a word for a secret. */
 import type { Detector, Finding } from './detector.js'
-import { type TokenShape, tokenShapes } from './secrets/tokens.js'
+import { tokenShapes } from './secrets/tokens.js'
 import { isPasswordLike, isSecretValue, isStandIn } from './secrets/values.js'
 import { before, withoutOverlaps } from './span.js'
 
@@ -18,11 +18,9 @@ export const secrets: Detector = {
   ],
   find(text) {
     const found: Finding[] = []
-    const shapes = tokenShapes.filter(({ literal }) => literal.length > 2 && text.includes(literal))
-    if (shapes.length > 0) findTokens(text, 0, text.length, shapes, found)
     if (text.includes('-----BEGIN')) findPrivateKeys(text, found)
     eachRun(text, (from, to) => {
-      if (to - from >= 20) findTokens(text, from, to, shortLiterals, found)
+      if (to - from >= shortestToken) findTokens(text, from, to, found)
       if (to - from <= longestRun) findValue(text, from, to, found)
     })
     if (text.includes('://')) findUrls(text, found)
@@ -30,13 +28,13 @@ export const secrets: Detector = {
   }
 }
 
-/** Their literal is too common in prose to search for: they are tried on runs that mix letters and digits alone. */
-const shortLiterals = tokenShapes.filter(({ literal }) => literal.length <= 2)
+/** No issuer's token is shorter, and next to no run of prose is as long. */
+const shortestToken = 20
 const longestRun = 2_048
 
-function findTokens(text: string, from: number, to: number, shapes: readonly TokenShape[], found: Finding[]): void {
-  const run = from === 0 && to === text.length ? text : text.slice(from, to)
-  for (const { kind, pattern, confidence, valid, literal } of shapes) {
+function findTokens(text: string, from: number, to: number, found: Finding[]): void {
+  const run = text.slice(from, to)
+  for (const { kind, pattern, confidence, valid, literal } of tokenShapes) {
     if (!run.includes(literal)) continue
     for (const { 0: token, index } of run.matchAll(pattern)) {
       if (/example|x{6}|0{8}|1234567890/i.test(token)) continue
@@ -52,15 +50,20 @@ function findTokens(text: string, from: number, to: number, shapes: readonly Tok
   }
 }
 
+/** Characters of the longest key looked for: 16,384 bits of RSA in base64. */
+const longestKey = 16_384
+
 /** PEM (RFC 7468) and OpenSSH private keys; public keys and certificates are none. A cut-off key counts to its last line. */
 function findPrivateKeys(text: string, found: Finding[]): void {
   for (const { 0: head, index } of text.matchAll(/-----BEGIN (?:[A-Z0-9]{2,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----/g)) {
     const body = index + head.length
-    const tail = /-----END [A-Z0-9 ]{0,40}-----/.exec(text.slice(body, body + 16_384))
-    const lines = /^(?:[\\rn]|[A-Za-z0-9+/=:,\s-])*/.exec(text.slice(body, body + 16_384))![0].trimEnd().length
-    const end = tail === null ? body + lines : body + tail.index + tail[0].length
-    const size = tail === null ? lines : tail.index
+    const next = text.indexOf('-----', body)
+    const isClosed = next >= 0 && next - body < longestKey && text.startsWith('-----END', next)
+    const until = next < 0 ? body + longestKey : Math.min(next, body + longestKey)
+    const size = /^(?:\\[rn]|[A-Za-z0-9+/=:,\s-])*/.exec(text.slice(body, until))![0].trimEnd().length
     if (size < 40) continue
+    const close = isClosed ? text.indexOf('-----', next + 8) : -1
+    const end = close >= 0 && close - next < 64 ? close + 5 : body + size
     const isAccount = /"type"\s*:\s*"service_account"/.test(text.slice(Math.max(0, index - 400), index))
     found.push({ kind: isAccount ? 'gcp_service_account' : 'private_key', confidence: 0.98, start: index, end })
   }
@@ -89,7 +92,7 @@ for (let code = 48; code < 58; code++) classes[code] = 2
 for (const sign of '!@#$%^&*') classes[sign.charCodeAt(0)] = 4
 for (const sign of '"\'`<>()[]{},;|\\') classes[sign.charCodeAt(0)] = 8
 
-/** Runs without spaces, quotes or brackets that mix letters with digits or signs: in prose there are next to none. */
+/** Runs without spaces, quotes or brackets that mix letters with digits or signs, or are long: in prose there are next to none. */
 function eachRun(text: string, visit: (from: number, to: number) => void): void {
   let from = 0
   let seen = 0
@@ -100,7 +103,7 @@ function eachRun(text: string, visit: (from: number, to: number) => void): void 
       seen |= kind
       continue
     }
-    if (seen > 2 && seen & 1 && i - from >= 6) visit(from, i)
+    if (i - from >= shortestToken || (seen > 2 && seen & 1 && i - from >= 6)) visit(from, i)
     from = i + 1
     seen = 0
   }

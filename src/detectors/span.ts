@@ -1,8 +1,8 @@
 /** Small helpers that detectors share. */
 import type { Finding } from './detector.js'
 
-/** What a finder returns: it names kinds by its own closed set. */
-export type Find = (text: string) => Finding[]
+/** Adds what it finds in `text`, whose first character stands at `offset` of the whole. */
+export type Find = (text: string, offset: number, found: Finding[]) => void
 
 /** The text just before `at`, in lower case: where the word stands that says what a number is. */
 export function before(text: string, at: number, reach: number): string {

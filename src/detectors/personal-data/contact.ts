@@ -1,14 +1,12 @@
 /** How a person is reached: e-mail, telephone, network and street addresses. */
 import { isIPv4, isIPv6 } from 'node:net'
-import type { Finding } from '../detector.js'
 import { before, type Find } from '../span.js'
 
 const localPart = /[\p{L}\p{N}._%+'-]/u
 const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}[\p{L}][\p{L}\p{N}-]{1,62}/u
 
 /** An address with a top-level domain. Lengths are those of RFC 5321 section 4.5.3.1. */
-export const findEmails: Find = (text) => {
-  const found: Finding[] = []
+export const findEmails: Find = (text, offset, found) => {
   for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
     let start = at
     while (start > 0 && at - start < 64 && localPart.test(text[start - 1]!)) start--
@@ -19,9 +17,8 @@ export const findEmails: Find = (text) => {
     // `scheme://user:password@host` and `git@host:path` name machines.
     if (text[start - 1] === ':' && before(text, start, 64).includes('://')) continue
     if (text.slice(start, at) === 'git' && /[:/]/.test(text[end] ?? '')) continue
-    found.push({ kind: 'email', confidence: 0.95, start, end })
+    found.push({ kind: 'email', confidence: 0.95, start: offset + start, end: offset + end })
   }
-  return found
 }
 
 const international = /(?<![\w+])(?:\+|(?<![./-])00(?=\d{1,3}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
@@ -35,8 +32,7 @@ const phoneWord =
 const otherNumber =
   /(?:isbn|issn|doi|order|tracking|version|invoice|ticket|product|code|serial|part|build|model|request|account|iban|card|coordinates?|\bid)\b[^\n]{0,12}$/
 
-export const findPhones: Find = (text) => {
-  const found: Finding[] = []
+export const findPhones: Find = (text, offset, found) => {
   const add = (pattern: RegExp, fewest: number, most: number, confidence: number, withWord: number) => {
     for (const { 0: match, index } of text.matchAll(pattern)) {
       const digits = match.replace(/\D/g, '').length
@@ -45,14 +41,14 @@ export const findPhones: Find = (text) => {
       const isNamed = phoneWord.test(context)
       if (!isNamed && otherNumber.test(context)) continue
       const score = isNamed ? withWord : confidence
-      if (score > 0) found.push({ kind: 'phone', confidence: score, start: index, end: index + match.length })
+      if (score > 0)
+        found.push({ kind: 'phone', confidence: score, start: offset + index, end: offset + index + match.length })
     }
   }
   if (/[+0]/.test(text)) add(international, 8, 17, 0.85, 0.95)
   add(northAmerican, 10, 11, 0.75, 0.95)
   add(national, 9, 12, 0.6, 0.9)
   add(bare, 7, 12, 0, 0.7)
-  return found
 }
 
 const fourGroups = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)/g
@@ -63,34 +59,32 @@ const hardware = /(?<![\w:-])[\da-f]{2}(?:[:-][\da-f]{2}){5}(?![\w:-])/gi
 const unroutable =
   /^(?:0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|255\.|::1$|::$|fe[89ab]|f[cd])/i
 
-export const findNetworkAddresses: Find = (text) => {
-  const found: Finding[] = []
+export const findNetworkAddresses: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(fourGroups)) {
     if (!isIPv4(match) || /(?:version|v|release|build)[ .:=]{0,2}$/.test(before(text, index, 12))) continue
     found.push({
       kind: 'ip_address',
       confidence: unroutable.test(match) ? 0.2 : 0.7,
-      start: index,
-      end: index + match.length
+      start: offset + index,
+      end: offset + index + match.length
     })
   }
-  if (!text.includes(':') && !text.includes('-')) return found
+  if (!text.includes(':') && !text.includes('-')) return
   for (const { 0: match, index } of text.matchAll(colonGroups)) {
     // `a::b` is also how programs join names: an address in earnest has more groups, and digits.
     if (!isIPv6(match) || !/\d/.test(match) || match.split(':').filter(Boolean).length < 3) continue
     found.push({
       kind: 'ip_address',
       confidence: unroutable.test(match) ? 0.2 : 0.7,
-      start: index,
-      end: index + match.length
+      start: offset + index,
+      end: offset + index + match.length
     })
   }
   for (const { 0: match, index } of text.matchAll(hardware)) {
     if (/[a-f]/i.test(match) || match.includes(':')) {
-      found.push({ kind: 'mac_address', confidence: 0.5, start: index, end: index + match.length })
+      found.push({ kind: 'mac_address', confidence: 0.5, start: offset + index, end: offset + index + match.length })
     }
   }
-  return found
 }
 
 const english =
@@ -108,8 +102,7 @@ const southern =
 const box = /(?<!\w)p\.? ?o\.? ?box \d{1,6}(?!\d)/gi
 
 /** A house number and a street: the strong shapes of a few languages. A town or post code near raises the confidence. */
-export const findStreets: Find = (text) => {
-  const found: Finding[] = []
+export const findStreets: Find = (text, offset, found) => {
   for (const pattern of [english, german, french, southern, box]) {
     for (const { 0: match, index } of text.matchAll(pattern)) {
       const end = index + match.length
@@ -121,8 +114,12 @@ export const findStreets: Find = (text) => {
       const named = /(?:address|adresse|direcci[oó]n|indirizzo|live|lives|living|wohn|habit|ship|deliver|send)/.test(
         before(text, index, 60)
       )
-      found.push({ kind: 'street_address', confidence: named ? 0.85 : after ? 0.7 : 0.55, start: index, end })
+      found.push({
+        kind: 'street_address',
+        confidence: named ? 0.85 : after ? 0.7 : 0.55,
+        start: offset + index,
+        end: offset + end
+      })
     }
   }
-  return found
 }

@@ -1,5 +1,4 @@
 /** Numbers of people: cards, accounts, national numbers, documents, dates of birth. */
-import type { Finding } from '../detector.js'
 import { before, type Find } from '../span.js'
 import { cnpj, codiceFiscale, cpf, dni, iban, luhn, nir, pesel, residentId, steuerId, verhoeff } from './checksums.js'
 
@@ -10,8 +9,7 @@ const issuer =
 const cardWord =
   /(?:card|visa|master|amex|american express|discover|maestro|credit|debit|paid with|cvv|cvc|kreditkarte|karte|tarjeta|carte|carta|cart[aã]o|卡号|信用卡)/
 
-export const findCards: Find = (text) => {
-  const found: Finding[] = []
+export const findCards: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(cardShape)) {
     const digits = match.replace(/\D/g, '')
     if (!issuer.test(digits) || /^(\d)\1+$/.test(digits)) continue
@@ -20,10 +18,14 @@ export const findCards: Find = (text) => {
     const isValid = digits.length >= 13 && luhn(digits)
     // A mistyped number is still someone's, where it is called a card.
     if (isValid || (isNamed && digits.length >= 14)) {
-      found.push({ kind: 'payment_card', confidence: isValid ? (isNamed ? 0.98 : 0.85) : 0.6, start: index, end })
+      found.push({
+        kind: 'payment_card',
+        confidence: isValid ? (isNamed ? 0.98 : 0.85) : 0.6,
+        start: offset + index,
+        end: offset + end
+      })
     }
   }
-  return found
 }
 
 /** Length by country, from the SWIFT IBAN registry (release 99). */
@@ -37,8 +39,7 @@ const lengths: ReadonlyMap<string, number> = new Map(
 )
 const accountWord = /(?:iban|bank|account|konto|cuenta|compte|conto|refund|transfer|wire|überweis|virement)/
 
-export const findIbans: Find = (text) => {
-  const found: Finding[] = []
+export const findIbans: Find = (text, offset, found) => {
   for (const { 0: head, index } of text.matchAll(/(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}/g)) {
     const length = lengths.get(head.slice(0, 2).toUpperCase())
     if (length === undefined) continue
@@ -54,12 +55,12 @@ export const findIbans: Find = (text) => {
     }
     const isNamed = accountWord.test(before(text, index, 48))
     const isOther = account.length !== length || /[A-Za-z0-9]/.test(text[end] ?? '')
-    if (!isOther && iban(account.toUpperCase())) found.push({ kind: 'iban', confidence: 0.97, start: index, end })
+    if (!isOther && iban(account.toUpperCase()))
+      found.push({ kind: 'iban', confidence: 0.97, start: offset + index, end: offset + end })
     else if (isNamed && account.length >= 15 && /\d{8}/.test(account)) {
-      found.push({ kind: 'iban', confidence: 0.6, start: index, end: wordEnd(text, end) })
+      found.push({ kind: 'iban', confidence: 0.6, start: offset + index, end: offset + wordEnd(text, end) })
     }
   }
-  return found
 }
 
 function wordEnd(text: string, from: number): number {
@@ -159,18 +160,16 @@ const nationals: readonly National[] = [
 
 const wordReach = 36
 
-export const findNationalNumbers: Find = (text) => {
-  const found: Finding[] = []
+export const findNationalNumbers: Find = (text, offset, found) => {
   const lower = text.toLowerCase()
   for (const { kind, shape, valid, confidence, word } of nationals) {
     if (word !== undefined && !word.test(lower)) continue
     for (const { 0: match, index } of text.matchAll(shape)) {
       if (!valid(match.replace(/[^A-Za-z0-9]/g, '').toUpperCase())) continue
       if (word !== undefined && !word.test(lower.slice(Math.max(0, index - wordReach), index))) continue
-      found.push({ kind, confidence, start: index, end: index + match.length })
+      found.push({ kind, confidence, start: offset + index, end: offset + index + match.length })
     }
   }
-  return found
 }
 
 const date =
@@ -178,12 +177,10 @@ const date =
 const birthWord =
   /(?:birth|born|\bdob\b|d\.o\.b|geburt|geboren|naissance|\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден)[^\n]{0,24}$/
 
-export const findBirthDates: Find = (text) => {
-  const found: Finding[] = []
+export const findBirthDates: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(date)) {
     if (birthWord.test(before(text, index, 40))) {
-      found.push({ kind: 'date_of_birth', confidence: 0.85, start: index, end: index + match.length })
+      found.push({ kind: 'date_of_birth', confidence: 0.85, start: offset + index, end: offset + index + match.length })
     }
   }
-  return found
 }
