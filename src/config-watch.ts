@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Settings } from './settings.js'
 
 /** A change is acted upon once two looks in a row saw the same, so that a file half written is not read. */
-const lookEveryMs = 250
+const defaultLookEveryMs = 250
 
 /** What a running process cannot change, each with how to read it and how to keep it. */
 const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = {
@@ -34,7 +34,7 @@ export interface WatchHandlers {
 }
 
 export interface Watcher {
-  /** Looks once; what a timer does every 250 ms. */
+  /** Looks once; what a timer does again and again. */
   look(): Promise<void>
   /** Loads now, changed or not; what SIGHUP does. */
   reload(): Promise<void>
@@ -45,7 +45,12 @@ export interface Watcher {
  * @param load reads the configuration afresh; throws where it is bad
  * @param current what is in force now
  */
-export function watchSettings(load: () => Settings, current: Settings, handlers: WatchHandlers): Watcher {
+export function watchSettings(
+  load: () => Settings,
+  current: Settings,
+  handlers: WatchHandlers,
+  lookEveryMs = defaultLookEveryMs
+): Watcher {
   let inForce = current
   let closed = false
   let acted: string | undefined
@@ -70,13 +75,26 @@ export function watchSettings(load: () => Settings, current: Settings, handlers:
   async function look(): Promise<void> {
     if (current.file === undefined) return
     const now = await fingerprint(current.file)
+    const isFirst = acted === undefined
     const isStable = now === seen
     seen = now
-    // The first look only remembers what there is.
     acted ??= now
+    if (isFirst) {
+      // The file may have changed since `current` was read from it, while the process started.
+      if (differs()) await reload()
+      return
+    }
     if (!isStable || now === acted) return
     acted = now
     await reload()
+  }
+  function differs(): boolean {
+    try {
+      return !isDeepStrictEqual(load(), inForce)
+    } catch {
+      // To be told of by the reload.
+      return true
+    }
   }
 
   const timer = setInterval(() => void look(), lookEveryMs)

@@ -210,14 +210,21 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
   const seen: [limit: number, port: number, restart: readonly string[]][] = []
   const failures: string[] = []
   let refuse = false
-  const watcher = watchSettings(load, load(), {
-    async change(next: Settings, restart) {
-      if (refuse) throw new Error('not put in force')
-      t.ok(Object.isFrozen(next) && Object.isFrozen(next.server))
-      seen.push([next.limits.livePerMinute, next.server.port, restart])
+  /** The test looks by itself. */
+  const never = 2 ** 31 - 1
+  const watcher = watchSettings(
+    load,
+    load(),
+    {
+      async change(next: Settings, restart) {
+        if (refuse) throw new Error('not put in force')
+        t.ok(Object.isFrozen(next) && Object.isFrozen(next.server))
+        seen.push([next.limits.livePerMinute, next.server.port, restart])
+      },
+      failure: (error) => failures.push((error as Error).message)
     },
-    failure: (error) => failures.push((error as Error).message)
-  })
+    never
+  )
   t.teardown(() => watcher.close())
   /** A change counts once two looks saw the same. */
   const look = async () => {
@@ -263,6 +270,23 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
   await look()
   t.same(seen.splice(0), [[6, 8080, []]], 'a symlink on the way to the file is swapped')
 
+  const before = load()
+  writeFileSync(file, 'limits: { live_per_minute: 7 }')
+  const late = watchSettings(
+    load,
+    before,
+    {
+      change: (next) => void seen.push([next.limits.livePerMinute, next.server.port, []]),
+      failure: (error) => failures.push((error as Error).message)
+    },
+    never
+  )
+  await late.look()
+  late.close()
+  t.same(seen.splice(0), [[7, 8080, []]], 'a change between the first reading and the first look is seen')
+  await look()
+  t.same(seen.splice(0), [[7, 8080, []]])
+
   refuse = true
   await watcher.reload()
   t.same(failures.splice(0), ['not put in force'], 'a change that cannot be put in force is a failure too')
@@ -273,8 +297,8 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
   t.same(
     seen.splice(0),
     [
-      [6, 8080, ['SLUICEGATE_DATA_KEY']],
-      [6, 8080, ['SLUICEGATE_DATA_KEY']]
+      [7, 8080, ['SLUICEGATE_DATA_KEY']],
+      [7, 8080, ['SLUICEGATE_DATA_KEY']]
     ],
     'SIGHUP reloads without a change of the file'
   )
