@@ -53,11 +53,12 @@ async function readValue(
 ): Promise<{ value: JsonObject; bytes: string | Buffer }> {
   const { deps } = exchange
   const limit = deps.answerLimit ?? defaultAnswerLimit
-  const bytes = await readAll(answer, limit)
+  const bytes = Buffer.isBuffer(answer.body) ? answer.body : await readAll(answer, limit)
   let value: Json
   let decoded: Buffer
   try {
-    decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
+    const decoding = decodeBody(bytes, answer.headers['content-encoding'], limit)
+    decoded = decoding instanceof Promise ? await decoding : decoding
     if (answer.key !== undefined && decoded.includes(answer.key)) throw new Error('the answer holds the credential')
     value = parseJson(decoded, { nodes: answerNodes })
   } catch (cause) {

@@ -21,7 +21,8 @@ export async function evaluate(
   const began = deps.clock.monotonic()
   let evaluation: Evaluation
   try {
-    const input = { parts: content.parts.map(markKey), joined: content.joined, context, session, direction }
+    const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
+    const input = { parts, joined: content.joined, context, session, direction }
     const verdict = deps.evaluator.evaluate(input, route.constitution)
     // Short texts are judged at once: no turn of the loop for them.
     evaluation = verdict instanceof Promise ? await verdict : verdict
