@@ -3,7 +3,7 @@
  * passes them. Nothing else in the program knows all the rooms.
  */
 import Fastify, { type FastifyInstance } from 'fastify'
-import { upstreamSettings } from './config.js'
+import { upstreamSettings } from './config/load.js'
 import { Fault } from './errors.js'
 import { registerDocs } from './http/docs.js'
 import { type EdgeDeps, registerEdge, sendFault } from './http/edge.js'

@@ -1,6 +1,6 @@
 /** What the two public faces share: an open gateway from typed options. */
 import type { Clock } from './clock.js'
-import { loadSettings, weakenings } from './config.js'
+import { loadSettings, weakenings } from './config/load.js'
 import { createGateway, type Gateway } from './gateway.js'
 import { createLog, type Log } from './observe/log.js'
 import { openPlatform } from './platform.js'

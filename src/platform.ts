@@ -3,7 +3,7 @@
  * metrics. Opened once per process; gateways come and go in front of it.
  */
 import { type Clock, systemClock } from './clock.js'
-import { weakenings } from './config.js'
+import { weakenings } from './config/load.js'
 import { startDemo } from './demo.js'
 import { type Admission, createAdmission } from './identity/admission.js'
 import { KeyService } from './identity/key-service.js'

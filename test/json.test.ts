@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
-import { decodeUtf8, type JsonLimits, parseJson } from '../src/json.js'
+import { decodeUtf8, type JsonLimits, parseJson } from '../src/json/parse.js'
 
 function refusal(read: () => unknown): string {
   try {

@@ -29,7 +29,7 @@ const allowed: Record<string, string[]> = {
   dialects: ['policy'],
   http: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'storage'],
   proxy: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'http'],
-  config: ['policy', 'identity']
+  config: ['policy', 'identity', 'dialects']
 }
 const composition = ['gateway', 'platform', 'server', 'cli', 'index', 'http-proxy', 'library', 'listener', 'demo']
 

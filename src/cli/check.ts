@@ -1,6 +1,6 @@
 /** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
 import { systemClock } from '../clock.js'
-import { ConfigError, loadSettings, weakenings } from '../config.js'
+import { ConfigError, loadSettings, weakenings } from '../config/load.js'
 import { parseKey } from '../identity/key-format.js'
 import { createEvaluator } from '../policy/evaluator.js'
 import { ConstitutionError } from '../policy/problems.js'

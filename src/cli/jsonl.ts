@@ -2,7 +2,7 @@
 import type { Json } from '../chat.js'
 import { Fault, invalid } from '../errors.js'
 import { readEvaluateInput } from '../http/evaluate-input.js'
-import { parseJson } from '../json.js'
+import { parseJson } from '../json/parse.js'
 import type { Evaluate } from './evaluate.js'
 import { print, Told } from './terminal.js'
 

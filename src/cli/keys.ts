@@ -1,6 +1,6 @@
 /** `sluicegate keys`: the key service on the store itself, with the rights of whoever may open its file. */
 import { systemClock } from '../clock.js'
-import { loadSettings } from '../config.js'
+import { loadSettings } from '../config/load.js'
 import type { Actor, KeyRecord } from '../identity/caller.js'
 import { KeyService } from '../identity/key-service.js'
 import type { Environment } from '../storage/contracts.js'

@@ -1,6 +1,6 @@
 /** What the sub-commands share: exit codes, sentences for errors, writing with back-pressure. */
 import { once } from 'node:events'
-import { ConfigError } from '../config.js'
+import { ConfigError } from '../config/load.js'
 import { Fault } from '../errors.js'
 import { ConstitutionError } from '../policy/problems.js'
 

@@ -76,7 +76,12 @@ export function createMetrics(gauges: Gauges) {
     ),
     ruleMatches: counter('rule_matches_total', 'Matches of a rule.', ['rule', 'category']),
     requests: counter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
-    overhead: histogram('overhead_seconds', 'Time added by the gateway, without the upstream.', ['route'], overheadBuckets),
+    overhead: histogram(
+      'overhead_seconds',
+      'Time added by the gateway, without the upstream.',
+      ['route'],
+      overheadBuckets
+    ),
     upstreamDuration: histogram(
       'upstream_duration_seconds',
       'Time of the upstream, from sending to its last byte.',

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../chat.js'
 import { isObject } from '../dialects/rewrite.js'
 import { invalid } from '../errors.js'
-import { parseJson } from '../json.js'
+import { parseJson } from '../json/parse.js'
 import type { Inbound } from './exchange.js'
 import type { Route } from './routes.js'
 

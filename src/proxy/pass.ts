@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dialect } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
-import { parseJson } from '../json.js'
+import { parseJson } from '../json/parse.js'
 import type { Cancel } from './cancel.js'
 import type { Reply } from './exchange.js'
 import { readAll, send } from './forward.js'

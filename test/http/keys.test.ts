@@ -91,7 +91,9 @@ t.test('rotate: the old key works for exactly five minutes more, and both share 
   clock.advance(1)
   t.match(await evaluate(url, made.key), { status: 401, body: { error: 'invalid_api_key' } }, 'at 300 s')
   t.match(await evaluate(url, rotated.body.key), { status: 200 })
-  t.match(await call(url, path, { key }), { body: { keys: [{}, { status: 'revoked' }, { status: 'active' }] } })
+  const { body: list } = await call(url, path, { key })
+  const old = list.keys.find(({ key_id }: { key_id: string }) => key_id === made.record.key_id)
+  t.match(old, { status: 'revoked', rotated_to: rotated.body.record.key_id })
 })
 
 t.test('revoking a retiring key ends its grace', async (t) => {

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../src/config.js'
+import { ConfigError } from '../../src/config/load.js'
 
 /** The problems of a configuration, one a line; '' where it is accepted. */
 export function problemsOf(load: () => unknown): string {

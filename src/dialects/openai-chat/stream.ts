@@ -3,7 +3,7 @@
  * with tool calls told apart by their own `index`. All other leaves of a chunk repeat from chunk to chunk and are judged once.
  */
 import type { ChatPart, ChatReply, Json, JsonObject } from '../../chat.js'
-import { parseJson } from '../../json.js'
+import { parseJson } from '../../json/parse.js'
 import type { ReplyStream, ServerSentEvent, TurnFacts } from '../dialect.js'
 import { isObject, pointerSegment, type Replacement, rewriteLeaf, setOwn } from '../rewrite.js'
 import { Collector } from '../walk.js'

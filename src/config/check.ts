@@ -1,0 +1,89 @@
+/** Holds a parsed file against the schema of `config-schema.ts`, and says in sentences what does not fit. */
+import { Ajv, type ErrorObject } from 'ajv'
+import { FileSchema, formats } from './schema.js'
+
+/** One place that does not fit, by its path of keys and indexes. */
+export interface SchemaProblem {
+  path: (string | number)[]
+  /** True where the key itself is the mistake. */
+  atKey: boolean
+  reason: string
+}
+
+/**
+ * Checks a parsed file against the schema; every problem, in the order of the schema. A text where a number, or true or
+ * false, belongs is read as one and replaced in `value`: variables are texts, and so is what YAML has in quotes.
+ */
+export function createFileCheck(): (value: unknown) => SchemaProblem[] {
+  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats })
+  const validate = ajv.compile(FileSchema)
+  return function check(value) {
+    if (validate(value)) return []
+    const misread = (validate.errors ?? []).filter(({ keyword }) => keyword === 'type')
+    const errors =
+      misread.map((error) => reread(value, error)).includes(true) && validate(value) ? [] : (validate.errors ?? [])
+    return (
+      errors
+        // What the alternatives of `anyOf` say one by one is noise beside what the key accepts.
+        .filter((error) => !error.schemaPath.includes('/anyOf/'))
+        .map((error) => {
+          const path = steps(error.instancePath, value)
+          const accepts = (error.parentSchema as { accepts?: string }).accepts
+          switch (error.keyword) {
+            case 'additionalProperties': {
+              const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+              const key = String(error.params['additionalProperty'])
+              return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
+            }
+            case 'required':
+              return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
+            default: {
+              const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
+              return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
+            }
+          }
+        })
+    )
+  }
+}
+
+function article(type: unknown): string {
+  const names: Record<string, string> = {
+    object: 'a mapping',
+    array: 'a list',
+    integer: 'a whole number',
+    string: 'a text',
+    boolean: 'true or false'
+  }
+  return [type]
+    .flat()
+    .map((name) => names[String(name)] ?? String(name))
+    .join(' or ')
+}
+
+/** Replaces a text by the number or boolean that it spells, where that is what the schema asks for. */
+function reread(root: unknown, { instancePath, params, data }: ErrorObject): boolean {
+  if (typeof data !== 'string') return false
+  const isBoolean = params['type'] === 'boolean' && /^(?:true|false)$/.test(data)
+  const isWhole = params['type'] === 'integer' && /^-?(?:0|[1-9]\d{0,14})$/.test(data)
+  if (!isBoolean && !isWhole) return false
+  const path = steps(instancePath, root)
+  const last = path.pop() as string | number
+  const parent = path.reduce((at, step) => (at as Record<string | number, unknown>)[step], root)
+  ;(parent as Record<string | number, unknown>)[last] = isBoolean ? data === 'true' : Number(data)
+  return true
+}
+
+/** A JSON pointer as keys and, where it leads into a list, indexes. */
+function steps(pointer: string, root: unknown): (string | number)[] {
+  let at = root
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((token) => {
+      const name = token.replaceAll('~1', '/').replaceAll('~0', '~')
+      const step = Array.isArray(at) ? Number(name) : name
+      at = (at as Record<string, unknown>)[name]
+      return step
+    })
+}

@@ -1,0 +1,97 @@
+/** The environment's share of the configuration (CONTRACT section 1), read and checked. An empty variable is an unset one. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type UpstreamAuth, upstreamAuths } from '../settings.js'
+import { isHttpPrefix } from '../units.js'
+import { errorCode, type Problem } from './file.js'
+
+/** Variables that hold secrets: each may come as `<name>_FILE`, the path of a file that holds it (as containers mount them). */
+const secrets: ReadonlySet<string> = new Set([
+  'SLUICEGATE_UPSTREAM_KEY',
+  'SLUICEGATE_BOOTSTRAP_KEY',
+  'SLUICEGATE_DATA_KEY',
+  'SLUICEGATE_DATABASE_URL',
+  'SLUICEGATE_REDIS_URL'
+])
+
+export interface Environment {
+  host: string | undefined
+  port: number | undefined
+  opsHost: string | undefined
+  opsPort: number | undefined
+  config: string | undefined
+  dataDir: string | undefined
+  databaseUrl: string | undefined
+  redisUrl: string | undefined
+  dataKey: Buffer | undefined
+  bootstrapKey: string | undefined
+  upstream: string | undefined
+  upstreamKey: string | undefined
+  upstreamAuth: UpstreamAuth | undefined
+  workers: number | undefined
+  /** Any variable, for substitution in the file; a secret also where only its file is given. */
+  lookup(name: string): string | undefined
+}
+
+export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: Problem[]): Environment {
+  const fail = (path: string, reason: string): undefined => {
+    problems.push({ source: 'environment', path, reason })
+  }
+  const set = (name: string) => (env[name] === '' ? undefined : env[name])
+
+  // Read once each: a file that is swapped meanwhile must not give two values, nor one problem twice.
+  const held = new Map<string, string | undefined>([...secrets].map((name) => [name, readSecret(name)]))
+  function readSecret(name: string): string | undefined {
+    const value = set(name)
+    const file = set(`${name}_FILE`)
+    if (file === undefined) return value
+    if (value !== undefined) return fail(name, `is set, and so is ${name}_FILE (set one of them)`)
+    try {
+      // Editors and `echo` end files with a line break that no secret ends with.
+      const content = readFileSync(resolve(cwd, file), 'utf8').replace(/[\r\n]+$/, '')
+      return content === '' ? fail(`${name}_FILE`, 'names a file that is empty') : content
+    } catch (error) {
+      return fail(`${name}_FILE`, `names a file that cannot be read (${errorCode(error)})`)
+    }
+  }
+  const lookup = (name: string) => (secrets.has(name) ? held.get(name) : set(name))
+
+  function checked(name: string, accepts: string, valid: (value: string) => boolean): string | undefined {
+    const value = lookup(name)
+    if (value === undefined || valid(value)) return value
+    return fail(name, `is not valid (${accepts})`)
+  }
+  function whole(name: string, least: number, most: number): number | undefined {
+    const isWhole = (value: string) => /^\d{1,6}$/.test(value) && Number(value) >= least && Number(value) <= most
+    const value = checked(name, `a whole number from ${least} to ${most}`, isWhole)
+    return value === undefined ? undefined : Number(value)
+  }
+  const host = (name: string) => checked(name, 'an address or a host name', (value) => /^[A-Za-z0-9.:_-]+$/.test(value))
+
+  const dataKey = checked('SLUICEGATE_DATA_KEY', '32 bytes in base64', (value) => /^[A-Za-z0-9+/]{43}=?$/.test(value))
+  return {
+    host: host('SLUICEGATE_HOST'),
+    port: whole('SLUICEGATE_PORT', 0, 65535),
+    opsHost: host('SLUICEGATE_OPS_HOST'),
+    opsPort: whole('SLUICEGATE_OPS_PORT', 0, 65535),
+    config: lookup('SLUICEGATE_CONFIG'),
+    dataDir: lookup('SLUICEGATE_DATA_DIR'),
+    databaseUrl: lookup('SLUICEGATE_DATABASE_URL'),
+    redisUrl: lookup('SLUICEGATE_REDIS_URL'),
+    dataKey: dataKey === undefined ? undefined : Buffer.from(dataKey, 'base64'),
+    bootstrapKey: lookup('SLUICEGATE_BOOTSTRAP_KEY'),
+    upstream: checked(
+      'SLUICEGATE_UPSTREAM',
+      'an http or https URL without credentials, query or fragment; the key goes to SLUICEGATE_UPSTREAM_KEY',
+      isHttpPrefix
+    ),
+    upstreamKey: checked('SLUICEGATE_UPSTREAM_KEY', 'visible ASCII, as a header takes it', (value) =>
+      /^[\x21-\x7e]+$/.test(value)
+    ),
+    upstreamAuth: checked('SLUICEGATE_UPSTREAM_AUTH', upstreamAuths.join(', '), (value) =>
+      (upstreamAuths as readonly string[]).includes(value)
+    ) as UpstreamAuth | undefined,
+    workers: whole('SLUICEGATE_WORKERS', 1, 1024),
+    lookup
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Environment over file over defaults, checked whole and compiled once into frozen `Settings`: nothing later in the
+ * program reads a variable, parses a unit or guesses a default. CONTRACT section 1.
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Settings } from '../settings.js'
+import { parseDuration, parseSize } from '../units.js'
+import { createFileCheck } from './check.js'
+import { type Environment, readEnvironment } from './env.js'
+import { ConfigError, type ConfigFile, type Problem, readConfigFile, showPath } from './file.js'
+import { checkReferences, compileRoutes } from './routes.js'
+import type { FileConfig } from './schema.js'
+import { compileUpstreams, type Fail, readTls } from './upstreams.js'
+
+export { ConfigError, type Problem } from './file.js'
+export { upstreamSettings } from './upstreams.js'
+export { restartKeys, type Watcher, type WatchHandlers, watchSettings } from './watch.js'
+export { weakenings } from './weakenings.js'
+
+/** `config/` of the package: the same from `src` and from `dist`. */
+const shipped = fileURLToPath(new URL('../../config/', import.meta.url))
+
+export interface LoadOptions {
+  env: NodeJS.ProcessEnv
+  /** What relative paths in variables and in `file` start from. */
+  cwd: string
+  /** Over `SLUICEGATE_CONFIG`. */
+  file?: string
+}
+
+/** @throws ConfigError with every problem found */
+export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
+  const problems: Problem[] = []
+  const environment = readEnvironment(env, cwd, problems)
+  const chosen = asked ?? environment.config
+  const path = chosen === undefined ? join(shipped, 'gateway.yaml') : resolve(cwd, chosen)
+  // Only the shipped file may be absent, where the program is packed without it: then the defaults stand alone.
+  const file = chosen === undefined && !existsSync(path) ? undefined : path
+
+  const source = file === undefined ? nothing : readFile(file, cwd, environment, problems)
+  for (const fault of createFileCheck()(source.value)) {
+    problems.push(source.problem(fault.path, fault.reason, fault.atKey))
+  }
+  // What does not fit the schema cannot be compiled; what cannot be compiled is found all at once.
+  if (problems.length > 0) throw new ConfigError(problems)
+  const config = source.value as FileConfig
+  const fail: Fail = (at, reason) => problems.push(source.problem(at, reason))
+  const settings = compile(config, { environment, file, cwd, fail, problems })
+  if (problems.length > 0) throw new ConfigError(problems)
+  return deepFreeze(settings)
+}
+
+const nothing: ConfigFile = {
+  value: {},
+  problem: (path, reason) => ({ source: 'defaults', path: showPath(path), reason })
+}
+
+function readFile(file: string, cwd: string, environment: Environment, problems: Problem[]): ConfigFile {
+  const inside = relative(cwd, file)
+  const shown = inside.startsWith('..') || isAbsolute(inside) ? file : inside
+  try {
+    return readConfigFile(file, shown, environment.lookup)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+    return nothing
+  }
+}
+
+interface Compilation {
+  environment: Environment
+  file: string | undefined
+  cwd: string
+  fail: Fail
+  problems: Problem[]
+}
+
+function compile(config: FileConfig, { environment, file, cwd, fail, problems }: Compilation): Settings {
+  const folder = file === undefined ? cwd : dirname(file)
+  const { server = {}, ops = {}, storage = {}, limits = {}, review = {} } = config
+  const failVariable = (path: string, reason: string) => problems.push({ source: 'environment', path, reason })
+
+  const bodyLimit = parseSize(server.body_limit ?? '1MiB') as number
+  const tls = server.tls === undefined ? undefined : readTls(server.tls, folder, ['server', 'tls'], fail)
+  const upstreams = compileUpstreams(config, environment, folder, fail)
+  const demo = Object.keys(upstreams).length === 0
+  if (demo && (environment.upstreamKey ?? environment.upstreamAuth) !== undefined) {
+    const name = environment.upstreamKey === undefined ? 'SLUICEGATE_UPSTREAM_AUTH' : 'SLUICEGATE_UPSTREAM_KEY'
+    failVariable(name, 'is set, but no upstream is (set SLUICEGATE_UPSTREAM, or upstreams in the file)')
+  }
+  const constitutions = { ...shippedConstitutions(), ...resolveAll(config.constitutions ?? {}, folder) }
+  checkReferences(
+    config,
+    new Set(demo ? ['default'] : Object.keys(upstreams)),
+    new Set(Object.keys(constitutions)),
+    fail
+  )
+
+  const dataDir = resolve(cwd, environment.dataDir ?? 'data')
+  const fromFile = { url: storage.url, base: folder, fail: (reason: string) => fail(['storage', 'url'], reason) }
+  const fromVariable = {
+    url: environment.databaseUrl,
+    base: cwd,
+    fail: (reason: string) => failVariable('SLUICEGATE_DATABASE_URL', reason)
+  }
+  const chosenStorage = environment.databaseUrl === undefined ? fromFile : fromVariable
+  refuseUnsupported(config, environment, fail, failVariable)
+
+  return {
+    file,
+    server: {
+      host: environment.host ?? server.host ?? '127.0.0.1',
+      port: environment.port ?? server.port ?? 8080,
+      trustedProxies: server.trusted_proxies ?? [],
+      bodyLimit,
+      tls: tls === undefined ? undefined : { cert: tls.cert ?? '', key: tls.key ?? '' }
+    },
+    ops: {
+      host: environment.opsHost ?? ops.host ?? '127.0.0.1',
+      port: environment.opsPort ?? ops.port ?? 9464
+    },
+    storage: {
+      url: storageUrl(chosenStorage) ?? `sqlite:${join(dataDir, 'sluicegate.db')}`,
+      staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number
+    },
+    dataDir,
+    dataKey: environment.dataKey,
+    bootstrapKey: environment.bootstrapKey,
+    docsUrl: config.docs_url ?? '/docs',
+    upstreams,
+    demo,
+    routes: compileRoutes(config, bodyLimit),
+    limits: {
+      livePerMinute: limits.live_per_minute ?? 100,
+      testPerMinute: limits.test_per_minute ?? 20,
+      failedAuthPerAddressPerMinute: limits.failed_auth_per_address_per_minute ?? 100
+    },
+    review: {
+      expiryMs: parseDuration(review.expiry ?? '24h') as number,
+      // Alone with the demo, a newcomer has one key, and wants to see the whole way of a review.
+      allowOwn: review.allow_own ?? demo
+    },
+    constitutions,
+    workers: 1
+  }
+}
+
+/** What the contract names and this version does not do yet is refused, never silently left out. */
+function refuseUnsupported(
+  config: FileConfig,
+  environment: Environment,
+  fail: Fail,
+  failVariable: (path: string, reason: string) => void
+): void {
+  const redis = 'is set, but this version keeps limits and sessions in one process only (leave it out)'
+  if (environment.redisUrl !== undefined) failVariable('SLUICEGATE_REDIS_URL', redis)
+  if (config.redis?.url !== undefined) fail(['redis', 'url'], redis)
+  if ((environment.workers ?? 1) > 1)
+    failVariable('SLUICEGATE_WORKERS', 'is more than 1, but this version serves from one process only (1)')
+}
+
+/** Undefined where none is given. `sqlite://` and `sqlite:` mean the same, as in other tools. */
+function storageUrl({
+  url,
+  base,
+  fail
+}: {
+  url: string | undefined
+  base: string
+  fail(reason: string): void
+}): string | undefined {
+  if (url === undefined || url === 'memory:') return url
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1]
+  if (path !== undefined && path !== ':memory:') return `sqlite:${resolve(base, path)}`
+  // Never the URL itself: it may hold a password.
+  if (/^postgres(?:ql)?:/.test(url)) fail('names PostgreSQL, which this version does not support (sqlite:<path>)')
+  else fail('is not valid (sqlite:<path>, or memory: to keep nothing)')
+  return undefined
+}
+
+function shippedConstitutions(): Record<string, string> {
+  const folder = join(shipped, 'constitutions')
+  if (!existsSync(folder)) return {}
+  const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
+  return Object.fromEntries(files.sort().map((name) => [basename(name, '.yaml'), join(folder, name)]))
+}
+
+function resolveAll(paths: Readonly<Record<string, string>>, folder: string): Record<string, string> {
+  return Object.fromEntries(Object.entries(paths).map(([name, path]) => [name, resolve(folder, path)]))
+}
+
+function deepFreeze<T>(value: T): T {
+  // A view on bytes cannot be frozen; the only one is the data key.
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
+  for (const inner of Object.values(value)) deepFreeze(inner)
+  return Object.freeze(value)
+}

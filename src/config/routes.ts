@@ -1,0 +1,118 @@
+/** The routes of a configuration: defaults merged in, references checked, one `RouteSettings` each. */
+
+import type { DialectId, RouteSettings } from '../settings.js'
+import { parseSize } from '../units.js'
+import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
+import type { Fail } from './upstreams.js'
+
+/** Where each dialect's own documentation puts its chat: what is served where no routes are configured. */
+const publishedPaths: Readonly<Record<DialectId, readonly string[]>> = {
+  'openai-chat': ['/v1/chat/completions']
+}
+
+/** What holds where neither a route nor `defaults` says otherwise (CONTRACT section 1). */
+const treatment: Required<FileTreatment> = {
+  mode: 'enforce',
+  respond: 'error',
+  output: 'window',
+  divert: 'queue',
+  on_failure: 'closed',
+  unscannable: 'deny',
+  redact: [],
+  constitution: 'default',
+  caller_context: ['topic', 'platform']
+}
+
+export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSettings[] {
+  const written = file.routes ?? publishedRoutes()
+  const routes = written.map((route): RouteSettings => {
+    const merged = { ...treatment, ...file.defaults, ...route }
+    return {
+      id: route.path,
+      method: 'POST',
+      path: route.path,
+      upstreamPath: route.upstream_path ?? route.path,
+      dialect: route.dialect,
+      upstream: route.upstream ?? 'default',
+      match: route.match,
+      mode: merged.mode,
+      respond: merged.respond,
+      output: merged.output,
+      divert: merged.divert,
+      onFailure: merged.on_failure,
+      unscannable: merged.unscannable,
+      redact: [...new Set(merged.redact)],
+      constitution: merged.constitution,
+      callerContext: [...new Set(merged.caller_context)],
+      bodyLimit: route.body_limit === undefined ? bodyLimit : (parseSize(route.body_limit) as number)
+    }
+  })
+  return withUniqueIds(routes)
+}
+
+function publishedRoutes(): FileRoute[] {
+  return (Object.keys(publishedPaths) as DialectId[]).flatMap((dialect) =>
+    publishedPaths[dialect].map((path) => ({ path, dialect }))
+  )
+}
+
+/** Routes that share a path are told apart by their upstream, and where they share that too, by their order. */
+function withUniqueIds(routes: RouteSettings[]): RouteSettings[] {
+  const taken = new Map<string, number>()
+  return routes.map((route) => {
+    const isShared = routes.filter(({ path }) => path === route.path).length > 1
+    const id = isShared ? `${route.path}@${route.upstream}` : route.path
+    const seen = (taken.get(id) ?? 0) + 1
+    taken.set(id, seen)
+    return { ...route, id: seen === 1 ? id : `${id}#${seen}` }
+  })
+}
+
+/** Every name that one part of the file uses for another must lead somewhere. */
+export function checkReferences(
+  file: FileConfig,
+  upstreams: ReadonlySet<string>,
+  constitutions: ReadonlySet<string>,
+  fail: Fail
+): void {
+  const known = (names: ReadonlySet<string>) => [...names].sort().join(', ') || 'none is configured'
+  const needUpstream = (path: readonly (string | number)[], name: string | undefined) => {
+    if (name !== undefined && !upstreams.has(name))
+      fail(path, `names an upstream that does not exist (${known(upstreams)})`)
+  }
+  const checkTreatment = (path: readonly (string | number)[], { constitution, divert }: FileTreatment) => {
+    if (constitution !== undefined && !constitutions.has(constitution)) {
+      fail([...path, 'constitution'], `names a constitution that does not exist (${known(constitutions)})`)
+    }
+    if (typeof divert === 'object') needUpstream([...path, 'divert', 'upstream'], divert.upstream)
+  }
+
+  for (const [name, upstream] of Object.entries(file.upstreams ?? {})) {
+    upstream.fallback?.forEach((other, index) => {
+      const path = ['upstreams', name, 'fallback', index]
+      if (other === name) fail(path, 'names the upstream itself (another upstream)')
+      else needUpstream(path, other)
+    })
+  }
+  checkTreatment(['defaults'], file.defaults ?? {})
+  if (file.routes === undefined) {
+    if (!upstreams.has('default')) {
+      fail(['upstreams'], 'has no "default", which the published routes lead to (name one default, or write routes)')
+    }
+    return
+  }
+  const unmatched = new Map<string, number>()
+  file.routes.forEach((route, index) => {
+    const path = ['routes', index]
+    // Without an upstream of its own a route leads to `default`.
+    needUpstream([...path, 'upstream'], route.upstream ?? 'default')
+    checkTreatment(path, route)
+    const before = unmatched.get(route.path)
+    if (before !== undefined) {
+      fail(
+        [...path, 'path'],
+        `is taken: routes[${before}] has this path and no match, so that no request reaches this route (another path, or a match on the earlier one)`
+      )
+    } else if (route.match === undefined) unmatched.set(route.path, index)
+  })
+}

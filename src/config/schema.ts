@@ -1,0 +1,188 @@
+/**
+ * The configuration file as one schema: it validates, it types what `config.ts` compiles, and `accepts` is what an error
+ * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
+ */
+import Type, { type Static } from 'typebox'
+import { dialectIds, upstreamAuths } from '../settings.js'
+import { durationForms, isAddressOrCidr, isHttpPrefix, parseDuration, parseSize, sizeForms } from '../units.js'
+
+/** Timers of Node fire at once beyond this many milliseconds. */
+const maxTimerMs = 2 ** 31 - 1
+/** A year: what is kept longer is kept by mistake. */
+const maxPeriodMs = 366 * 86_400_000
+/** Bodies are held as one string; V8's end at 512 MiB. */
+const maxBodyBytes = 256 * 1024 ** 2
+
+/** Paths that the gateway answers itself. */
+const ownPath = /^\/(?:api\/v1|v1\/moderations|v1\/models|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)/
+
+/** What JSON Schema has no words for. */
+export const formats: Record<string, (text: string) => boolean> = {
+  duration: (text) => parseDuration(text) !== undefined,
+  timeout: (text) => between(parseDuration(text), 1, maxTimerMs),
+  period: (text) => between(parseDuration(text), 1, maxPeriodMs),
+  size: (text) => between(parseSize(text), 1, maxBodyBytes),
+  'address-or-cidr': isAddressOrCidr,
+  'http-prefix': isHttpPrefix,
+  // The edge refuses every other spelling of a path before routing (DESIGN rule 2): a route on one would never match.
+  'route-path': (text) => /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !ownPath.test(text),
+  'docs-url': (text) => /^\/[A-Za-z0-9._~/-]+$/.test(text) || isHttpPrefix(text)
+}
+
+function between(value: number | undefined, least: number, most: number): boolean {
+  return value !== undefined && value >= least && value <= most
+}
+
+const closed = { additionalProperties: false } as const
+
+const text = (accepts: string) => Type.String({ minLength: 1, accepts })
+const host = Type.String({ pattern: '^[A-Za-z0-9.:_-]+$', accepts: 'an address or a host name' })
+const port = Type.Integer({ minimum: 0, maximum: 65535, accepts: '0 to 65535; 0 takes a free port' })
+const duration = Type.String({ format: 'duration', accepts: durationForms })
+const timeout = Type.String({ format: 'timeout', accepts: `more than 0: ${durationForms}` })
+const period = Type.String({ format: 'period', accepts: `more than 0, at most 366d: ${durationForms}` })
+const size = Type.Unsafe<string | number>({
+  type: ['integer', 'string'],
+  format: 'size',
+  minimum: 1,
+  maximum: maxBodyBytes,
+  accepts: `${sizeForms}, at most 256MiB`
+})
+const perMinute = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })
+const file = text('the path of a PEM file')
+const upstreamName = text('the name of an upstream')
+const choice = <const T extends readonly string[]>(values: T) =>
+  Type.Unsafe<T[number]>({ enum: [...values], accepts: values.join(', ') })
+const path = Type.String({
+  format: 'route-path',
+  accepts: 'an exact path such as /v1/chat/completions, outside the paths that the gateway answers itself'
+})
+/** Names become labels of metrics and keys of objects. */
+const named = <T extends Parameters<typeof Type.Record>[1]>(value: T) =>
+  Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' }), value, {
+    ...closed,
+    accepts: 'names of letters, digits, "_", "." and "-"'
+  })
+
+const treatment = {
+  mode: Type.Optional(choice(['enforce', 'observe'])),
+  respond: Type.Optional(choice(['error', 'message'])),
+  output: Type.Optional(choice(['off', 'window', 'full'])),
+  divert: Type.Optional(
+    Type.Unsafe<'queue' | { upstream: string }>({
+      anyOf: [{ const: 'queue' }, Type.Object({ upstream: upstreamName }, closed)],
+      accepts: 'queue, or { upstream: name }'
+    })
+  ),
+  on_failure: Type.Optional(choice(['closed', 'open'])),
+  unscannable: Type.Optional(choice(['deny', 'review', 'permit'])),
+  redact: Type.Optional(Type.Array(choice(['personal_data', 'secrets']), { accepts: 'of personal_data and secrets' })),
+  constitution: Type.Optional(text('the name of a constitution')),
+  caller_context: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 64, accepts: 'a context key' }), {
+      accepts: 'of context keys'
+    })
+  )
+}
+
+const upstream = Type.Object(
+  {
+    url: Type.String({
+      format: 'http-prefix',
+      accepts: 'an http or https URL without credentials, query or fragment; keys go to "key"'
+    }),
+    key: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })),
+    auth: Type.Optional(choice(upstreamAuths)),
+    connect_timeout: Type.Optional(timeout),
+    first_byte_timeout: Type.Optional(timeout),
+    idle_timeout: Type.Optional(timeout),
+    total_timeout: Type.Optional(timeout),
+    max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535, accepts: '1 to 65535' })),
+    tls: Type.Optional(
+      Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
+    ),
+    fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' }))
+  },
+  closed
+)
+
+const route = Type.Object(
+  {
+    path,
+    upstream_path: Type.Optional(path),
+    dialect: choice(dialectIds),
+    upstream: Type.Optional(upstreamName),
+    match: Type.Optional(
+      Type.Object(
+        {
+          model: Type.Array(text('a model name; * stands for any text'), {
+            minItems: 1,
+            accepts: 'a list of one or more'
+          })
+        },
+        closed
+      )
+    ),
+    body_limit: Type.Optional(size),
+    ...treatment
+  },
+  closed
+)
+
+export const FileSchema = Type.Object(
+  {
+    server: Type.Optional(
+      Type.Object(
+        {
+          host: Type.Optional(host),
+          port: Type.Optional(port),
+          trusted_proxies: Type.Optional(
+            Type.Array(
+              Type.String({
+                format: 'address-or-cidr',
+                accepts:
+                  'addresses and CIDRs such as 10.0.0.0/8 or ::1; hop counts, true and names would believe a forged header'
+              }),
+              { accepts: 'of addresses and CIDRs; hop counts, true and names would believe a forged header' }
+            )
+          ),
+          body_limit: Type.Optional(size),
+          tls: Type.Optional(Type.Object({ cert: file, key: file }, closed))
+        },
+        closed
+      )
+    ),
+    ops: Type.Optional(Type.Object({ host: Type.Optional(host), port: Type.Optional(port) }, closed)),
+    storage: Type.Optional(
+      Type.Object({ url: Type.Optional(text('sqlite:<path>')), stale_keys: Type.Optional(duration) }, closed)
+    ),
+    redis: Type.Optional(Type.Object({ url: Type.Optional(text('redis://…')) }, closed)),
+    docs_url: Type.Optional(
+      Type.String({ format: 'docs-url', accepts: 'a path such as /docs, or an http or https URL' })
+    ),
+    upstreams: Type.Optional(named(upstream)),
+    defaults: Type.Optional(Type.Object(treatment, closed)),
+    routes: Type.Optional(
+      Type.Array(route, { minItems: 1, accepts: 'one or more; leave it out for the published paths' })
+    ),
+    limits: Type.Optional(
+      Type.Object(
+        {
+          live_per_minute: Type.Optional(perMinute),
+          test_per_minute: Type.Optional(perMinute),
+          failed_auth_per_address_per_minute: Type.Optional(perMinute)
+        },
+        closed
+      )
+    ),
+    review: Type.Optional(
+      Type.Object({ expiry: Type.Optional(period), allow_own: Type.Optional(Type.Boolean()) }, closed)
+    ),
+    constitutions: Type.Optional(named(text('the path of a YAML file')))
+  },
+  closed
+)
+export type FileConfig = Static<typeof FileSchema>
+export type FileUpstream = Static<typeof upstream>
+export type FileRoute = Static<typeof route>
+export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>

@@ -1,0 +1,111 @@
+/** The upstreams of a configuration: the file's, with what the environment says of `default` over it, and their TLS files. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import type { UpstreamSettings } from '../settings.js'
+import { parseDuration } from '../units.js'
+import type { Environment } from './env.js'
+import { errorCode } from './file.js'
+import type { FileConfig, FileUpstream } from './schema.js'
+
+/** Reports a problem at a path of the file. */
+export type Fail = (path: readonly (string | number)[], reason: string) => void
+
+/** What an upstream is where only its address is known, as the demo backend's is. */
+export function upstreamSettings(name: string, url: string): UpstreamSettings {
+  return {
+    name,
+    url,
+    key: undefined,
+    auth: undefined,
+    connectTimeoutMs: 5_000,
+    firstByteTimeoutMs: 120_000,
+    idleTimeoutMs: 60_000,
+    totalTimeoutMs: 600_000,
+    maxConnections: 128,
+    tls: { ca: undefined, cert: undefined, key: undefined },
+    fallback: []
+  }
+}
+
+export function compileUpstreams(
+  file: FileConfig,
+  environment: Environment,
+  folder: string,
+  fail: Fail
+): Record<string, UpstreamSettings> {
+  const given = new Map<string, FileUpstream>(Object.entries(file.upstreams ?? {}))
+  const fallbackUrl = environment.upstream ?? given.get('default')?.url
+  if (fallbackUrl !== undefined) {
+    given.set('default', {
+      ...given.get('default'),
+      url: fallbackUrl,
+      ...(environment.upstreamKey === undefined ? {} : { key: environment.upstreamKey }),
+      ...(environment.upstreamAuth === undefined ? {} : { auth: environment.upstreamAuth })
+    })
+  }
+  return Object.fromEntries([...given].map(([name, upstream]) => [name, compileUpstream(name, upstream, folder, fail)]))
+}
+
+function compileUpstream(name: string, file: FileUpstream, folder: string, fail: Fail): UpstreamSettings {
+  const base = upstreamSettings(name, file.url)
+  const ms = (text: string | undefined, otherwise: number) =>
+    text === undefined ? otherwise : (parseDuration(text) as number)
+  return {
+    ...base,
+    key: file.key === '' ? undefined : file.key,
+    auth: file.auth,
+    connectTimeoutMs: ms(file.connect_timeout, base.connectTimeoutMs),
+    firstByteTimeoutMs: ms(file.first_byte_timeout, base.firstByteTimeoutMs),
+    idleTimeoutMs: ms(file.idle_timeout, base.idleTimeoutMs),
+    totalTimeoutMs: ms(file.total_timeout, base.totalTimeoutMs),
+    maxConnections: file.max_connections ?? base.maxConnections,
+    tls: readTls(file.tls ?? {}, folder, ['upstreams', name, 'tls'], fail),
+    fallback: file.fallback ?? base.fallback
+  }
+}
+
+interface Pems {
+  ca: string | undefined
+  cert: string | undefined
+  key: string | undefined
+}
+
+/** Reads the PEM files of one `tls` section, and tries them, so that a wrong file is found at load, not at the first connection. */
+export function readTls(
+  files: { ca?: string; cert?: string; key?: string },
+  folder: string,
+  path: readonly string[],
+  fail: Fail
+): Pems {
+  const read = (name: 'ca' | 'cert' | 'key'): string | undefined => {
+    const file = files[name]
+    if (file === undefined) return undefined
+    try {
+      return readFileSync(resolve(folder, file), 'utf8')
+    } catch (error) {
+      fail([...path, name], `names a file that cannot be read (${errorCode(error)})`)
+      return undefined
+    }
+  }
+  const pems: Pems = { ca: read('ca'), cert: read('cert'), key: read('key') }
+  // The causes would quote OpenSSL, not the file; which file it is, is what helps.
+  if (pems.ca !== undefined && !works(() => new X509Certificate(pems.ca as string))) {
+    fail([...path, 'ca'], 'is not usable (a certificate in PEM form)')
+  }
+  if ((files.cert === undefined) !== (files.key === undefined)) fail(path, 'needs cert and key together')
+  else if (!works(() => createSecureContext({ cert: pems.cert, key: pems.key }))) {
+    fail([...path, 'cert'], 'is not usable (cert and key in PEM form, of one pair, without a passphrase)')
+  }
+  return pems
+}
+
+function works(attempt: () => unknown): boolean {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Reload while serving. The file is looked at, not watched: looking follows symlinks that are swapped (as Kubernetes does
+ * with mounted configuration), network file systems and files that are replaced, where notifications differ by platform.
+ */
+import { realpath, stat } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Settings } from '../settings.js'
+
+/** A change is acted upon once two looks in a row saw the same, so that a file half written is not read. */
+const defaultLookEveryMs = 250
+
+/** What a running process cannot change, each with how to read it and how to keep it. */
+const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = {
+  'server.host': ({ server }) => server.host,
+  'server.port': ({ server }) => server.port,
+  'server.tls': ({ server }) => server.tls,
+  'ops.host': ({ ops }) => ops.host,
+  'ops.port': ({ ops }) => ops.port,
+  'storage.url': ({ storage }) => storage.url,
+  'storage.stale_keys': ({ storage }) => storage.staleKeysMs,
+  SLUICEGATE_DATA_DIR: ({ dataDir }) => dataDir,
+  SLUICEGATE_DATA_KEY: ({ dataKey }) => dataKey,
+  SLUICEGATE_BOOTSTRAP_KEY: ({ bootstrapKey }) => bootstrapKey
+}
+
+/** The keys (or variables) whose change takes a restart. */
+export const restartKeys: readonly string[] = Object.keys(restartParts)
+
+export interface WatchHandlers {
+  /** New settings, with the old values of `restart`: the keys that were changed too and wait for a restart. */
+  change(next: Settings, restart: readonly string[]): void | Promise<void>
+  /** The settings could not be loaded or not be put in force; the last good ones stay. */
+  failure(error: unknown): void
+}
+
+export interface Watcher {
+  /** Looks once; what a timer does again and again. */
+  look(): Promise<void>
+  /** Loads now, changed or not; what SIGHUP does. */
+  reload(): Promise<void>
+  close(): void
+}
+
+/**
+ * @param load reads the configuration afresh; throws where it is bad
+ * @param current what is in force now
+ */
+export function watchSettings(
+  load: () => Settings,
+  current: Settings,
+  handlers: WatchHandlers,
+  lookEveryMs = defaultLookEveryMs
+): Watcher {
+  let inForce = current
+  let closed = false
+  let acted: string | undefined
+  let seen: string | undefined
+  /** Reloads one after another: two gateways built at once could end up swapped. */
+  let queue: Promise<void> = Promise.resolve()
+
+  async function reloadNow(): Promise<void> {
+    if (closed) return
+    try {
+      const { settings, restart } = merge(inForce, load())
+      await handlers.change(settings, restart)
+      inForce = settings
+    } catch (error) {
+      handlers.failure(error)
+    }
+  }
+  function reload(): Promise<void> {
+    queue = queue.then(reloadNow)
+    return queue
+  }
+  async function look(): Promise<void> {
+    if (current.file === undefined) return
+    const now = await fingerprint(current.file)
+    const isFirst = acted === undefined
+    const isStable = now === seen
+    seen = now
+    acted ??= now
+    if (isFirst) {
+      // The file may have changed since `current` was read from it, while the process started.
+      if (differs()) await reload()
+      return
+    }
+    if (!isStable || now === acted) return
+    acted = now
+    await reload()
+  }
+  function differs(): boolean {
+    try {
+      return !isDeepStrictEqual(load(), inForce)
+    } catch {
+      // To be told of by the reload.
+      return true
+    }
+  }
+
+  const timer = setInterval(() => void look(), lookEveryMs)
+  timer.unref()
+  const onHangup = () => void reload()
+  process.on('SIGHUP', onHangup)
+  void look()
+  return {
+    look,
+    reload,
+    close() {
+      closed = true
+      clearInterval(timer)
+      process.off('SIGHUP', onHangup)
+    }
+  }
+}
+
+/** Changes with the file's content, its replacement, or the swap of a symlink on the way to it. */
+async function fingerprint(file: string): Promise<string> {
+  try {
+    const [path, { ino, size, mtimeMs }] = await Promise.all([realpath(file), stat(file)])
+    return [path, ino, size, mtimeMs].join(' ')
+  } catch {
+    return 'absent'
+  }
+}
+
+function merge(old: Settings, next: Settings): { settings: Settings; restart: string[] } {
+  const restart = Object.entries(restartParts)
+    .filter(([, read]) => !isDeepStrictEqual(read(old), read(next)))
+    .map(([key]) => key)
+  if (restart.length === 0) return { settings: next, restart }
+  const settings: Settings = {
+    ...next,
+    server: { ...next.server, host: old.server.host, port: old.server.port, tls: old.server.tls },
+    ops: old.ops,
+    storage: old.storage,
+    dataDir: old.dataDir,
+    dataKey: old.dataKey,
+    bootstrapKey: old.bootstrapKey
+  }
+  return { settings: Object.freeze({ ...settings, server: Object.freeze(settings.server) }), restart }
+}

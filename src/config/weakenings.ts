@@ -1,0 +1,19 @@
+/** Names every setting in force that lets more through than the product's default does: for the log at start (DESIGN rule 13). */
+import type { Settings } from '../settings.js'
+
+export function weakenings(settings: Settings): string[] {
+  const found: string[] = []
+  for (const route of settings.routes) {
+    const place = `route ${route.id}`
+    if (route.mode === 'observe') found.push(`${place}: mode observe (nothing is refused)`)
+    if (route.output === 'off') found.push(`${place}: output off (answers are not evaluated)`)
+    if (route.onFailure === 'open') found.push(`${place}: on_failure open (forwards what could not be evaluated)`)
+    if (route.unscannable === 'permit') found.push(`${place}: unscannable permit (media pass unseen)`)
+    if (route.divert !== 'queue') found.push(`${place}: divert to the upstream ${route.divert.upstream} (no review)`)
+  }
+  if (settings.review.allowOwn) found.push('review.allow_own: a key may decide the reviews that it caused')
+  for (const network of settings.server.trustedProxies) {
+    if (/\/0+$/.test(network)) found.push(`server.trusted_proxies ${network}: any client may claim any address`)
+  }
+  return found
+}

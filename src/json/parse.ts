@@ -1,0 +1,190 @@
+/**
+ * The strict reader of JSON that comes from outside. Two readers that take one text for two different values are an
+ * attack (a guard that sees the first of two equal keys, an upstream that sees the last), so whatever JSON readers differ
+ * on is refused: duplicate keys, numbers that a double cannot hold, other encodings than UTF-8, a byte order mark
+ * (RFC 8259 section 8.1), nesting without end. What is returned can be serialised again without changing its meaning.
+ *
+ * The native parser does the work; one linear scan of the text bounds it and counts the keys. Only where the counts show
+ * that something is wrong, `json-locate.ts` reads slowly to say where.
+ */
+import { isAscii, isUtf8 } from 'node:buffer'
+import type { Json, JsonObject } from '../chat.js'
+import { type Fault, invalid, type ValidationReason } from '../errors.js'
+import { locateFault } from './locate.js'
+import { endOfString, isWellFormed, quote, toWellFormed } from './text.js'
+
+export interface JsonLimits {
+  /** Containers within each other; a scalar has depth 0. */
+  depth?: number
+  /** Values of any kind, containers included. */
+  nodes?: number
+  /** Names the place the text came from (a header's name) in every fault, instead of a path within the text. */
+  field?: string
+}
+
+const defaults = { depth: 64, nodes: 50_000 }
+
+/** @throws Fault `validation_error`, reason `invalid_utf8`, or `malformed_json` for a byte order mark */
+export function decodeUtf8(bytes: Buffer, field = ''): string {
+  // Plain ASCII is the common case, and Latin-1 its quickest decoder.
+  if (isAscii(bytes)) return bytes.toString('latin1')
+  if (!isUtf8(bytes)) throw invalid(field, 'invalid_utf8', `${subject(field)} is not valid UTF-8.`)
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw invalid(field, 'malformed_json', `${subject(field)} begins with a byte order mark.`)
+  }
+  return bytes.toString('utf8')
+}
+
+/**
+ * Reads one JSON text (RFC 8259). Lone surrogates, in strings and in keys, come as U+FFFD; `__proto__` is an ordinary own
+ * key; `-0` is 0.
+ * @throws Fault `validation_error` with `details.field` the dotted path where it is known
+ */
+export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json {
+  const field = limits.field ?? ''
+  const source = typeof text === 'string' ? text : decodeUtf8(text, field)
+  const maxDepth = limits.depth ?? defaults.depth
+  const maxNodes = limits.nodes ?? defaults.nodes
+  const keys = scan(source, maxDepth, maxNodes, field)
+
+  let value: Json
+  try {
+    value = JSON.parse(source) as Json
+  } catch (error) {
+    throw malformed(field, error)
+  }
+
+  if (mayHoldLoneSurrogates(source, typeof text !== 'string') && !holdsOnlyWellFormed(value))
+    value = wellFormedCopy(value)
+  // Equal keys have become one on the way (also those that differed in lone surrogates), so that fewer are left than read.
+  const tally: Tally = { keys: 0, nodes: 0, oversized: false }
+  count(value, tally)
+  if (tally.nodes > maxNodes) throw tooMany(field, maxNodes)
+  if (tally.keys !== keys || tally.oversized) {
+    const found = locateFault(source)
+    if (found !== undefined) throw refusal(field, found.reason, found.path)
+    // The count and the slow reader must agree; if they ever do not, nothing is let through.
+    if (tally.keys !== keys) throw refusal(field, 'duplicate_key', '')
+  }
+  return value
+}
+
+/**
+ * Walks the text once, skipping over strings, and answers how many keys it holds. The text need not be JSON yet.
+ */
+function scan(text: string, maxDepth: number, maxNodes: number, field: string): number {
+  let depth = 0
+  let keys = 0
+  let commas = 0
+  let containers = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        at = endOfString(text, at)
+        if (at === -1) throw malformed(field, undefined)
+        break
+      }
+      case 0x3a: // :
+        keys++
+        break
+      case 0x2c: // ,
+        commas++
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        containers++
+        if (++depth > maxDepth) {
+          throw invalid(
+            field,
+            'too_deep',
+            `${subject(field)} is nested too deeply: at most ${maxDepth} levels are allowed.`
+          )
+        }
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+        break
+    }
+  }
+  // Both are lower bounds of the number of values, checked before any of them costs memory; `count` is exact.
+  if (commas >= maxNodes || containers > maxNodes) throw tooMany(field, maxNodes)
+  return keys
+}
+
+interface Tally {
+  keys: number
+  nodes: number
+  /** A number beyond ±(2^53−1): an integer that lost digits, an overflow, or a decimal that may pass. */
+  oversized: boolean
+}
+
+/** Recursion is safe here: `scan` has bounded the depth. */
+function count(value: Json, tally: Tally): void {
+  tally.nodes++
+  if (typeof value === 'number') {
+    if (value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER) tally.oversized = true
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) count(value[index] as Json, tally)
+    return
+  }
+  const keys = Object.keys(value)
+  tally.keys += keys.length
+  for (let index = 0; index < keys.length; index++) count(value[keys[index] as string] as Json, tally)
+}
+
+/** Bytes that are valid UTF-8 can hold a lone surrogate only as an escape. */
+function mayHoldLoneSurrogates(text: string, decoded: boolean): boolean {
+  return (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) || (!decoded && !isWellFormed(text))
+}
+
+function holdsOnlyWellFormed(value: Json): boolean {
+  if (typeof value === 'string') return isWellFormed(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(holdsOnlyWellFormed)
+  return Object.entries(value).every(([key, inner]) => isWellFormed(key) && holdsOnlyWellFormed(inner))
+}
+
+function wellFormedCopy(value: Json): Json {
+  if (typeof value === 'string') return toWellFormed(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(wellFormedCopy)
+  const copy: JsonObject = {}
+  for (const key of Object.keys(value)) {
+    // Defined, not assigned: an assignment to `__proto__` would set the prototype and lose the key.
+    Object.defineProperty(copy, toWellFormed(key), {
+      value: wellFormedCopy(value[key] as Json),
+      writable: true,
+      enumerable: true,
+      configurable: true
+    })
+  }
+  return copy
+}
+
+function subject(field: string): string {
+  return field === '' ? 'The body' : `The value of ${field}`
+}
+
+function malformed(field: string, error: unknown): Fault {
+  // The parser's own sentence quotes the text; only the position is taken from it.
+  const position = error instanceof SyntaxError ? / in JSON at position (\d+)/.exec(error.message)?.[1] : undefined
+  const where = position === undefined ? '' : ` (position ${position})`
+  return invalid(field, 'malformed_json', `${subject(field)} is not valid JSON${where}.`)
+}
+
+function tooMany(field: string, maxNodes: number): Fault {
+  return invalid(field, 'out_of_range', `${subject(field)} holds too many values: at most ${maxNodes} are allowed.`)
+}
+
+const sentences = {
+  duplicate_key: 'holds the same key twice',
+  unrepresentable_number: 'holds a number that cannot be represented: integers must be within ±(2^53−1)'
+} satisfies Partial<Record<ValidationReason, string>>
+
+function refusal(field: string, reason: keyof typeof sentences, path: string): Fault {
+  return invalid(field === '' ? path : field, reason, `${subject(field)} ${sentences[reason]}.`)
+}

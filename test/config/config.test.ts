@@ -1,0 +1,233 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { parse } from 'yaml'
+import { loadSettings, upstreamSettings, weakenings } from '../../src/config/load.js'
+import { FileSchema } from '../../src/config/schema.js'
+import { problemsOf } from '../support/config.js'
+
+const fixtures = fileURLToPath(new URL('../fixtures/config/', import.meta.url))
+const good = join(fixtures, 'good')
+
+/** The name of every key of a schema, at any depth. */
+function keysOf(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, inner]) =>
+    name === 'properties' ? [...Object.keys(inner), ...Object.values(inner).flatMap(keysOf)] : keysOf(inner)
+  )
+}
+
+t.test('each mistake in a file is named with its place and what would be accepted, and nothing else is', async (t) => {
+  const folder = join(fixtures, 'bad')
+  for (const file of readdirSync(folder)) {
+    const expected = /^# expect: (.+)$/m.exec(readFileSync(join(folder, file), 'utf8'))?.[1]
+    const found = problemsOf(() => loadSettings({ env: {}, cwd: folder, file }))
+    t.equal(found.replaceAll(`${file}:`, ''), expected, basename(file, '.yaml'))
+    t.notMatch(found, /canary/, 'values, which may be secrets, are not repeated')
+  }
+  t.equal(
+    problemsOf(() => loadSettings({ env: {}, cwd: folder, file: 'no.yaml' })),
+    'no.yaml: cannot be read (ENOENT)'
+  )
+})
+
+t.test('without any setting the defaults of the contract hold, and the shipped file says the same', async (t) => {
+  const cwd = t.testdir({ 'empty.yaml': '' })
+  const settings = loadSettings({ env: {}, cwd, file: 'empty.yaml' })
+  t.match(settings, {
+    server: { host: '127.0.0.1', port: 8080, trustedProxies: [], bodyLimit: 1_048_576, tls: undefined },
+    ops: { host: '127.0.0.1', port: 9464 },
+    storage: { url: `sqlite:${join(cwd, 'data/sluicegate.db')}`, staleKeysMs: 60_000 },
+    dataDir: join(cwd, 'data'),
+    dataKey: undefined,
+    bootstrapKey: undefined,
+    docsUrl: '/docs',
+    demo: true,
+    limits: { livePerMinute: 100, testPerMinute: 20, failedAuthPerAddressPerMinute: 100 },
+    review: { expiryMs: 86_400_000, allowOwn: true },
+    workers: 1
+  })
+  t.same(settings.upstreams, {})
+  t.same(settings.routes, [
+    {
+      id: '/v1/chat/completions',
+      method: 'POST',
+      path: '/v1/chat/completions',
+      upstreamPath: '/v1/chat/completions',
+      dialect: 'openai-chat',
+      upstream: 'default',
+      match: undefined,
+      mode: 'enforce',
+      respond: 'error',
+      output: 'window',
+      divert: 'queue',
+      onFailure: 'closed',
+      unscannable: 'deny',
+      redact: [],
+      constitution: 'default',
+      callerContext: ['topic', 'platform'],
+      bodyLimit: 1_048_576
+    }
+  ])
+  const shipped = loadSettings({ env: {}, cwd })
+  t.equal(basename(shipped.file ?? ''), 'gateway.yaml', 'the shipped file is found from any working directory')
+  t.same({ ...shipped, file: undefined }, { ...settings, file: undefined })
+  t.ok(readFileSync(shipped.constitutions['default'] ?? '', 'utf8'), 'the shipped constitution is found')
+  const nothing = loadSettings({ env: {}, cwd: good, file: 'nothing.yaml' })
+  t.same(nothing.routes, settings.routes, 'an empty section is one left out')
+})
+
+t.test('the shipped file shows every key, and its commented examples are valid', async (t) => {
+  const { file } = loadSettings({ env: {}, cwd: '/' })
+  // An example is a comment of one space and a key, or of a deeper line below one.
+  const text = readFileSync(file ?? '', 'utf8').replace(
+    /^( *)# (?=(?: {2,}|- )*[a-z_]+:(?: |$)|(?: {2})*- path:)/gm,
+    '$1'
+  )
+  const shown = parse(text)
+  t.same(Object.keys(shown), Object.keys(FileSchema.properties))
+  for (const key of keysOf(FileSchema)) t.match(text, new RegExp(`\\b${key}:`), key)
+  const cwd = t.testdir({ 'all.yaml': text, constitutions: { 'strict.yaml': '' } })
+  const problems = problemsOf(() => loadSettings({ env: {}, cwd, file: 'all.yaml' }))
+  const reasons = problems.split('\n').map((line) => line.replace(/^all\.yaml:\d+:\d+ /, ''))
+  t.same(
+    reasons.filter((reason) => !/PEM|tls|cannot be read/.test(reason)).sort(),
+    [
+      'redis.url: is set, but this version keeps limits and sessions in one process only (leave it out)',
+      'routes[1].upstream: names an upstream that does not exist (default)'
+    ],
+    'the examples fail only for files and upstreams that are not there'
+  )
+})
+
+t.test('every key of a file takes effect, with variables substituted', async (t) => {
+  const env = { TEST_PORT: '9001', TEST_KEY: 'a-b', TEST_CONNECTIONS: '7', TEST_OWN: '' }
+  const settings = loadSettings({ env, cwd: '/', file: join(good, 'whole.yaml') })
+  const certificate = readFileSync(join(fixtures, 'tls/test.crt'), 'utf8')
+  const key = readFileSync(join(fixtures, 'tls/test.key'), 'utf8')
+  const common = {
+    method: 'POST',
+    dialect: 'openai-chat',
+    onFailure: 'open',
+    unscannable: 'review',
+    respond: 'message'
+  }
+  t.same(
+    { ...settings, constitutions: settings.constitutions['strict'] },
+    {
+      file: join(good, 'whole.yaml'),
+      server: {
+        host: '0.0.0.0',
+        port: 9001,
+        trustedProxies: ['10.0.0.0/8', '::1', '2001:db8::/32'],
+        bodyLimit: 65_536,
+        tls: { cert: certificate, key }
+      },
+      ops: { host: '::1', port: 0 },
+      storage: { url: `sqlite:${join(good, 'keys.db')}`, staleKeysMs: 0 },
+      dataDir: '/data',
+      dataKey: undefined,
+      bootstrapKey: undefined,
+      docsUrl: 'https://docs.example/api',
+      upstreams: {
+        default: {
+          name: 'default',
+          url: 'https://models.example/v1',
+          key: 'a-b-suffix',
+          auth: 'x-api-key',
+          connectTimeoutMs: 500,
+          firstByteTimeoutMs: 30_000,
+          idleTimeoutMs: 10_000,
+          totalTimeoutMs: 600_000,
+          maxConnections: 7,
+          tls: { ca: certificate, cert: certificate, key },
+          fallback: ['other']
+        },
+        other: upstreamSettings('other', 'http://127.0.0.1:11434')
+      },
+      demo: false,
+      routes: [
+        {
+          ...common,
+          id: '/v1/chat/completions@default',
+          path: '/v1/chat/completions',
+          upstreamPath: '/v1/chat/completions',
+          upstream: 'default',
+          match: { model: ['gpt-*'] },
+          mode: 'enforce',
+          output: 'full',
+          divert: { upstream: 'other' },
+          redact: ['personal_data'],
+          constitution: 'strict',
+          callerContext: ['tenant'],
+          bodyLimit: 2_097_152
+        },
+        {
+          ...common,
+          id: '/v1/chat/completions@other',
+          path: '/v1/chat/completions',
+          upstreamPath: '/v1/chat/completions',
+          upstream: 'other',
+          match: undefined,
+          mode: 'observe',
+          output: 'full',
+          divert: 'queue',
+          redact: ['personal_data'],
+          constitution: 'default',
+          callerContext: ['tenant'],
+          bodyLimit: 65_536
+        },
+        {
+          ...common,
+          id: '/b/chat',
+          path: '/b/chat',
+          upstreamPath: '/v1/chat/completions',
+          upstream: 'default',
+          match: undefined,
+          mode: 'observe',
+          output: 'off',
+          divert: { upstream: 'other' },
+          redact: ['secrets'],
+          constitution: 'strict',
+          callerContext: [],
+          bodyLimit: 65_536
+        }
+      ],
+      limits: { livePerMinute: 1000, testPerMinute: 2, failedAuthPerAddressPerMinute: 3 },
+      review: { expiryMs: 604_800_000, allowOwn: true },
+      constitutions: join(good, 'strict.yaml'),
+      workers: 1
+    }
+  )
+  t.same(
+    weakenings(settings).map((weakening) => weakening.replace(/ \(.*/, '')),
+    [
+      'route /v1/chat/completions@default: on_failure open',
+      'route /v1/chat/completions@default: divert to the upstream other',
+      'route /v1/chat/completions@other: mode observe',
+      'route /v1/chat/completions@other: on_failure open',
+      'route /b/chat: mode observe',
+      'route /b/chat: output off',
+      'route /b/chat: on_failure open',
+      'route /b/chat: divert to the upstream other',
+      'review.allow_own: a key may decide the reviews that it caused'
+    ]
+  )
+})
+
+t.test('a variable adds no key, whatever it holds', async (t) => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the file's own syntax
+  const cwd = t.testdir({ 'a.yaml': 'docs_url: ${DOCS}\nserver:\n  host: "${HOST:-::1}"\n' })
+  const load = (DOCS: string) => () => loadSettings({ env: { DOCS }, cwd, file: 'a.yaml' })
+  t.match(problemsOf(load('/docs\nreview: { allow_own: true }')), /docs_url: is not valid/)
+  t.match(problemsOf(load('{ a: 1 }')), /docs_url: is not valid/)
+  t.match(load('/d')(), { docsUrl: '/d', server: { host: '::1' } })
+})
+
+t.test('settings cannot be changed', async (t) => {
+  const settings = loadSettings({ env: {}, cwd: '/', file: join(good, 'nothing.yaml') })
+  t.throws(() => Object.assign(settings, { demo: false }), TypeError)
+  t.throws(() => Object.assign(settings.routes[0] as object, { mode: 'observe' }), TypeError)
+  t.throws(() => (settings.routes[0]!.callerContext as string[]).push('x'), TypeError)
+})

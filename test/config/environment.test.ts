@@ -1,0 +1,312 @@
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { loadSettings, restartKeys, watchSettings } from '../../src/config/load.js'
+import type { Settings } from '../../src/settings.js'
+import { isAddressOrCidr, isHttpPrefix, parseDuration, parseSize } from '../../src/units.js'
+import { problemsOf } from '../support/config.js'
+
+t.test('the environment comes before the file, that before the defaults, and an empty variable is unset', async (t) => {
+  const cwd = t.testdir({
+    'a.yaml':
+      'server: { port: 1111, host: 10.0.0.1 }\nupstreams:\n  default: { url: "http://file", key: from-file, idle_timeout: 9s }\n',
+    'b.yaml': 'server: { port: 2222 }\nreview: { allow_own: false }\n',
+    secret: 'from-secret-file\n',
+    empty: '\n'
+  })
+  const load = (env: NodeJS.ProcessEnv, file?: string) =>
+    loadSettings({ env, cwd, ...(file === undefined ? {} : { file }) })
+  const file = { SLUICEGATE_CONFIG: 'a.yaml' }
+  t.match(load(file), {
+    server: { port: 1111, host: '10.0.0.1' },
+    upstreams: { default: { url: 'http://file' } },
+    demo: false,
+    review: { allowOwn: false }
+  })
+  t.match(load({ ...file, SLUICEGATE_PORT: '3333', SLUICEGATE_HOST: '' }), {
+    server: { port: 3333, host: '10.0.0.1' }
+  })
+  t.match(
+    load(file, 'b.yaml'),
+    { server: { port: 2222 }, demo: true, review: { allowOwn: false } },
+    'an argument comes before SLUICEGATE_CONFIG'
+  )
+  t.match(
+    load({ ...file, SLUICEGATE_UPSTREAM: 'http://env/v1', SLUICEGATE_UPSTREAM_AUTH: 'none' }).upstreams['default'],
+    {
+      url: 'http://env/v1',
+      key: 'from-file',
+      auth: 'none',
+      idleTimeoutMs: 9_000
+    }
+  )
+  const upstream = { SLUICEGATE_UPSTREAM: 'http://env' }
+  t.equal(load({ ...upstream, SLUICEGATE_UPSTREAM_KEY_FILE: 'secret' }).upstreams['default']?.key, 'from-secret-file')
+  t.match(
+    load({
+      SLUICEGATE_OPS_HOST: '::1',
+      SLUICEGATE_OPS_PORT: '0',
+      SLUICEGATE_DATA_DIR: 'elsewhere',
+      SLUICEGATE_DATA_KEY: Buffer.alloc(32, 7).toString('base64'),
+      SLUICEGATE_BOOTSTRAP_KEY_FILE: 'secret',
+      SLUICEGATE_WORKERS: '1'
+    }),
+    {
+      ops: { host: '::1', port: 0 },
+      dataDir: join(cwd, 'elsewhere'),
+      storage: { url: `sqlite:${join(cwd, 'elsewhere/sluicegate.db')}` },
+      dataKey: Buffer.alloc(32, 7),
+      bootstrapKey: 'from-secret-file'
+    }
+  )
+  for (const [url, resolved] of [
+    ['sqlite:x/y.db', `sqlite:${join(cwd, 'x/y.db')}`],
+    ['sqlite:///var/z.db', 'sqlite:/var/z.db'],
+    ['memory:', 'memory:']
+  ] as const) {
+    t.equal(load({ SLUICEGATE_DATABASE_URL: url }).storage.url, resolved, url)
+  }
+
+  const mistakes: [env: NodeJS.ProcessEnv, problem: string][] = [
+    [{ SLUICEGATE_PORT: '80a' }, 'SLUICEGATE_PORT: is not valid (a whole number from 0 to 65535)'],
+    [{ SLUICEGATE_OPS_PORT: '65536' }, 'SLUICEGATE_OPS_PORT: is not valid (a whole number from 0 to 65535)'],
+    [{ SLUICEGATE_HOST: 'a b' }, 'SLUICEGATE_HOST: is not valid (an address or a host name)'],
+    [{ SLUICEGATE_DATA_KEY: 'canary' }, 'SLUICEGATE_DATA_KEY: is not valid (32 bytes in base64)'],
+    [
+      { SLUICEGATE_UPSTREAM: 'canary' },
+      'SLUICEGATE_UPSTREAM: is not valid (an http or https URL without credentials, query or fragment; the key goes to SLUICEGATE_UPSTREAM_KEY)'
+    ],
+    [
+      { ...upstream, SLUICEGATE_UPSTREAM_KEY: 'canary\n' },
+      'SLUICEGATE_UPSTREAM_KEY: is not valid (visible ASCII, as a header takes it)'
+    ],
+    [
+      { ...upstream, SLUICEGATE_UPSTREAM_AUTH: 'canary' },
+      'SLUICEGATE_UPSTREAM_AUTH: is not valid (bearer, x-api-key, x-goog-api-key, api-key, none)'
+    ],
+    [
+      { SLUICEGATE_UPSTREAM_KEY: 'canary' },
+      'SLUICEGATE_UPSTREAM_KEY: is set, but no upstream is (set SLUICEGATE_UPSTREAM, or upstreams in the file)'
+    ],
+    [
+      { SLUICEGATE_UPSTREAM_AUTH: 'none' },
+      'SLUICEGATE_UPSTREAM_AUTH: is set, but no upstream is (set SLUICEGATE_UPSTREAM, or upstreams in the file)'
+    ],
+    [
+      { SLUICEGATE_DATA_KEY: 'canary', SLUICEGATE_DATA_KEY_FILE: 'secret' },
+      'SLUICEGATE_DATA_KEY: is set, and so is SLUICEGATE_DATA_KEY_FILE (set one of them)'
+    ],
+    [
+      { SLUICEGATE_BOOTSTRAP_KEY_FILE: 'nope' },
+      'SLUICEGATE_BOOTSTRAP_KEY_FILE: names a file that cannot be read (ENOENT)'
+    ],
+    [{ SLUICEGATE_BOOTSTRAP_KEY_FILE: 'empty' }, 'SLUICEGATE_BOOTSTRAP_KEY_FILE: names a file that is empty'],
+    [
+      { SLUICEGATE_DATABASE_URL: 'postgres://u:canary@h/d' },
+      'SLUICEGATE_DATABASE_URL: names PostgreSQL, which this version does not support (sqlite:<path>)'
+    ],
+    [
+      { SLUICEGATE_DATABASE_URL_FILE: 'secret' },
+      'SLUICEGATE_DATABASE_URL: is not valid (sqlite:<path>, or memory: to keep nothing)'
+    ],
+    [
+      { SLUICEGATE_REDIS_URL: 'redis://:canary@h' },
+      'SLUICEGATE_REDIS_URL: is set, but this version keeps limits and sessions in one process only (leave it out)'
+    ],
+    [
+      { SLUICEGATE_REDIS_URL_FILE: 'secret' },
+      'SLUICEGATE_REDIS_URL: is set, but this version keeps limits and sessions in one process only (leave it out)'
+    ],
+    [
+      { SLUICEGATE_WORKERS: '2' },
+      'SLUICEGATE_WORKERS: is more than 1, but this version serves from one process only (1)'
+    ],
+    [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (a whole number from 1 to 1024)']
+  ]
+  for (const [env, problem] of mistakes)
+    t.equal(
+      problemsOf(() => load(env)),
+      `environment ${problem}`
+    )
+})
+
+t.test('a secret’s file serves where the configuration names the variable', async (t) => {
+  const cwd = t.testdir({
+    secret: 'k',
+    'a.yaml':
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the file's own syntax
+      'upstreams:\n  default: { url: "http://a" }\n  b: { url: "http://b", key: "${SLUICEGATE_UPSTREAM_KEY}" }\n'
+  })
+  const settings = loadSettings({ env: { SLUICEGATE_UPSTREAM_KEY_FILE: 'secret' }, cwd, file: 'a.yaml' })
+  t.equal(settings.upstreams['b']?.key, 'k')
+})
+
+t.test('units are read exactly', async (t) => {
+  const table: [read: (text: string) => unknown, text: string, value: unknown][] = [
+    ...(['5', '5 s', '-5s', '1.5s', '5S', '', 's', '5w', '1e3s', '1h30m'] as const).map(
+      (text) => [parseDuration, text, undefined] as [typeof parseDuration, string, unknown]
+    ),
+    [parseDuration, '0s', 0],
+    [parseDuration, '500ms', 500],
+    [parseDuration, '10m', 600_000],
+    [parseDuration, '24h', 86_400_000],
+    [parseDuration, '7d', 604_800_000],
+    [parseSize, '0', 0],
+    [parseSize, '1024', 1024],
+    [parseSize, '10B', 10],
+    [parseSize, '64KiB', 65_536],
+    [parseSize, '2GiB', 2_147_483_648],
+    [parseSize, '1kb', undefined],
+    [parseSize, '1.5MiB', undefined],
+    ...(['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '::1', '2001:db8::/32', '::ffff:1.2.3.4'] as const).map(
+      (text) => [isAddressOrCidr, text, true] as [typeof isAddressOrCidr, string, unknown]
+    ),
+    ...(
+      [
+        '',
+        '1',
+        'true',
+        'loopback',
+        '10.0.0',
+        '10.0.0.256',
+        '010.0.0.1',
+        '0x7f000001',
+        '10.0.0.0/',
+        '10.0.0.0/33',
+        '::/129',
+        '10.0.0.0/8/8',
+        '1.2.3.4/-1',
+        'fe80::1%eth0'
+      ] as const
+    ).map((text) => [isAddressOrCidr, text, false] as [typeof isAddressOrCidr, string, unknown]),
+    ...(['http://a', 'https://a:8443/v1', 'http://[::1]:1/x/'] as const).map(
+      (text) => [isHttpPrefix, text, true] as [typeof isHttpPrefix, string, unknown]
+    ),
+    ...(
+      [
+        'a',
+        '//a',
+        'file:///etc',
+        'http://',
+        'http:a',
+        'http://u@a',
+        'http://:p@a',
+        'http://a?b',
+        'http://a#b',
+        'http://a b',
+        'http:\\\\a',
+        'unix:/s'
+      ] as const
+    ).map((text) => [isHttpPrefix, text, false] as [typeof isHttpPrefix, string, unknown])
+  ]
+  for (const [read, text, value] of table) t.equal(read(text), value, `${read.name} ${JSON.stringify(text)}`)
+})
+
+t.test('a reload applies what it can, reports what needs a restart, and a bad file changes nothing', async (t) => {
+  const cwd = t.testdir({ 'a.yaml': 'limits: { live_per_minute: 1 }' })
+  const file = join(cwd, 'a.yaml')
+  const env: NodeJS.ProcessEnv = {}
+  const load = () => loadSettings({ env, cwd, file })
+  const seen: [limit: number, port: number, restart: readonly string[]][] = []
+  const failures: string[] = []
+  let refuse = false
+  /** The test looks by itself. */
+  const never = 2 ** 31 - 1
+  const watcher = watchSettings(
+    load,
+    load(),
+    {
+      async change(next: Settings, restart) {
+        if (refuse) throw new Error('not put in force')
+        t.ok(Object.isFrozen(next) && Object.isFrozen(next.server))
+        seen.push([next.limits.livePerMinute, next.server.port, restart])
+      },
+      failure: (error) => failures.push((error as Error).message)
+    },
+    never
+  )
+  t.teardown(() => watcher.close())
+  /** A change counts once two looks saw the same. */
+  const look = async () => {
+    await watcher.look()
+    await watcher.look()
+  }
+
+  await look()
+  t.same(seen, [], 'what did not change is not loaded')
+  writeFileSync(file, 'limits: { live_per_minute: 22 }')
+  await watcher.look()
+  t.same(seen, [], 'a file that is perhaps half written waits for a second look')
+  await look()
+  t.same(seen.splice(0), [[22, 8080, []]])
+
+  writeFileSync(file, 'limits: { live_per_minute: 333 }\nserver: { port: 1234 }\nops: { host: "::1" }')
+  await look()
+  t.same(seen.splice(0), [[333, 8080, ['server.port', 'ops.host']]], 'the port stays until a restart')
+  writeFileSync(file, 'limits: { live_per_minute: 44 }\nserver: { port: 1234 }\nops: { host: "::1" }\n')
+  await look()
+  t.same(seen.splice(0), [[44, 8080, ['server.port', 'ops.host']]], 'and is reported as long as it differs')
+
+  writeFileSync(file, 'limits: { live_per_minute: none }')
+  await look()
+  await look()
+  t.same(seen, [])
+  t.match(failures.splice(0), ['a.yaml:1:28 limits.live_per_minute: must be a whole number'], 'a mistake is told once')
+
+  const away = join(cwd, 'away.yaml')
+  renameSync(file, away)
+  await look()
+  t.match(failures.splice(0), ['a.yaml: cannot be read (ENOENT)'])
+  mkdirSync(join(cwd, 'v2'))
+  writeFileSync(join(cwd, 'v2/a.yaml'), 'limits: { live_per_minute: 5 }')
+  symlinkSync('v2', join(cwd, 'current'))
+  symlinkSync('current/a.yaml', file)
+  await look()
+  t.same(seen.splice(0), [[5, 8080, []]])
+  mkdirSync(join(cwd, 'v3'))
+  writeFileSync(join(cwd, 'v3/a.yaml'), 'limits: { live_per_minute: 6 }')
+  symlinkSync('v3', join(cwd, 'next'))
+  renameSync(join(cwd, 'next'), join(cwd, 'current'))
+  await look()
+  t.same(seen.splice(0), [[6, 8080, []]], 'a symlink on the way to the file is swapped')
+
+  const before = load()
+  writeFileSync(file, 'limits: { live_per_minute: 7 }')
+  const late = watchSettings(
+    load,
+    before,
+    {
+      change: (next) => void seen.push([next.limits.livePerMinute, next.server.port, []]),
+      failure: (error) => failures.push((error as Error).message)
+    },
+    never
+  )
+  await late.look()
+  late.close()
+  t.same(seen.splice(0), [[7, 8080, []]], 'a change between the first reading and the first look is seen')
+  await look()
+  t.same(seen.splice(0), [[7, 8080, []]])
+
+  refuse = true
+  await watcher.reload()
+  t.same(failures.splice(0), ['not put in force'], 'a change that cannot be put in force is a failure too')
+  refuse = false
+  env['SLUICEGATE_DATA_KEY'] = Buffer.alloc(32).toString('base64')
+  process.emit('SIGHUP', 'SIGHUP')
+  await watcher.reload()
+  t.same(
+    seen.splice(0),
+    [
+      [7, 8080, ['SLUICEGATE_DATA_KEY']],
+      [7, 8080, ['SLUICEGATE_DATA_KEY']]
+    ],
+    'SIGHUP reloads without a change of the file'
+  )
+
+  watcher.close()
+  process.once('SIGHUP', () => {})
+  process.emit('SIGHUP', 'SIGHUP')
+  await watcher.reload()
+  t.same(seen, [], 'a closed watcher loads nothing')
+  t.ok(restartKeys.includes('storage.url'))
+})
