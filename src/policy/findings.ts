@@ -21,6 +21,8 @@ export class Findings {
   /** By rule and part, sorted by start, none overlapping another. */
   readonly #places = new Map<number, Match[]>()
   readonly #parts: number
+  /** How often `add` was called. */
+  added = 0
 
   /** @param parts number of parts of the call */
   constructor(parts: number) {
@@ -37,6 +39,7 @@ export class Findings {
 
   /** Adds a match, or widens the one that it overlaps; of several readings the most confident, else the first, is named. */
   add(match: Match): void {
+    this.added++
     const key = match.rule.index * this.#parts + match.part
     const places = this.#places.get(key)
     if (places === undefined) {

@@ -46,8 +46,8 @@ const maxRemembered = 64
 export class Judge {
   readonly policy: Policy
   readonly #matcher: Matcher
-  /** Recurring texts in which no reading holds any phrase or finding. Bounded: 4,000 × 64 characters. */
-  readonly #blank = new LRUCache<string, true>({ max: 4000 })
+  /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
+  readonly #blank = new Map<string, LRUCache<string, true>>()
 
   constructor(policy: Policy) {
     this.policy = policy
@@ -101,12 +101,23 @@ export class Judge {
     const { text, role, isKey } = call.parts[index]!
     if (text === '') return 0
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
-    if (recurs && this.#blank.has(text)) return text.length
+    const blank = recurs ? this.#blankFor(`${call.direction}/${role}`) : undefined
+    if (blank?.has(text)) return text.length
     const { views, complete } = readingsOf(text)
-    const found = this.#matcher.match(views, partSink(call, index))
-    if (recurs && complete && !found) this.#blank.set(text, true)
+    const before = call.findings.added
+    this.#matcher.match(views, partSink(call, index))
+    if (complete && call.findings.added === before) blank?.set(text, true)
     // A text of which a reading had to be left out counts as not looked at.
     return complete ? (views[0]?.text.length ?? 0) : 0
+  }
+
+  #blankFor(kind: string): LRUCache<string, true> {
+    let blank = this.#blank.get(kind)
+    if (blank === undefined) {
+      blank = new LRUCache({ max: 2000 })
+      this.#blank.set(kind, blank)
+    }
+    return blank
   }
 
   /** @returns false where a reading had to be left out. */

@@ -32,21 +32,15 @@ export class Matcher {
     this.#hits = new Hits(policy)
   }
 
-  /** @returns whether any phrase was hit or any detector found something, whether or not a rule matched. */
-  match(views: readonly View[], sink: Sink): boolean {
-    let anything = false
+  match(views: readonly View[], sink: Sink): void {
     for (const view of views) {
       this.#hits.scan(view.folded)
-      if (this.#hits.count > 0) {
-        anything = true
-        this.#phrases(view, sink)
-      }
+      if (this.#hits.count > 0) this.#phrases(view, sink)
       if (view.layer === 'plain' || !view.layer.split('+').some((step) => notForDetectors.has(step))) {
-        if (this.#detect(view, sink)) anything = true
+        this.#detect(view, sink)
       }
     }
     this.#map = undefined
-    return anything
   }
 
   #phrases(view: View, sink: Sink): void {
@@ -77,11 +71,9 @@ export class Matcher {
     })
   }
 
-  #detect(view: View, sink: Sink): boolean {
-    let anything = false
+  #detect(view: View, sink: Sink): void {
     for (const { detector, rules } of this.#policy.detectors) {
       for (const finding of detector.find(view.text)) {
-        anything = true
         const span = view.textSpan(finding.start, finding.end)
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
@@ -91,7 +83,6 @@ export class Matcher {
         }
       }
     }
-    return anything
   }
 
   #inOrder(chosen: readonly number[]): boolean {

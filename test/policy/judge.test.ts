@@ -170,6 +170,11 @@ t.test('rules apply to the roles and the direction that they name', async (t) =>
     ['x'],
     'the same short text under another role'
   )
+  for (const role of ['parameter', 'tool', 'parameter'] as const) {
+    t.same(matched(judge, [part('x', role, '/0')]), role === 'tool' ? ['x'] : [], 'a recurring text is known by role')
+    t.same(matched(judge, [part('y', role, '/0')]), [])
+    t.same(matched(judge, [part('y', role, '/0')], { direction: 'answer' }), ['y'], 'and by direction')
+  }
   t.same(matched(judge, 'y'), [])
   t.same(matched(judge, 'y', { direction: 'answer' }), ['y'])
 })
