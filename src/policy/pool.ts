@@ -28,7 +28,7 @@ const maxQueue = 64
 /** A thread unused for so long ends, and its memory is given back. */
 const idleTimeoutMs = 300_000
 /** For the first thread to load its modules; it counts against no text's deadline. */
-const startMs = 15_000
+const startMs = 30_000
 
 export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
   let starting: Promise<Piscina> | undefined
