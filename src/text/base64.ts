@@ -8,6 +8,8 @@ for (const c of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 for (const c of '+/-_') kinds[c.charCodeAt(0)] = 2
 
 const shortest = 8
+/** The shortest run before padding: four bytes. */
+const shortestPadded = 6
 /** A line of at least this length may go on in the next. */
 const wrapped = 32
 
@@ -21,7 +23,8 @@ export function base64Edits(text: string): Edits {
     }
     const from = i
     i = runEnd(text, from)
-    if (i - from < shortest || !looksEncoded(text, from, i)) continue
+    const fewest = text.charCodeAt(i) === 61 ? shortestPadded : shortest
+    if (i - from < fewest || !looksEncoded(text, from, i)) continue
     let end = i
     let line = from
     while (end - line >= wrapped) {

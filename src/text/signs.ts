@@ -33,6 +33,7 @@ for (const c of '&%\\') kinds[c.charCodeAt(0)]! |= ESCAPES
 
 /** Runs shorter than this are neither base64 nor hexadecimal. */
 const shortestToken = 8
+const shortestPadded = 6
 
 export function signsOf(text: string): number {
   let signs = 0
@@ -89,8 +90,8 @@ export function signsOf(text: string): number {
     if ((kind & BASE64) !== 0) {
       token++
     } else {
-      if (token >= shortestToken && (token >= 64 || (tokenSeen & (CAPITAL | DIGIT)) !== 0 || code === 61))
-        signs |= TOKEN
+      const isPadded = code === 61 && token >= shortestPadded
+      if (isPadded || (token >= shortestToken && (token >= 64 || (tokenSeen & (CAPITAL | DIGIT)) !== 0))) signs |= TOKEN
       token = 0
       tokenSeen = 0
     }

@@ -91,7 +91,7 @@ function addRun(text: string, at: readonly number[], edits: Edits): void {
   for (let k = 1; k < at.length; k++) {
     const from = at[k - 1]! + 1
     const to = at[k]!
-    if (text.slice(from, to) === usual) edits.add(from, to, '')
+    if (unspaced === letters || text.slice(from, to) === usual) edits.add(from, to, '')
     else if (to - from > 1 || !/\s/.test(text.slice(from, to))) edits.add(from, to, ' ')
   }
 }

@@ -98,7 +98,7 @@ export function unicodeEdits(text: string, separate: boolean): { edits: Edits; h
       // The usual case, quickly: a word of ASCII letters that nothing else touches.
       let end = i
       while (end < length && isAsciiWord(text.charCodeAt(end))) end++
-      if (end === i || end === length || text.charCodeAt(end) < 127) {
+      if (end === i || end === length || isOrdinary(text.charCodeAt(end))) {
         i = Math.max(end, i + 1)
         continue
       }
@@ -109,6 +109,11 @@ export function unicodeEdits(text: string, separate: boolean): { edits: Edits; h
     i = out.read(i)
   }
   return out
+}
+
+/** Printable ASCII, and the white space of texts. */
+function isOrdinary(code: number): boolean {
+  return (code >= 32 && code < 127) || code === 10 || code === 13 || code === 9
 }
 
 function isAsciiWord(code: number): boolean {

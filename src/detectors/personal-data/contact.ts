@@ -21,9 +21,9 @@ export const findEmails: Find = (text, offset, found) => {
   }
 }
 
-const international = /(?<![\w+])(?:\+|(?<![./-])00(?=\d{1,3}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
+const international = /(?<![\w+])(?:\+|(?<![./-])00(?=[1-9]\d{0,2}[ .()/-]))\d(?:[ .()/-]{0,2}\d){6,14}(?![\d-])/g
 const northAmerican = /(?<![\w.+-])(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}(?![\w-]|\.\d)/g
-const national = /(?<![\w.+/-])\(?0\d{1,4}\)?[ /.-]\d{2,8}(?:[ .-]\d{2,4}){0,4}(?![\w-]|\.\d)/g
+const national = /(?<![\w.+/-])\(?0[1-9]\d{0,3}\)?[ /.-]\d{2,8}(?:[ .-]\d{2,4}){0,4}(?![\w-]|\.\d)/g
 const bare = /(?<![\w.+/-])\d{7,12}(?![\w-]|\.\d)/g
 
 const phoneWord =
@@ -96,7 +96,7 @@ const weakType = /(?:place|way|row|close|square|court|drive|st|dr|ct|sq|lane)$/
 const german =
   /(?<!\p{L})(?:\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|allee|gasse)|\p{Lu}[\p{L}-]{1,30}(?:weg|platz|ring|damm|ufer)) \d{1,4}(?:[ \u00a0]?[a-z])?(?![\p{L}\d])/gu
 const french =
-  /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:d[eu] |des |de la |d['’]|l['’])?[\p{L}-]{2,30}/giu
+  /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:de la |de l['’]|d[eu] |des |d['’]|l['’])?[\p{L}-]{2,30}/giu
 const southern =
   /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.) (?:[\p{L}'’.-]{2,20} ){0,3}[\p{L}'’-]{2,20},? (?:n[ºo°.]{1,2} ?)?\d{1,4}(?![\d.])/giu
 const box = /(?<!\w)p\.? ?o\.? ?box \d{1,6}(?!\d)/gi
