@@ -77,12 +77,17 @@ function readTogether(shelf: Shelf, current: Reading, signsOfCurrent: number): v
   if (signs & (DRAWN_OUT | SINGLES)) {
     const joined = signs & SINGLES ? joinedEdits(current.text) : new Edits()
     for (const run of signs & DRAWN_OUT ? runReadings : runReadings.slice(0, 1)) {
-      const reading = shelf.add(current, 'spaced', joined.merged(drawnOutEdits(current.text, run)))
+      const edits = signs & DRAWN_OUT ? joined.merged(drawnOutEdits(current.text, run)) : joined
+      const reading = shelf.add(current, 'spaced', edits)
       if (first === current) first = reading
     }
     if (first !== current) signs = signsOf(first.text)
   }
-  if (signs & MIXED) for (const one of oneReadings) shelf.add(first, 'leet', leetEdits(first.text, one))
+  if ((signs & MIXED) === 0) return
+  for (const one of oneReadings) {
+    // The readings change the same words, each in its way.
+    if (shelf.add(first, 'leet', leetEdits(first.text, one)) === first) break
+  }
 }
 
 /** The views so far, within their bounds. */
