@@ -15,7 +15,7 @@ const latinLetter = /\p{Script=Latin}/u
 const number = /\p{N}/u
 
 /** Longer forms are whole phrases of Arabic; they would make a text eighteen times as long. */
-const longestForm = 4
+const longestForm = 3
 
 const NONE = 0
 const INVISIBLE = 1

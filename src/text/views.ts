@@ -105,14 +105,14 @@ class Shelf {
     this.#room = text.length * 4 + 65_536
   }
 
-  /** @returns the new reading, or `from` where nothing changed. One that is known or does not fit is built on, but not kept. */
+  /** @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again. */
   add(from: Reading, layer: string, edits: Edits): Reading {
     if (edits.size === 0) return from
     const reading = from.next(layer, rewrite(from.text, edits))
     if (this.#texts.has(reading.text)) return reading.text === from.text ? from : reading
     if (reading.text.length > this.#room || this.views.length >= mostViews) {
       this.complete = false
-      return reading
+      return from
     }
     this.#room -= reading.text.length
     this.#texts.add(reading.text)
