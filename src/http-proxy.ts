@@ -10,7 +10,7 @@
  * http.createServer(guarded.handle).listen(3000)
  * ```
  */
-import type HttpProxy from 'http-proxy'
+import httpProxy from 'http-proxy'
 import { createRequestIds } from './http/request-id.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
 import { type LibraryOptions, openForLibrary } from './library.js'
@@ -20,8 +20,8 @@ export type { LibraryOptions } from './library.js'
 export type { NodeGuard } from './proxy/node-http.js'
 
 export interface GuardOptions extends LibraryOptions {
-  /** The program's own http-proxy server: its agent and TLS settings carry the bytes. */
-  proxy: HttpProxy
+  /** The program's own http-proxy server: its agent and TLS settings carry the bytes. Default: a new one. */
+  proxy?: httpProxy
 }
 
 export interface Guard {
@@ -35,7 +35,7 @@ export interface Guard {
  * Opens a gateway and puts its funnel in front of `proxy`. Register it before any body parser.
  * @throws ConfigError where the configuration is not valid
  */
-export async function guard({ proxy, ...options }: GuardOptions): Promise<Guard> {
+export async function guard({ proxy = httpProxy.createProxyServer(), ...options }: GuardOptions = {}): Promise<Guard> {
   const { gateway, close } = await openForLibrary(options)
   const trusted = compileAddressList(gateway.settings.server.trustedProxies)
   const handle = createNodeGuard({
