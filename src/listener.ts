@@ -64,15 +64,18 @@ export function listen(server: Server, port: number, host: string): Promise<{ ho
   })
 }
 
+/** How often connections that became idle are looked for while draining, ms. */
+const idleCheckMs = 50
+
 /** Stops accepting, lets requests under way end, and cuts what is left after the deadline. */
 export async function drain(server: Server, deadlineMs: number): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  // A connection whose last answer has just ended stays open for the keep-alive time: nobody will use it again.
+  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs)
   try {
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      server.closeIdleConnections()
-    })
+    await new Promise<void>((resolve) => server.close(() => resolve()))
   } finally {
-    clearTimeout(timer)
+    clearTimeout(deadline)
+    clearInterval(idle)
   }
 }

@@ -110,8 +110,10 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     sessions,
     async firstKey() {
       const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
-      if (first.created) return first.key
-      if (first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
+      if (first.created && settings.bootstrapKey === undefined) return first.key
+      // Whoever set it knows it: a key that was given is never printed.
+      if (first.created) log.info({ prefix: first.record.prefix }, 'the bootstrap key is the first key')
+      else if (first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
       return undefined
     },
     async demoUrl() {
