@@ -1,6 +1,7 @@
 /** The schemas of the API: they validate what comes in, type it inside, and are the OpenAPI document. */
 import Type from 'typebox'
 import { type ErrorCode, errorTable } from '../errors.js'
+import { scopes } from '../identity/scopes.js'
 import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
 
 const nullable = (description: string) =>
@@ -38,16 +39,6 @@ export const Evaluation = Type.Object({
 
 export const EvaluateReply = Type.Object({ status: Type.Literal('success'), evaluation: Evaluation })
 
-export const scopeNames = [
-  '*',
-  'safety:evaluate',
-  'safety:metrics',
-  'pdp:adjudicate',
-  'constitutions:read',
-  'constitutions:write',
-  'billing:read'
-] as const
-
 export const KeyRecord = Type.Object({
   key_id: Type.String(),
   name: Type.String(),
@@ -67,7 +58,7 @@ export const CreateKey = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
     environment: Type.Optional(Type.Enum(['live', 'test'])),
-    scopes: Type.Optional(Type.Array(Type.Enum([...scopeNames]), { minItems: 1, maxItems: 16 })),
+    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 16 })),
     ip_allowlist: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 })),
     expires_at: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' })),
     rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
