@@ -36,6 +36,9 @@ export interface Gateway {
   close(): Promise<void>
 }
 
+/** Bound on the peers that are remembered, about 200 KB. */
+const maxPeers = 1000
+
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = given.demo ? await withDemo(given, platform) : given
   const { clock, log, metrics, admission, keys, reviews, storage } = platform
@@ -61,7 +64,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const trusted = compileAddressList(settings.server.trustedProxies)
   const edge: EdgeDeps = {
     admission,
-    clientAddress: (peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted),
+    clientAddress: rememberPeers((peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted)),
     clock,
     metrics,
     log,
@@ -102,6 +105,25 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       await proxy.close()
       await evaluator.close()
     }
+  }
+}
+
+/**
+ * The addresses of peers that name no other client, each worked out once: a connection brings many requests, and its
+ * peer does not change.
+ */
+function rememberPeers(addressOf: EdgeDeps['clientAddress']): EdgeDeps['clientAddress'] {
+  const known = new Map<string, string>()
+  return (peer, forwardedFor) => {
+    if (forwardedFor !== undefined) return addressOf(peer, forwardedFor)
+    let address = known.get(peer)
+    if (address === undefined) {
+      address = addressOf(peer, undefined)
+      // Clients choose from how many addresses they come.
+      if (known.size >= maxPeers) known.clear()
+      known.set(peer, address)
+    }
+    return address
   }
 }
 

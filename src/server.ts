@@ -1,6 +1,5 @@
 /** The process: settings, listeners, reload, graceful end. What is served is `gateway.ts`. */
-import { once } from 'node:events'
-import type { RequestListener, ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { loadSettings, watchSettings, weakenings } from './config/load.js'
@@ -87,19 +86,22 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
   const gateway = await createGateway(settings, platform)
   const app = await buildApp((scope) => gateway.register(scope))
   const ops = await buildApp((scope) => gateway.registerOps(scope))
-  const underWay = new Set<ServerResponse>()
+  let underWay = 0
+  let idle: (() => void) | undefined
+  const ended = () => {
+    if (--underWay === 0) idle?.()
+  }
   return {
     handle(request, response) {
-      underWay.add(response)
-      response.once('close', () => underWay.delete(response))
+      underWay++
+      response.once('close', ended)
       app.routing(request, response)
     },
     handleOps: (request, response) => ops.routing(request, response),
     async close() {
-      const ended = [...underWay].map((response) => once(response, 'close'))
       const deadline = new AbortController()
       const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
-      await Promise.race([Promise.all(ended), timeout])
+      if (underWay > 0) await Promise.race([new Promise<void>((resolve) => (idle = resolve)), timeout])
       deadline.abort()
       await gateway.close()
       await Promise.all([app.close(), ops.close()])

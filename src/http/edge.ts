@@ -99,7 +99,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       address: request.sluicegate.address,
       scope: access.scope,
       cost: access.cost ?? 0,
-      ...(access.keyHeaders === undefined ? {} : { keyHeaders: access.keyHeaders })
+      keyHeaders: access.keyHeaders
     })
     if (outcome instanceof Promise) outcome.then(finish, next)
     else finish(outcome)
@@ -109,7 +109,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
     const status = reply.statusCode
     const { id, started, decision } = request.sluicegate
-    metrics.requests.inc({ route, status_class: statusClass(status) })
+    metrics.requests.of(route, statusClass(status)).inc()
     const line = {
       request_id: id,
       method: request.method,

@@ -22,7 +22,7 @@ const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
  * Headers that say one thing each. Node keeps the first of most of them and drops the rest unseen, where another hop may
  * keep the last.
  */
-const single = new Set([
+const single = [
   'host',
   'authorization',
   'content-type',
@@ -33,7 +33,9 @@ const single = new Set([
   'x-session-id',
   'x-safety-context',
   'x-safety-review-id'
-])
+]
+/** A bit each, so that what a request has shown already fits a number. */
+const singleBits = new Map(single.map((name, index) => [name, 1 << index]))
 
 /** More header lines than any client of a chat API sends; Node's own bound drops what is beyond it unseen (CVE-2026-58044). */
 const maxHeaderLines = 100
@@ -54,13 +56,13 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
   if (rawHeaders.length > 2 * maxHeaderLines) {
     return invalid('', 'too_long', `A request may have at most ${maxHeaderLines} header lines.`)
   }
-  const seen = new Set<string>()
+  let seen = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (seen.has(name) && single.has(name)) {
-      return invalid(name, 'duplicate_key', `The header ${name} may be given once.`)
-    }
-    seen.add(name)
+    const bit = singleBits.get(name)
+    if (bit === undefined) continue
+    if ((seen & bit) !== 0) return invalid(name, 'duplicate_key', `The header ${name} may be given once.`)
+    seen |= bit
   }
   return undefined
 }

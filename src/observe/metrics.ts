@@ -3,6 +3,7 @@
  * the configuration and the code, never by a caller. One registry per gateway, so that two in one process do not mix.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { CounterSeries, HistogramSeries } from './series.js'
 
 /** From 50 µs: an evaluation of a short text takes tens of microseconds, and a bucket that starts at 5 ms would hide it. */
 const evaluationBuckets = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2]
@@ -28,6 +29,15 @@ export function createMetrics(gauges: Gauges) {
     new Counter({ name: `sluicegate_${name}`, help, labelNames, registers })
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram({ name: `sluicegate_${name}`, help, labelNames, buckets, registers })
+  /** The same two for what every request counts. */
+  const hotCounter = <const L extends readonly string[]>(name: string, help: string, labelNames: L) =>
+    new CounterSeries({ name: `sluicegate_${name}`, help, labelNames }, registry)
+  const hotHistogram = <const L extends readonly string[]>(
+    name: string,
+    help: string,
+    labelNames: L,
+    buckets: readonly number[]
+  ) => new HistogramSeries({ name: `sluicegate_${name}`, help, labelNames }, buckets, registry)
   /** A gauge whose value is asked for at each scrape. */
   const asked = <L extends string>(
     name: string,
@@ -67,22 +77,22 @@ export function createMetrics(gauges: Gauges) {
 
   return {
     registry,
-    evaluations: counter('evaluations_total', 'Evaluations by surface and decision.', ['surface', 'decision']),
-    evaluationDuration: histogram(
+    evaluations: hotCounter('evaluations_total', 'Evaluations by surface and decision.', ['surface', 'decision']),
+    evaluationDuration: hotHistogram(
       'evaluation_duration_seconds',
       'Time of one evaluation.',
       ['surface'],
       evaluationBuckets
     ),
-    ruleMatches: counter('rule_matches_total', 'Matches of a rule.', ['rule', 'category']),
-    requests: counter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
-    overhead: histogram(
+    ruleMatches: hotCounter('rule_matches_total', 'Matches of a rule.', ['rule', 'category']),
+    requests: hotCounter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
+    overhead: hotHistogram(
       'overhead_seconds',
       'Time added by the gateway, without the upstream.',
       ['route'],
       overheadBuckets
     ),
-    upstreamDuration: histogram(
+    upstreamDuration: hotHistogram(
       'upstream_duration_seconds',
       'Time of the upstream, from sending to its last byte.',
       ['route', 'status_class'],
@@ -107,7 +117,9 @@ export function createMetrics(gauges: Gauges) {
   }
 }
 
+const statusClasses = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const
+
 /** `2xx` … `5xx`: a closed set, unlike the status itself. */
 export function statusClass(status: number): string {
-  return `${Math.floor(status / 100)}xx`
+  return statusClasses[Math.floor(status / 100)] ?? '0xx'
 }

@@ -5,7 +5,7 @@ import type { Metrics } from './metrics.js'
 export type Surface = 'evaluate' | 'moderations' | 'chat' | 'answer'
 
 export function recordEvaluation(metrics: Metrics, surface: Surface, evaluation: Evaluation): void {
-  metrics.evaluations.inc({ surface, decision: evaluation.decision })
-  metrics.evaluationDuration.observe({ surface }, evaluation.decision_time_ms / 1000)
-  for (const { rule, category } of evaluation.detections) metrics.ruleMatches.inc({ rule, category })
+  metrics.evaluations.of(surface, evaluation.decision).inc()
+  metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
+  for (const { rule, category } of evaluation.detections) metrics.ruleMatches.of(rule, category).inc()
 }

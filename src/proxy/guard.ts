@@ -2,13 +2,14 @@
  * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
  * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
  */
+import { decodeBody } from '../body.js'
 import { Fault } from '../errors.js'
 import { describeError } from '../observe/log.js'
 import { statusClass } from '../observe/metrics.js'
 import { judgeAnswer } from './answer.js'
 import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
-import { faultReply, verdictHeaders } from './reply.js'
+import { addVerdictHeaders, faultReply } from './reply.js'
 import { type Forward, judgeRequest, readExchange } from './request.js'
 
 /** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
@@ -26,10 +27,17 @@ export async function guard(
 ): Promise<{ reply: Reply; exchange: Exchange | undefined } | undefined> {
   let exchange: Exchange | undefined
   try {
-    exchange = await readExchange(deps, inbound, bytes)
-    const verdict = await judgeRequest(exchange)
-    const reply = 'bytes' in verdict ? await relay(exchange, verdict, transport) : verdict
-    if (!('bytes' in verdict)) Object.assign(reply.headers, verdictHeaders(exchange))
+    const decoding = decodeBody(bytes, inbound.headers['content-encoding'], inbound.entry.bodyLimit)
+    exchange = readExchange(deps, inbound, decoding instanceof Promise ? await decoding : decoding)
+    const judging = judgeRequest(exchange)
+    const verdict = judging instanceof Promise ? await judging : judging
+    let reply: Reply
+    if ('bytes' in verdict) {
+      reply = await relay(exchange, verdict, transport)
+    } else {
+      reply = verdict
+      addVerdictHeaders(reply.headers, exchange)
+    }
     observeOverhead(deps, exchange)
     return { reply, exchange }
   } catch (error) {
@@ -40,7 +48,7 @@ export async function guard(
     }
     const reply = faultReply(inbound.entry.dialect, fault, inbound.requestId)
     if (exchange !== undefined) {
-      Object.assign(reply.headers, verdictHeaders(exchange))
+      addVerdictHeaders(reply.headers, exchange)
       observeOverhead(deps, exchange)
     }
     return { reply, exchange }
@@ -63,19 +71,17 @@ async function relay(exchange: Exchange, forward: Forward, transport: Transport)
         exchange.upstreamMs = deps.clock.monotonic() - began
       })
     }
-    return await judgeAnswer(exchange, answer)
+    const judging = judgeAnswer(exchange, answer)
+    return judging instanceof Promise ? await judging : judging
   } finally {
     if (exchange.upstreamMs === 0) {
       exchange.upstreamMs = deps.clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)
     }
-    deps.metrics.upstreamDuration.observe(
-      { route: route.id, status_class: statusClass(status) },
-      exchange.upstreamMs / 1000
-    )
+    deps.metrics.upstreamDuration.of(route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
   }
 }
 
 function observeOverhead({ clock, metrics }: ProxyDeps, { route, inbound, upstreamMs }: Exchange): void {
   const total = clock.monotonic() - inbound.started
-  metrics.overhead.observe({ route: route.id }, Math.max(0, total - upstreamMs) / 1000)
+  metrics.overhead.of(route.id).observe(Math.max(0, total - upstreamMs) / 1000)
 }

@@ -67,10 +67,7 @@ async function answer(
   const headers: Record<string, string> = { 'x-request-id': requestId }
   const cancel = cancelOnLeave(res)
   res.once('finish', () =>
-    metrics.requests.inc({
-      route: entry?.path ?? (passes ? 'pass' : 'unmatched'),
-      status_class: statusClass(res.statusCode)
-    })
+    metrics.requests.of(entry?.path ?? (passes ? 'pass' : 'unmatched'), statusClass(res.statusCode)).inc()
   )
   let reply: Reply | undefined
   try {
