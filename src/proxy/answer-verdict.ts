@@ -3,13 +3,18 @@ import type { ChatContent } from '../chat.js'
 import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
+import { type MaybePromise, then } from './maybe.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
-export async function judgeContent(exchange: Exchange, content: ChatContent): Promise<Evaluation | undefined> {
+export function judgeContent(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
+  return then(evaluate(exchange, 'answer', content, undefined), (evaluation) =>
+    evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
+  )
+}
+
+function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Evaluation {
   const { route, deps } = exchange
-  const evaluation = await evaluate(exchange, 'answer', content, undefined)
-  if (evaluation === undefined || content.media.length === 0) return evaluation
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
     return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
   }

@@ -10,7 +10,8 @@ import type { UpstreamAnswer } from './ask.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
-import { jsonType, refusalHeaders, turnFacts, verdictHeaders } from './reply.js'
+import { type MaybePromise, then } from './maybe.js'
+import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
 
@@ -18,7 +19,7 @@ import { denialOf, evaluate, redactions } from './verdict.js'
 const answerNodes = 1_000_000
 
 /** @throws Fault `upstream_error`, `upstream_timeout`, `evaluator_unavailable`, `storage_unavailable` */
-export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<Reply> {
   const type = mediaType(answer)
   const ok = answer.status >= 200 && answer.status < 300
   if (ok && type === 'text/event-stream') return judgeStream(exchange, answer)
@@ -27,14 +28,20 @@ export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): P
     discard(answer.body)
     throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
   }
-  const { value, bytes } = await readValue(exchange, answer)
-  const headers = { ...clientHeaders(exchange.route.spoken, answer.headers), 'content-type': jsonType }
-  const judged = ok ? await judgeReply(exchange, value) : await judgeError(exchange, value)
-  return {
-    status: answer.status,
-    headers: { ...headers, ...judged.headers, ...verdictHeaders(exchange) },
-    body: judged.body === undefined ? bytes : JSON.stringify(judged.body)
-  }
+  return then(readValue(exchange, answer), ({ value, bytes }) =>
+    then(ok ? judgeReply(exchange, value) : judgeError(exchange, value), (judged) => {
+      const headers = clientHeaders(exchange.route.spoken, answer.headers)
+      headers['content-type'] = jsonType
+      if (judged.headers !== undefined) Object.assign(headers, judged.headers)
+      addVerdictHeaders(headers, exchange)
+      return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+    })
+  )
+}
+
+interface AnswerValue {
+  value: JsonObject
+  bytes: string | Buffer
 }
 
 interface Judged {
@@ -47,28 +54,42 @@ interface Judged {
  * @returns the value, and its text: the bytes as they came, since the strict reader let in only what every reader takes
  * for the same value; a serialisation of the value where the reader replaced something (lone surrogates, always escaped)
  */
-async function readValue(
-  exchange: Exchange,
-  answer: UpstreamAnswer
-): Promise<{ value: JsonObject; bytes: string | Buffer }> {
-  const { deps } = exchange
-  const limit = deps.answerLimit ?? defaultAnswerLimit
-  const bytes = Buffer.isBuffer(answer.body) ? answer.body : await readAll(answer, limit)
-  let value: Json
+function readValue(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<AnswerValue> {
+  const limit = exchange.deps.answerLimit ?? defaultAnswerLimit
+  const coding = answer.headers['content-encoding']
+  const { body } = answer
+  const isPlain = coding === undefined || coding === 'identity'
+  return isPlain && Buffer.isBuffer(body) && body.length <= limit ? readDecoded(answer, body) : readCoded(answer, limit)
+}
+
+async function readCoded(answer: UpstreamAnswer, limit: number): Promise<AnswerValue> {
+  const bytes = await readAll(answer, limit)
   let decoded: Buffer
   try {
-    const decoding = decodeBody(bytes, answer.headers['content-encoding'], limit)
-    decoded = decoding instanceof Promise ? await decoding : decoding
+    decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+  return readDecoded(answer, decoded)
+}
+
+function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
+  let value: Json
+  try {
     if (answer.key !== undefined && decoded.includes(answer.key)) throw new Error('the answer holds the credential')
     value = parseJson(decoded, { nodes: answerNodes })
   } catch (cause) {
-    throw new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
+    throw unreadable(cause)
   }
   if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
   return { value, bytes: decoded.includes('\\u') ? JSON.stringify(value) : decoded }
 }
 
-async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
+function unreadable(cause: unknown): Fault {
+  return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
+}
+
+function judgeReply(exchange: Exchange, body: JsonObject): MaybePromise<Judged> {
   const { route, deps } = exchange
   const content = route.spoken.readReply(body)
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
@@ -76,7 +97,16 @@ async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged>
     deps.metrics.notEvaluated.inc({ reason: 'output_off' })
     return { body: undefined }
   }
-  const evaluation = await judgeContent(exchange, content)
+  return then(judgeContent(exchange, content), (evaluation) => act(exchange, body, content, evaluation))
+}
+
+function act(
+  exchange: Exchange,
+  body: JsonObject,
+  content: ChatContent,
+  evaluation: Evaluation | undefined
+): MaybePromise<Judged> {
+  const { route } = exchange
   if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
   const { decision } = evaluation
   switch (decision) {
@@ -90,13 +120,11 @@ async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged>
       }
     }
     case 'divert':
-    case 'depends': {
-      const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(body))
-      return {
+    case 'depends':
+      return storeAnswer(exchange, content, evaluation, JSON.stringify(body)).then((denial) => ({
         body: route.spoken.turn(turnFacts(exchange, denial)),
         headers: refusalHeaders('review_required', denial.pointer)
-      }
-    }
+      }))
     default:
       decision satisfies never
       throw new Error('unknown decision')
@@ -118,14 +146,17 @@ function redactReply(
 }
 
 /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
-async function judgeError(exchange: Exchange, body: JsonObject): Promise<Judged> {
+function judgeError(exchange: Exchange, body: JsonObject): MaybePromise<Judged> {
   const { route } = exchange
   if (route.output === 'off') return { body: undefined }
   const content = route.spoken.readError(body)
-  const evaluation = await evaluate(exchange, 'answer', content, undefined)
-  if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
-  if (evaluation.decision !== 'permit') throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
-  return { body: redactReply(exchange, body, content, evaluation) }
+  return then(evaluate(exchange, 'answer', content, undefined), (evaluation) => {
+    if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
+    if (evaluation.decision !== 'permit') {
+      throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
+    }
+    return { body: redactReply(exchange, body, content, evaluation) }
+  })
 }
 
 function mediaType({ headers }: UpstreamAnswer): string {

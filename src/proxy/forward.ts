@@ -5,10 +5,11 @@ import { Fault } from '../errors.js'
 import { ask, type Question, type UpstreamAnswer } from './ask.js'
 import { ConnectFailed, type Upstream, type Upstreams } from './upstreams.js'
 
-export interface Sending extends Question {
+export interface Sending extends Omit<Question, 'headers'> {
   /** Query string with its question mark, as the dialect allowed it, or empty. */
   query: string
-  credential: (upstream: Upstream) => Readonly<Record<string, string>>
+  /** What is sent to this upstream, its credential included. */
+  headers: (upstream: Upstream) => Record<string, string>
 }
 
 /**
@@ -17,16 +18,13 @@ export interface Sending extends Question {
 export async function send(upstreams: Upstreams, name: string, sending: Sending): Promise<UpstreamAnswer> {
   const first = upstreams.get(name)
   if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
-  const { cancel } = sending
+  const { method, body, limit, cancel } = sending
   const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
   let failure: unknown
   for (const upstream of candidates(upstreams, first)) {
     try {
-      const answer = await ask(upstream, {
-        ...sending,
-        path: upstream.pathOf(sending.path) + sending.query,
-        headers: Object.assign({}, sending.headers, sending.credential(upstream))
-      })
+      const path = upstream.pathOf(sending.path) + sending.query
+      const answer = await ask(upstream, { method, path, headers: sending.headers(upstream), body, limit, cancel })
       if (Buffer.isBuffer(answer.body)) disarm()
       else answer.body.once('close', disarm)
       return answer

@@ -17,7 +17,12 @@ const printable = /^[\x20-\x7e]{0,1024}$/
 export function upstreamHeaders(
   dialect: Dialect,
   client: IncomingHttpHeaders,
-  options: { requestId: string; stream: boolean; length: number | undefined }
+  options: {
+    requestId: string
+    stream: boolean
+    length: number | undefined
+    credential: Readonly<Record<string, string>>
+  }
 ): Record<string, string> {
   const out: Record<string, string> = {
     accept: options.stream ? 'text/event-stream' : 'application/json',
@@ -31,7 +36,8 @@ export function upstreamHeaders(
   }
   copy(fromClient, client, out)
   copy(dialect.requestHeaders, client, out)
-  return out
+  // Last, so that nothing a client sent can stand in its place.
+  return Object.assign(out, options.credential)
 }
 
 export function clientHeaders(dialect: Dialect, upstream: IncomingHttpHeaders): Record<string, string> {

@@ -31,9 +31,9 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
       const headers = upstreamHeaders(route.spoken, inbound.headers, {
         requestId: inbound.requestId,
         stream: request.stream,
-        length: bytes.length
+        length: bytes.length,
+        credential: upstream.credential(route.spoken)
       })
-      Object.assign(headers, upstream.credential(route.spoken))
       try {
         const path = upstream.pathOf(route.upstreamPath) + inbound.query
         const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)

@@ -31,9 +31,14 @@ export async function passThrough(
     method: 'GET',
     path,
     query: '',
-    headers: upstreamHeaders(dialect, headers, { requestId, stream: false, length: undefined }),
+    headers: (upstream) =>
+      upstreamHeaders(dialect, headers, {
+        requestId,
+        stream: false,
+        length: undefined,
+        credential: upstream.credential(dialect)
+      }),
     body: undefined,
-    credential: (upstream) => upstream.credential(dialect),
     limit: answerLimit,
     cancel
   })

@@ -55,7 +55,14 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath,
-    handler: (request, reply) => handleChat(proxy, entry, request, reply)
+    // Answered before the registration's own handler, which would work out a destination for its own forwarder (four URLs
+    // a request, a twentieth of the proxy's time, measured). `done` is never called, so nothing goes on to that handler.
+    preHandler(request, reply, _done) {
+      handleChat(proxy, entry, request, reply).catch((error: unknown) => reply.send(error))
+    },
+    handler() {
+      throw new Fault('internal_error', { internal: 'a chat went past the guard' })
+    }
   })
 }
 
@@ -64,7 +71,7 @@ async function handleChat(
   entry: PathEntry,
   request: FastifyRequest,
   reply: FastifyReply
-): Promise<FastifyReply> {
+): Promise<void> {
   const { id, started } = request.sluicegate
   const outcome = await guard(
     proxy.deps,
@@ -81,7 +88,7 @@ async function handleChat(
     proxy.transport
   )
   request.sluicegate.decision = outcome?.exchange?.verdict?.decision
-  return sendReply(reply, outcome?.reply)
+  sendReply(reply, outcome?.reply)
 }
 
 function registerPasses(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect): void {

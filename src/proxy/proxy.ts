@@ -37,13 +37,14 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
         method: 'POST',
         path: route.upstreamPath,
         query: inbound.query,
-        headers: upstreamHeaders(route.spoken, inbound.headers, {
-          requestId: inbound.requestId,
-          stream: chat.stream,
-          length: bytes.length
-        }),
+        headers: (target) =>
+          upstreamHeaders(route.spoken, inbound.headers, {
+            requestId: inbound.requestId,
+            stream: chat.stream,
+            length: bytes.length,
+            credential: target.credential(route.spoken)
+          }),
         body: bytes,
-        credential: (target) => target.credential(route.spoken),
         limit: deps.answerLimit ?? defaultAnswerLimit,
         cancel: inbound.cancel
       })

@@ -49,12 +49,14 @@ export function turnFacts({ deps, inbound, body }: Exchange, denial: Denial): Tu
 }
 
 /** Names, numbers and ids of the verdict; never a text. */
-export function verdictHeaders(exchange: Exchange, verdict = exchange.verdict): Record<string, string> {
+export function addVerdictHeaders(
+  headers: Record<string, string>,
+  exchange: Exchange,
+  verdict = exchange.verdict
+): void {
   const { reviewId, redacted, evaluationMs, upstreamMs } = exchange
   const timing = `evaluation;dur=${evaluationMs.toFixed(3)}`
-  const headers: Record<string, string> = {
-    'server-timing': upstreamMs === 0 ? timing : `${timing}, upstream;dur=${upstreamMs.toFixed(3)}`
-  }
+  headers['server-timing'] = upstreamMs === 0 ? timing : `${timing}, upstream;dur=${upstreamMs.toFixed(3)}`
   if (verdict !== undefined) {
     headers['x-safety-decision'] = verdict.decision
     headers['x-safety-score'] = String(verdict.risk_score)
@@ -64,5 +66,4 @@ export function verdictHeaders(exchange: Exchange, verdict = exchange.verdict): 
   }
   if (reviewId !== undefined) headers['x-safety-review-id'] = reviewId
   if (redacted > 0) headers['x-safety-redacted'] = String(redacted)
-  return headers
 }

@@ -2,7 +2,7 @@
  * The request's half of the funnel: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict →
  * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
-import { decodeBody, payloadTooLarge } from '../body.js'
+import { payloadTooLarge } from '../body.js'
 import type { JsonObject, Media } from '../chat.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
@@ -11,6 +11,7 @@ import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
+import { type MaybePromise, then } from './maybe.js'
 import { denialReply } from './reply.js'
 import { chooseRoute, type Route } from './routes.js'
 import { denialOf, evaluate, raise, redactions } from './verdict.js'
@@ -23,12 +24,11 @@ export interface Forward {
 
 /**
  * Reads a body into an exchange.
+ * @param decoded the body without its content coding
  * @throws Fault of the 4xx kind
  */
-export async function readExchange(deps: ProxyDeps, inbound: Inbound, bytes: Buffer): Promise<Exchange> {
-  const { entry, headers } = inbound
-  const decoding = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
-  const decoded = decoding instanceof Promise ? await decoding : decoding
+export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer): Exchange {
+  const { entry } = inbound
   const body = parseJson(decoded)
   if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
   const chat = entry.dialect.readRequest(body)
@@ -56,10 +56,20 @@ export async function readExchange(deps: ProxyDeps, inbound: Inbound, bytes: Buf
  * Judges a request and acts on the verdict.
  * @returns what to send upstream, or the reply to a request that goes no further
  */
-export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply> {
+export function judgeRequest(exchange: Exchange): MaybePromise<Forward | Reply> {
   const { route, chat } = exchange
   const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
-  const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
+  return then(evaluate(exchange, 'request', chat, exchange.session), (evaluation) =>
+    act(exchange, unscanned, evaluation)
+  )
+}
+
+function act(
+  exchange: Exchange,
+  unscanned: Media | undefined,
+  evaluation: Evaluation | undefined
+): MaybePromise<Forward | Reply> {
+  const { route } = exchange
   // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
   if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
   exchange.requestVerdict = evaluation

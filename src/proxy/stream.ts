@@ -11,7 +11,7 @@ import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { discard, transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
-import { streamHeaders, turnFacts, verdictHeaders } from './reply.js'
+import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
 import { readEvents } from './sse.js'
 import { denialOf, redactions } from './verdict.js'
 
@@ -27,11 +27,8 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
   }
   const frames = relay(exchange, answer)
   const first = await frames.next()
-  const headers = {
-    ...clientHeaders(route.spoken, answer.headers),
-    ...streamHeaders,
-    ...verdictHeaders(exchange, exchange.requestVerdict)
-  }
+  const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders)
+  addVerdictHeaders(headers, exchange, exchange.requestVerdict)
   const reply: Reply = { status: answer.status, headers, body: first.value }
   if (first.done) return reply
   return {

@@ -6,40 +6,45 @@ import { Fault } from '../errors.js'
 import { recordEvaluation } from '../observe/record.js'
 import { type Decision, type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
 import type { Exchange, FailureCause } from './exchange.js'
+import type { MaybePromise } from './maybe.js'
 
 /**
  * @returns undefined where no verdict could be had and the route says `on_failure: open`
  * @throws Fault `evaluator_unavailable` where no complete verdict could be had
  */
-export async function evaluate(
+export function evaluate(
   exchange: Exchange,
   direction: 'request' | 'answer',
   content: ChatContent,
   session: string | undefined
-): Promise<Evaluation | undefined> {
+): MaybePromise<Evaluation | undefined> {
   const { deps, route, context } = exchange
   const began = deps.clock.monotonic()
-  let evaluation: Evaluation
+  const fail = (error: unknown): undefined => {
+    exchange.evaluationMs += deps.clock.monotonic() - began
+    failOpen(exchange, direction, error)
+    return undefined
+  }
+  const settle = (evaluation: Evaluation): Evaluation => {
+    exchange.evaluationMs += deps.clock.monotonic() - began
+    recordEvaluation(deps.metrics, direction === 'request' ? 'chat' : 'answer', evaluation)
+    if (
+      exchange.verdict === undefined ||
+      strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
+    ) {
+      exchange.verdict = evaluation
+    }
+    return evaluation
+  }
+  let verdict: Evaluation | Promise<Evaluation>
   try {
     const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
     const input = { parts, joined: content.joined, context, session, direction }
-    const verdict = deps.evaluator.evaluate(input, route.constitution)
-    // Short texts are judged at once: no turn of the loop for them.
-    evaluation = verdict instanceof Promise ? await verdict : verdict
+    verdict = deps.evaluator.evaluate(input, route.constitution)
   } catch (error) {
-    failOpen(exchange, direction, error)
-    return undefined
-  } finally {
-    exchange.evaluationMs += deps.clock.monotonic() - began
+    return fail(error)
   }
-  recordEvaluation(deps.metrics, direction === 'request' ? 'chat' : 'answer', evaluation)
-  if (
-    exchange.verdict === undefined ||
-    strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
-  ) {
-    exchange.verdict = evaluation
-  }
-  return evaluation
+  return verdict instanceof Promise ? verdict.then(settle, fail) : settle(verdict)
 }
 
 /** A verdict made stricter by something that no text tells, for the headers too. */
