@@ -2,8 +2,15 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import type { Posture } from './facts.js'
 
 const access = { posture: 'public' } as const
+
+/** The chat routes speak their upstream's published shapes, which are not ours to describe. */
+const chatSummaries: Partial<Record<Posture, { summary: string; tags: string[] }>> = {
+  guarded: { summary: 'A chat route: the request and the answer are evaluated', tags: ['chat'] },
+  pass: { summary: 'Forwarded with a key, without evaluation', tags: ['chat'] }
+}
 
 export async function registerDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -22,6 +29,14 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
         }
       },
       security: [{ key: [] }, { bearer: [] }]
+    },
+    transform: ({ schema, url, route }) => {
+      const posture = route.config?.access?.posture
+      return {
+        schema: { ...chatSummaries[posture ?? 'public'], ...schema, ...(posture === 'public' ? { security: [] } : {}) },
+        // A registration of one exact path under a prefix is known to the router with a slash, which clients may not send.
+        url: url.length > 1 ? url.replace(/\/$/, '') : url
+      }
     }
   })
   app.route({

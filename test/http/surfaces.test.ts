@@ -98,6 +98,7 @@ t.test('the OpenAPI document names every route and the page is served from it', 
     '/api/v1/pdp/reviews',
     '/api/v1/pdp/adjudicate',
     '/v1/moderations',
+    '/v1/chat/completions',
     '/metrics',
     '/healthz'
   ]) {
