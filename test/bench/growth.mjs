@@ -46,7 +46,9 @@ async function keys() {
     }
   }
   const [few, more] = stores.map(({ times }) => median(times))
-  console.log(`one indexed lookup: ${few.toFixed(1)} µs among 10 keys, ${more.toFixed(1)} µs among ${many}: ${(more / few).toFixed(2)} times`)
+  console.log(
+    `one indexed lookup: ${few.toFixed(1)} µs among 10 keys, ${more.toFixed(1)} µs among ${many}: ${(more / few).toFixed(2)} times`
+  )
   for (const { storage } of stores) await storage.close()
 }
 
@@ -54,17 +56,38 @@ function row(full, n) {
   const { prefix, hash } = parseKey(full)
   const keyId = `key_${String(n).padStart(26, '0')}`
   return {
-    keyId, account: 'default', lineage: keyId, prefix, environment: 'live', name: 'bench', scopes: ['*'], ipAllowlist: [],
-    rateLimitPerMinute: null, hash, createdAt: 0, lastUsedAt: null, expiresAt: null, revokedAt: null, graceEndsAt: null, rotatedTo: null
+    keyId,
+    account: 'default',
+    lineage: keyId,
+    prefix,
+    environment: 'live',
+    name: 'bench',
+    scopes: ['*'],
+    ipAllowlist: [],
+    rateLimitPerMinute: null,
+    hash,
+    createdAt: 0,
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+    graceEndsAt: null,
+    rotatedTo: null
   }
 }
 
 /** Copies the one row that the store wrote itself, with other ids and prefixes: a million inserts one by one take an hour of fsync. */
 function fill(path, count) {
   const database = new DatabaseSync(path)
-  const columns = database.prepare("select name from pragma_table_info('keys')").all().map(({ name }) => name)
+  const columns = database
+    .prepare("select name from pragma_table_info('keys')")
+    .all()
+    .map(({ name }) => name)
   const value = (name) =>
-    name === 'prefix' ? "printf('b%07d', n)" : /^(key_id|keyId|lineage)$/.test(name) ? "printf('key_b%025d', n)" : `"${name}"`
+    name === 'prefix'
+      ? "printf('b%07d', n)"
+      : /^(key_id|keyId|lineage)$/.test(name)
+        ? "printf('key_b%025d', n)"
+        : `"${name}"`
   database.exec(
     `with recursive counter(n) as (select 1 union all select n + 1 from counter where n < ${count})
      insert into keys (${columns.map((name) => `"${name}"`).join(', ')})
@@ -74,27 +97,47 @@ function fill(path, count) {
 }
 
 async function phrases() {
-  const words = 'amber basin cedar delta ember fable grove hazel inlet jetty knoll ledge maple nacre ochre plume quartz ridge slate tarn'.split(' ')
+  const words =
+    'amber basin cedar delta ember fable grove hazel inlet jetty knoll ledge maple nacre ochre plume quartz ridge slate tarn'.split(
+      ' '
+    )
   const phrase = (i) => `${words[i % 20]} ${words[Math.floor(i / 20) % 20]} ${words[Math.floor(i / 400) % 20]}${i}`
-  const text = Array.from({ length: 700 }, (_, i) => `${words[(i * 7) % 20]} stands by the ${words[(i * 11) % 20]}`).join(', ').slice(0, 4096)
+  const text = Array.from({ length: 700 }, (_, i) => `${words[(i * 7) % 20]} stands by the ${words[(i * 11) % 20]}`)
+    .join(', ')
+    .slice(0, 4096)
   const judges = []
   for (const count of [100, 10_000]) {
     const file = join(dir, `phrases-${count}.yaml`)
     const outcomes = categories.map((name) => `  ${name}: { high: forbid, middle: ask }`).join('\n')
     const list = Array.from({ length: count }, (_, i) => `      - ${phrase(i)}`).join('\n')
-    writeFileSync(file, `name: growth\nversion: '1'\ndescription: bench\nbands: { middle: 0.4, high: 0.75 }\ncategories:\n${outcomes}\nrules:\n  - name: many\n    category: violence\n    weight: 0.9\n    any:\n${list}\n`)
+    writeFileSync(
+      file,
+      `name: growth\nversion: '1'\ndescription: bench\nbands: { middle: 0.4, high: 0.75 }\ncategories:\n${outcomes}\nrules:\n  - name: many\n    category: violence\n    weight: 0.9\n    any:\n${list}\n`
+    )
     const evaluator = await createEvaluator({ constitutions: { growth: file }, clock: systemClock })
     judges.push({ evaluator, times: [] })
   }
-  const input = { parts: [{ role: 'user', text, pointer: '' }], joined: [], context: undefined, session: undefined, direction: 'request' }
+  const input = {
+    parts: [{ role: 'user', text, pointer: '' }],
+    joined: [],
+    context: undefined,
+    session: undefined,
+    direction: 'request'
+  }
   for (let round = 0; round < 61; round++) {
     for (const { evaluator, times } of judges) {
       const start = performance.now()
-      for (let i = 0; i < 50; i++) evaluator.evaluate({ ...input, parts: [{ role: 'user', text: `${text} ${round}-${i}`, pointer: '' }] }, 'growth')
+      for (let i = 0; i < 50; i++)
+        evaluator.evaluate(
+          { ...input, parts: [{ role: 'user', text: `${text} ${round}-${i}`, pointer: '' }] },
+          'growth'
+        )
       times.push(((performance.now() - start) * 1000) / 50)
     }
   }
   const [few, more] = judges.map(({ times }) => median(times))
-  console.log(`a 4 KB text: ${few.toFixed(0)} µs by 100 phrases, ${more.toFixed(0)} µs by 10,000: ${(more / few).toFixed(2)} times`)
+  console.log(
+    `a 4 KB text: ${few.toFixed(0)} µs by 100 phrases, ${more.toFixed(0)} µs by 10,000: ${(more / few).toFixed(2)} times`
+  )
   for (const { evaluator } of judges) await evaluator.close()
 }

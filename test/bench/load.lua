@@ -1,19 +1,34 @@
--- wrk script: every request carries a text of its own, put together from benign chunks and a running number, so that no
--- cache of verdicts can be what is measured. One in `harmful_every` carries a demand that must be blocked.
--- Arguments: size in bytes, kind (chat | evaluate), key, harmful_every (0: none), a word that names the harmful request's file.
-local words = {}
-for word in ([[the a of to in and for with on from about into over after before between through during without within
-please write explain describe compare summarise list plan draft translate review improve check outline suggest prepare
-report letter story recipe budget schedule table lesson garden kitchen bicycle museum library station island river
-mountain forest village harbour bridge market school project meeting customer product service invoice contract database
-function variable module interface network server client request response header format version release feature design
-green blue bright quiet simple modern careful useful short long early late local public weekly monthly annual friendly
-walks reads builds grows learns teaches cooks paints repairs measures carries collects sorts opens closes follows]]):gmatch('%S+') do
-  words[#words + 1] = word
-end
+-- wrk script: every request carries a text of its own, sentences put together from templates with a running number, so
+-- that no cache of verdicts can be what is measured. One in `harmful_every` carries a demand that must be blocked.
+-- Arguments: size in bytes, kind (chat | evaluate), key, harmful_every (0: none), the demand, Portkey's configuration.
+
+-- Prose about harmless things, not a salad of words: chance must not put a demand together that a policy rightly refuses.
+local templates = {
+  'Please write a short letter to the %people about the %thing.',
+  'The %place opens at %n and closes before dinner on Sundays.',
+  'We compared the %thing with the one from last year and liked it more.',
+  'Summarise the notes on the %thing in %n sentences for the %people.',
+  'In spring the %people walk from the %place to the %place.',
+  'The invoice for the %thing arrived %n days ago and was paid at once.',
+  'Could you translate the sign at the %place into French and Portuguese?',
+  'The function returns a list of %n entries, sorted by name.',
+  'Our %people meet in the %place every other week to talk about the %thing.',
+  'A good soup needs %n carrots, an onion and some patience.',
+  'The table in chapter %n shows how the %thing was built.',
+  'It rained in the afternoon, so the %people stayed in the %place.',
+  'Suggest %n titles for a story that takes place near the %place.',
+  'The new version of the %thing is easier to read and to maintain.',
+  'Draft an agenda with %n items for the %people.',
+  'The old map of the %place hangs beside the %thing.'
+}
+local fillers = {
+  people = {'students', 'neighbours', 'customers', 'teachers', 'gardeners', 'visitors', 'engineers', 'librarians', 'musicians'},
+  place = {'museum', 'library', 'harbour', 'village', 'station', 'market', 'school', 'garden', 'bridge', 'concert hall'},
+  thing = {'bicycle', 'budget', 'timetable', 'kitchen', 'catalogue', 'report', 'network plan', 'recipe', 'brochure', 'piano'}
+}
 
 local size, kind, key, every
-local chunks, count = {}, 0
+local chunks, parts, count = {}, 0, 0
 harmful = 0 -- global: read from each thread at the end
 local demand
 local threads = {}
@@ -23,13 +38,22 @@ function setup(thread)
   threads[#threads + 1] = thread
 end
 
+local function sentence()
+  local text = templates[math.random(#templates)]
+  return (text:gsub('%%(%a+)', function(slot)
+    if slot == 'n' then return tostring(math.random(2, 60)) end
+    return fillers[slot][math.random(#fillers[slot])]
+  end))
+end
+
+--- Whole sentences, on average of the given length together.
 local function chunk(length)
   local out, n = {}, 0
-  while n < length do
-    local word = words[math.random(#words)]
-    out[#out + 1] = word
-    n = n + #word + 1
-  end
+  repeat
+    local text = sentence()
+    out[#out + 1] = text
+    n = n + #text + 1
+  until n + 30 > length
   return table.concat(out, ' ')
 end
 
@@ -37,8 +61,9 @@ function init(args)
   size, kind, key, every = tonumber(args[1]), args[2], args[3], tonumber(args[4])
   demand = args[5]
   math.randomseed(os.time() + id * 7919)
-  local overhead = kind == 'chat' and 120 or 40
-  for i = 1, 64 do chunks[i] = chunk(math.max(8, (size - overhead) / 8)) end
+  local room = size - (kind == 'chat' and 120 or 40)
+  parts = math.max(1, math.min(8, math.floor(room / 60)))
+  for i = 1, 64 do chunks[i] = chunk(room / parts) end
   wrk.method = 'POST'
   wrk.headers['content-type'] = 'application/json'
   wrk.headers['authorization'] = 'Bearer ' .. key
@@ -53,9 +78,9 @@ function request()
     harmful = harmful + 1
     text = demand .. ' (' .. id .. '-' .. count .. ')'
   else
-    local parts = { 'note', tostring(id), tostring(count) }
-    for i = 1, 8 do parts[#parts + 1] = chunks[math.random(64)] end
-    text = table.concat(parts, ' ')
+    local out = { 'Note ' .. id .. '-' .. count .. '.' }
+    for i = 1, parts do out[#out + 1] = chunks[math.random(64)] end
+    text = table.concat(out, ' ')
   end
   if kind == 'evaluate' then return wrk.format(nil, nil, nil, '{"input_text":"' .. text .. '"}') end
   return wrk.format(nil, nil, nil, '{"model":"bench","temperature":0.2,"messages":[{"role":"user","content":"' .. text .. '"}]}')

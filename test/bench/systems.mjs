@@ -71,7 +71,7 @@ async function sluicegate(upstream) {
     SLUICEGATE_OPS_PORT: '0',
     SLUICEGATE_LOG_LEVEL: 'info'
   }
-  const { match, stop, pid } = await launch(process.execPath, ['--max-semi-space-size=64', cli, 'serve'], {
+  const { match, stop, pid } = await launch(process.execPath, [cli, 'serve'], {
     env,
     ready: /serves at (http:\S+?)\.?\s[\s\S]*?(slg_live_\w+)/
   })
