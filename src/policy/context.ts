@@ -1,6 +1,6 @@
 /** What a caller's context does to a rule: settle its match, sharpen it, or leave it open. */
 import type { Json, JsonObject } from '../chat.js'
-import { fold } from '../text/fold.js'
+import { foldText } from '../text/fold.js'
 import type { Rule } from './rules.js'
 
 /** `permit`: the match counts nothing. `forbid`: it counts at least `high`. `open`: no key that could settle it was given. */
@@ -71,7 +71,7 @@ function valuesOf(value: Json | undefined): string[] {
 }
 
 function foldValue(text: string): string {
-  return fold(text).folded.trim()
+  return foldText(text).trim()
 }
 
 /** `*` stands for any characters; everything else is compared folded. No regular expression: linear whatever is written. */

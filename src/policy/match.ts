@@ -1,5 +1,5 @@
 /** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
-import { FoldMap } from '../text/fold.js'
+import type { Span } from '../text/fold.js'
 import type { View } from '../text/view.js'
 import type { Clause, CompiledRule, Policy } from './compile.js'
 import { Hits } from './hits.js'
@@ -25,7 +25,6 @@ const notForDetectors = new Set(['leet', 'rot13', 'reversed'])
 export class Matcher {
   readonly #policy: Policy
   readonly #hits: Hits
-  #map: { view: View; map: TextMap } | undefined
 
   constructor(policy: Policy) {
     this.#policy = policy
@@ -34,13 +33,12 @@ export class Matcher {
 
   match(views: readonly View[], sink: Sink): void {
     for (const view of views) {
-      this.#hits.scan(view.folded)
+      this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
       if (view.layer === 'plain' || !view.layer.split('+').some((step) => notForDetectors.has(step))) {
         this.#detect(view, sink)
       }
     }
-    this.#map = undefined
   }
 
   #phrases(view: View, sink: Sink): void {
@@ -78,7 +76,7 @@ export class Matcher {
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
           if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
-          if (!sink.applies(rule) || this.#cancelledAt(rule, view, finding.start, finding.end)) continue
+          if (!sink.applies(rule) || this.#cancelledAt(rule, finding.start, finding.end)) continue
           sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight)
         }
       }
@@ -91,14 +89,20 @@ export class Matcher {
 
   #anyCrosses(chosen: readonly number[], view: View, sink: Sink): boolean {
     return chosen.some((hit) => {
-      const { start, end } = view.foldedSpan(this.#hits.from[hit]!, this.#hits.to[hit]!)
+      const { start, end } = this.#span(view, this.#hits.from[hit]!, this.#hits.to[hit]!)
       return sink.crosses?.(start, end) ?? false
     })
   }
 
   #record(rule: CompiledRule, view: View, from: number, to: number, sink: Sink): boolean {
-    const { start, end } = view.foldedSpan(from, to)
+    const { start, end } = this.#span(view, from, to)
     return sink.record(rule, view.layer, start, end, rule.weight)
+  }
+
+  /** Where a folded range lies in the original. */
+  #span(view: View, from: number, to: number): Span {
+    const { start, end } = this.#hits.span(from, to)
+    return view.textSpan(start, end)
   }
 
   /** Whether a cancelling phrase lies in, or within `unlessWithin` words of, a folded range. */
@@ -107,30 +111,18 @@ export class Matcher {
   }
 
   /** The same for a range of the view's text. */
-  #cancelledAt(rule: CompiledRule, view: View, from: number, to: number): boolean {
+  #cancelledAt(rule: CompiledRule, from: number, to: number): boolean {
     if (rule.cancel === undefined || this.#hits.count === 0 || !this.#hits.has(rule.cancel)) return false
-    const map = this.#mapOf(view)
-    const { length } = view.folded
-    return this.#cancelled(rule, foldedOffset(map, length, from), foldedOffset(map, length, to))
-  }
-
-  /** From the folded reading to the view's text; for the plain view both are the original. */
-  #mapOf(view: View): TextMap {
-    if (this.#map?.view !== view) {
-      const plain = { span: (from: number, to: number) => view.foldedSpan(from, to) }
-      this.#map = { view, map: view.layer === 'plain' ? plain : new FoldMap(view.text) }
-    }
-    return this.#map.map
+    return this.#cancelled(rule, this.#hits.foldedOffset(from), this.#hits.foldedOffset(to))
   }
 
   /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
   #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
     const hits = this.#hits
     const { rule, regex, reach } = clause
-    const map = this.#mapOf(view)
     const around = (node: number) => {
       const hit = hits.hitOf(node)
-      const { start, end } = map.span(hits.from[hit]!, hits.to[hit]!)
+      const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
       return { start: Math.max(0, start - reach), end: end + reach }
     }
     let node = hits.first(clause.key)
@@ -145,26 +137,10 @@ export class Matcher {
       while (matcher.find()) {
         const from = window.start + matcher.start()
         const to = window.start + matcher.end()
-        if (to === from || this.#cancelledAt(rule, view, from, to)) continue
+        if (to === from || this.#cancelledAt(rule, from, to)) continue
         const { start, end } = view.textSpan(from, to)
         sink.record(rule, view.layer, start, end, rule.weight)
       }
     }
   }
-}
-
-interface TextMap {
-  span(from: number, to: number): { start: number; end: number }
-}
-
-/** The first folded offset that stands for `offset` of the text or for something after it. */
-function foldedOffset(map: TextMap, length: number, offset: number): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (map.span(middle, middle + 1).start >= offset) high = middle
-    else low = middle + 1
-  }
-  return low
 }

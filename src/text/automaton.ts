@@ -1,11 +1,11 @@
 /**
- * Many phrases in one pass: Aho and Corasick (1975) as a complete automaton over typed arrays. The cost of a scan is one
- * table look-up a character, flat in the number of phrases; it allocates nothing.
- *
- * Characters are renumbered to the few that phrases use. Where phrases use many (Chinese), each rare character becomes
- * three digits, so that the table stays narrow: 10,000 phrases take tens of megabytes, not gigabytes.
+ * Many phrases in one pass: Aho and Corasick (1975) as a complete automaton over typed arrays. The cost of a scan is at
+ * most one table look-up a character, flat in the number of phrases; it allocates nothing. Phrases begin at words: a word
+ * with which none begins is passed over by its first letters.
  */
-import { isUnspaced } from './characters.js'
+import { type Alphabet, alphabetOf, encode } from './alphabet.js'
+import { beginningsOf, begins } from './beginnings.js'
+import { isUnspaced, SPACE } from './characters.js'
 
 export interface Pattern {
   /** Folded (`foldPhrase`); a `*` at its end means any ending of its last word. */
@@ -13,20 +13,45 @@ export interface Pattern {
   id: number
 }
 
-/** `from` and `to` are offsets into the folded text, without the spaces around the words. */
-export type Hit = (id: number, from: number, to: number) => void
+/** Occurrences of phrases, in typed arrays that are reused and grow: a scan allocates nothing. */
+export class HitList {
+  count = 0
+  id = new Int32Array(1024)
+  /** Offsets into the folded text, without the spaces around the words. */
+  from = new Int32Array(1024)
+  to = new Int32Array(1024)
 
-/** More characters than this beyond ASCII are written as digits. */
-const directBeyondAscii = 24
-
-interface Alphabet {
-  /** Per UTF-16 unit: 0 where no phrase has it, its column, or `columns` + its rank where it is written in digits. */
-  symbolOf: Uint16Array
-  columns: number
-  /** First column of the digits; `base` columns for each of three places. */
-  firstDigit: number
-  base: number
+  add(id: number, from: number, to: number): void {
+    const at = this.count
+    if (at === this.id.length) {
+      this.id = grow(this.id)
+      this.from = grow(this.from)
+      this.to = grow(this.to)
+    }
+    this.id[at] = id
+    this.from[at] = from
+    this.to[at] = to
+    this.count = at + 1
+  }
 }
+
+/** The same array with twice the room. */
+export function grow(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2)
+  larger.set(array)
+  return larger
+}
+
+/** What a folding gives: see `Folder`. */
+export interface FoldedText {
+  readonly units: Uint16Array
+  /** Where the space before each word stands, and after the last the space at the end. */
+  readonly spaces: Int32Array
+  readonly words: number
+}
+
+/** No script without spaces comes before Thai. */
+const firstUnspaced = 0xe00
 
 export class Automaton {
   readonly #alphabet: Alphabet
@@ -35,50 +60,81 @@ export class Automaton {
   readonly #firstHit: Int32Array
   readonly #shorter: Int32Array
   readonly #hits: Hits
+  readonly #words: WordStart
 
   /** Built by `compileAutomaton`. */
-  constructor(alphabet: Alphabet, next: Int32Array, firstHit: Int32Array, shorter: Int32Array, hits: Hits) {
+  constructor(
+    alphabet: Alphabet,
+    words: WordStart,
+    next: Int32Array,
+    firstHit: Int32Array,
+    shorter: Int32Array,
+    hits: Hits
+  ) {
     this.#alphabet = alphabet
+    this.#words = words
     this.#next = next
     this.#firstHit = firstHit
     this.#shorter = shorter
     this.#hits = hits
   }
 
-  /** Reports every occurrence of every phrase, overlapping ones too, in order of their last character. */
-  scan(folded: string, hit: Hit): void {
-    const { symbolOf, columns, firstDigit, base } = this.#alphabet
+  /** Adds every occurrence of every phrase, overlapping ones too, in order of their last character. */
+  scan({ units, spaces, words }: FoldedText, found: HitList): void {
+    const { symbolOf, columns } = this.#alphabet
     const next = this.#next
-    const length = folded.length
-    let state = 0
-    let wordEnd = -1
-    for (let i = 0; i < length; i++) {
-      const symbol = symbolOf[folded.charCodeAt(i)]!
-      if (symbol < columns) {
-        state = next[state + symbol]!
-      } else {
-        const rank = symbol - columns
-        state = plain(next[state + firstDigit + (rank % base)]!)
-        state = plain(next[state + firstDigit + base + (Math.trunc(rank / base) % base)]!)
-        state = next[state + firstDigit + 2 * base + Math.trunc(rank / (base * base))]!
-      }
-      if (state >= 0) continue
-      state = ~state
-      const { id, size, edges, after } = this.#hits
-      for (let s = state / columns; s >= 0; s = this.#shorter[s]!) {
-        for (let h = this.#firstHit[s]!; h >= 0; h = after[h]!) {
-          const edge = edges[h]!
-          let to = edge & ENDS_WITH_SPACE ? i : i + 1
-          if (edge & ANY_ENDING) {
-            if (wordEnd <= i) wordEnd = folded.indexOf(' ', i + 1)
-            if (wordEnd < 0) wordEnd = length
-            to = wordEnd
-          }
-          hit(id[h]!, i + 1 - size[h]! + (edge & STARTS_WITH_SPACE), to)
+    const { beginnings, atSpace } = this.#words
+    let state = atSpace
+    for (let word = 0; word < words; word++) {
+      const before = spaces[word]!
+      const end = spaces[word + 1]!
+      const first = units[before + 1]!
+      // A phrase in a script without spaces begins anywhere in a word of one.
+      const isWhole = first < firstUnspaced
+      if (isWhole && state === atSpace && !begins(beginnings, first, units[before + 2]!, units[before + 3]!)) continue
+      for (let i = before + 1; i <= end; i++) {
+        const symbol = symbolOf[units[i]!]!
+        state = symbol < columns ? next[state + symbol]! : this.#digits(state, symbol - columns)
+        if (state > 0) continue
+        if (state < 0) {
+          state = ~state
+          this.#report(state / columns, i, end, found)
+        } else if (isWhole) {
+          // No phrase goes on here; the next may begin after this word.
+          state = atSpace
+          break
         }
       }
     }
   }
+
+  /** The state after a character that is written in three digits. */
+  #digits(state: number, rank: number): number {
+    const { firstDigit, base } = this.#alphabet
+    const next = this.#next
+    let after = plain(next[state + firstDigit + (rank % base)]!)
+    after = plain(next[after + firstDigit + base + (Math.trunc(rank / base) % base)]!)
+    return next[after + firstDigit + 2 * base + Math.trunc(rank / (base * base))]!
+  }
+
+  /** @param i the last character read, @param wordEnd the space after the word that it stands in or ends */
+  #report(state: number, i: number, wordEnd: number, found: HitList): void {
+    const { id, size, edges, after } = this.#hits
+    for (let s = state; s >= 0; s = this.#shorter[s]!) {
+      for (let h = this.#firstHit[s]!; h >= 0; h = after[h]!) {
+        const edge = edges[h]!
+        const to = edge & ANY_ENDING ? wordEnd : edge & ENDS_WITH_SPACE ? i : i + 1
+        found.add(id[h]!, i + 1 - size[h]! + (edge & STARTS_WITH_SPACE), to)
+      }
+    }
+  }
+}
+
+/** How words begin that begin phrases. */
+interface WordStart {
+  beginnings: Uint32Array
+  /** The state after a space before a word with which nothing is under way. */
+  atSpace: number
 }
 
 const STARTS_WITH_SPACE = 1
@@ -138,7 +194,11 @@ export function compileAutomaton(patterns: readonly Pattern[]): Automaton {
     firstHit[at[p]!] = p
   }
   const shorter = complete(next, states, columns, firstHit)
-  return new Automaton(alphabet, next, firstHit, shorter, hits)
+  const wordStart = {
+    beginnings: beginningsOf(words.filter((word) => word.startsWith(' '))),
+    atSpace: next[alphabet.symbolOf[SPACE]!]!
+  }
+  return new Automaton(alphabet, wordStart, next, firstHit, shorter, hits)
 }
 
 /**
@@ -177,44 +237,6 @@ function withBoundaries(phrase: string): { text: string; edges: number } {
   if (prefix && !openEnd) edges |= ANY_ENDING
   else if (!openEnd) edges |= ENDS_WITH_SPACE
   return { text: `${openStart ? '' : ' '}${words}${edges & ENDS_WITH_SPACE ? ' ' : ''}`, edges }
-}
-
-function alphabetOf(words: readonly string[]): Alphabet {
-  const used = new Uint8Array(65536)
-  for (const word of words) for (let i = 0; i < word.length; i++) used[word.charCodeAt(i)] = 1
-  const symbolOf = new Uint16Array(65536)
-  let columns = 1
-  const beyond: number[] = []
-  for (let code = 0; code < 65536; code++) {
-    if (used[code] === 0) continue
-    if (code < 128) symbolOf[code] = columns++
-    else beyond.push(code)
-  }
-  const firstDigit = columns
-  if (beyond.length <= directBeyondAscii) {
-    for (const code of beyond) symbolOf[code] = columns++
-    return { symbolOf, columns, firstDigit: columns, base: 0 }
-  }
-  const base = Math.ceil(Math.cbrt(beyond.length))
-  columns += 3 * base
-  for (const [rank, code] of beyond.entries()) symbolOf[code] = columns + rank
-  return { symbolOf, columns, firstDigit, base }
-}
-
-function encode(word: string, { symbolOf, columns, firstDigit, base }: Alphabet): number[] {
-  const code: number[] = []
-  for (let i = 0; i < word.length; i++) {
-    const symbol = symbolOf[word.charCodeAt(i)]!
-    if (symbol < columns) {
-      code.push(symbol)
-    } else {
-      const rank = symbol - columns
-      code.push(firstDigit + (rank % base))
-      code.push(firstDigit + base + (Math.trunc(rank / base) % base))
-      code.push(firstDigit + 2 * base + Math.trunc(rank / (base * base)))
-    }
-  }
-  return code
 }
 
 /** States the tree will have: every symbol of every word that the word before it, in order, does not share. */

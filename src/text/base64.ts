@@ -1,4 +1,5 @@
 /** Base64 (RFC 4648 sections 4 and 5: standard and URL-safe), one line or wrapped as MIME wraps it. */
+import type { Stretches } from './places.js'
 import { readable } from './readable.js'
 import { Edits } from './rewrite.js'
 
@@ -13,32 +14,37 @@ const shortestPadded = 6
 /** A line of at least this length may go on in the next. */
 const wrapped = 32
 
-export function base64Edits(text: string): Edits {
+/** @param tokens where it may stand */
+export function base64Edits(text: string, tokens: Stretches): Edits {
   const edits = new Edits()
-  const length = text.length
-  for (let i = 0; i < length; ) {
-    if (!inAlphabet(text.charCodeAt(i))) {
-      i++
-      continue
+  let i = 0
+  for (let s = 0; s < tokens.length; s += 2) {
+    // A run that goes on in the next lines has taken what follows.
+    for (i = Math.max(i, tokens[s]!); i < tokens[s + 1]!; ) {
+      if (inAlphabet(text.charCodeAt(i))) i = readRun(text, i, edits)
+      else i++
     }
-    const from = i
-    i = runEnd(text, from)
-    const fewest = text.charCodeAt(i) === 61 ? shortestPadded : shortest
-    if (i - from < fewest || !looksEncoded(text, from, i)) continue
-    let end = i
-    let line = from
-    while (end - line >= wrapped) {
-      const next = text.charCodeAt(end) === 13 ? end + 1 : end
-      if (text.charCodeAt(next) !== 10 || !inAlphabet(text.charCodeAt(next + 1))) break
-      line = next + 1
-      end = runEnd(text, line)
-    }
-    const lines = end
-    for (let k = 0; k < 2 && text.charCodeAt(end) === 61; k++) end++
-    if (!decodeRun(text, from, end, edits) && lines > i) eachLine(text, from, lines, edits)
-    i = end
   }
   return edits
+}
+
+/** @returns where the run that starts at `from` ends, with its further lines where it is encoded */
+function readRun(text: string, from: number, edits: Edits): number {
+  const first = runEnd(text, from)
+  const fewest = text.charCodeAt(first) === 61 ? shortestPadded : shortest
+  if (first - from < fewest || !looksEncoded(text, from, first)) return first
+  let end = first
+  let line = from
+  while (end - line >= wrapped) {
+    const next = text.charCodeAt(end) === 13 ? end + 1 : end
+    if (text.charCodeAt(next) !== 10 || !inAlphabet(text.charCodeAt(next + 1))) break
+    line = next + 1
+    end = runEnd(text, line)
+  }
+  const lines = end
+  for (let k = 0; k < 2 && text.charCodeAt(end) === 61; k++) end++
+  if (!decodeRun(text, from, end, edits) && lines > first) eachLine(text, from, lines, edits)
+  return end
 }
 
 /** The lines of a run that is no text as a whole. */

@@ -40,21 +40,27 @@ const strokes = 'øłđħŧı'
 
 /** Letters of Latin and Greek without their accents, and ё as е: people write both, and phrases are folded alike. */
 function baseLetter(lower: string): string {
-  const stroke = strokes.indexOf(lower)
-  if (stroke >= 0) return 'oldhti'.charAt(stroke)
+  if (strokes.includes(lower)) return withoutStroke(lower)
   const code = lower.charCodeAt(0)
   const accented = (code >= 0xc0 && code <= 0x3ff) || (code >= 0x1e00 && code <= 0x1fff) || code === 0x451
   if (!accented) return lower
   const base = lower.normalize('NFD')
   const next = base.charCodeAt(1)
-  return next >= 0x300 && next <= 0x36f ? base : lower
+  // What is left may have a stroke of its own (ǿ).
+  return next >= 0x300 && next <= 0x36f ? withoutStroke(base.charAt(0)) : lower
 }
 
-/** Folded value of a code point beyond the basic plane: `SPACE`, or itself in lower case, with `UNSPACED` set apart. */
-export function foldAstral(point: number): { point: number; unspaced: boolean } | undefined {
+function withoutStroke(letter: string): string {
+  const stroke = strokes.indexOf(letter)
+  return stroke < 0 ? letter : 'oldhti'.charAt(stroke)
+}
+
+/** Folded value of a code point beyond the basic plane: its two units in lower case, or undefined for a space. */
+export function foldAstral(point: number): { first: number; second: number; unspaced: boolean } | undefined {
   const text = String.fromCodePoint(point)
   if (!wordCharacter.test(text)) return undefined
-  return { point: text.toLowerCase().codePointAt(0)!, unspaced: unspaced.test(text) }
+  const lower = text.toLowerCase()
+  return { first: lower.charCodeAt(0), second: lower.charCodeAt(1), unspaced: unspaced.test(text) }
 }
 
 /** Whether no boundary is needed beside this code point. */

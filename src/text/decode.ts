@@ -2,6 +2,7 @@
 import { base64Edits } from './base64.js'
 import { entityEdits, escapeEdits, percentEdits } from './escapes.js'
 import { hexEdits } from './hex.js'
+import type { Places } from './places.js'
 import { Edits } from './rewrite.js'
 
 export interface Decoding {
@@ -11,7 +12,7 @@ export interface Decoding {
 }
 
 /** One round: every encoding at once, since they stand in different places. Undefined where nothing is encoded. */
-export function decodeOnce(text: string): Decoding | undefined {
+export function decodeOnce(text: string, places: Places): Decoding | undefined {
   const layers: string[] = []
   let edits = new Edits()
   const add = (layer: string, found: Edits) => {
@@ -22,7 +23,7 @@ export function decodeOnce(text: string): Decoding | undefined {
   if (text.includes('&')) add('html', entityEdits(text))
   if (text.includes('%')) add('url', percentEdits(text))
   const escapes = text.includes('\\') ? escapeEdits(text) : new Edits()
-  add('hex', escapes.merged(hexEdits(text)))
-  add('base64', base64Edits(text))
+  add('hex', escapes.merged(hexEdits(text, places.encoded())))
+  add('base64', base64Edits(text, places.tokens))
   return layers.length === 0 ? undefined : { layer: layers.join('+'), edits }
 }

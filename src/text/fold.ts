@@ -4,135 +4,166 @@
  * each end, and between a script without spaces and another one, so that ` kill ` is a whole word everywhere.
  */
 import { DROP, foldAstral, foldUnit, SPACE, UNSPACED } from './characters.js'
+import { serves, sizeFor, UnitReader } from './units.js'
 
 export interface Span {
   start: number
   end: number
 }
 
-export interface Folding {
-  readonly folded: string
-  /** Where folded offsets lie in the text that was folded. */
-  readonly map: FoldMap
+/** Set beside the answers of `foldUnit`: not a letter. */
+const GAP = (1 << 17) | SPACE
+/** Not to be taken as it stands; alone: not asked yet. */
+const SPECIAL = 1 << 18
+const APOSTROPHE = SPECIAL | 1
+const SURROGATE = SPECIAL | 2
+const DROPPED = SPECIAL | 3
+
+/** What the loop for ordinary letters leaves alone; after a script without spaces it leaves everything alone. */
+const rare = SPECIAL | UNSPACED
+const any = -1
+
+/** Per UTF-16 unit what it folds to. */
+const answers = new Int32Array(65536).fill(SPECIAL)
+for (let code = 0; code < 128; code++) ask(code)
+for (const code of [39, 0x2018, 0x2019, 0x2bc, 0xff07]) answers[code] = APOSTROPHE
+answers.fill(SURROGATE, 0xd800, 0xe000)
+
+function ask(code: number): number {
+  const folded = foldUnit(code)
+  const answer = folded === DROP ? DROPPED : folded === SPACE ? GAP : folded
+  answers[code] = answer
+  return answer
 }
 
-/** Per ASCII code: the folded code, 0 for "anything else"; apostrophes are decided in place. */
-const ascii = new Uint8Array(128)
-for (let code = 48; code < 58; code++) ascii[code] = code
-for (let code = 97; code < 123; code++) {
-  ascii[code] = code
-  ascii[code - 32] = code
+/** The answer for the character at `i` where it is none of the ordinary ones. */
+function resolve(answer: number, text: string, i: number): number {
+  if (answer === APOSTROPHE) return joins(text, i) ? DROPPED : GAP
+  if (answer !== SURROGATE) return answer === DROPPED ? DROPPED : ask(text.charCodeAt(i))
+  const isFirst = text.charCodeAt(i) < 0xdc00
+  // Each unit of a pair is asked about by itself, so that the loop goes from unit to unit; a lone one is no letter.
+  const point = text.codePointAt(isFirst ? i : i - 1) ?? 0
+  const letter = point > 0xffff ? foldAstral(point) : undefined
+  if (letter === undefined) return GAP
+  return (isFirst ? letter.first : letter.second) | (letter.unspaced ? UNSPACED : 0)
 }
-
-const APOSTROPHE = 39
 
 /**
- * Scratch that every call reuses; it grows to the longest text seen, at most 1 MiB of it is kept. No call yields while it
- * works, so two never meet in it.
+ * One folded text at a time, with the way back to the text it was made of. Its arrays are reused, so that a pass over a
+ * text allocates nothing; what it holds is good until the next `fold`.
  */
-const keptUnits = 1 << 20
-let bytes = Buffer.allocUnsafeSlow(1 << 14)
-let units = new Uint16Array(0)
+export class Folder {
+  /** The folded text: `length` units. */
+  units = new Uint16Array(0)
+  length = 0
+  /** Where in `units` the space before each word stands; after the last of them, the space at the end. */
+  spaces = new Int32Array(0)
+  words = 0
+  #offsets = new Int32Array(0)
+  #text = ''
+  readonly #reader = new UnitReader()
 
-export function fold(text: string): Folding {
-  return { folded: foldText(text), map: new FoldMap(text) }
+  /** Linear; about 2 ns a character. */
+  fold(text: string): this {
+    const input = this.#reader.read(text)
+    const { length } = text
+    this.#reserve(length)
+    this.#text = text
+    const { units, spaces } = this
+    const offsets = this.#offsets
+    let n = 1
+    let words = 0
+    units[0] = SPACE
+    offsets[0] = 0
+    spaces[0] = 0
+    let leave = rare
+    let wasGap = 1
+    for (let i = 0; i < length; i++) {
+      let answer = answers[input[i]!]!
+      if ((answer & leave) !== 0) {
+        if (answer >= SPECIAL) answer = resolve(answer, text, i)
+        if (answer === DROPPED) continue
+        const script = answer === GAP || (answer & UNSPACED) === 0 ? rare : any
+        if (wasGap === 0 && answer !== GAP && script !== leave) {
+          spaces[++words] = n
+          offsets[n] = i
+          units[n++] = SPACE
+        }
+        leave = script
+      }
+      // Whether a letter or a space comes next cannot be foretold: nothing here branches on it.
+      const isGap = (answer >> 17) & 1
+      if ((isGap & wasGap) !== 0) continue
+      wasGap = isGap
+      spaces[words + 1] = n
+      words += isGap
+      offsets[n] = i
+      // The array keeps the low sixteen bits: the letter alone.
+      units[n++] = answer
+    }
+    if (wasGap === 0) {
+      spaces[++words] = n
+      offsets[n] = length
+      units[n++] = SPACE
+    }
+    this.length = n
+    this.words = words
+    return this
+  }
+
+  /** The characters of the text behind folded offsets [from, to), without the separators at either end. */
+  span(from: number, to: number): Span {
+    const { units, length } = this
+    const offsets = this.#offsets
+    let first = Math.min(Math.max(from, 0), length)
+    let after = Math.min(Math.max(to, first), length)
+    while (first < after && units[first] === SPACE) first++
+    while (after > first && units[after - 1] === SPACE) after--
+    const start = offsets[Math.min(first, length - 1)]!
+    if (after === first) return { start, end: start }
+    let end = offsets[after - 1]! + 1
+    // Accents dropped after the last letter belong to it.
+    while (end < this.#text.length && foldUnit(this.#text.charCodeAt(end)) === DROP) end++
+    return { start, end }
+  }
+
+  /** The first folded offset that stands for `offset` of the text or for something after it. */
+  foldedOffset(offset: number): number {
+    let low = 0
+    let high = this.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.span(middle, middle + 1).start >= offset) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  toString(): string {
+    return Buffer.from(this.units.buffer, 0, this.length * 2).toString('utf16le')
+  }
+
+  /** A space may come between any two characters where scripts change. */
+  #reserve(length: number): void {
+    const needed = length * 2 + 2
+    if (serves(this.units.length, needed)) return
+    const size = sizeFor(needed)
+    this.units = new Uint16Array(size)
+    this.#offsets = new Int32Array(size)
+    this.spaces = new Int32Array(size)
+  }
+}
+
+const shared = new Folder()
+
+/** The folded reading alone. */
+export function foldText(text: string): string {
+  return shared.fold(text).toString()
 }
 
 /** A phrase in the same folding, without the spaces at its ends. A trailing `*` is not kept: see the automaton. */
 export function foldPhrase(phrase: string): string {
   return foldText(phrase).trim()
-}
-
-/** The folded reading alone. Linear; about 5 ns a character for ASCII. */
-export function foldText(text: string): string {
-  const length = text.length
-  const needed = length + 2
-  const out = needed <= bytes.length ? bytes : growBytes(needed)
-  let n = 1
-  out[0] = SPACE
-  let inWord = false
-  for (let i = 0; i < length; i++) {
-    const code = text.charCodeAt(i)
-    if (code > 127) return foldWide(text, undefined)
-    const folded = ascii[code]!
-    if (folded !== 0) {
-      out[n++] = folded
-      inWord = true
-    } else if (inWord && !(code === APOSTROPHE && joins(text, i))) {
-      out[n++] = SPACE
-      inWord = false
-    }
-  }
-  if (inWord) out[n++] = SPACE
-  return out.toString('latin1', 0, n)
-}
-
-/** The same for any text; notes the offset behind every folded unit where `offsets` is given. */
-function foldWide(text: string, offsets: Int32Array | undefined): string {
-  const length = text.length
-  // A space may come between any two characters where scripts change.
-  const needed = length * 2 + 2
-  if (units.length < needed) units = new Uint16Array(needed)
-  const out = units
-  let n = 1
-  out[0] = SPACE
-  if (offsets !== undefined) offsets[0] = 0
-  let inWord = false
-  let wasUnspaced = false
-  for (let i = 0; i < length; i++) {
-    const at = i
-    const code = text.charCodeAt(i)
-    let folded: number
-    let second = 0
-    let unspaced = false
-    if (code < 128) {
-      folded = ascii[code] || (code === APOSTROPHE && joins(text, i) ? DROP : SPACE)
-    } else if (code >= 0xd800 && code <= 0xdfff) {
-      const point = text.codePointAt(i)!
-      const astral = point > 0xffff ? foldAstral(point) : undefined
-      if (point > 0xffff) i++
-      if (astral === undefined) {
-        folded = SPACE
-      } else {
-        folded = 0xd800 + ((astral.point - 0x10000) >> 10)
-        second = 0xdc00 + ((astral.point - 0x10000) & 0x3ff)
-        unspaced = astral.unspaced
-      }
-    } else {
-      const answer = isApostrophe(code) ? (joins(text, i) ? DROP : SPACE) : foldUnit(code)
-      folded = answer & 0xffff
-      unspaced = answer >= UNSPACED
-    }
-    if (folded === DROP) continue
-    if (folded === SPACE) {
-      if (!inWord) continue
-      inWord = false
-    } else {
-      if (inWord && unspaced !== wasUnspaced) {
-        if (offsets !== undefined) offsets[n] = at
-        out[n++] = SPACE
-      }
-      inWord = true
-      wasUnspaced = unspaced
-    }
-    if (offsets !== undefined) offsets[n] = at
-    out[n++] = folded
-    if (second !== 0) {
-      if (offsets !== undefined) offsets[n] = at + 1
-      out[n++] = second
-    }
-  }
-  if (inWord) {
-    if (offsets !== undefined) offsets[n] = length
-    out[n++] = SPACE
-  }
-  const folded = Buffer.from(out.buffer, 0, n * 2).toString('utf16le')
-  if (units.length > keptUnits) units = new Uint16Array(0)
-  return folded
-}
-
-function isApostrophe(code: number): boolean {
-  return code === 0x2019 || code === 0x2bc || code === 0xff07 || code === 0x2018
 }
 
 /**
@@ -148,48 +179,10 @@ function joins(text: string, i: number): boolean {
 
 const endings: ReadonlySet<string> = new Set(['t', 's', 'd', 'm', 're', 've', 'll'])
 
+/** Letters alone: a digit of ASCII is none here. */
 function letterAt(text: string, i: number): boolean {
   if (i < 0 || i >= text.length) return false
   const code = text.charCodeAt(i)
-  return code < 128 ? ascii[code]! >= 97 : code < 0xd800 && foldUnit(code) > SPACE
-}
-
-function growBytes(needed: number): Buffer {
-  const grown = Buffer.allocUnsafeSlow(needed)
-  if (needed <= keptUnits) bytes = grown
-  return grown
-}
-
-/** Offsets of a folding. They are worked out when first asked for, since most texts have no finding. */
-export class FoldMap {
-  readonly #text: string
-  #folded = ''
-  #offsets: Int32Array | undefined
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  /** The characters of the text behind folded offsets [from, to), without the separators at either end. */
-  span(from: number, to: number): Span {
-    const offsets = this.#offsets ?? this.#measure()
-    const last = this.#folded.length
-    let first = Math.min(Math.max(from, 0), last)
-    let after = Math.min(Math.max(to, first), last)
-    while (first < after && this.#folded.charCodeAt(first) === SPACE) first++
-    while (after > first && this.#folded.charCodeAt(after - 1) === SPACE) after--
-    const start = offsets[Math.min(first, last - 1)] ?? 0
-    if (after === first) return { start, end: start }
-    let end = offsets[after - 1]! + 1
-    // Accents dropped after the last letter belong to it.
-    while (end < this.#text.length && foldUnit(this.#text.charCodeAt(end)) === DROP) end++
-    return { start, end }
-  }
-
-  #measure(): Int32Array {
-    const offsets = new Int32Array(this.#text.length * 2 + 2)
-    this.#folded = foldWide(this.#text, offsets)
-    this.#offsets = offsets.slice(0, this.#folded.length)
-    return this.#offsets
-  }
+  const lower = code | 32
+  return code < 128 ? lower >= 97 && lower <= 122 : code < 0xd800 && foldUnit(code) > SPACE
 }

@@ -1,4 +1,5 @@
 /** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or pairs set apart (`6b 69`, `6b:69`, `0x6b, 0x69`). */
+import type { Stretches } from './places.js'
 import { readable } from './readable.js'
 import { Edits } from './rewrite.js'
 
@@ -7,38 +8,38 @@ for (const c of '0123456789abcdefABCDEF') digit[c.charCodeAt(0)] = 1
 
 const fewestBytes = 4
 
-export function hexEdits(text: string): Edits {
+/** @param stretches where they may stand: text in hexadecimal has digits, or is in rows of pairs */
+export function hexEdits(text: string, stretches: Stretches): Edits {
   const edits = new Edits()
-  const length = text.length
-  for (let i = 0; i < length; ) {
-    const code = text.charCodeAt(i)
-    if (code > 127 || digit[code] === 0) {
-      // Letters beyond f end a word: hexadecimal does not start inside one, but for `x`.
-      i = isWord(code) && code !== 120 && code !== 88 ? wordEnd(text, i) : i + 1
-      continue
-    }
-    const from = i
-    let end = digitsEnd(text, i)
-    if (end - from === 1 && code === 48 && (text.charCodeAt(end) | 32) === 120) {
-      i = end + 1
-      continue
-    }
-    let hex = ''
-    if (end - from === 2) {
-      const pairs: string[] = []
-      end = readPairs(text, from, pairs)
-      hex = pairs.join('')
-    } else if (end - from >= fewestBytes * 2 && (end - from) % 2 === 0) {
-      hex = text.slice(from, end)
-    }
-    if (hex.length >= fewestBytes * 2 && !isWord(text.charCodeAt(end))) {
-      const decoded = readable(Buffer.from(hex, 'hex'))
-      if (decoded !== undefined && /[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded))
-        edits.add(start(text, from), end, decoded)
-    }
-    i = isWord(text.charCodeAt(end)) ? wordEnd(text, end) : end
+  let i = 0
+  for (let s = 0; s < stretches.length; s += 2) {
+    for (i = Math.max(i, stretches[s]!); i < stretches[s + 1]!; ) i = readWord(text, i, edits)
   }
   return edits
+}
+
+/** @returns where to read on */
+function readWord(text: string, from: number, edits: Edits): number {
+  const code = text.charCodeAt(from)
+  if (code > 127 || digit[code] === 0) {
+    // Letters beyond f end a word: hexadecimal does not start inside one, but for `x`.
+    return isWord(code) && code !== 120 && code !== 88 ? wordEnd(text, from) : from + 1
+  }
+  let end = digitsEnd(text, from)
+  if (end - from === 1 && code === 48 && (text.charCodeAt(end) | 32) === 120) return end + 1
+  let hex = ''
+  if (end - from === 2) {
+    const pairs: string[] = []
+    end = readPairs(text, from, pairs)
+    hex = pairs.join('')
+  } else if (end - from >= fewestBytes * 2 && (end - from) % 2 === 0) {
+    hex = text.slice(from, end)
+  }
+  if (hex.length >= fewestBytes * 2 && !isWord(text.charCodeAt(end))) {
+    const decoded = readable(Buffer.from(hex, 'hex'))
+    if (decoded !== undefined && /[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded)) edits.add(start(text, from), end, decoded)
+  }
+  return isWord(text.charCodeAt(end)) ? wordEnd(text, end) : end
 }
 
 /** A `0x` in front belongs to the run. */

@@ -1,4 +1,5 @@
 /** Letters written as digits and signs: `k1ll`, `h4te`, `@ss`. */
+import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
 /** What `1` and `|` stand for: by their neighbours, always l, or always i. */
@@ -36,24 +37,29 @@ const longest = 32
 const measure =
   /^\d+(?:st|nd|rd|th|s|[kmgt]i?b?|d|am|pm|px|pt|em|rem|kg|mg|ml|cm|mm|km|min|sec|ms|h|hr|hrs|hz|khz|mhz|ghz|x|w|v|a|c|f|e|l|p|y|yo|yr|yrs|bit|fps|kb|mph|bn)$/i
 
-/** Changes for every word that mixes letters with signs. `undefined` readings differ only in `1` and `|`. */
-export function leetEdits(text: string, one: OneReading): Edits {
+/**
+ * Changes for the words that mix letters with signs. Readings differ only in `1` and `|`.
+ * @param mixed where they may stand
+ */
+export function leetEdits(text: string, mixed: Stretches, one: OneReading): Edits {
   const edits = new Edits()
-  const length = text.length
-  for (let i = 0; i < length; ) {
-    if (kindOf(text.charCodeAt(i)) === 0) {
-      i++
-      continue
+  for (let s = 0; s < mixed.length; s += 2) {
+    const end = mixed[s + 1]!
+    for (let i = mixed[s]!; i < end; ) {
+      if (kindOf(text.charCodeAt(i)) === 0) {
+        i++
+        continue
+      }
+      const from = i
+      let seen = 0
+      for (; i < end; i++) {
+        const kind = kindOf(text.charCodeAt(i))
+        if (kind === 0) break
+        seen |= kind
+      }
+      if ((seen & 1) === 0 || seen === 1) continue
+      addWord(text, from, i, one, edits)
     }
-    const from = i
-    let seen = 0
-    for (; i < length; i++) {
-      const kind = kindOf(text.charCodeAt(i))
-      if (kind === 0) break
-      seen |= kind
-    }
-    if ((seen & 1) === 0 || seen === 1) continue
-    addWord(text, from, i, one, edits)
   }
   return edits
 }

@@ -1,14 +1,15 @@
 /** One view of a text: see `view.ts`. */
-import { FoldMap, foldText, type Span } from './fold.js'
+import { Folder, type Span } from './fold.js'
 import type { Rewritten, Trace } from './rewrite.js'
+import { type Signs, signsOf } from './signs.js'
 import type { View } from './view.js'
 
 export class Reading implements View {
   readonly layer: string
   readonly text: string
   readonly #trace: Trace | undefined
-  #folded: string | undefined
-  #map: FoldMap | undefined
+  #folder: Folder | undefined
+  #signs: Signs | undefined
 
   /** @param trace leads to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
@@ -17,15 +18,23 @@ export class Reading implements View {
     this.#trace = trace
   }
 
+  get signs(): Signs {
+    this.#signs ??= signsOf(this.text)
+    return this.#signs
+  }
+
   get folded(): string {
-    this.#folded ??= foldText(this.text)
-    return this.#folded
+    return this.#fold().toString()
   }
 
   foldedSpan(from: number, to: number): Span {
-    this.#map ??= new FoldMap(this.text)
-    const { start, end } = this.#map.span(from, to)
+    const { start, end } = this.#fold().span(from, to)
     return this.textSpan(start, end)
+  }
+
+  #fold(): Folder {
+    this.#folder ??= new Folder().fold(this.text)
+    return this.#folder
   }
 
   textSpan(from: number, to: number): Span {

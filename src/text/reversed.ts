@@ -16,8 +16,33 @@ function keyOf(word: string): number {
   return key
 }
 
-const longestWord = 5
-const tooLong = 27 ** longestWord
+export const longestBackwards = 5
+const tooLong = 27 ** longestBackwards
+
+/** Per first and last letter of such a word, one bit for its length: most words are told apart without a look at the rest. */
+const edges = new Uint8Array(1 << 10)
+for (const word of forwards)
+  edges[((word.charCodeAt(word.length - 1) & 31) << 5) | (word.charCodeAt(0) & 31)]! |= 1 << word.length
+
+/** Whether a word of two to five ASCII letters is a common one backwards. */
+export function readsBackwards(units: Uint16Array, from: number, to: number): boolean {
+  if (((edges[((units[from]! & 31) << 5) | (units[to - 1]! & 31)]! >> (to - from)) & 1) === 0) return false
+  let key = 0
+  for (let i = from; i < to; i++) key = key * 27 + (units[i]! & 31)
+  return backwards.has(key)
+}
+
+/** How many such words a stretch holds of which not all are ASCII letters. */
+export function countBackwards(units: Uint16Array, from: number, to: number): number {
+  let count = 0
+  for (let i = from, start = from; i <= to; i++) {
+    const lower = i < to ? units[i]! | 32 : 0
+    if (lower >= 97 && lower <= 122) continue
+    if (i - start > 1 && i - start <= longestBackwards && readsBackwards(units, start, i)) count++
+    start = i + 1
+  }
+  return count
+}
 
 /**
  * Changes for the lines that read backwards.

@@ -12,7 +12,7 @@ const frequency = [
 ]
 
 /** Hundredths of a nat per character code: how much this letter speaks for ROT13. Other characters say nothing. */
-const weights = new Int16Array(128)
+export const weights = new Int16Array(128)
 for (let letter = 0; letter < 26; letter++) {
   const weight = Math.round(100 * Math.log(frequency[(letter + 13) % 26]! / frequency[letter]!))
   // One letter decides little, however rare: a word of z's is no sentence.
@@ -21,7 +21,7 @@ for (let letter = 0; letter < 26; letter++) {
 }
 
 /** Evidence that suffices with a common word in the stretch, and without one. */
-const likely = 800
+export const likely = 800
 const sure = 1400
 
 const common = new Set(

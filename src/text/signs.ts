@@ -1,100 +1,149 @@
-/** Cheap signs, found in one pass, of what a text may hide; a step whose sign is missing need not look. */
+/**
+ * Cheap signs, found in one pass, of what a text may hide, and where: a step whose sign is missing need not look, and one
+ * whose sign is there looks only at the places. Ordinary prose has next to none.
+ */
 import { foldUnit, SPACE } from './characters.js'
+import { Places } from './places.js'
+import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
+import { likely, weights } from './rotated.js'
+import { UnitReader } from './units.js'
 
 export const UNUSUAL = 1
-/** A word that mixes letters with digits or signs. */
-export const MIXED = 2
-/** Three single letters in a row, or two of a script without spaces. */
-export const SINGLES = 4
-/** Three equal letters in a row. */
-export const DRAWN_OUT = 8
-/** A run that may be base64 or hexadecimal. */
-export const TOKEN = 16
 /** `&`, `%` or `\`. */
-export const ESCAPE = 32
+export const ESCAPE = 2
+/** A stretch whose letters are those of English in ROT13. */
+export const ROTATED = 4
+/** Two words that are English ones backwards. */
+export const REVERSED = 8
 
-const LETTER = 1
-const CAPITAL = 2
-const DIGIT = 4
-const LEET = 8
-const BASE64 = 16
-const ESCAPES = 32
-const PLAIN = 64
+export interface Signs {
+  readonly bits: number
+  readonly places: Places
+}
 
-const kinds = new Uint8Array(128)
-for (let code = 32; code < 127; code++) kinds[code] = PLAIN
-for (const code of [9, 10, 13]) kinds[code] = PLAIN
-for (let code = 97; code < 123; code++) kinds[code] = PLAIN | LETTER
-for (let code = 65; code < 91; code++) kinds[code] = PLAIN | LETTER | CAPITAL
-for (let code = 48; code < 58; code++) kinds[code] = PLAIN | DIGIT
-for (const c of '@$!|+') kinds[c.charCodeAt(0)] = PLAIN | LEET
+const LETTER = 16
+const CAPITAL = 32
+const DIGIT = 64
+/** `@ $ ! | +`: stand for letters. */
+const LEET = 128
+/** `+ / - _`, beside letters and digits. */
+const BASE64 = 256
+/** `@ $`: stand for letters and separate nothing. */
+const JOINER = 512
+const HEX = 1024
+const WIDE = 2048
+
+/** Per ASCII code: what it is in the lower half, and what it says for ROT13 in the upper. */
+const kinds = new Int32Array(128).fill(UNUSUAL)
+for (let code = 32; code < 127; code++) kinds[code] = 0
+for (const code of [9, 10, 13]) kinds[code] = 0
+for (let code = 97; code < 123; code++) kinds[code] = LETTER | (weights[code]! << 16)
+for (let code = 65; code < 91; code++) kinds[code] = LETTER | CAPITAL | (weights[code]! << 16)
+for (let code = 48; code < 58; code++) kinds[code] = DIGIT
+for (const c of '0123456789abcdefABCDEF') kinds[c.charCodeAt(0)]! |= HEX
+for (const c of '@$!|+') kinds[c.charCodeAt(0)]! |= LEET
+for (const c of '@$') kinds[c.charCodeAt(0)]! |= JOINER
 for (const c of '+/-_') kinds[c.charCodeAt(0)]! |= BASE64
-for (const c of '&%\\') kinds[c.charCodeAt(0)]! |= ESCAPES
+for (const c of '&%\\') kinds[c.charCodeAt(0)]! |= ESCAPE
+
+const EQUALS = 61
+const wideLetter = LETTER | WIDE | UNUSUAL
 
 /** Runs shorter than this are neither base64 nor hexadecimal. */
 const shortestToken = 8
 const shortestPadded = 6
+/** Nothing but an encoding writes so much without a space. */
+const longestWord = 64
 
-export function signsOf(text: string): number {
-  let signs = 0
-  let seen = 0
-  let word = 0
-  let token = 0
-  let tokenSeen = 0
-  let singles = 0
-  let distance = 0
-  let pairs = 0
+const reader = new UnitReader()
+
+export function signsOf(text: string): Signs {
+  const units = reader.read(text)
+  const { length } = text
+  const places = new Places()
+  let bits = 0
+  let evidence = 0
   let before = 0
-  let same = 0
-  for (let i = 0; i <= text.length; i++) {
-    const code = i < text.length ? text.charCodeAt(i) : 32
-    let kind: number
-    if (code < 128) {
-      kind = kinds[code]!
-      if ((kind & PLAIN) === 0) signs |= UNUSUAL
-    } else {
-      signs |= UNUSUAL
-      kind = foldUnit(code) > SPACE ? LETTER : 0
-    }
+  let backwards = 0
+  // A word is of letters and digits; a run, a token and a group hold other signs as well, each its own.
+  let word = 0
+  let run = 0
+  let token = 0
+  let group = 0
+  let seen = 0
+  let seenInRun = 0
+  let seenInToken = 0
+  for (let i = 0; i <= length; i++) {
+    const code = i < length ? units[i]! : SPACE
+    const kind = code < 128 ? kinds[code]! : foldUnit(code) > SPACE ? wideLetter : UNUSUAL
     if ((kind & (LETTER | DIGIT)) !== 0) {
-      if (code !== before) same = 0
-      else if (++same === 2 && (kind & LETTER) !== 0) signs |= DRAWN_OUT
-      before = code
-      word++
       seen |= kind
-      token++
-      tokenSeen |= token > 1 ? kind : kind & DIGIT
+      evidence += kind >> 16
+      // No less than 0, without a branch that nothing foretells.
+      evidence &= ~(evidence >> 31)
+      if (evidence >= likely) bits |= ROTATED
+      if (code === before && i - word > 1 && units[i - 2] === code && (kind & (DIGIT | WIDE)) === 0) {
+        if (i - word === 2 || units[i - 3] !== code) places.drawnOut.push(i - 2)
+      }
+      before = code
       continue
     }
     before = 0
-    same = 0
-    signs |= kind & ESCAPES
-    if (word === 1 || (kind & LEET && word === 0)) {
-      singles = distance <= 3 ? singles + 1 : 1
-      // Two single letters of Chinese are a word taken apart; initials and options are three at most before this.
-      if (singles >= 3 || (singles === 2 && text.charCodeAt(i - 1) > 0x2ff)) signs |= SINGLES
-      distance = 0
-    } else if (word > 1) {
-      singles = 0
-      pairs = word === 2 ? pairs + 1 : 0
-      if (pairs >= 4) signs |= TOKEN
+    bits |= kind | seen
+    const size = i - word
+    if (size > 1) {
+      if ((seen & (DIGIT | WIDE)) !== 0) backwards += countBackwards(units, word, i)
+      else if (size <= longestBackwards && readsBackwards(units, word, i)) backwards++
+      if (isPair(units, word, i)) places.addPair(word)
+      else places.endPairs(word)
     }
-    distance++
+    seenInRun |= seen
+    seenInToken |= seen
+    seen = 0
+    word = i + 1
     if ((kind & LEET) !== 0) {
-      seen |= LEET
+      seenInRun |= LEET
     } else {
-      if ((seen & LETTER) !== 0 && (seen & (DIGIT | LEET)) !== 0) signs |= MIXED
-      seen = 0
+      if ((seenInRun & LETTER) !== 0 && (seenInRun & (DIGIT | LEET)) !== 0) places.mixed.push(run, i)
+      run = word
+      seenInRun = 0
     }
-    word = 0
-    if ((kind & BASE64) !== 0) {
-      token++
-    } else {
-      const isPadded = code === 61 && token >= shortestPadded
-      if (isPadded || (token >= shortestToken && (token >= 64 || (tokenSeen & (CAPITAL | DIGIT)) !== 0))) signs |= TOKEN
-      token = 0
-      tokenSeen = 0
+    if ((kind & BASE64) === 0) {
+      if (i - token >= shortestPadded && mayBeToken(units, token, i, seenInToken, code)) places.tokens.push(token, i)
+      token = word
+      seenInToken = 0
+    }
+    if ((kind & JOINER) === 0) {
+      if (i - group > 1) places.endSingles()
+      else if (i > group) places.addSingle(group, units[group]!)
+      group = word
     }
   }
-  return signs
+  places.endSingles()
+  places.endPairs(length)
+  return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 ? REVERSED : 0), places }
+}
+
+/** @param seen kinds of the characters, @param next the character after them */
+function mayBeToken(units: Uint16Array, from: number, to: number, seen: number, next: number): boolean {
+  if (next === EQUALS || to - from >= longestWord) return true
+  if (to - from < shortestToken) return false
+  if ((seen & DIGIT) !== 0) return true
+  if ((seen & CAPITAL) === 0) return false
+  // One at its start is an ordinary name's.
+  for (let i = from + 1; i < to; i++) if (units[i]! >= 65 && units[i]! <= 90) return true
+  return false
+}
+
+/** Whether a word is a byte in hexadecimal, `6b` or `0x6b`. */
+function isPair(units: Uint16Array, from: number, to: number): boolean {
+  if (!isHex(units[to - 1]!) || !isHex(units[to - 2]!)) return false
+  if (to - from === 2) return true
+  // Whatever stands before an x, or in another script, does not belong to it.
+  const before = units[to - 3]! | 32
+  return before === 120 || before > 127
+}
+
+function isHex(code: number): boolean {
+  return code < 128 && (kinds[code]! & HEX) !== 0
 }

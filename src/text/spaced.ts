@@ -1,5 +1,6 @@
 /** Words taken apart (`k i l l`, `k.i.l.l`) or drawn out (`kiiiill`). */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
+import { longestSeparator } from './places.js'
 import { Edits } from './rewrite.js'
 
 /** How many letters a drawn-out run stands for: one, two, or one for a vowel and two for a consonant. */
@@ -8,20 +9,17 @@ export const runReadings: readonly RunReading[] = ['one', 'two', 'mixed']
 
 /** Fewer than this in a row, of single letters or of equal ones, are ordinary: initials, options, `ss`. */
 const fewest = 3
-const longestSeparator = 3
 
-export function drawnOutEdits(text: string, run: RunReading): Edits {
+/** @param starts the first of each three or more equal letters */
+export function drawnOutEdits(text: string, starts: readonly number[], run: RunReading): Edits {
   const edits = new Edits()
-  let from = 0
-  for (let i = 1; i <= text.length; i++) {
-    const code = text.charCodeAt(i - 1)
-    if (code === text.charCodeAt(i)) continue
-    if (i - from >= fewest && isAsciiLetter(code)) {
-      const letter = String.fromCharCode(code)
-      const twice = run === 'two' || (run === 'mixed' && !/[aiu]/i.test(letter))
-      edits.add(from, i, twice ? letter + letter : letter)
-    }
-    from = i
+  for (const from of starts) {
+    const code = text.charCodeAt(from)
+    let to = from + fewest
+    while (text.charCodeAt(to) === code) to++
+    const letter = String.fromCharCode(code)
+    const twice = run === 'two' || (run === 'mixed' && !/[aiu]/i.test(letter))
+    edits.add(from, to, twice ? letter + letter : letter)
   }
   return edits
 }
@@ -30,23 +28,16 @@ function isAsciiLetter(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90)
 }
 
-/** Runs of single letters with the same separator between them; another separator is the space between two words. */
-export function joinedEdits(text: string): Edits {
+/**
+ * Runs of single letters with the same separator between them; another separator is the space between two words.
+ * @param starts the first letter of each run
+ */
+export function joinedEdits(text: string, starts: readonly number[]): Edits {
   const edits = new Edits()
-  const length = text.length
   const at: number[] = []
-  for (let i = 0; i < length; ) {
-    if (!isSingle(text, i)) {
-      i++
-      continue
-    }
+  for (const start of starts) {
     at.length = 0
-    let next = i
-    while (next >= 0) {
-      at.push(next)
-      i = next + 1
-      next = nextSingle(text, i)
-    }
+    for (let next = start; next >= 0; next = nextSingle(text, next + 1)) at.push(next)
     if (at.length > 1) addRun(text, at, edits)
   }
   return edits

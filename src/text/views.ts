@@ -11,9 +11,9 @@ import { hiddenEdits } from './hidden.js'
 import { leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
 import { reversedEdits } from './reversed.js'
-import { Edits, rewrite } from './rewrite.js'
+import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
-import { DRAWN_OUT, ESCAPE, MIXED, SINGLES, signsOf, TOKEN, UNUSUAL } from './signs.js'
+import { ESCAPE, REVERSED, ROTATED, UNUSUAL } from './signs.js'
 import { drawnOutEdits, joinedEdits, runReadings } from './spaced.js'
 import { unicodeEdits } from './unicode.js'
 import type { View } from './view.js'
@@ -37,26 +37,24 @@ export function viewsOf(text: string): View[] {
 export function readingsOf(text: string): Readings {
   const shelf = new Shelf(text)
   let current = shelf.plain
-  let signs = signsOf(text)
-  if (signs & UNUSUAL) shelf.add(current, 'hidden', hiddenEdits(text))
+  if (current.signs.bits & UNUSUAL) shelf.add(current, 'hidden', hiddenEdits(text))
   for (let round = 0; round < depth; round++) {
     const before = current
-    if (signs & UNUSUAL) current = inLetters(shelf, current)
-    if (current !== before) signs = signsOf(current.text)
-    const decoding = signs & (TOKEN | ESCAPE) ? decodeOnce(current.text) : undefined
+    current = inLetters(shelf, current)
+    const { bits, places } = current.signs
+    const mayDecode = bits & ESCAPE || places.tokens.length > 0 || places.pairs.length > 0
+    const decoding = mayDecode ? decodeOnce(current.text, places) : undefined
     if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
-    current = shelf.add(current, 'rot13', rotatedEdits(current.text))
+    if (current.signs.bits & ROTATED) current = shelf.add(current, 'rot13', rotatedEdits(current.text))
     current = turnedRound(shelf, current)
     if (current === before) break
-    signs = signsOf(current.text)
   }
-  const before = current
-  if (signs & UNUSUAL) current = inLetters(shelf, current)
-  readTogether(shelf, current, current === before ? signs : signsOf(current.text))
+  readTogether(shelf, inLetters(shelf, current))
   return { views: shelf.views, complete: shelf.complete }
 }
 
 function inLetters(shelf: Shelf, current: Reading): Reading {
+  if ((current.signs.bits & UNUSUAL) === 0) return current
   const closed = unicodeEdits(current.text, false)
   if (closed.edits.size === 0) return current
   if (closed.hides) shelf.add(current, 'unicode', unicodeEdits(current.text, true).edits)
@@ -64,6 +62,7 @@ function inLetters(shelf: Shelf, current: Reading): Reading {
 }
 
 function turnedRound(shelf: Shelf, current: Reading): Reading {
+  if ((current.signs.bits & REVERSED) === 0) return current
   const whole = reversedEdits(current.text, true)
   if (whole.size === 0) return current
   shelf.add(current, 'reversed', reversedEdits(current.text, false))
@@ -71,22 +70,22 @@ function turnedRound(shelf: Shelf, current: Reading): Reading {
 }
 
 /** Letters taken apart or drawn out, and letters in digits, alone and together. */
-function readTogether(shelf: Shelf, current: Reading, signsOfCurrent: number): void {
+function readTogether(shelf: Shelf, current: Reading): void {
   let first = current
-  let signs = signsOfCurrent
-  if (signs & (DRAWN_OUT | SINGLES)) {
-    const joined = signs & SINGLES ? joinedEdits(current.text) : new Edits()
-    for (const run of signs & DRAWN_OUT ? runReadings : runReadings.slice(0, 1)) {
-      const edits = signs & DRAWN_OUT ? joined.merged(drawnOutEdits(current.text, run)) : joined
+  const { singles, drawnOut } = current.signs.places
+  if (singles.length > 0 || drawnOut.length > 0) {
+    const joined = joinedEdits(current.text, singles)
+    for (const run of drawnOut.length > 0 ? runReadings : runReadings.slice(0, 1)) {
+      const edits = joined.merged(drawnOutEdits(current.text, drawnOut, run))
       const reading = shelf.add(current, 'spaced', edits)
       if (first === current) first = reading
     }
-    if (first !== current) signs = signsOf(first.text)
   }
-  if ((signs & MIXED) === 0) return
+  const { mixed } = first.signs.places
+  if (mixed.length === 0) return
   for (const one of oneReadings) {
     // The readings change the same words, each in its way.
-    if (shelf.add(first, 'leet', leetEdits(first.text, one)) === first) break
+    if (shelf.add(first, 'leet', leetEdits(first.text, mixed, one)) === first) break
   }
 }
 

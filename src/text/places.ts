@@ -1,0 +1,70 @@
+/** Where in a text there is a sign of something hidden: see `signs.ts`. */
+
+/** Stretches [from, to) in order, without overlaps: `from` and `to` by turns. */
+export type Stretches = readonly number[]
+
+/** Fewer bytes in hexadecimal, set apart, or single letters in a row are ordinary: initials, options. */
+const fewestPairs = 4
+const fewestSingles = 3
+export const longestSeparator = 3
+
+export class Places {
+  /** Words that mix letters with digits or signs. */
+  readonly mixed: number[] = []
+  /** Runs that may be base64 or hexadecimal. */
+  readonly tokens: number[] = []
+  /** Rows of words that may be bytes in hexadecimal. */
+  readonly pairs: number[] = []
+  /** The first of each three single letters in a row, or of two of a script that may be without spaces. */
+  readonly singles: number[] = []
+  /** The first of each three equal letters. */
+  readonly drawnOut: number[] = []
+  #pairs = 0
+  #firstPair = 0
+  #firstSingle = -1
+  #lastSingle = 0
+  #letters = 0
+  #foreign = 0
+
+  addPair(word: number): void {
+    if (this.#pairs++ === 0) this.#firstPair = word
+  }
+
+  /** @param at the word that is none */
+  endPairs(at: number): void {
+    if (this.#pairs >= fewestPairs) this.pairs.push(this.#firstPair, at)
+    this.#pairs = 0
+  }
+
+  addSingle(at: number, code: number): void {
+    if (at - this.#lastSingle - 1 > longestSeparator) this.endSingles()
+    if (this.#firstSingle < 0) this.#firstSingle = at
+    this.#lastSingle = at
+    if (code > 127 || (code | 32) >= 97) this.#letters++
+    if (code > 0x2ff) this.#foreign++
+  }
+
+  endSingles(): void {
+    if (this.#firstSingle < 0) return
+    if (this.#letters >= fewestSingles || this.#foreign > 1) this.singles.push(this.#firstSingle)
+    this.#firstSingle = -1
+    this.#letters = 0
+    this.#foreign = 0
+  }
+
+  /** Tokens and pairs together. */
+  encoded(): Stretches {
+    if (this.pairs.length === 0) return this.tokens
+    const stretches: [from: number, to: number][] = []
+    for (const list of [this.tokens, this.pairs]) {
+      for (let i = 0; i < list.length; i += 2) stretches.push([list[i]!, list[i + 1]!])
+    }
+    const merged: number[] = []
+    for (const [from, to] of stretches.sort((a, b) => a[0] - b[0])) {
+      const last = merged.length - 1
+      if (last > 0 && from <= merged[last]!) merged[last] = Math.max(merged[last]!, to)
+      else merged.push(from, to)
+    }
+    return merged
+  }
+}
