@@ -1,7 +1,9 @@
 /** Personal data: what names or reaches one person. Shapes with checksums first; weak shapes only beside a word that names them. */
 import type { Detector, Finding } from './detector.js'
-import { findEmails, findNetworkAddresses, findPhones, findStreets } from './personal-data/contact.js'
-import { findBirthDates, findCards, findIbans, findNationalNumbers } from './personal-data/numbers.js'
+import { findEmails, findIPv4, findIPv6AndHardware, findPhones } from './personal-data/contact.js'
+import { findBirthDates, findCards, findIbans, findNationalNumbers, followsBirth } from './personal-data/numbers.js'
+import { findStreets } from './personal-data/streets.js'
+import { type DigitWindow, digitWindows } from './personal-data/windows.js'
 import { withoutOverlaps } from './span.js'
 
 export const personalData: Detector = {
@@ -32,45 +34,30 @@ export const personalData: Detector = {
   find(text) {
     const found: Finding[] = []
     findEmails(text, 0, found)
-    eachDigitWindow(text, (from, to, many) => {
-      const window = text.slice(from, to)
-      if (many) for (const find of ofLongNumbers) find(window, from, found)
-      findStreets(window, from, found)
-    })
+    for (const window of digitWindows(text)) {
+      const { from, many, streets } = window
+      const needsText = streets !== 0 || many
+      const part = needsText ? text.slice(from, window.to) : ''
+      if (many) findNumbers(text, part, window, found)
+      if (streets !== 0) findStreets(part, from, streets, found)
+    }
     return withoutOverlaps(found)
   }
 }
 
-const ofLongNumbers = [findPhones, findCards, findIbans, findNationalNumbers, findNetworkAddresses, findBirthDates]
+/** The least digits in a row of each: a telephone number, a card, a national number, a driving licence. */
+const phoneDigits = 7
+const cardDigits = 12
+const nationalDigits = 6
+const licenceDigits = 5
 
-/** Characters read on either side of a digit: more than any shape here and the word beside it take. */
-const reach = 96
-
-/**
- * Visits the surroundings of digits, since every shape here but an e-mail address has some.
- * `many`: whether four of them stand within twelve characters, the least that a number here has.
- */
-function eachDigitWindow(text: string, visit: (from: number, to: number, many: boolean) => void): void {
-  let from = -1
-  let to = 0
-  let many = false
-  let count = 0
-  let first = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code < 48 || code > 57) continue
-    if (from < 0 || i - reach > to) {
-      if (from >= 0) visit(from, to, many)
-      from = Math.max(0, i - reach)
-      many = false
-      count = 0
-    }
-    to = Math.min(text.length, i + reach)
-    if (count === 0 || i - first > 12) {
-      count = 0
-      first = i
-    }
-    if (++count >= 4) many = true
-  }
-  if (from >= 0) visit(from, to, many)
+function findNumbers(text: string, part: string, window: DigitWindow, found: Finding[]): void {
+  const { from, digits, inWord, isDotted, hasCountry, dates } = window
+  if (digits >= phoneDigits) findPhones(part, from, found)
+  if (digits >= cardDigits) findCards(part, from, found)
+  if (hasCountry) findIbans(part, from, found)
+  if (digits >= nationalDigits || inWord >= licenceDigits) findNationalNumbers(part, from, found)
+  if (isDotted) findIPv4(part, from, found)
+  findIPv6AndHardware(part, from, found)
+  if (dates.some((at) => followsBirth(text, at))) findBirthDates(part, from, found)
 }

@@ -1,4 +1,4 @@
-/** How a person is reached: e-mail, telephone, network and street addresses. */
+/** How a person is reached: e-mail, telephone and network addresses. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { before, type Find } from '../span.js'
 
@@ -59,7 +59,7 @@ const hardware = /(?<![\w:-])[\da-f]{2}(?:[:-][\da-f]{2}){5}(?![\w:-])/gi
 const unroutable =
   /^(?:0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|255\.|::1$|::$|fe[89ab]|f[cd])/i
 
-export const findNetworkAddresses: Find = (text, offset, found) => {
+export const findIPv4: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(fourGroups)) {
     if (!isIPv4(match) || /(?:version|v|release|build)[ .:=]{0,2}$/.test(before(text, index, 12))) continue
     found.push({
@@ -69,7 +69,13 @@ export const findNetworkAddresses: Find = (text, offset, found) => {
       end: offset + index + match.length
     })
   }
-  if (!text.includes(':') && !text.includes('-')) return
+}
+
+/** Two signs of the same address, which every address below has. */
+const twoSigns = /[:-][\da-f]{0,4}[:-]/i
+
+export const findIPv6AndHardware: Find = (text, offset, found) => {
+  if (!twoSigns.test(text)) return
   for (const { 0: match, index } of text.matchAll(colonGroups)) {
     // `a::b` is also how programs join names: an address in earnest has more groups, and digits.
     if (!isIPv6(match) || !/\d/.test(match) || match.split(':').filter(Boolean).length < 3) continue
@@ -83,43 +89,6 @@ export const findNetworkAddresses: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(hardware)) {
     if (/[a-f]/i.test(match) || match.includes(':')) {
       found.push({ kind: 'mac_address', confidence: 0.5, start: offset + index, end: offset + index + match.length })
-    }
-  }
-}
-
-const english =
-  /(?<![\w.,-])\d{1,5}[a-z]?,? (?:[\p{L}'’.-]{2,20} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|ct|place|square|sq|terrace|close|crescent|highway|hwy|parkway|pkwy|way|row|mews|quay)(?![\p{L}'’])/giu
-const smallWord =
-  /\b(?:the|of|on|in|at|a|an|per|to|and|or|for|from|by|with|minutes?|hours?|days?|years?|people|men|women|cars|miles|km|metres?|meters?|percent|was|were|is|are|my|your|their|his|her|our|this|that|down|along|only|more|than|another|each|every)\b/i
-/** Types that are also ordinary words count where they are written as names, or where a comma ends them. */
-const weakType = /(?:place|way|row|close|square|court|drive|st|dr|ct|sq|lane)$/
-const german =
-  /(?<!\p{L})(?:\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|allee|gasse)|\p{Lu}[\p{L}-]{1,30}(?:weg|platz|ring|damm|ufer)) \d{1,4}(?:[ \u00a0]?[a-z])?(?![\p{L}\d])/gu
-const french =
-  /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:de la |de l['’]|d[eu] |des |d['’]|l['’])?[\p{L}-]{2,30}/giu
-const southern =
-  /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.) (?:[\p{L}'’.-]{2,20} ){0,3}[\p{L}'’-]{2,20},? (?:n[ºo°.]{1,2} ?)?\d{1,4}(?![\d.])/giu
-const box = /(?<!\w)p\.? ?o\.? ?box \d{1,6}(?!\d)/gi
-
-/** A house number and a street: the strong shapes of a few languages. A town or post code near raises the confidence. */
-export const findStreets: Find = (text, offset, found) => {
-  for (const pattern of [english, german, french, southern, box]) {
-    for (const { 0: match, index } of text.matchAll(pattern)) {
-      const end = index + match.length
-      if (pattern === english && (smallWord.test(match) || (weakType.test(match) && text[end] !== ','))) continue
-      const after =
-        /^,? ?(?:(?:flat|apt|apartment|unit|suite|#|no)\.? ?\w{1,5},? ?)?(?:\d{4,6} )?\p{Lu}?\p{L}{2,}|^,/u.test(
-          text.slice(end, end + 40)
-        )
-      const named = /(?:address|adresse|direcci[oó]n|indirizzo|live|lives|living|wohn|habit|ship|deliver|send)/.test(
-        before(text, index, 60)
-      )
-      found.push({
-        kind: 'street_address',
-        confidence: named ? 0.85 : after ? 0.7 : 0.55,
-        start: offset + index,
-        end: offset + end
-      })
     }
   }
 }

@@ -174,8 +174,18 @@ export const findNationalNumbers: Find = (text, offset, found) => {
 
 const date =
   /(?<![\w./-])(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}(?:st|nd|rd|th|\.)?(?: of)? \p{L}{3,9}\.?,? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}年\d{1,2}月\d{1,2}日)(?![\w/-])/giu
-const birthWord =
-  /(?:birth|born|\bdob\b|d\.o\.b|geburt|geboren|naissance|\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден)[^\n]{0,24}$/
+const birth =
+  'birth|born|\\bdob\\b|d\\.o\\.b|geburt|geboren|naissance|\\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден'
+const birthWord = new RegExp(`(?:${birth})[^\\n]{0,24}$`)
+const anyBirthWord = new RegExp(birth)
+
+/** Characters from such a word to the year or the second number: a date begins up to 24 before it, its word up to 40 before that. */
+const birthReach = 72
+
+/** Whether the date with a number at `at` may be one of birth. */
+export function followsBirth(text: string, at: number): boolean {
+  return anyBirthWord.test(before(text, at, birthReach))
+}
 
 export const findBirthDates: Find = (text, offset, found) => {
   for (const { 0: match, index } of text.matchAll(date)) {
