@@ -6,20 +6,24 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { upstreamSettings } from './config/load.js'
 import { Fault } from './errors.js'
 import { registerDocs } from './http/docs.js'
-import { type EdgeDeps, registerEdge, sendFault } from './http/edge.js'
+import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
+import { sendFault } from './http/faults.js'
 import { registerHealth } from './http/health.js'
 import { createJudge } from './http/judge.js'
 import { registerKeys } from './http/keys.js'
 import { registerMetrics } from './http/metrics.js'
 import { registerModerations } from './http/moderations.js'
 import { registerOverload } from './http/overload.js'
+import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
 import type { Platform } from './platform.js'
 import { createEvaluator, type PolicyEvaluator } from './policy/evaluator.js'
+import { dialectAt } from './proxy/pass.js'
 import { registerProxy } from './proxy/plugin.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
+import { faultReply } from './proxy/reply.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
@@ -68,7 +72,11 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     clock,
     metrics,
     log,
-    bodyLimit: settings.server.bodyLimit
+    bodyLimit: settings.server.bodyLimit,
+    chatFault(path, fault, requestId) {
+      const dialect = dialectAt(proxy, path)
+      return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
+    }
   }
   const judge = createJudge(evaluator, metrics)
   const ready = () =>
@@ -135,13 +143,22 @@ async function withDemo(settings: Settings, platform: Platform): Promise<Setting
 
 /** A Fastify application of our own, for our own listeners; a host application brings its own. */
 export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
+  const nextId = createRequestIds()
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    routerOptions: { caseSensitive: true, ignoreTrailingSlash: false, ignoreDuplicateSlashes: false },
-    // A target that the router cannot decode names nothing here, like any other odd spelling.
-    frameworkErrors: (_error, request, reply) => {
-      sendFault(reply, new Fault('not_found'), request)
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      // Longer than any identifier here: what is too long for one is refused by its pattern, like any other.
+      maxParamLength: 1_000
+    },
+    // A target that the router cannot read names nothing here, like any other odd spelling.
+    frameworkErrors: (_error, _request, reply) => {
+      const id = nextId()
+      reply.header('x-request-id', id)
+      sendFault(reply, new Fault('not_found'), id)
     }
   })
   await register(app)

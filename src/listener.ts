@@ -5,6 +5,8 @@
 import http, { type RequestListener, type Server } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import { type ErrorCode, errorTable } from './errors.js'
+import { createRequestIds } from './http/request-id.js'
 
 const bounds = {
   /** Headers and body must have arrived by then; answers may take longer. */
@@ -15,41 +17,73 @@ const bounds = {
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
-  requireHostHeader: true
+  // Checked by the edge, which answers in the shape that clients read.
+  requireHostHeader: false
 }
 
+/** Connections without a request yet: neither active nor idle to Node, so that `drain` must know them by itself. */
+const unusedSockets = new WeakMap<Server, Set<Socket>>()
+
 export function createListener(handler: RequestListener, tls?: { cert: string; key: string }): Server {
+  const unused = new Set<Socket>()
+  const handle: RequestListener = (request, response) => {
+    unused.delete(request.socket)
+    handler(request, response)
+  }
   const server =
     tls === undefined
-      ? http.createServer(bounds, handler)
-      : (https.createServer({ ...bounds, ...tls, minVersion: 'TLSv1.2' }, handler) as unknown as Server)
+      ? http.createServer(bounds, handle)
+      : (https.createServer({ ...bounds, ...tls, minVersion: 'TLSv1.2' }, handle) as unknown as Server)
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  unusedSockets.set(server, unused)
   // Headers beyond a count would be dropped unseen (CVE-2026-58044); the 16 KiB bound them, and the edge refuses too many.
   server.maxHeadersCount = 0
   server.maxRequestsPerSocket = 0
-  server.on('clientError', answerBrokenRequest)
+  // Any other expectation than 100-continue: refused by the edge, not by Node's empty answer.
+  server.on('checkExpectation', handle)
+  const nextId = createRequestIds()
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId()))
   return server
 }
 
 /** What Node could not parse never reaches the application: answered here in the same shape, and closed. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const [status, reason] =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'too_long']
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'missing']
-        : ['400 Bad Request', 'invalid_format']
-  const body = JSON.stringify({
+  const { status, ...body } = brokenRequests[error.code ?? ''] ?? {
+    status: '400 Bad Request',
     error: 'validation_error',
-    message: 'The request is not well-formed HTTP/1.1, too large in its headers, or did not arrive in time.',
-    details: { field: '', reason }
-  })
+    message: 'The request is not well-formed HTTP/1.1.',
+    details: { field: '', reason: 'invalid_format' }
+  }
+  const text = JSON.stringify({ ...body, request_id: requestId })
   socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
   )
+}
+
+const brokenRequests: Readonly<
+  Record<string, { status: string; error: ErrorCode; message: string; details?: object }>
+> = {
+  // A path in bytes that no path here is written in.
+  HPE_INVALID_URL: { status: '404 Not Found', error: 'not_found', message: errorTable.not_found.message },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: 'validation_error',
+    message: `The headers are too large: at most ${bounds.maxHeaderSize} bytes are allowed.`,
+    details: { field: '', reason: 'too_long' }
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    error: 'validation_error',
+    message: `The request did not arrive in time: headers within ${bounds.headersTimeout / 1000} s, all of it within ${bounds.requestTimeout / 1000} s.`,
+    details: { field: '', reason: 'missing' }
+  }
 }
 
 /** Listens and answers with the address actually bound. */
@@ -72,6 +106,7 @@ export async function drain(server: Server, deadlineMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
   // A connection whose last answer has just ended stays open for the keep-alive time: nobody will use it again.
   const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs)
+  for (const socket of unusedSockets.get(server) ?? []) socket.destroy()
   try {
     await new Promise<void>((resolve) => server.close(() => resolve()))
   } finally {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from './clock.js'
 import { weakenings } from './config/load.js'
 import { startDemo } from './demo.js'
 import { type Admission, createAdmission } from './identity/admission.js'
+import { parseKey } from './identity/key-format.js'
 import { KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
@@ -47,7 +48,11 @@ export interface Platform {
   close(): Promise<void>
 }
 
+/** @throws an Error in words that an operator can act on */
 export async function openPlatform(settings: Settings, options: PlatformOptions = {}): Promise<Platform> {
+  if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
+    throw new Error('SLUICEGATE_BOOTSTRAP_KEY: is not a key: slg_<live|test>_<8>_<48>, with its checksum')
+  }
   const { log = createLog() } = options
   const storage = await openStorage({ url: settings.storage.url, log })
   try {

@@ -1,4 +1,5 @@
 /** The process: settings, listeners, reload, graceful end. What is served is `gateway.ts`. */
+import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
@@ -28,6 +29,13 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
   const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   const load = () => loadSettings({ env, cwd })
   const settings = load()
+  /** An empty file is valid, and is what a file is for a moment while an editor writes it: not a policy to fall back to. */
+  const reload = () => {
+    const next = load()
+    if (next.file !== undefined && readFileSync(next.file, 'utf8').trim() === '')
+      throw new Error(`${next.file} is empty`)
+    return next
+  }
   const platform = await openPlatform(settings, { log })
   let current = await assemble(settings, platform)
 
@@ -38,7 +46,7 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
   const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
   const opsUrl = `http://${urlHost(opsBound.host)}:${opsBound.port}`
 
-  const watcher = watchSettings(load, settings, {
+  const watcher = watchSettings(reload, settings, {
     async change(next: Settings, restart: readonly string[]) {
       const old = current
       current = await assemble(next, platform)
@@ -58,6 +66,9 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
   })
 
   for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
+  if (settings.routes.some(({ output }) => output === 'window')) {
+    log.info({}, 'output window behaves as full in this version: a streamed answer is held until all of it is judged')
+  }
   log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) announce(url, settings, firstKey)
@@ -112,7 +123,8 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
 /** `sluicegate serve`: starts, and ends gracefully on SIGTERM, SIGINT or a fault that nothing caught. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
   const serving = await start(options)
-  closeWithGrace({ delay: drainMs + 2_000, logger: false }, async ({ err }) => {
+  // SIGHUP reloads.
+  closeWithGrace({ delay: drainMs + 2_000, logger: false, skip: ['SIGHUP'] }, async ({ err }) => {
     // The message could quote a client: only the kind of fault and its place are shown.
     if (err !== undefined)
       process.stderr.write(`sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`)

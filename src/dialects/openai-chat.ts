@@ -8,6 +8,8 @@ import { denied, error, errorFrame, filtered, turn, turnStream } from './openai-
 
 /** The message, or the place as far as its names are this API's own: a name that a caller made up could be the finding itself. */
 function offender(pointer: string): string {
+  // Texts of a header are named by the header.
+  if (!pointer.startsWith('/')) return pointer.split('/', 1)[0]!
   const message = /^\/messages\/\d+/.exec(pointer)
   if (message !== null) return message[0]
   let known = ''

@@ -43,7 +43,9 @@ export class Collector implements ChatContent {
   /** Every leaf and key of a value. */
   walk(role: Role, value: Json | undefined, pointer: string, depth = 0): void {
     if (typeof value === 'string') {
-      this.text(role, value, pointer)
+      const kind = dataKind(value)
+      if (kind === undefined) this.text(role, value, pointer)
+      else this.media.push({ pointer, kind })
       return
     }
     if (typeof value !== 'object' || value === null) return
@@ -118,6 +120,14 @@ export class Collector implements ChatContent {
     if (!known) this.joined.push(run)
   }
 }
+
+/** The kind of media that a `data:` URL in base64 carries, wherever it stands; undefined for any other string. */
+export function dataKind(text: string): Media['kind'] | undefined {
+  if (!text.startsWith('data:') || !isMediaData(text)) return undefined
+  return mediaKinds.find((kind) => text.startsWith(`data:${kind}/`)) ?? 'file'
+}
+
+const mediaKinds = ['image', 'audio', 'video'] as const
 
 function isMediaData(text: string): boolean {
   if (!text.startsWith('data:')) return base64.test(text)

@@ -3,8 +3,8 @@
  * one admission, one JSON reader, one error table. Order as in CONTRACT section 2: target, method and route → key →
  * address → scope → limit → content type and encoding → size → body.
  */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { checkBodyHeaders, decodeBody, payloadTooLarge } from '../body.js'
+import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
+import { checkBodyHeaders, decodeBody } from '../body.js'
 import type { Json } from '../chat.js'
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
@@ -13,6 +13,7 @@ import { parseJson } from '../json/parse.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
 import type { RequestFacts } from './facts.js'
+import { sendFault, setLimitHeaders, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
 import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
@@ -26,6 +27,14 @@ export interface EdgeDeps {
   metrics: Metrics
   log: Log
   bodyLimit: number
+  /** A fault at a chat path in the shape that its clients read; undefined for every other path. */
+  chatFault: (path: string, fault: Fault, requestId: string) => ShapedFault | undefined
+}
+
+export interface ShapedFault {
+  status: number
+  headers: Record<string, string>
+  body: string | Buffer
 }
 
 export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
@@ -127,16 +136,18 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.setErrorHandler(function answerError(error, request, reply) {
     const fault = toFault(error as FastifyError, deps.bodyLimit)
-    if (fault.status >= 500)
-      log.error({ request_id: request.sluicegate?.id, err: describeError(fault.cause ?? fault) }, fault.code)
-    sendFault(reply, fault, request)
+    if (fault.status >= 500) log.error({ request_id: request.sluicegate.id, err: describeError(fault) }, fault.code)
+    sendFault(reply, fault, request.sluicegate.id)
   })
 
   app.setNotFoundHandler(function answerUnknown(request, reply) {
     const target = canonicalTarget(request.raw.url ?? '')
     const allow = target instanceof Fault ? undefined : allowedMethods(target)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
-    sendFault(reply, fault, request)
+    const { id } = request.sluicegate
+    const shaped = target instanceof Fault ? undefined : deps.chatFault(target, fault, id)
+    if (shaped === undefined) return sendFault(reply, fault, id)
+    return reply.code(shaped.status).headers(shaped.headers).send(shaped.body)
   })
 }
 
@@ -159,43 +170,5 @@ function jsonBodyParser(limit: number) {
     } catch (error) {
       done(error as Error)
     }
-  }
-}
-
-export function setLimitHeaders(reply: FastifyReply, limit: { limit: number; remaining: number; reset: number }): void {
-  reply.header('x-ratelimit-limit', limit.limit)
-  reply.header('x-ratelimit-remaining', limit.remaining)
-  reply.header('x-ratelimit-reset', limit.reset)
-}
-
-/** The error body of the specification, section 7: the code, the sentence, the code's own fields, the request id. */
-export function sendFault(reply: FastifyReply, fault: Fault, request: FastifyRequest): void {
-  reply
-    .code(fault.status)
-    .headers(fault.headers)
-    .type('application/json; charset=utf-8')
-    .send(
-      JSON.stringify({ error: fault.code, message: fault.message, ...fault.fields, request_id: request.sluicegate?.id })
-    )
-}
-
-/** Fastify's and Node's own errors in the terms of the contract; anything unknown is internal and says nothing of itself. */
-export function toFault(error: FastifyError, bodyLimit: number): Fault {
-  if (error instanceof Fault) return error
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return payloadTooLarge(bodyLimit)
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Fault('unsupported_media_type')
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return invalid('content-length', 'invalid_format', 'The body does not have the announced length.')
-    case 'FST_ERR_BAD_URL':
-    case 'FST_ERR_NOT_FOUND':
-      return new Fault('not_found')
-    case 'ECONNRESET':
-    case 'ABORT_ERR':
-      return invalid('', 'malformed_json', 'The body ended before it was complete.')
-    default:
-      return new Fault('internal_error', { cause: error })
   }
 }

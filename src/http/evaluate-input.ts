@@ -9,7 +9,8 @@ export const maxInputText = 100_000
 /** Bytes of `context` as JSON. */
 export const maxContextBytes = 16_384
 
-export const sessionIdPattern = '^[A-Za-z0-9._:-]{1,128}$'
+export const sessionIdPattern = '^[A-Za-z0-9._:-]*$'
+export const maxSessionId = 128
 
 export const EvaluateInput = Type.Object(
   {
@@ -18,7 +19,12 @@ export const EvaluateInput = Type.Object(
       Type.Object({}, { additionalProperties: true, description: 'Free-form context, at most 16 KiB as JSON.' })
     ),
     session_id: Type.Optional(
-      Type.String({ pattern: sessionIdPattern, description: 'Ties turns of one conversation.' })
+      Type.String({
+        minLength: 1,
+        maxLength: maxSessionId,
+        pattern: sessionIdPattern,
+        description: 'Ties turns of one conversation.'
+      })
     )
   },
   { additionalProperties: false }

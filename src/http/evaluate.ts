@@ -1,5 +1,7 @@
 /** `POST /api/v1/safety/evaluate` (spec section 4.1): the decision point as an endpoint. It decides and says so; the caller acts. */
 import type { FastifyInstance } from 'fastify'
+import type { JsonObject } from '../chat.js'
+import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { ReviewService } from '../review/review-service.js'
 import { checkContextSize, EvaluateInput } from './evaluate-input.js'
@@ -56,7 +58,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         lineage: caller.lineage,
         route: evaluatePath,
         policy: evaluation.policy,
-        canonical: Buffer.from(JSON.stringify(request.body)),
+        canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
         evaluation
       })
       return { status: 'success', evaluation: { ...evaluation, review_id: reviewId } satisfies Evaluation }

@@ -4,31 +4,48 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { Fault, invalid } from '../errors.js'
 import type { Admission } from '../identity/admission.js'
 import type { Evaluation, Scores } from '../policy/evaluation.js'
-import { setLimitHeaders } from './edge.js'
 import { maxInputText } from './evaluate-input.js'
 import { callerOf } from './facts.js'
+import { setLimitHeaders } from './faults.js'
 import type { Judge } from './judge.js'
 import { errorResponses, keyErrors, NoQuery } from './schemas.js'
+import { compileValidator } from './validate.js'
+
+/** Elements of one call: each is judged and counted by itself. */
+const maxElements = 100
 
 const Text = Type.String({ minLength: 1, maxLength: maxInputText })
 const TextPart = Type.Object({ type: Type.Literal('text'), text: Text }, { additionalProperties: false })
+const Texts = Type.Array(Text, { minItems: 1, maxItems: maxElements })
+const TextParts = Type.Array(TextPart, { minItems: 1, maxItems: maxElements })
 
 const ModerationInput = Type.Object(
-  {
-    input: Type.Union([
-      Text,
-      Type.Array(Text, { minItems: 1, maxItems: 100 }),
-      Type.Array(TextPart, { minItems: 1, maxItems: 100 })
-    ]),
-    model: Type.Optional(Type.String({ maxLength: 200 }))
-  },
+  { input: Type.Union([Text, Texts, TextParts]), model: Type.Optional(Type.String({ maxLength: 200 })) },
   { additionalProperties: false }
 )
 type ModerationInput = Static<typeof ModerationInput>
+
+/** The union by what the caller means, so that a mistake is named where it is, and not as "none of the three". */
+const rest = { additionalProperties: true }
+const validateFields = compileValidator(
+  Type.Object({ ...ModerationInput.properties, input: Type.Unknown() }, { additionalProperties: false }),
+  'body'
+)
+const validateText = compileValidator(Type.Object({ input: Text }, rest), 'body')
+const validateTexts = compileValidator(Type.Object({ input: Texts }, rest), 'body')
+const validateParts = compileValidator(Type.Object({ input: TextParts }, rest), 'body')
+
+function validate(value: unknown): Fault | undefined {
+  const fault = validateFields(value)
+  if (fault !== undefined) return fault
+  const { input } = value as { input: unknown }
+  if (!Array.isArray(input)) return validateText(value)
+  return (typeof input[0] === 'object' && input[0] !== null ? validateParts : validateTexts)(value)
+}
 
 /**
  * OpenAI's thirteen categories, each read from ours. Where theirs is finer than ours (`hate/threatening`), it is the
@@ -50,6 +67,22 @@ const published: Record<string, (scores: Scores) => number> = {
   'violence/graphic': (s) => s.violence
 }
 
+const names = Object.keys(published)
+const byName = <T extends TSchema>(value: T) => Type.Object(Object.fromEntries(names.map((name) => [name, value])))
+
+const ModerationReply = Type.Object({
+  id: Type.String(),
+  model: Type.String(),
+  results: Type.Array(
+    Type.Object({
+      flagged: Type.Boolean({ description: 'True unless the text is permitted.' }),
+      categories: byName(Type.Boolean()),
+      category_scores: byName(Type.Number({ minimum: 0, maximum: 1 })),
+      category_applied_input_types: byName(Type.Array(Type.Literal('text')))
+    })
+  )
+})
+
 /** A category counts from here: the middle band of the shipped constitutions, where a text is no longer simply permitted. */
 const categoryThreshold = 0.4
 
@@ -68,12 +101,39 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
       tags: ['safety'],
       querystring: NoQuery,
       body: ModerationInput,
-      response: errorResponses('validation_error', ...keyErrors, 'rate_limit_exceeded', 'evaluator_unavailable')
+      response: {
+        200: ModerationReply,
+        ...errorResponses(
+          'validation_error',
+          ...keyErrors,
+          'payload_too_large',
+          'unsupported_media_type',
+          'unsupported_encoding',
+          'rate_limit_exceeded',
+          'evaluator_unavailable'
+        )
+      }
+    },
+    validatorCompiler: ({ schema, httpPart }) => {
+      const check = httpPart === 'body' ? validate : compileValidator(schema as object, 'query')
+      return (value) => {
+        const error = check(value)
+        return error === undefined ? true : { error }
+      }
     },
     async handler(request, reply) {
       const texts = readTexts(request.body.input)
       if (texts.length > 1) {
-        const outcome = await admission.charge(callerOf(request), texts.length - 1)
+        const caller = callerOf(request)
+        if (texts.length > caller.limitPerMinute) {
+          const most = caller.limitPerMinute
+          throw invalid(
+            'input',
+            'too_long',
+            `The field "input" has more elements than this key may judge in a minute: at most ${most}.`
+          )
+        }
+        const outcome = await admission.charge(caller, texts.length - 1)
         if (outcome instanceof Fault) throw outcome
         setLimitHeaders(reply, outcome)
       }
@@ -112,6 +172,6 @@ function readResult({ decision, scores }: Evaluation) {
       Object.entries(category_scores).map(([name, score]) => [name, score >= categoryThreshold])
     ),
     category_scores,
-    category_applied_input_types: Object.fromEntries(Object.keys(published).map((name) => [name, ['text']]))
+    category_applied_input_types: Object.fromEntries(names.map((name) => [name, ['text']]))
   }
 }

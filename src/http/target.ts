@@ -29,7 +29,6 @@ const single = [
   'content-length',
   'content-encoding',
   'transfer-encoding',
-  'x-api-key',
   'x-session-id',
   'x-safety-context',
   'x-safety-review-id'
@@ -51,6 +50,13 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
   }
   if (bodiless.has(raw.method ?? '') && (coding !== undefined || Number(raw.headers['content-length'] ?? 0) > 0)) {
     return invalid('', 'unknown_field', `${raw.method} takes no body.`)
+  }
+  if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {
+    return invalid('host', 'missing', 'The Host header is required.')
+  }
+  const { expect } = raw.headers
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    return invalid('expect', 'unknown_value', 'The only expectation that is met is 100-continue.')
   }
   const { rawHeaders } = raw
   if (rawHeaders.length > 2 * maxHeaderLines) {

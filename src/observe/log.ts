@@ -4,6 +4,8 @@
  */
 import { type Logger, pino } from 'pino'
 
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
 export type Log = Pick<Logger, 'info' | 'warn' | 'error' | 'debug' | 'fatal'>
 
 interface ErrorLike {
@@ -12,6 +14,7 @@ interface ErrorLike {
   message?: string
   internal?: string
   stack?: string
+  cause?: unknown
 }
 
 /**
@@ -19,17 +22,22 @@ interface ErrorLike {
  * The stack's frames (lines that begin with `at`) say where, without what.
  */
 export function describeError(error: unknown): Record<string, unknown> {
-  const { name, code, internal, stack } = (error ?? {}) as ErrorLike
+  const { name, code, internal, stack, cause } = (error ?? {}) as ErrorLike
   const frames = typeof stack === 'string' ? stack.split('\n').filter((line) => /^\s+at /.test(line)) : []
   return {
     name,
     ...(code === undefined ? {} : { code: String(code) }),
     ...(internal === undefined ? {} : { internal }),
-    stack: frames.slice(0, 12).map((line) => line.trim())
+    stack: frames.slice(0, 12).map((line) => line.trim()),
+    ...(cause === undefined ? {} : { cause: describeError(cause) })
   }
 }
 
+/** @throws an Error that names the levels, for any other */
 export function createLog(options: { level?: string; destination?: { write(line: string): void } } = {}): Logger {
+  if (options.level !== undefined && !logLevels.includes(options.level)) {
+    throw new Error(`SLUICEGATE_LOG_LEVEL: must be one of ${logLevels.join(', ')}`)
+  }
   const settings = {
     level: options.level ?? 'info',
     base: null,

@@ -3,12 +3,12 @@ import type { ChatContent } from '../chat.js'
 import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
-import { type MaybePromise, then } from './maybe.js'
+import { andThen, type MaybePromise } from './maybe.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
 export function judgeContent(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
-  return then(evaluate(exchange, 'answer', content, undefined), (evaluation) =>
+  return andThen(evaluate(exchange, 'answer', content, undefined), (evaluation) =>
     evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
   )
 }

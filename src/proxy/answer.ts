@@ -10,7 +10,7 @@ import type { UpstreamAnswer } from './ask.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
-import { type MaybePromise, then } from './maybe.js'
+import { andThen, type MaybePromise } from './maybe.js'
 import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
@@ -28,8 +28,8 @@ export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePr
     discard(answer.body)
     throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
   }
-  return then(readValue(exchange, answer), ({ value, bytes }) =>
-    then(ok ? judgeReply(exchange, value) : judgeError(exchange, value), (judged) => {
+  return andThen(readValue(exchange, answer), ({ value, bytes }) =>
+    andThen(ok ? judgeReply(exchange, value) : judgeError(exchange, value), (judged) => {
       const headers = clientHeaders(exchange.route.spoken, answer.headers)
       headers['content-type'] = jsonType
       if (judged.headers !== undefined) Object.assign(headers, judged.headers)
@@ -74,9 +74,11 @@ async function readCoded(answer: UpstreamAnswer, limit: number): Promise<AnswerV
 }
 
 function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
+  if (answer.key !== undefined && decoded.includes(answer.key)) {
+    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
+  }
   let value: Json
   try {
-    if (answer.key !== undefined && decoded.includes(answer.key)) throw new Error('the answer holds the credential')
     value = parseJson(decoded, { nodes: answerNodes })
   } catch (cause) {
     throw unreadable(cause)
@@ -97,7 +99,7 @@ function judgeReply(exchange: Exchange, body: JsonObject): MaybePromise<Judged> 
     deps.metrics.notEvaluated.inc({ reason: 'output_off' })
     return { body: undefined }
   }
-  return then(judgeContent(exchange, content), (evaluation) => act(exchange, body, content, evaluation))
+  return andThen(judgeContent(exchange, content), (evaluation) => act(exchange, body, content, evaluation))
 }
 
 function act(
@@ -150,7 +152,7 @@ function judgeError(exchange: Exchange, body: JsonObject): MaybePromise<Judged> 
   const { route } = exchange
   if (route.output === 'off') return { body: undefined }
   const content = route.spoken.readError(body)
-  return then(evaluate(exchange, 'answer', content, undefined), (evaluation) => {
+  return andThen(evaluate(exchange, 'answer', content, undefined), (evaluation) => {
     if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
     if (evaluation.decision !== 'permit') {
       throw new Fault('upstream_error', { internal: 'the error itself was withheld' })

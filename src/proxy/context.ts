@@ -1,6 +1,7 @@
 /** What a caller says about its own request: context and session. Nothing here can weaken mode, thresholds or output. */
-import type { JsonObject } from '../chat.js'
-import { isObject } from '../dialects/rewrite.js'
+import type { ChatPart, JsonObject } from '../chat.js'
+import { isObject, pointerSegment } from '../dialects/rewrite.js'
+import { Collector } from '../dialects/walk.js'
 import { invalid } from '../errors.js'
 import { parseJson } from '../json/parse.js'
 import type { Inbound } from './exchange.js'
@@ -10,22 +11,40 @@ import type { Route } from './routes.js'
 const maxContextBytes = 16_384
 const identifier = /^[A-Za-z0-9._:-]{1,128}$/
 
-/** The keys that count on this route, from the header or, without one, from the dialect's metadata. */
-export function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): JsonObject | undefined {
-  const header = inbound.headers['x-safety-context']
+const contextHeader = 'x-safety-context'
+const noNames: ReadonlySet<string> = new Set()
+
+export interface CallerContext {
+  /** The keys that count on this route. */
+  context: JsonObject | undefined
+  /** What else stands in the header, to be judged as text. What stands in the body is judged with the body. */
+  texts: ChatPart[]
+}
+
+const nothing: CallerContext = { context: undefined, texts: [] }
+
+/** From the header or, without one, from the dialect's metadata. */
+export function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): CallerContext {
+  const header = inbound.headers[contextHeader]
   const given = header === undefined ? metadata : parseContext(String(header))
-  if (given === undefined) return undefined
+  if (given === undefined) return nothing
   let context: JsonObject | undefined
+  const others = new Collector(noNames)
   for (const key of Object.keys(given)) {
-    if (!route.contextKeys.has(key)) continue
-    context ??= {}
-    context[key] = given[key]!
+    if (route.contextKeys.has(key)) {
+      context ??= {}
+      context[key] = given[key]!
+    } else if (header !== undefined) {
+      const pointer = `${contextHeader}/${pointerSegment(key)}`
+      others.text('parameter', key, pointer)
+      others.walk('parameter', given[key], pointer)
+    }
   }
-  return context
+  return { context, texts: others.parts }
 }
 
 function parseContext(header: string): JsonObject {
-  const field = 'x-safety-context'
+  const field = contextHeader
   // Node reads header bytes as Latin-1; the bytes themselves are the JSON text.
   const bytes = Buffer.from(header, 'latin1')
   if (bytes.length > maxContextBytes)

@@ -37,8 +37,11 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
 async function write(res: ServerResponse, text: string | Buffer): Promise<void> {
   if (text.length === 0 || res.write(text)) return
   if (res.destroyed) throw new ClientGone()
-  // `close` without `drain`: the reader left.
-  await Promise.race([once(res, 'drain'), once(res, 'close')])
+  // `close` without `drain`: the reader left. Whichever comes, the other is listened for no longer: a slow reader drains often.
+  const waiting = new AbortController()
+  const { signal } = waiting
+  await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })])
+  waiting.abort()
   if (res.destroyed) throw new ClientGone()
 }
 

@@ -44,7 +44,7 @@ export async function guard(
     if (error instanceof ClientGone || inbound.cancel.reason instanceof ClientGone) return undefined
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
     if (fault.status >= 500) {
-      deps.log.error({ request_id: inbound.requestId, err: describeError(fault.cause ?? fault) }, fault.code)
+      deps.log.error({ request_id: inbound.requestId, err: describeError(fault) }, fault.code)
     }
     const reply = faultReply(inbound.entry.dialect, fault, inbound.requestId)
     if (exchange !== undefined) {

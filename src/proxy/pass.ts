@@ -9,6 +9,7 @@ import { readAll, send } from './forward.js'
 import { clientHeaders, upstreamHeaders } from './headers.js'
 import type { ChatProxy } from './proxy.js'
 import { jsonType } from './reply.js'
+import type { PathEntry, Route } from './routes.js'
 
 const answerLimit = 16 * 1024 * 1024
 
@@ -27,7 +28,7 @@ export async function passThrough(
 ): Promise<Reply> {
   const entry = [...proxy.table.values()].find((candidate) => candidate.dialect === dialect)
   if (entry === undefined) throw new Fault('not_found')
-  const answer = await send(proxy.upstreams, entry.candidates[0]!.upstream, {
+  const answer = await send(proxy.upstreams, catchAll(entry).upstream, {
     method: 'GET',
     path,
     query: '',
@@ -44,7 +45,8 @@ export async function passThrough(
   })
   const bytes = await readAll(answer, answerLimit)
   if (answer.status >= 300 && answer.status < 400) throw new Fault('upstream_error', { internal: 'a redirect' })
-  if (answer.key !== undefined && bytes.includes(answer.key)) throw new Fault('upstream_error')
+  if (answer.key !== undefined && bytes.includes(answer.key))
+    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
   let body: string
   try {
     body = JSON.stringify(parseJson(bytes, { nodes: 1_000_000 }))
@@ -56,6 +58,17 @@ export async function passThrough(
     headers: { ...clientHeaders(dialect, answer.headers), 'content-type': jsonType },
     body
   }
+}
+
+/** The route that takes any model knows most of them; where each is for some models only, the first. */
+function catchAll({ candidates }: PathEntry): Route {
+  return candidates.find(({ match }) => match === undefined) ?? candidates[0]!
+}
+
+/** The dialect that clients of a canonical path speak, pass routes included; undefined where no chat route is. */
+export function dialectAt({ table }: ChatProxy, path: string): Dialect | undefined {
+  const entry = table.get(path) ?? [...table.values()].find(({ dialect }) => isPassPath(dialect, path))
+  return entry?.dialect
 }
 
 /** The dialect's pass path that a canonical path is, or undefined. */

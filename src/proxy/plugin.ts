@@ -8,8 +8,8 @@ import httpProxy from '@fastify/http-proxy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
-import { toFault } from '../http/edge.js'
 import { callerOf } from '../http/facts.js'
+import { toFault } from '../http/faults.js'
 import { describeError } from '../observe/log.js'
 import { ClientGone, type Reply } from './exchange.js'
 import { cancelOnLeave, writeFrames } from './frames.js'
@@ -143,7 +143,7 @@ function answerInDialect(scope: FastifyInstance, { deps }: ChatProxy, dialect: D
     const fault = toFault(error as FastifyError, bodyLimit)
     const requestId = request.sluicegate.id
     if (fault.status >= 500) {
-      deps.log.error({ request_id: requestId, err: describeError(fault.cause ?? fault) }, fault.code)
+      deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
     }
     return sendReply(reply, faultReply(dialect, fault, requestId))
   })

@@ -7,11 +7,12 @@ import type { JsonObject, Media } from '../chat.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
 import { Fault, invalid } from '../errors.js'
+import { canonicalJson } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
-import { type MaybePromise, then } from './maybe.js'
+import { andThen, type MaybePromise } from './maybe.js'
 import { denialReply } from './reply.js'
 import { chooseRoute, type Route } from './routes.js'
 import { denialOf, evaluate, raise, redactions } from './verdict.js'
@@ -34,13 +35,15 @@ export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer)
   const chat = entry.dialect.readRequest(body)
   const route = chooseRoute(entry, chat.model)
   if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+  const { context, texts } = readContext(inbound, route, chat.metadata)
+  if (texts.length > 0) chat.parts.push(...texts)
   return {
     deps,
     inbound,
     route,
     body,
     chat,
-    context: readContext(inbound, route, chat.metadata),
+    context,
     session: readSession(inbound, chat.session),
     requestVerdict: undefined,
     verdict: undefined,
@@ -59,7 +62,7 @@ export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer)
 export function judgeRequest(exchange: Exchange): MaybePromise<Forward | Reply> {
   const { route, chat } = exchange
   const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
-  return then(evaluate(exchange, 'request', chat, exchange.session), (evaluation) =>
+  return andThen(evaluate(exchange, 'request', chat, exchange.session), (evaluation) =>
     act(exchange, unscanned, evaluation)
   )
 }
@@ -138,7 +141,13 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
   if (route.divert !== 'queue') return forward(exchange, route.divert.upstream, evaluation)
   const { accountId: account, lineage, keyId } = inbound.caller
   const given = readReviewId(inbound)
-  const subject = { surface: 'chat' as const, account, lineage, route: route.id, canonical: serialise(body) }
+  const subject = {
+    surface: 'chat' as const,
+    account,
+    lineage,
+    route: route.id,
+    canonical: Buffer.from(canonicalJson(body))
+  }
   const standing = await deps.reviews.consume(subject, given)
   switch (standing) {
     case 'permitted':

@@ -38,6 +38,9 @@ export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings
   return new Map(Object.entries(settings).map(([name, upstream]) => [name, openUpstream(upstream)]))
 }
 
+/** From this length on a credential is looked for in answers, none of which may carry it to a client. */
+const guardedKeyLength = 16
+
 export function openUpstream(settings: UpstreamSettings): Upstream {
   const url = new URL(settings.url)
   const prefix = url.pathname.replace(/\/+$/, '')
@@ -50,7 +53,8 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
     idleTimeoutMs: settings.idleTimeoutMs,
     totalTimeoutMs: settings.totalTimeoutMs,
     fallback: settings.fallback,
-    key: settings.key,
+    // Shorter ones are words (`ollama`), which answers hold for reasons of their own.
+    key: settings.key !== undefined && settings.key.length >= guardedKeyLength ? settings.key : undefined,
     pathOf(routePath) {
       let path = paths.get(routePath)
       if (path === undefined) {

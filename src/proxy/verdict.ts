@@ -92,7 +92,8 @@ export function redactions(exchange: Exchange, content: ChatContent, evaluation:
   const marked = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
   return evaluation.detections
     .filter(
-      (detection) => (redact as readonly string[]).includes(detection.category) && detection.pointer !== undefined
+      // A header is judged and not forwarded: only what has a pointer into the body is rewritten.
+      (detection) => (redact as readonly string[]).includes(detection.category) && detection.pointer?.startsWith('/')
     )
     .map(({ pointer, span, category }) => {
       const text = `<${category.toUpperCase()}>`
@@ -109,7 +110,8 @@ export function denialOf(
   content: ChatContent,
   evaluation: Evaluation
 ): Denial {
-  const cause = causeOf(evaluation)
+  // Where no text is to blame, what could not be read is.
+  const cause = causeOf(evaluation) ?? content.media[0]?.pointer
   return {
     decision,
     direction,

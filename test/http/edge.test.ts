@@ -106,7 +106,7 @@ t.test('a known path with another method is 405 with Allow, before any key is as
   for (const [method, path, allow] of cases) {
     const { status, headers, body } = await call(url, path, { method })
     t.match(
-      { status, allow: headers.get('allow'), error: body.error },
+      { status, allow: headers.get('allow'), error: body.error.code ?? body.error },
       { status: 405, allow, error: 'method_not_allowed' },
       `${method} ${path}`
     )

@@ -231,7 +231,8 @@ export async function harness(
     clock: systemClock,
     metrics,
     log,
-    bodyLimit: 1024 * 1024
+    bodyLimit: 1024 * 1024,
+    chatFault: () => undefined
   })
   await registerProxy(app, proxy)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })

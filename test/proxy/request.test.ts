@@ -1,6 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { supportedEncodings } from '../../src/body.js'
+import { canonicalJson } from '../../src/json/canonical.js'
 import { compileGlob } from '../../src/proxy/routes.js'
 import { joinPaths } from '../../src/proxy/upstreams.js'
 import { chunks, completion, fakeUpstream, json, sse, sseText } from '../support/upstream.js'
@@ -265,12 +266,12 @@ t.test('a review lets the same request pass once', async (t) => {
     route: route().id,
     policy: 'default@1'
   })
-  t.equal(Buffer.from(review.canonical).toString(), JSON.stringify(body))
-  gateway.reviews.standings.set(JSON.stringify(body), 'permitted')
+  t.equal(Buffer.from(review.canonical).toString(), canonicalJson(body))
+  gateway.reviews.standings.set(canonicalJson(body), 'permitted')
   t.equal((await gateway.post(body)).status, 200)
   t.equal(upstream.requests[0]!.body.toString(), JSON.stringify(body))
   t.equal((await gateway.post(body)).status, 403, 'a permit is used up')
-  gateway.reviews.standings.set(JSON.stringify(body), 'forbidden')
+  gateway.reviews.standings.set(canonicalJson(body), 'forbidden')
   const refused = await gateway.post(body)
   t.equal(refused.status, 400)
   t.equal((await refused.json()).error.code, 'content_filter')

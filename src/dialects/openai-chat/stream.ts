@@ -2,11 +2,11 @@
  * Assembles `chat.completion.chunk` events. Every string inside a choice is an increment of one channel: choice × path,
  * with tool calls told apart by their own `index`. All other leaves of a chunk repeat from chunk to chunk and are judged once.
  */
-import type { ChatPart, ChatReply, Json, JsonObject } from '../../chat.js'
+import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../../chat.js'
 import { parseJson } from '../../json/parse.js'
 import type { ReplyStream, ServerSentEvent, TurnFacts } from '../dialect.js'
 import { isObject, pointerSegment, type Replacement, rewriteLeaf, setOwn } from '../rewrite.js'
-import { Collector } from '../walk.js'
+import { Collector, dataKind } from '../walk.js'
 import { names } from './names.js'
 import { tokenTexts } from './reply.js'
 import { doneFrame, filteredStream, frame, unreadable } from './write.js'
@@ -26,6 +26,9 @@ interface Channel {
   texts: string[]
 }
 
+/** Spoken answers come in pieces of base64 beside their transcript. */
+const audioData = /^\/choices\/\d+\/message\/audio\/data$/
+
 const choiceFields = new Set(['index', 'finish_reason', 'logprobs'])
 const bodyFields = new Set(['choices'])
 
@@ -36,6 +39,8 @@ export class ChatStream implements ReplyStream {
   #known = new Set<string>()
   #others: ChatPart[] = []
   #choices = new Set<number>()
+  /** What is held and no text, by pointer. */
+  #media = new Map<string, Media>()
   #tokens = new Map<string, string>()
   #forgetTokens = false
   started = false
@@ -83,6 +88,11 @@ export class ChatStream implements ReplyStream {
     if (typeof value === 'string') {
       const last = pointer.slice(pointer.lastIndexOf('/') + 1)
       if ((last === 'role' || last === 'type') && names.has(value)) return
+      const kind = audioData.test(pointer) ? 'audio' : dataKind(value)
+      if (kind !== undefined) {
+        this.#media.set(pointer, { pointer, kind })
+        return
+      }
       this.#channel(pointer, { holder, key }, value)
     } else if (Array.isArray(value)) {
       for (const [position, item] of value.entries()) {
@@ -120,6 +130,7 @@ export class ChatStream implements ReplyStream {
   content(): ChatReply {
     const out = new Collector(names)
     out.parts.push(...this.#others)
+    out.media.push(...this.#media.values())
     for (const { pointer, tail, texts } of this.#channels.values()) {
       if (texts.length === 0) continue
       const text = tail + texts.join('')
@@ -161,6 +172,7 @@ export class ChatStream implements ReplyStream {
     this.#events = []
     this.#others = []
     this.#known.clear()
+    this.#media.clear()
     for (const channel of this.#channels.values()) {
       channel.tail = (channel.tail + channel.texts.join('')).slice(-tailLength)
       channel.pieces = []

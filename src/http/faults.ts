@@ -1,0 +1,40 @@
+/** Faults and limits as they go on the wire, and Fastify's own errors in the terms of the contract. */
+import type { FastifyError, FastifyReply } from 'fastify'
+import { payloadTooLarge } from '../body.js'
+import { Fault, invalid } from '../errors.js'
+
+export function setLimitHeaders(reply: FastifyReply, limit: { limit: number; remaining: number; reset: number }): void {
+  reply.header('x-ratelimit-limit', limit.limit)
+  reply.header('x-ratelimit-remaining', limit.remaining)
+  reply.header('x-ratelimit-reset', limit.reset)
+}
+
+/** The error body of the specification, section 7: the code, the sentence, the code's own fields, the request id. */
+export function sendFault(reply: FastifyReply, fault: Fault, requestId: string): void {
+  reply
+    .code(fault.status)
+    .headers(fault.headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ error: fault.code, message: fault.message, ...fault.fields, request_id: requestId }))
+}
+
+/** Fastify's and Node's own errors in the terms of the contract; anything unknown is internal and says nothing of itself. */
+export function toFault(error: FastifyError, bodyLimit: number): Fault {
+  if (error instanceof Fault) return error
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return payloadTooLarge(bodyLimit)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Fault('unsupported_media_type')
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return invalid('content-length', 'invalid_format', 'The body does not have the announced length.')
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_NOT_FOUND':
+      return new Fault('not_found')
+    case 'ECONNRESET':
+    case 'ABORT_ERR':
+      return invalid('', 'malformed_json', 'The body ended before it was complete.')
+    default:
+      return new Fault('internal_error', { cause: error })
+  }
+}
