@@ -1,5 +1,6 @@
 /** Secrets: tokens that their issuer marks, private keys, and values that stand beside a word for a secret. */
 import type { Detector, Finding } from './detector.js'
+import { ASSIGNS, runsOf, shortestToken } from './secrets/runs.js'
 import { tokenShapes } from './secrets/tokens.js'
 import { isPasswordLike, isSecretValue, isStandIn } from './secrets/values.js'
 import { before, withoutOverlaps } from './span.js'
@@ -19,17 +20,15 @@ export const secrets: Detector = {
   find(text) {
     const found: Finding[] = []
     if (text.includes('-----BEGIN')) findPrivateKeys(text, found)
-    eachRun(text, (from, to) => {
+    for (const { from, to, seen } of runsOf(text)) {
       if (to - from >= shortestToken) findTokens(text, from, to, found)
-      if (to - from <= longestRun) findValue(text, from, to, found)
-    })
-    if (text.includes('://')) findUrls(text, found)
+      if (to - from <= longestRun) findValue(text, from, to, seen, found)
+    }
+    if (text.includes('://') && text.includes('@')) findUrls(text, found)
     return withoutOverlaps(found)
   }
 }
 
-/** No issuer's token is shorter, and next to no run of prose is as long. */
-const shortestToken = 20
 const longestRun = 2_048
 
 function findTokens(text: string, from: number, to: number, found: Finding[]): void {
@@ -81,34 +80,6 @@ function findUrls(text: string, found: Finding[]): void {
   }
 }
 
-/** Per ASCII code: 1 a letter, 2 a digit, 4 a sign of passwords, 8 what ends a run. */
-const classes = new Uint8Array(128)
-for (let code = 0; code < 33; code++) classes[code] = 8
-for (let code = 97; code < 123; code++) {
-  classes[code] = 1
-  classes[code - 32] = 1
-}
-for (let code = 48; code < 58; code++) classes[code] = 2
-for (const sign of '!@#$%^&*') classes[sign.charCodeAt(0)] = 4
-for (const sign of '"\'`<>()[]{},;|\\') classes[sign.charCodeAt(0)] = 8
-
-/** Runs without spaces, quotes or brackets that mix letters with digits or signs, or are long: in prose there are next to none. */
-function eachRun(text: string, visit: (from: number, to: number) => void): void {
-  let from = 0
-  let seen = 0
-  for (let i = 0; i <= text.length; i++) {
-    const code = i < text.length ? text.charCodeAt(i) : 32
-    const kind = code < 128 ? classes[code]! : 0
-    if (kind !== 8) {
-      seen |= kind
-      continue
-    }
-    if (i - from >= shortestToken || (seen > 2 && seen & 1 && i - from >= 6)) visit(from, i)
-    from = i + 1
-    seen = 0
-  }
-}
-
 const word =
   'pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key|signing[ _-]?key|encryption[ _-]?key|auth(?:orization)?|bearer|basic|credentials?|passwort|contrase[nñ]a|mot de passe|senha|密码|пароль'
 /** `DB_PASSWORD`, `client_secret_v2`; but not `token_count`, `password_reset`. */
@@ -128,10 +99,16 @@ const storageKey = /^[A-Za-z0-9+/]{86}==$/
 const digestWord = /sha|md5|hash|digest|integrity|checksum|signature|base64|etag|fingerprint/
 const use = /(?:^|[^a-z])(?:use|try|with|enter) ["'`]?$/i
 
+/** One of these stands to the left wherever a pattern above or below matches there. */
+const leftWord =
+  /pass|pwd|secret|token|key|auth|bearer|basic|credential|contrase|senha|密码|пароль|log|sign|client|connect|-u|use|try|with|enter|mysql|mariadb/
+
 /** A run whose left neighbour, or whose own first part, says that it is a secret. */
-function findValue(text: string, from: number, to: number, found: Finding[]): void {
-  const run = text.slice(from, to)
+function findValue(text: string, from: number, to: number, seen: number, found: Finding[]): void {
   const left = before(text, from, 48)
+  // A storage key ends in `==` and so passes here too.
+  if ((seen & ASSIGNS) === 0 && !leftWord.test(left)) return
+  const run = text.slice(from, to)
   // `password=Value`, `pass:Value`, `-pValue` lie within one run.
   const inner = /^-{0,2}([A-Za-z_][\w.-]{0,60}?)(:=|=>|=|:)(?=.)/.exec(run)
   if (inner !== null && assignment.test(`${inner[1]}${inner[2]}`)) {

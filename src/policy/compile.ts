@@ -9,6 +9,7 @@ import { type Automaton, compileAutomaton } from '../text/automaton.js'
 import { foldPhrase } from '../text/fold.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
+import { type Screen, screenOf } from './required.js'
 import type { Rule } from './rules.js'
 
 /** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
@@ -22,7 +23,7 @@ interface ClauseBase {
 export type Clause =
   | (ClauseBase & { kind: 'any' })
   | (ClauseBase & { kind: 'all'; groups: readonly Group[]; within: number; ordered: boolean })
-  | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number })
+  | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
 
 export interface CompiledRule extends Omit<Rule, 'context'> {
   index: number
@@ -116,7 +117,7 @@ function clausesOfRule(rule: CompiledRule, table: GroupTable): Clause[] {
   }
   for (const { anchors, regex, reach } of rule.patterns) {
     const compiled = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE)
-    clauses.push({ kind: 'pattern', rule, key: table.intern(anchors), regex: compiled, reach })
+    clauses.push({ kind: 'pattern', rule, key: table.intern(anchors), regex: compiled, reach, screen: screenOf(regex) })
   }
   return clauses
 }

@@ -119,7 +119,8 @@ export class Matcher {
   /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
   #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
     const hits = this.#hits
-    const { rule, regex, reach } = clause
+    const { rule, regex, reach, screen } = clause
+    if (screen?.(view.text) === false) return
     const around = (node: number) => {
       const hit = hits.hitOf(node)
       const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
@@ -133,7 +134,9 @@ export class Matcher {
         if (other.start > window.end) break
         window.end = Math.max(window.end, other.end)
       }
-      const matcher = regex.matcher(view.text.slice(window.start, window.end))
+      const part = view.text.slice(window.start, window.end)
+      if (screen?.(part) === false) continue
+      const matcher = regex.matcher(part)
       while (matcher.find()) {
         const from = window.start + matcher.start()
         const to = window.start + matcher.end()
