@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../clock.js'
 import { compilePolicy } from './compile.js'
-import { parseConstitution } from './constitution.js'
+import { type Constitution, parseConstitution } from './constitution.js'
 import type { Evaluation, EvaluationInput, Evaluator } from './evaluation.js'
 import { createIdSource } from './ids.js'
 import { Judge, type JudgeInput, type Verdict } from './judge.js'
 import { createPool } from './pool.js'
 import { ConstitutionError } from './problems.js'
+import { readConstitution } from './read.js'
 import { boostOf, memorySessions, nextState, type SessionStore, textOfTurn, turnOf } from './session.js'
 
 export interface EvaluatorOptions {
@@ -70,15 +71,15 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
   let uncovered = 0
   let entries = await readAll(options.constitutions)
 
-  function compile(yamlText: string, fileName: string): Entry {
-    const judge = new Judge(compilePolicy(parseConstitution(yamlText, fileName)))
+  function compile(constitution: Constitution): Entry {
+    const judge = new Judge(compilePolicy(constitution))
     return { judge, key: `${judge.policy.label}#${++generation}` }
   }
 
   async function readAll(files: Readonly<Record<string, string>>): Promise<Entries> {
     const read = new Map<string, Entry>()
     for (const [name, file] of Object.entries(files)) {
-      const entry = compile(await readFile(file, 'utf8'), file)
+      const entry = compile(await readConstitution(await readFile(file, 'utf8'), file))
       const own = entry.judge.policy.constitution.name
       if (own !== name) {
         const message = `is "${own}", but the file is configured as "${name}"`
@@ -112,8 +113,8 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
       return verdict
     }
     if (total + parts.length * partCost <= inlineLimit) return settle(guarded(() => entry.judge.judge(judgeInput)))
-    const { source } = entry.judge.policy.constitution
-    return pool.judge({ key: entry.key, source, input: judgeInput }).then(settle, (error: unknown) => {
+    const { constitution } = entry.judge.policy
+    return pool.judge({ key: entry.key, constitution, input: judgeInput }).then(settle, (error: unknown) => {
       throw new EvaluatorError('The text could not be judged in time.', error)
     })
   }
@@ -166,7 +167,7 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
       entries = await readAll(constitutions)
     },
     add(yamlText, fileName = 'constitution') {
-      const entry = compile(yamlText, fileName)
+      const entry = compile(parseConstitution(yamlText, fileName))
       const { name, version } = entry.judge.policy.constitution
       entries = new Map(entries).set(name, entry)
       return { name, version }

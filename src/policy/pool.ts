@@ -1,24 +1,36 @@
 /** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
+import type { Constitution } from './constitution.js'
 import type { JudgeInput, Verdict } from './judge.js'
+import { threadFile } from './thread.js'
 
-/** What a worker is given: `key` names one version of a constitution's text, which the worker compiles once. */
+/**
+ * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
+ * after the thread has said that it does not know it.
+ */
 export interface WorkerTask {
   key: string
-  source: string
+  constitution: Constitution | undefined
+  input: JudgeInput
+}
+
+/** The thread's word for: send the constitution too. */
+export const unknownPolicy = 'unknown policy'
+
+export interface JudgeCall {
+  key: string
+  constitution: Constitution
   input: JudgeInput
 }
 
 export interface JudgePool {
   /** @throws on time-out, crash, or where too many texts are waiting already */
-  judge(task: WorkerTask): Promise<Verdict>
+  judge(call: JudgeCall): Promise<Verdict>
   close(): Promise<void>
 }
 
 export interface PoolOptions {
-  /** From the call to the verdict, waiting included; the start of the first thread excepted. */
+  /** From the call to the verdict, waiting included; excepted are the start of a thread and its compiling of a policy. */
   deadlineMs: number
   maxThreads: number
 }
@@ -27,7 +39,7 @@ export interface PoolOptions {
 const maxQueue = 64
 /** A thread unused for so long ends, and its memory is given back. */
 const idleTimeoutMs = 300_000
-/** For the first thread to load its modules; it counts against no text's deadline. */
+/** For a thread to load its modules, or to compile a policy; it counts against no text's deadline. */
 const startMs = 30_000
 
 export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
@@ -35,10 +47,8 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
 
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
-    // Beside this very file, compiled or not: `.js` in the package, `.ts` where tests load the sources.
-    const file = fileURLToPath(new URL(`./worker${extname(import.meta.url)}`, import.meta.url))
     const pool: Piscina = new Piscina({
-      filename: file,
+      filename: threadFile('worker'),
       minThreads: 0,
       maxThreads,
       maxQueue,
@@ -55,13 +65,16 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
   }
 
   return {
-    async judge(task) {
+    async judge({ key, constitution, input }) {
       starting ??= start().catch((error: unknown) => {
         starting = undefined
         throw error
       })
       const pool = await starting
-      return within(deadlineMs, (signal) => pool.run(task, { signal }))
+      const task: WorkerTask = { key, constitution: undefined, input }
+      const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+      if (verdict !== unknownPolicy) return verdict as Verdict
+      return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
     },
     async close() {
       const pool = await starting?.catch(() => undefined)
