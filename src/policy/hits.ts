@@ -8,8 +8,9 @@ import { Folder, type Span } from '../text/fold.js'
 import type { Group, Policy } from './compile.js'
 
 export class Hits {
-  /** Groups that were hit in the present view. */
-  readonly touched: Group[] = []
+  /** Groups that were hit in the present view: the first `touchedCount`, in the order of their first hits. */
+  readonly touched: Int32Array
+  touchedCount = 0
   readonly #groupStart: Int32Array
   readonly #groupList: Int32Array
   readonly #automaton: Automaton
@@ -28,6 +29,7 @@ export class Hits {
     this.#automaton = policy.automaton
     this.#groupStart = policy.groupStart
     this.#groupList = policy.groupList
+    this.touched = new Int32Array(policy.groupCount)
     this.#head = new Int32Array(policy.groupCount).fill(-1)
     this.#tail = new Int32Array(policy.groupCount).fill(-1)
   }
@@ -45,8 +47,7 @@ export class Hits {
 
   /** Forgets the view before and finds all hits in this one, in its folded reading. */
   scan(text: string): void {
-    for (const group of this.touched) this.#head[group] = -1
-    this.touched.length = 0
+    for (let i = 0; i < this.touchedCount; i++) this.#head[this.touched[i]!] = -1
     this.#found.count = 0
     this.#words = undefined
     if (this.#lists.size > 0) this.#lists.clear()
@@ -60,30 +61,34 @@ export class Hits {
     const groupList = this.#groupList
     const head = this.#head
     const tail = this.#tail
+    const { touched } = this
+    let nodeHit = this.#nodeHit
+    let nodeNext = this.#nodeNext
     let nodes = 0
+    let groups = 0
     for (let hit = 0; hit < count; hit++) {
       const end = groupStart[id[hit]! + 1]!
       let i = groupStart[id[hit]!]!
-      while (nodes + end - i > this.#nodeHit.length) {
-        this.#nodeHit = grow(this.#nodeHit)
-        this.#nodeNext = grow(this.#nodeNext)
+      while (nodes + end - i > nodeHit.length) {
+        nodeHit = grow(nodeHit)
+        nodeNext = grow(nodeNext)
       }
-      const nodeHit = this.#nodeHit
-      const nodeNext = this.#nodeNext
       for (; i < end; i++) {
         const group = groupList[i]!
-        const node = nodes++
-        nodeHit[node] = hit
-        nodeNext[node] = -1
+        nodeHit[nodes] = hit
+        nodeNext[nodes] = -1
         if (head[group] === -1) {
-          head[group] = node
-          this.touched.push(group)
+          head[group] = nodes
+          touched[groups++] = group
         } else {
-          nodeNext[tail[group]!] = node
+          nodeNext[tail[group]!] = nodes
         }
-        tail[group] = node
+        tail[group] = nodes++
       }
     }
+    this.touchedCount = groups
+    this.#nodeHit = nodeHit
+    this.#nodeNext = nodeNext
   }
 
   has(group: Group): boolean {

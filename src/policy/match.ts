@@ -42,7 +42,9 @@ export class Matcher {
   }
 
   #phrases(view: View, sink: Sink): void {
-    for (const group of this.#hits.touched) {
+    const { touched, touchedCount } = this.#hits
+    for (let i = 0; i < touchedCount; i++) {
+      const group = touched[i]!
       for (const clause of this.#policy.clausesOf[group]!) {
         if (!sink.applies(clause.rule)) continue
         if (clause.kind === 'any') this.#any(clause, view, sink)

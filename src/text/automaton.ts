@@ -1,10 +1,9 @@
 /**
  * Many phrases in one pass: Aho and Corasick (1975) as a complete automaton over typed arrays. The cost of a scan is at
- * most one table look-up a character, flat in the number of phrases; it allocates nothing. Phrases begin at words: a word
- * with which none begins is passed over by its first letters.
+ * most one table look-up a character, flat in the number of phrases; it allocates nothing. Phrases begin at words: where
+ * none goes on, the rest of the word is passed over.
  */
 import { type Alphabet, alphabetOf, encode } from './alphabet.js'
-import { beginningsOf, begins } from './beginnings.js'
 import { isUnspaced, SPACE } from './characters.js'
 
 export interface Pattern {
@@ -60,19 +59,20 @@ export class Automaton {
   readonly #firstHit: Int32Array
   readonly #shorter: Int32Array
   readonly #hits: Hits
-  readonly #words: WordStart
+  /** The state after a space with which nothing is under way. */
+  readonly #atSpace: number
 
   /** Built by `compileAutomaton`. */
   constructor(
     alphabet: Alphabet,
-    words: WordStart,
+    atSpace: number,
     next: Int32Array,
     firstHit: Int32Array,
     shorter: Int32Array,
     hits: Hits
   ) {
     this.#alphabet = alphabet
-    this.#words = words
+    this.#atSpace = atSpace
     this.#next = next
     this.#firstHit = firstHit
     this.#shorter = shorter
@@ -83,7 +83,7 @@ export class Automaton {
   scan({ units, spaces, words }: FoldedText, found: HitList): void {
     const { symbolOf, columns } = this.#alphabet
     const next = this.#next
-    const { beginnings, atSpace } = this.#words
+    const atSpace = this.#atSpace
     let state = atSpace
     for (let word = 0; word < words; word++) {
       const before = spaces[word]!
@@ -91,7 +91,6 @@ export class Automaton {
       const first = units[before + 1]!
       // A phrase in a script without spaces begins anywhere in a word of one.
       const isWhole = first < firstUnspaced
-      if (isWhole && state === atSpace && !begins(beginnings, first, units[before + 2]!, units[before + 3]!)) continue
       for (let i = before + 1; i <= end; i++) {
         const symbol = symbolOf[units[i]!]!
         state = symbol < columns ? next[state + symbol]! : this.#digits(state, symbol - columns)
@@ -128,13 +127,6 @@ export class Automaton {
       }
     }
   }
-}
-
-/** How words begin that begin phrases. */
-interface WordStart {
-  beginnings: Uint32Array
-  /** The state after a space before a word with which nothing is under way. */
-  atSpace: number
 }
 
 const STARTS_WITH_SPACE = 1
@@ -194,11 +186,8 @@ export function compileAutomaton(patterns: readonly Pattern[]): Automaton {
     firstHit[at[p]!] = p
   }
   const shorter = complete(next, states, columns, firstHit)
-  const wordStart = {
-    beginnings: beginningsOf(words.filter((word) => word.startsWith(' '))),
-    atSpace: next[alphabet.symbolOf[SPACE]!]!
-  }
-  return new Automaton(alphabet, wordStart, next, firstHit, shorter, hits)
+  const atSpace = next[alphabet.symbolOf[SPACE]!]!
+  return new Automaton(alphabet, atSpace, next, firstHit, shorter, hits)
 }
 
 /**
