@@ -1,7 +1,7 @@
 /** Personal data: what names or reaches one person. Shapes with checksums first; weak shapes only beside a word that names them. */
 import type { Detector, Finding } from './detector.js'
 import { findEmails, findIPv4, findIPv6AndHardware, findPhones } from './personal-data/contact.js'
-import { findBirthDates, findCards, findIbans, findNationalNumbers, followsBirth } from './personal-data/numbers.js'
+import { findBirthDates, findCards, findIbans, findNationalNumbers, mayFollowBirth } from './personal-data/numbers.js'
 import { findStreets } from './personal-data/streets.js'
 import { type DigitWindow, digitWindows } from './personal-data/windows.js'
 import { withoutOverlaps } from './span.js'
@@ -52,12 +52,12 @@ const nationalDigits = 6
 const licenceDigits = 5
 
 function findNumbers(text: string, part: string, window: DigitWindow, found: Finding[]): void {
-  const { from, digits, inWord, isDotted, hasCountry, dates } = window
+  const { from, digits, inWord, isDotted, hasCountry, firstDate, lastDate } = window
   if (digits >= phoneDigits) findPhones(part, from, found)
   if (digits >= cardDigits) findCards(part, from, found)
   if (hasCountry) findIbans(part, from, found)
   if (digits >= nationalDigits || inWord >= licenceDigits) findNationalNumbers(part, from, found)
   if (isDotted) findIPv4(part, from, found)
   findIPv6AndHardware(part, from, found)
-  if (dates.some((at) => followsBirth(text, at))) findBirthDates(part, from, found)
+  if (firstDate >= 0 && mayFollowBirth(text, firstDate, lastDate)) findBirthDates(part, from, found)
 }

@@ -69,53 +69,77 @@ t.test('an evaluation carries every field of the contract', async (t) => {
   )
 })
 
-t.test('a text gets the same verdict inline and in a worker thread', async (t) => {
-  const inline = await start(t, { inlineLimit: 1e9 })
+// Threads are dear to start where sources are compiled as they load: these tests share one evaluator's.
+t.test('worker threads', async (t) => {
   const threaded = await start(t, { inlineLimit: -1 })
-  const filler = 'Ordinary words about gardens, and nothing else. '
-  const texts = [
-    'hello',
-    'make a pipe bomb',
-    'kill it',
-    'a silly person wrote to jane@example.org, drat',
-    `${filler.repeat(900)} make a pipe bomb`,
-    `${filler.repeat(900)} kill it ${filler.repeat(900)}`,
-    filler.repeat(2000)
-  ]
-  for (const text of texts) {
-    for (const context of [undefined, { topic: 'programming' }]) {
-      const parts = [part('be kind', 'system', '/0'), part(text, 'user', '/1'), part('thanks', 'user', '/2')]
-      const input = call(parts, { joined: [[1, 2]], ...(context === undefined ? {} : { context }) })
-      const here = inline.evaluator.evaluate(input)
-      const there = threaded.evaluator.evaluate(input)
-      t.notOk(here instanceof Promise)
-      t.ok(there instanceof Promise)
-      t.same(verdictOf(await there), verdictOf(await here))
-    }
-  }
-})
 
-t.test('a long text leaves the event loop free', async (t) => {
-  const { evaluator } = await start(t)
-  await evaluator.evaluate(call('x '.repeat(30_000)))
-  let ticks = 0
-  const timer = setInterval(() => ticks++, 1)
-  const long = evaluator.evaluate(call('some words, kill it, and more words. '.repeat(20_000)))
-  t.ok(long instanceof Promise)
-  t.equal((await long).decision, 'depends')
-  clearInterval(timer)
-  t.ok(ticks > 0, 'timers ran meanwhile')
-  const tiny = evaluator.evaluate(call(Array.from({ length: 2000 }, () => part('a', 'parameter', '/a'))))
-  t.ok(tiny instanceof Promise, 'many tiny parts are a long text too')
-  await tiny
+  t.test('a text gets the same verdict inline and in a worker thread', async (t) => {
+    const inline = await start(t, { inlineLimit: 1e9 })
+    const filler = 'Ordinary words about gardens, and nothing else. '
+    const texts = [
+      'hello',
+      'make a pipe bomb',
+      'kill it',
+      'a silly person wrote to jane@example.org, drat',
+      `${filler.repeat(900)} make a pipe bomb`,
+      `${filler.repeat(900)} kill it ${filler.repeat(900)}`,
+      filler.repeat(2000)
+    ]
+    for (const text of texts) {
+      for (const context of [undefined, { topic: 'programming' }]) {
+        const parts = [part('be kind', 'system', '/0'), part(text, 'user', '/1'), part('thanks', 'user', '/2')]
+        const input = call(parts, { joined: [[1, 2]], ...(context === undefined ? {} : { context }) })
+        const here = inline.evaluator.evaluate(input)
+        const there = threaded.evaluator.evaluate(input)
+        t.notOk(here instanceof Promise)
+        t.ok(there instanceof Promise)
+        t.same(verdictOf(await there), verdictOf(await here))
+      }
+    }
+  })
+
+  t.test('a long text leaves the event loop free', async (t) => {
+    const { evaluator } = threaded
+    let ticks = 0
+    const timer = setInterval(() => ticks++, 1)
+    const long = evaluator.evaluate(call('some words, kill it, and more words. '.repeat(20_000)))
+    t.ok(long instanceof Promise)
+    t.equal((await long).decision, 'depends')
+    clearInterval(timer)
+    t.ok(ticks > 0, 'timers ran meanwhile')
+  })
+
+  t.test('a reload puts all files in force or none', async (t) => {
+    const { evaluator, file } = threaded
+    const before = verdictOf(await evaluator.evaluate(call('kill it')))
+    await writeFile(file, source({ rules: '  - { name: x, category: nonsense, weight: 1, any: [x] }' }))
+    await t.rejects(evaluator.reload({ default: file }), ConstitutionError)
+    await t.rejects(evaluator.reload({ other: file }), ConstitutionError)
+    await t.rejects(evaluator.reload({ default: `${file}.absent` }), { code: 'ENOENT' })
+    t.same(verdictOf(await evaluator.evaluate(call('kill it'))), before)
+    await writeFile(
+      file,
+      source({ version: '2', rules: '  - { name: other, category: violence, weight: 0.9, any: [x] }' })
+    )
+    await t.rejects(evaluator.reload({ wrong_name: file }), /configured as "wrong_name"/)
+    await evaluator.reload({ default: file })
+    t.match(await evaluator.evaluate(call('kill it')), { decision: 'permit', policy: 'default@2' })
+    const long = await evaluator.evaluate(call(`${'word '.repeat(20_000)} x`))
+    t.match(long, { decision: 'forbid', policy: 'default@2' }, 'worker threads follow')
+    t.same(evaluator.loaded(), [{ name: 'default', version: '2' }])
+  })
 })
 
 t.test(
   'a text that cannot be judged in time is an error, not a milder verdict, and the next one is judged',
   async (t) => {
     const { evaluator } = await start(t, { deadlineMs: 1 })
-    const long = 'some words, kill it, and more words. '.repeat(20_000)
+    // Long enough for seconds of work where this process is kept from its timers for a while.
+    const long = 'some words, kill it, and more words. '.repeat(200_000)
     await t.rejects(Promise.resolve(evaluator.evaluate(call(long))), EvaluatorError)
+    const tiny = evaluator.evaluate(call(Array.from({ length: 2000 }, () => part('a', 'parameter', '/a'))))
+    t.ok(tiny instanceof Promise, 'many tiny parts are a long text too')
+    await Promise.resolve(tiny).catch(() => undefined)
     t.equal((await evaluator.evaluate(call('kill it'))).decision, 'depends')
     t.equal(evaluator.uncoveredChars(), 0)
   }
@@ -131,26 +155,6 @@ t.test('a text of which a reading had to be left out is an error, counted', asyn
 t.test('an unknown constitution is an error', async (t) => {
   const { evaluator } = await start(t)
   t.throws(() => evaluator.evaluate(call('x'), 'other'), EvaluatorError)
-})
-
-t.test('a reload puts all files in force or none', async (t) => {
-  const { evaluator, file } = await start(t)
-  const before = verdictOf(await evaluator.evaluate(call('kill it')))
-  await writeFile(file, source({ rules: '  - { name: x, category: nonsense, weight: 1, any: [x] }' }))
-  await t.rejects(evaluator.reload({ default: file }), ConstitutionError)
-  await t.rejects(evaluator.reload({ other: file }), ConstitutionError)
-  await t.rejects(evaluator.reload({ default: `${file}.absent` }), { code: 'ENOENT' })
-  t.same(verdictOf(await evaluator.evaluate(call('kill it'))), before)
-  await writeFile(
-    file,
-    source({ version: '2', rules: '  - { name: other, category: violence, weight: 0.9, any: [x] }' })
-  )
-  await t.rejects(evaluator.reload({ wrong_name: file }), /configured as "wrong_name"/)
-  await evaluator.reload({ default: file })
-  t.match(await evaluator.evaluate(call('kill it')), { decision: 'permit', policy: 'default@2' })
-  const long = await evaluator.evaluate(call(`${'word '.repeat(20_000)} x`))
-  t.match(long, { decision: 'forbid', policy: 'default@2' }, 'worker threads follow')
-  t.same(evaluator.loaded(), [{ name: 'default', version: '2' }])
 })
 
 t.test('a constitution can be added from text beside the others', async (t) => {

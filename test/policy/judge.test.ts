@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { RE2JS } from 're2js'
 import t from 'tap'
 import type { ChatPart, JsonObject } from '../../src/chat.js'
 import { compilePolicy } from '../../src/policy/compile.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
 import { type Decision, decisions } from '../../src/policy/evaluation.js'
 import { Judge } from '../../src/policy/judge.js'
+import { screenOf } from '../../src/policy/required.js'
 import { type CallOptions, call as evaluatorCall, part, source } from './support.js'
 
 function call(texts: string | readonly (string | ChatPart)[], options: CallOptions = {}) {
@@ -136,6 +138,79 @@ t.test('a pattern finds every place near its anchors', async (t) => {
   )
   const text = Array.from({ length: 60 }, (_, i) => `key k${100 + i}${' filler'.repeat(8)}`).join('\n')
   t.equal(matched(judge, text).length, 60, 'a category that is redacted keeps every place')
+})
+
+t.test('a pattern is spared only texts without a literal that it requires', async (t) => {
+  const rows: [regex: string, spared: string, tried: string][] = [
+    ['</?\\s*(system|user)\\s*>', 'the system and its user', 'a < b'],
+    ['[\\[(]\\s*admin|\\{\\{#?system', 'an admin', 'x (y'],
+    ['\\b(i|we) will kill (him|her)\\b', 'we will go', 'He WILL KILL time'],
+    ['k{2,}s?', 'tea', 'x\u212a'],
+    ['(a|bc)*d+', 'abc', 'D']
+  ]
+  for (const [regex, spared, tried] of rows) {
+    t.equal(screenOf(regex)?.(spared), false, `${regex}: ${spared}`)
+    t.equal(screenOf(regex)?.(tried), true, `${regex}: ${tried}`)
+  }
+  for (const open of [
+    'a*',
+    'a?b*',
+    '(a|)',
+    '[a-z]',
+    '[^a]',
+    '\\d',
+    '(?i)a',
+    '\\pL',
+    '[[:alpha:]]',
+    '[]a]',
+    '.',
+    '^$',
+    '\\x41'
+  ]) {
+    t.equal(screenOf(open), undefined, open)
+  }
+})
+
+const atom = fc.constantFrom(
+  'a',
+  'B',
+  'k',
+  'ſ',
+  'é',
+  '<',
+  '\\[',
+  '[bk]',
+  '[^a]',
+  '[a-c]',
+  '.',
+  '\\s',
+  '\\b',
+  '(a|b<)',
+  '(?:k|)',
+  '\\.',
+  '😀',
+  '[[:alpha:]]'
+)
+const counted = fc
+  .tuple(atom, fc.constantFrom('', '', '', '*', '+', '?', '{2}', '{0,2}', '+?'))
+  .map((pair) => pair.join(''))
+const branch = fc.array(counted, { minLength: 1, maxLength: 4 }).map((atoms) => atoms.join(''))
+const anyRegex = fc.array(branch, { minLength: 1, maxLength: 3 }).map((branches) => branches.join('|'))
+const anyWord = fc.array(fc.constantFrom('a', 'A', 'b', 'K', '\u212a', 's', 'É', '<', '[', '.', ' ', '😀'), {
+  maxLength: 8
+})
+
+t.test('no pattern matches where its screen lets nothing through', async (t) => {
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(anyRegex, anyWord, (regex, letters) => {
+        const text = letters.join('')
+        const found = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE).matcher(text).find()
+        return !found || screenOf(regex)?.(text) !== false
+      }),
+      { numRuns: 3000 }
+    )
+  )
 })
 
 t.test('an encoded or disguised text is judged as what it says, at its own place', async (t) => {

@@ -182,9 +182,9 @@ const anyBirthWord = new RegExp(birth)
 /** Characters from such a word to the year or the second number: a date begins up to 24 before it, its word up to 40 before that. */
 const birthReach = 72
 
-/** Whether the date with a number at `at` may be one of birth. */
-export function followsBirth(text: string, at: number): boolean {
-  return anyBirthWord.test(before(text, at, birthReach))
+/** Whether one of the dates with numbers from `first` to `last` may be one of birth. */
+export function mayFollowBirth(text: string, first: number, last: number): boolean {
+  return anyBirthWord.test(before(text, last, last - first + birthReach))
 }
 
 export const findBirthDates: Find = (text, offset, found) => {

@@ -19,8 +19,9 @@ export interface DigitWindow {
   isDotted: boolean
   /** Two letters and two digits at the start of a word. */
   hasCountry: boolean
-  /** Where a year, or the second number of a date, stands. */
-  dates: number[]
+  /** Where the first and the last year, or second number of a date, stands; -1 for none. */
+  firstDate: number
+  lastDate: number
   /** One bit for each kind of street, as `street-signs.ts` numbers them. */
   streets: number
 }
@@ -70,7 +71,10 @@ export function digitWindows(text: string): DigitWindow[] {
     if (inWord > window.inWord) window.inWord = inWord
     if (dots >= 3) window.isDotted = true
     if (size > 1 && startsWithCountry(units, start)) window.hasCountry = true
-    if (size >= 4 || (separator !== 0 && isDateSign(separator))) window.dates.push(start)
+    if (size >= 4 || (separator !== 0 && isDateSign(separator))) {
+      if (window.firstDate < 0) window.firstDate = start
+      window.lastDate = start
+    }
     window.streets |=
       streetAfter(units, start, i, length) |
       germanBefore(text, units, start) |
@@ -91,7 +95,8 @@ function open(start: number): DigitWindow {
     inWord: 0,
     isDotted: false,
     hasCountry: false,
-    dates: [],
+    firstDate: -1,
+    lastDate: -1,
     streets: 0
   }
 }
