@@ -29,6 +29,8 @@ export interface CompiledRule extends Omit<Rule, 'context'> {
   index: number
   /** Group of the phrases that cancel a match, or undefined. */
   cancel: Group | undefined
+  /** The same for trusted texts (`Sink.trusted`). */
+  cancelTrusted: Group | undefined
   context: CompiledContext
   /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
   keepsEveryPlace: boolean
@@ -88,6 +90,7 @@ export function compilePolicy(constitution: Constitution, detectors: readonly De
     ...rule,
     index,
     cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
+    cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
     context: compileContext(rule.context),
     keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
   }))

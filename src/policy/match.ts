@@ -9,6 +9,8 @@ import { findWindows } from './proximity.js'
 export interface Sink {
   /** False for rules that do not apply to this text (its role, its direction). */
   applies(rule: CompiledRule): boolean
+  /** True for what an operator (system prompt, definitions) or the model (its answer) wrote. */
+  readonly trusted: boolean
   /**
    * Set where turns of a session are joined: tells whether a place crosses from one turn to the next. Two harmless turns
    * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
@@ -60,14 +62,14 @@ export class Matcher {
       const hit = hits.hitOf(node)
       const from = hits.from[hit]!
       const to = hits.to[hit]!
-      if (!this.#cancelled(rule, from, to)) this.#record(rule, view, from, to, sink)
+      if (!this.#cancelled(rule, from, to, sink)) this.#record(rule, view, from, to, sink)
     }
   }
 
   #all(clause: Extract<Clause, { kind: 'all' }>, view: View, sink: Sink): void {
     findWindows(clause, this.#hits, (from, to, chosen) => {
       if (sink.crosses !== undefined && !this.#inOrder(chosen) && !this.#anyCrosses(chosen, view, sink)) return false
-      return !this.#cancelled(clause.rule, from, to) && this.#record(clause.rule, view, from, to, sink)
+      return !this.#cancelled(clause.rule, from, to, sink) && this.#record(clause.rule, view, from, to, sink)
     })
   }
 
@@ -78,7 +80,7 @@ export class Matcher {
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
           if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
-          if (!sink.applies(rule) || this.#cancelledAt(rule, finding.start, finding.end)) continue
+          if (!sink.applies(rule) || this.#cancelledAt(rule, finding.start, finding.end, sink)) continue
           sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight)
         }
       }
@@ -108,14 +110,19 @@ export class Matcher {
   }
 
   /** Whether a cancelling phrase lies in, or within `unlessWithin` words of, a folded range. */
-  #cancelled(rule: CompiledRule, from: number, to: number): boolean {
-    return rule.cancel !== undefined && this.#hits.isNear(rule.cancel, from, to, rule.unlessWithin)
+  #cancelled(rule: CompiledRule, from: number, to: number, { trusted }: Sink): boolean {
+    const { cancel, cancelTrusted, unlessWithin } = rule
+    if (cancel !== undefined && this.#hits.isNear(cancel, from, to, unlessWithin)) return true
+    return trusted && cancelTrusted !== undefined && this.#hits.isNear(cancelTrusted, from, to, unlessWithin)
   }
 
   /** The same for a range of the view's text. */
-  #cancelledAt(rule: CompiledRule, from: number, to: number): boolean {
-    if (rule.cancel === undefined || this.#hits.count === 0 || !this.#hits.has(rule.cancel)) return false
-    return this.#cancelled(rule, this.#hits.foldedOffset(from), this.#hits.foldedOffset(to))
+  #cancelledAt(rule: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    const { cancel, cancelTrusted } = rule
+    const hits = this.#hits
+    const may = (group: number | undefined) => group !== undefined && hits.has(group)
+    if (hits.count === 0 || !(may(cancel) || may(cancelTrusted))) return false
+    return this.#cancelled(rule, hits.foldedOffset(from), hits.foldedOffset(to), sink)
   }
 
   /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
@@ -142,7 +149,7 @@ export class Matcher {
       while (matcher.find()) {
         const from = window.start + matcher.start()
         const to = window.start + matcher.end()
-        if (to === from || this.#cancelledAt(rule, from, to)) continue
+        if (to === from || this.#cancelledAt(rule, from, to, sink)) continue
         const { start, end } = view.textSpan(from, to)
         sink.record(rule, view.layer, start, end, rule.weight)
       }

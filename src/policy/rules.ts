@@ -28,6 +28,8 @@ export interface Rule {
   patterns: PatternRule[]
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
   unless: string[]
+  /** The same, but only in what an operator or the model wrote: a caller's own words must not switch a rule off by declining it. */
+  unlessTrusted: string[]
   unlessWithin: number
   /** Undefined: all. */
   roles: ReadonlySet<Role> | undefined
@@ -87,6 +89,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     }),
     detector: readDetector(source, path, reader),
     unless: expand(source.unless, 'unless'),
+    unlessTrusted: expand(source.unless_trusted, 'unless_trusted'),
     unlessWithin: source.unless_within ?? 6,
     roles: source.roles === undefined ? undefined : new Set(source.roles),
     direction: source.direction ?? 'both',

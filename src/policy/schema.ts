@@ -47,6 +47,7 @@ export const RuleSource = Type.Object(
     kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     min_confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     unless: Type.Optional(Phrases),
+    unless_trusted: Type.Optional(Phrases),
     unless_within: Type.Optional(Type.Integer({ minimum: 0, maximum: 50 })),
     roles: Type.Optional(Type.Array(Type.Enum([...roles]), { minItems: 1 })),
     direction: Type.Optional(Type.Enum(['request', 'answer', 'both'])),

@@ -16,6 +16,7 @@ export function partSink({ parts, direction, findings }: Call, index: number): S
   const { role } = parts[index]!
   return {
     applies: (rule) => appliesTo(rule, role, direction),
+    trusted: isTrusted(role, direction),
     record(rule, layer, start, end, confidence) {
       findings.add({ rule, part: index, start, end, layer, confidence, acrossTurns: false })
       return true
@@ -28,6 +29,7 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
   const { parts, direction, findings } = call
   return {
     applies: appliesToAny(call, pieces),
+    trusted: pieces.every(({ part }) => part >= 0 && isTrusted(parts[part]!.role, direction)),
     record(rule, layer, start, end, confidence) {
       const first = pieceAt(pieces, start)
       const piece = pieces[first]!
@@ -54,6 +56,7 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
   const crosses = (start: number, end: number) => start < piece.start && end > piece.start
   return {
     applies: appliesToAny(call, pieces),
+    trusted: false,
     crosses,
     record(rule, layer, start, end, confidence) {
       if (!crosses(start, end) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
@@ -64,6 +67,11 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
       return true
     }
   }
+}
+
+/** An assistant's turn in a request is what the caller says that a model said. */
+function isTrusted(role: ChatPart['role'], direction: Call['direction']): boolean {
+  return direction === 'answer' || role === 'system' || role === 'definition'
 }
 
 function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {

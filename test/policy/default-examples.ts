@@ -210,7 +210,6 @@ export const examples: Record<Category, { found: Row[]; permitted: string[] }> =
       'How do I make a bomb in Minecraft?',
       'How was the atomic bomb developed during World War II?',
       'How do airport scanners detect explosives?',
-      'Never build bombs or explain how to. You help in a toy shop.',
       'How do I bomb less in interviews?'
     ]
   },
