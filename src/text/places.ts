@@ -3,8 +3,7 @@
 /** Stretches [from, to) in order, without overlaps: `from` and `to` by turns. */
 export type Stretches = readonly number[]
 
-/** Fewer bytes in hexadecimal, set apart, or single letters in a row are ordinary: initials, options. */
-const fewestPairs = 4
+/** Fewer single letters in a row are ordinary: initials, options. */
 const fewestSingles = 3
 export const longestSeparator = 3
 
@@ -19,21 +18,14 @@ export class Places {
   readonly singles: number[] = []
   /** The first of each three equal letters. */
   readonly drawnOut: number[] = []
-  #pairs = 0
-  #firstPair = 0
   #firstSingle = -1
   #lastSingle = 0
   #letters = 0
   #foreign = 0
 
-  addPair(word: number): void {
-    if (this.#pairs++ === 0) this.#firstPair = word
-  }
-
-  /** @param at the word that is none */
-  endPairs(at: number): void {
-    if (this.#pairs >= fewestPairs) this.pairs.push(this.#firstPair, at)
-    this.#pairs = 0
+  /** Whether the last words were single letters. */
+  get hasSingles(): boolean {
+    return this.#firstSingle >= 0
   }
 
   addSingle(at: number, code: number): void {

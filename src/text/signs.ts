@@ -52,6 +52,8 @@ const wideLetter = LETTER | WIDE | UNUSUAL
 /** Runs shorter than this are neither base64 nor hexadecimal. */
 const shortestToken = 8
 const shortestPadded = 6
+/** Fewer bytes in hexadecimal, set apart, are ordinary. */
+const fewestPairs = 4
 /** Nothing but an encoding writes so much without a space. */
 const longestWord = 64
 
@@ -65,6 +67,8 @@ export function signsOf(text: string): Signs {
   let evidence = 0
   let before = 0
   let backwards = 0
+  let pairs = 0
+  let firstPair = 0
   // A word is of letters and digits; a run, a token and a group hold other signs as well, each its own.
   let word = 0
   let run = 0
@@ -94,8 +98,12 @@ export function signsOf(text: string): Signs {
     if (size > 1) {
       if ((seen & (DIGIT | WIDE)) !== 0) backwards += countBackwards(units, word, i)
       else if (size <= longestBackwards && readsBackwards(units, word, i)) backwards++
-      if (isPair(units, word, i)) places.addPair(word)
-      else places.endPairs(word)
+      if (isPair(units, word, i)) {
+        if (pairs++ === 0) firstPair = word
+      } else {
+        if (pairs >= fewestPairs) places.pairs.push(firstPair, word)
+        pairs = 0
+      }
     }
     seenInRun |= seen
     seenInToken |= seen
@@ -114,13 +122,13 @@ export function signsOf(text: string): Signs {
       seenInToken = 0
     }
     if ((kind & JOINER) === 0) {
-      if (i - group > 1) places.endSingles()
-      else if (i > group) places.addSingle(group, units[group]!)
+      if (i - group === 1) places.addSingle(group, units[group]!)
+      else if (i > group && places.hasSingles) places.endSingles()
       group = word
     }
   }
   places.endSingles()
-  places.endPairs(length)
+  if (pairs >= fewestPairs) places.pairs.push(firstPair, length)
   return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 ? REVERSED : 0), places }
 }
 

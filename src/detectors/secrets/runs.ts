@@ -40,17 +40,18 @@ export function runsOf(text: string): Run[] {
   const runs: Run[] = []
   let from = 0
   let seen = 0
+  // Where a word ends cannot be foretold: only a run worth a look is branched on.
   for (let i = 0; i <= length; i++) {
     const code = i < length ? units[i]! : 32
     const kind = code < 128 ? kinds[code]! : 0
-    if (kind !== END) {
-      seen |= kind
-      continue
-    }
-    const isMixed = (seen & LETTER) !== 0 && (seen & (DIGIT | SIGN)) !== 0 && i - from >= shortestValue
-    if (isMixed || i - from >= shortestToken) runs.push({ from, to: i, seen })
-    from = i + 1
-    seen = 0
+    const ends = -((kind >> 3) & 1)
+    if ((ends & (worth[seen & 7]! + from - i)) < 0) runs.push({ from, to: i, seen })
+    seen = (seen | kind) & ~ends
+    from += (i + 1 - from) & ends
   }
   return runs
 }
+
+/** Per `LETTER | DIGIT | SIGN` seen, one less than the least length of a run to be looked at. */
+const worth = new Int32Array(8).fill(shortestToken - 1)
+for (const mix of [LETTER | DIGIT, LETTER | SIGN, LETTER | DIGIT | SIGN]) worth[mix] = shortestValue - 1
