@@ -63,7 +63,7 @@ export class Folder {
   #text = ''
   readonly #reader = new UnitReader()
 
-  /** Linear; about 2 ns a character. */
+  /** Linear; 3 to 4 ns a character of prose. */
   fold(text: string): this {
     const input = this.#reader.read(text)
     const { length } = text

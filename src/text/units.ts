@@ -1,6 +1,6 @@
 /**
  * The UTF-16 units of a text in a typed array. Copying them out costs a thirtieth of a pass over the text, and a loop over
- * the array costs half or less of one over the string, whose representation must be looked at for every character.
+ * the array costs two thirds or less of one over the string, whose representation must be looked at for every character.
  */
 
 /** Units for which memory is kept between calls; longer texts get their own. */
