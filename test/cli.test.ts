@@ -176,7 +176,7 @@ t.test('serve says in a sentence why it does not start', async (t) => {
   const table: [env: NodeJS.ProcessEnv, says: RegExp][] = [
     [{ SLUICEGATE_PORT: port }, /EADDRINUSE/],
     [{ SLUICEGATE_WORKERS: '4' }, /SLUICEGATE_WORKERS: is more than 1/],
-    [{ SLUICEGATE_BOOTSTRAP_KEY: 'slg_live_canary' }, /the bootstrap key is not a well-formed key/],
+    [{ SLUICEGATE_BOOTSTRAP_KEY: 'slg_live_canary' }, /SLUICEGATE_BOOTSTRAP_KEY: is not a key/],
     [{ SLUICEGATE_CONFIG: 'nope.yaml' }, /nope\.yaml: cannot be read \(ENOENT\)/]
   ]
   for (const [env, says] of table) {
