@@ -11,7 +11,8 @@ import { threadFile } from './thread.js'
 export interface WorkerTask {
   key: string
   constitution: Constitution | undefined
-  input: JudgeInput
+  /** Undefined: only to compile. */
+  input: JudgeInput | undefined
 }
 
 /** The thread's word for: send the constitution too. */
@@ -64,6 +65,21 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
     return pool
   }
 
+  /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
+  const compiling = new Map<string, Promise<unknown>>()
+  function compiled(pool: Piscina, key: string, constitution: Constitution): Promise<unknown> {
+    let done = compiling.get(key)
+    if (done === undefined) {
+      const task: WorkerTask = { key, constitution, input: undefined }
+      done = within(startMs, (signal) => pool.run(task, { signal })).catch((error: unknown) => {
+        compiling.delete(key)
+        throw error
+      })
+      compiling.set(key, done)
+    }
+    return done
+  }
+
   return {
     async judge({ key, constitution, input }) {
       starting ??= start().catch((error: unknown) => {
@@ -71,6 +87,7 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
         throw error
       })
       const pool = await starting
+      await compiled(pool, key, constitution)
       const task: WorkerTask = { key, constitution: undefined, input }
       const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
       if (verdict !== unknownPolicy) return verdict as Verdict

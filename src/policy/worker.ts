@@ -16,5 +16,5 @@ export default function judgeTask(task: WorkerTask | undefined): Verdict | typeo
     judge = new Judge(compilePolicy(constitution))
     judges.set(key, judge)
   }
-  return judge.judge(input)
+  return input === undefined ? undefined : judge.judge(input)
 }
