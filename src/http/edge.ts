@@ -10,10 +10,11 @@ import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
 import type { Admission } from '../identity/admission.js'
 import { parseJson } from '../json/parse.js'
+import { limitHeaders } from '../limits/fault.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
 import type { RequestFacts } from './facts.js'
-import { sendFault, setLimitHeaders, toFault } from './faults.js'
+import { sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
 import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
@@ -100,7 +101,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const finish = (outcome: Awaited<ReturnType<Admission['admit']>>) => {
       if (outcome instanceof Fault) return next(outcome)
       request.sluicegate.caller = outcome.caller
-      if (outcome.limit !== undefined) setLimitHeaders(reply, outcome.limit)
+      if (outcome.limit !== undefined) reply.headers(limitHeaders(outcome.limit))
       next(checkBodyHeaders(request.raw.headers))
     }
     const outcome = admission.admit({

@@ -7,7 +7,7 @@ import type { ReviewService } from '../review/review-service.js'
 import { checkContextSize, EvaluateInput } from './evaluate-input.js'
 import { callerOf } from './facts.js'
 import type { Judge } from './judge.js'
-import { EvaluateReply, errorResponses, keyErrors, NoQuery } from './schemas.js'
+import { EvaluateReply, errorResponses, judgedErrors, NoQuery } from './schemas.js'
 
 export const evaluatePath = '/api/v1/safety/evaluate'
 
@@ -28,16 +28,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       body: EvaluateInput,
       response: {
         200: EvaluateReply,
-        ...errorResponses(
-          'validation_error',
-          ...keyErrors,
-          'payload_too_large',
-          'unsupported_media_type',
-          'unsupported_encoding',
-          'rate_limit_exceeded',
-          'evaluator_unavailable',
-          'overloaded'
-        )
+        ...errorResponses(...judgedErrors)
       }
     },
     async handler(request) {

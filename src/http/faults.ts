@@ -1,13 +1,7 @@
-/** Faults and limits as they go on the wire, and Fastify's own errors in the terms of the contract. */
+/** Faults as they go on the wire, and Fastify's own errors in the terms of the contract. */
 import type { FastifyError, FastifyReply } from 'fastify'
 import { payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
-
-export function setLimitHeaders(reply: FastifyReply, limit: { limit: number; remaining: number; reset: number }): void {
-  reply.header('x-ratelimit-limit', limit.limit)
-  reply.header('x-ratelimit-remaining', limit.remaining)
-  reply.header('x-ratelimit-reset', limit.reset)
-}
 
 /** The error body of the specification, section 7: the code, the sentence, the code's own fields, the request id. */
 export function sendFault(reply: FastifyReply, fault: Fault, requestId: string): void {

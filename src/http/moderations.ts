@@ -7,12 +7,12 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Fault, invalid } from '../errors.js'
 import type { Admission } from '../identity/admission.js'
+import { limitHeaders } from '../limits/fault.js'
 import type { Evaluation, Scores } from '../policy/evaluation.js'
 import { maxInputText } from './evaluate-input.js'
 import { callerOf } from './facts.js'
-import { setLimitHeaders } from './faults.js'
 import type { Judge } from './judge.js'
-import { errorResponses, keyErrors, NoQuery } from './schemas.js'
+import { errorResponses, judgedErrors, NoQuery } from './schemas.js'
 import { compileValidator } from './validate.js'
 
 /** Elements of one call: each is judged and counted by itself. */
@@ -103,15 +103,7 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
       body: ModerationInput,
       response: {
         200: ModerationReply,
-        ...errorResponses(
-          'validation_error',
-          ...keyErrors,
-          'payload_too_large',
-          'unsupported_media_type',
-          'unsupported_encoding',
-          'rate_limit_exceeded',
-          'evaluator_unavailable'
-        )
+        ...errorResponses(...judgedErrors)
       }
     },
     validatorCompiler: ({ schema, httpPart }) => {
@@ -135,7 +127,7 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         }
         const outcome = await admission.charge(caller, texts.length - 1)
         if (outcome instanceof Fault) throw outcome
-        setLimitHeaders(reply, outcome)
+        reply.headers(limitHeaders(outcome))
       }
       const results = []
       for (const text of texts) results.push(readResult(await judge.text(text, { surface: 'moderations' })))

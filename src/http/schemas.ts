@@ -127,3 +127,15 @@ export const keyErrors: ErrorCode[] = [
   'ip_not_allowed',
   'storage_unavailable'
 ]
+
+/** What any route may answer that counts against the limit and judges a text. */
+export const judgedErrors: ErrorCode[] = [
+  'validation_error',
+  ...keyErrors,
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding',
+  'rate_limit_exceeded',
+  'evaluator_unavailable',
+  'overloaded'
+]

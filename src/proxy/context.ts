@@ -3,13 +3,13 @@ import type { ChatPart, JsonObject } from '../chat.js'
 import { isObject, pointerSegment } from '../dialects/rewrite.js'
 import { Collector } from '../dialects/walk.js'
 import { invalid } from '../errors.js'
+import { maxContextBytes, maxSessionId, sessionIdPattern } from '../http/evaluate-input.js'
 import { parseJson } from '../json/parse.js'
 import type { Inbound } from './exchange.js'
 import type { Route } from './routes.js'
 
-/** The contract's bound on a context, in bytes of its JSON. */
-const maxContextBytes = 16_384
-const identifier = /^[A-Za-z0-9._:-]{1,128}$/
+const characters = new RegExp(sessionIdPattern)
+const isIdentifier = (text: string) => text.length > 0 && text.length <= maxSessionId && characters.test(text)
 
 const contextHeader = 'x-safety-context'
 const noNames: ReadonlySet<string> = new Set()
@@ -57,17 +57,17 @@ function parseContext(header: string): JsonObject {
 /** The session of one account, from the header or the dialect's own field. */
 export function readSession(inbound: Inbound, own: string | undefined): string | undefined {
   const header = inbound.headers['x-session-id']
-  if (header !== undefined && !identifier.test(String(header))) {
+  if (header !== undefined && !isIdentifier(String(header))) {
     throw invalid('x-session-id', 'invalid_format', 'x-session-id must be 1 to 128 of A-Z a-z 0-9 . _ : -')
   }
-  const id = header ?? (own !== undefined && identifier.test(own) ? own : undefined)
+  const id = header ?? (own !== undefined && isIdentifier(own) ? own : undefined)
   return id === undefined ? undefined : `${inbound.caller.accountId}:${String(id)}`
 }
 
 export function readReviewId(inbound: Inbound): string | undefined {
   const header = inbound.headers['x-safety-review-id']
   if (header === undefined) return undefined
-  if (!identifier.test(String(header))) {
+  if (!isIdentifier(String(header))) {
     throw invalid('x-safety-review-id', 'invalid_format', 'x-safety-review-id is not the id of a review.')
   }
   return String(header)

@@ -8,6 +8,7 @@ import { checkBodyHeaders, hasBody, payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
 import { canonicalTarget, checkFraming } from '../http/target.js'
 import type { Admission } from '../identity/admission.js'
+import { limitHeaders } from '../limits/fault.js'
 import { statusClass } from '../observe/metrics.js'
 import { ClientGone, type Reply } from './exchange.js'
 import { cancelOnLeave, writeFrames } from './frames.js'
@@ -90,11 +91,7 @@ async function answer(
       keyHeaders: dialect.keyHeaders
     })
     if (admitted instanceof Fault) throw admitted
-    if (admitted.limit !== undefined) {
-      headers['x-ratelimit-limit'] = String(admitted.limit.limit)
-      headers['x-ratelimit-remaining'] = String(admitted.limit.remaining)
-      headers['x-ratelimit-reset'] = String(admitted.limit.reset)
-    }
+    if (admitted.limit !== undefined) Object.assign(headers, limitHeaders(admitted.limit))
     if (entry === undefined) {
       checkQuery({ query: {} }, target)
       const path = target.replace(/\?$/, '')
