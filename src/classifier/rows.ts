@@ -1,0 +1,31 @@
+/** The rows that the classifier is trained on, whether read from a corpus or written by a grammar. */
+
+/** What the classifier scores, named as the policy names its categories. */
+export const labels = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'jailbreak',
+  'prompt_injection',
+  'misinformation',
+  'profanity'
+] as const
+export type Label = (typeof labels)[number]
+
+export interface TrainingRow {
+  text: string
+  /** Only what is known of the text: a label left out is neither counted for nor against it. */
+  labels: Partial<Record<Label, 0 | 1>>
+  /** Whether the text as a whole is harmful; 0 with no labels is harmless in every respect. */
+  unsafe?: 0 | 1
+  /** Cross-validation leaves whole sources out: rows written by one hand, or by one grammar, share a source. */
+  source: string
+  kind: 'prompt' | 'comment' | 'document' | 'conversation'
+  /** Who said it, where that matters: `assistant` for answers, `tool` for tool results. */
+  role?: string
+}
