@@ -1,4 +1,5 @@
 /** The contract of a detector: text in, findings out. A detector finds; it never decides. */
+import type { Folder } from '../text/fold.js'
 
 /** One place in one text. `start` and `end` are UTF-16 offsets into the text the detector was given. */
 export interface Finding {
@@ -16,8 +17,14 @@ export interface Detector {
   /** Every `kind` that it can find, for validation of constitutions. */
   readonly kinds: readonly string[]
   /**
-   * Finds in linear time; pure; keeps nothing between calls.
-   * @param text the text as its author wrote it, or a decoded layer of it
+   * Set where only words count: such a detector is also given the readings that swap letters and digits or turn the text
+   * round, which elsewhere make identifiers out of harmless text.
    */
-  find(text: string): Finding[]
+  readonly readsWords?: boolean
+  /**
+   * Finds in linear time; what it finds depends on the text alone.
+   * @param text the text as its author wrote it, or a decoded layer of it
+   * @param folded the same text folded, where the caller has folded it already; good for the length of the call
+   */
+  find(text: string, folded?: Folder): readonly Finding[]
 }

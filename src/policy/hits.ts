@@ -34,6 +34,11 @@ export class Hits {
     this.#tail = new Int32Array(policy.groupCount).fill(-1)
   }
 
+  /** The view as it was folded for matching, good until the next scan. */
+  get folded(): Folder {
+    return this.#folder
+  }
+
   get count(): number {
     return this.#found.count
   }

@@ -21,7 +21,7 @@ export interface Sink {
 }
 
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
-const notForDetectors = new Set(['leet', 'rot13', 'reversed'])
+const swapping = new Set(['leet', 'rot13', 'reversed'])
 
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {
@@ -37,9 +37,8 @@ export class Matcher {
     for (const view of views) {
       this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
-      if (view.layer === 'plain' || !view.layer.split('+').some((step) => notForDetectors.has(step))) {
-        this.#detect(view, sink)
-      }
+      const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
+      this.#detect(view, swaps, sink)
     }
   }
 
@@ -73,9 +72,10 @@ export class Matcher {
     })
   }
 
-  #detect(view: View, sink: Sink): void {
+  #detect(view: View, swaps: boolean, sink: Sink): void {
     for (const { detector, rules } of this.#policy.detectors) {
-      for (const finding of detector.find(view.text)) {
+      if (swaps && detector.readsWords !== true) continue
+      for (const finding of detector.find(view.text, this.#hits.folded)) {
         const span = view.textSpan(finding.start, finding.end)
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
