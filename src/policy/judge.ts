@@ -7,7 +7,7 @@ import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
-import { Findings } from './findings.js'
+import { Findings, type Match } from './findings.js'
 import { joinTexts, type Member, separators } from './joined.js'
 import { Matcher } from './match.js'
 import { type RuleScore, scoreRules } from './score.js'
@@ -36,6 +36,12 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   charsCovered: number
 }
 
+export interface Found {
+  matches: readonly Match[]
+  charsTotal: number
+  charsCovered: number
+}
+
 /**
  * Keys, role names and model names come with every request: up to this length they are remembered when nothing is in
  * them. What people write is not.
@@ -55,6 +61,25 @@ export class Judge {
   }
 
   judge(input: JudgeInput): Verdict {
+    const { parts, session } = input
+    const { matches, charsTotal, charsCovered } = this.find(input)
+    const { constitution } = this.policy
+    const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, session?.turn ?? 0)
+    const judgement = decide(constitution, rules, session?.risk ?? 0)
+    const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
+    return {
+      ...judgement,
+      categories: judgement.categories.map(({ category, score, decision }) => ({ category, score, decision })),
+      detections,
+      rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
+      ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
+      charsTotal,
+      charsCovered
+    }
+  }
+
+  /** Every match, before context, session and bands say what it counts. */
+  find(input: JudgeInput): Found {
     const { parts, session } = input
     const findings = new Findings(parts.length)
     const call = { parts, direction: input.direction, findings }
@@ -80,20 +105,7 @@ export class Judge {
       const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
-    const { constitution } = this.policy
-    const matches = findings.isEmpty ? [] : findings.all()
-    const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, session?.turn ?? 0)
-    const judgement = decide(constitution, rules, session?.risk ?? 0)
-    const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
-    return {
-      ...judgement,
-      categories: judgement.categories.map(({ category, score, decision }) => ({ category, score, decision })),
-      detections,
-      rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
-      ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
-      charsTotal,
-      charsCovered
-    }
+    return { matches: findings.isEmpty ? [] : findings.all(), charsTotal, charsCovered }
   }
 
   /** @returns the number of characters looked at. */
