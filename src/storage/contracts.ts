@@ -7,6 +7,8 @@
  * Fault `storage_unavailable`, or with `Conflict` where two objects claim one unique value (see `failure.ts`).
  */
 
+import type { ConstitutionStore } from './constitution-store.js'
+
 export type Environment = 'live' | 'test'
 
 /** A key at rest: the SHA-256 of the full key, never the key. */
@@ -179,6 +181,7 @@ export interface CounterStore {
 export interface Storage {
   keys: KeyStore
   reviews: ReviewStore
+  constitutions: ConstitutionStore
   audit: AuditStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>

@@ -2,6 +2,7 @@
 import { createAuditBuffer } from '../audit-buffer.js'
 import type { AuditRow, Storage } from '../contracts.js'
 import { storageCall } from '../failure.js'
+import { createMemoryConstitutions } from './constitutions.js'
 import { createMemoryKeys } from './keys.js'
 import { createMemoryReviews } from './reviews.js'
 
@@ -30,6 +31,7 @@ export function createMemoryStorage(): Storage {
   return {
     keys: createMemoryKeys(call),
     reviews: createMemoryReviews(call),
+    constitutions: createMemoryConstitutions(call),
     audit: {
       append: buffer.append,
       flush: buffer.flush,

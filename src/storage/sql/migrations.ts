@@ -91,6 +91,55 @@ function migrations({ bytes, counter }: ColumnTypes): Record<string, Migration> 
           .addColumn('data', 'text', (c) => c.notNull())
           .execute()
       }
+    },
+    '004-constitutions': {
+      async up(db: Kysely<unknown>) {
+        const origins = sql`('file', 'api', 'command')`
+        await db.schema
+          .createTable('constitutions')
+          .addColumn('account', 'text', (c) => c.notNull())
+          .addColumn('name', 'text', (c) => c.notNull())
+          .addColumn('versions', 'integer', (c) => c.notNull())
+          .addColumn('latest', 'integer', (c) => c.notNull())
+          .addColumn('active', 'integer')
+          .addColumn('activated_origin', 'text', (c) => c.check(sql`activated_origin in ${origins}`))
+          .addColumn('activated_at', 'bigint')
+          .addColumn('activated_by', 'text')
+          .addColumn('file_digest', 'text')
+          .addPrimaryKeyConstraint('constitutions_key', ['account', 'name'])
+          .execute()
+        await db.schema
+          .createTable('constitution_versions')
+          .addColumn('account', 'text', (c) => c.notNull())
+          .addColumn('name', 'text', (c) => c.notNull())
+          .addColumn('version', 'integer', (c) => c.notNull())
+          .addColumn('declared', 'text', (c) => c.notNull())
+          .addColumn('digest', 'text', (c) => c.notNull())
+          .addColumn('length', 'integer', (c) => c.notNull())
+          .addColumn('origin', 'text', (c) => c.notNull().check(sql`origin in ${origins}`))
+          .addColumn('note', 'text')
+          .addColumn('source', 'text', (c) => c.notNull())
+          .addColumn('created_at', 'bigint', (c) => c.notNull())
+          .addColumn('created_by', 'text')
+          .addPrimaryKeyConstraint('constitution_versions_key', ['account', 'name', 'version'])
+          .execute()
+        await db.schema
+          .createTable('constitution_activations')
+          .addColumn('seq', counter, (c) => (counter === 'integer' ? c.primaryKey().autoIncrement() : c.primaryKey()))
+          .addColumn('account', 'text', (c) => c.notNull())
+          .addColumn('name', 'text', (c) => c.notNull())
+          .addColumn('from_version', 'integer')
+          .addColumn('to_version', 'integer', (c) => c.notNull())
+          .addColumn('at', 'bigint', (c) => c.notNull())
+          .addColumn('by', 'text')
+          .addColumn('origin', 'text', (c) => c.notNull().check(sql`origin in ${origins}`))
+          .execute()
+        await db.schema
+          .createIndex('constitution_activations_by_name')
+          .on('constitution_activations')
+          .columns(['account', 'name', 'seq'])
+          .execute()
+      }
     }
   }
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { createAuditBuffer } from '../audit-buffer.js'
 import type { Storage } from '../contracts.js'
 import { storageCall } from '../failure.js'
+import { createSqlConstitutions } from './constitutions.js'
 import { createSqlKeys } from './keys.js'
 import { type ColumnTypes, migrate } from './migrations.js'
 import { createSqlReviews } from './reviews.js'
@@ -44,6 +45,7 @@ export async function openSqlStorage(db: Database, facts: SqlDialectFacts): Prom
   return {
     keys: createSqlKeys(db, facts.isConflict),
     reviews: createSqlReviews(db),
+    constitutions: createSqlConstitutions(db),
     audit: {
       append: buffer.append,
       flush: buffer.flush,

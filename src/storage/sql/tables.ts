@@ -3,6 +3,7 @@
  * lists and objects are JSON text, sealed texts and hashes are bytes: what SQLite and PostgreSQL both hold.
  */
 import type { Generated, Kysely, Selectable } from 'kysely'
+import type { ConstitutionOrigin } from '../constitution-store.js'
 import type { AuditRow, Environment, KeyRow, ReviewRow, ReviewState, ReviewSurface } from '../contracts.js'
 
 export interface AccountsTable {
@@ -61,11 +62,52 @@ export interface AuditTable {
   data: string
 }
 
+/** One row a name: see `ConstitutionState`. */
+export interface ConstitutionsTable {
+  account: string
+  name: string
+  versions: number
+  latest: number
+  active: Generated<number | null>
+  activated_origin: Generated<ConstitutionOrigin | null>
+  activated_at: Generated<number | null>
+  activated_by: Generated<string | null>
+  file_digest: Generated<string | null>
+}
+
+export interface VersionsTable {
+  account: string
+  name: string
+  version: number
+  declared: string
+  digest: string
+  length: number
+  origin: ConstitutionOrigin
+  note: string | null
+  source: string
+  created_at: number
+  created_by: string | null
+}
+
+export interface ActivationsTable {
+  seq: Generated<number>
+  account: string
+  name: string
+  from_version: number | null
+  to_version: number
+  at: number
+  by: string | null
+  origin: ConstitutionOrigin
+}
+
 export interface Tables {
   accounts: AccountsTable
   keys: KeysTable
   reviews: ReviewsTable
   audit: AuditTable
+  constitutions: ConstitutionsTable
+  constitution_versions: VersionsTable
+  constitution_activations: ActivationsTable
 }
 export type Database = Kysely<Tables>
 
