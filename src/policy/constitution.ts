@@ -3,7 +3,9 @@ import { Ajv } from 'ajv'
 import { LineCounter, parseDocument } from 'yaml'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
+import { type Escalation, readEscalations } from './escalation.js'
 import type { Category } from './evaluation.js'
+import type { Coverage } from './judges.js'
 import { readLexicons } from './lexicons.js'
 import { addSchemaProblem, ConstitutionError, collectProblems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
@@ -22,6 +24,8 @@ export interface Constitution {
   bands: { middle: number; high: number }
   categories: Record<Category, CategoryPolicy>
   rules: readonly Rule[]
+  /** When which judge is asked; empty: never. */
+  escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
   source: string
 }
@@ -35,11 +39,13 @@ const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).comp
 
 /**
  * @param fileName only for messages
+ * @param coverage the judges that it may escalate to
  * @throws ConstitutionError with every problem found
  */
 export function parseConstitution(
   yamlText: string,
   fileName: string,
+  coverage: Coverage = {},
   detectors: readonly Detector[] = allDetectors
 ): Constitution {
   if (yamlText.length > maxLength) {
@@ -70,6 +76,7 @@ export function parseConstitution(
   }
   const lexicons = readLexicons(checked.lexicons ?? {}, problems)
   const rules = readRules({ source: checked, lexicons, detectors, problems })
+  const escalate = readEscalations(checked, coverage, problems)
   if (problems.list.length > 0) throw fail()
   return {
     name: checked.name,
@@ -78,6 +85,7 @@ export function parseConstitution(
     bands: checked.bands,
     categories: checked.categories,
     rules,
+    escalate,
     source: yamlText
   }
 }

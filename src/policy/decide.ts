@@ -90,7 +90,11 @@ function decideCategory(
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
 }
 
-function withinBand({ score, decision }: CategoryVerdict, { middle, high }: Bands): number {
+/** The score of a category, held within the band of its decision. */
+export function withinBand(
+  { score, decision }: Pick<CategoryVerdict, 'score' | 'decision'>,
+  { middle, high }: Bands
+): number {
   switch (decision) {
     case 'permit':
       return Math.min(score, round(middle - step))

@@ -6,7 +6,7 @@ import type { Match } from './findings.js'
 import { round } from './score.js'
 
 /** Detections beyond this many are left out, weakest first; places that `redact` replaces are never left out. */
-const maxDetections = 100
+export const maxDetections = 100
 
 /** @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk` */
 export function toDetections(

@@ -1,5 +1,6 @@
 /** The words and shapes of a decision: spec sections 2.2 to 2.4, CONTRACT section 4. */
 import type { ChatPart, JsonObject } from '../chat.js'
+import type { Cancellation } from './judges.js'
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
@@ -39,7 +40,7 @@ export const detectionTypes = [
 ] as const
 export type DetectionType = (typeof detectionTypes)[number]
 
-/** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`. */
+/** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`; `judge` for what a judge said. */
 export type Layer = string
 
 /** One finding. Spans are UTF-16 offsets into the original text, never the text itself. */
@@ -87,11 +88,13 @@ export interface EvaluationInput {
   session: string | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
+  /** Ends the wait for a judge when the caller leaves. */
+  cancel?: Cancellation | undefined
 }
 
 /**
- * The policy decision point. Returns at once for short texts; long ones are judged off the event loop and come as a
- * promise, which is rejected (never resolved with less) on time-out, crash or partial coverage.
+ * The policy decision point. Returns at once for short texts; long ones are judged off the event loop, doubtful ones wait
+ * for the judge that the constitution names, and both come as a promise, which is rejected (never resolved with less) on time-out, crash or partial coverage.
  */
 export interface Evaluator {
   /** `constitution` is a name; the version in force is used. */

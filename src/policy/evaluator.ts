@@ -4,9 +4,12 @@ import { availableParallelism } from 'node:os'
 import type { Clock } from '../clock.js'
 import { compilePolicy } from './compile.js'
 import { type Constitution, parseConstitution } from './constitution.js'
+import { consult } from './consult.js'
+import { doubtsOf } from './doubts.js'
 import type { Evaluation, EvaluationInput, Evaluator } from './evaluation.js'
 import { createIdSource } from './ids.js'
 import { Judge, type JudgeInput, type Verdict } from './judge.js'
+import type { Judges } from './judges.js'
 import { createPool } from './pool.js'
 import { ConstitutionError } from './problems.js'
 import { readConstitution } from './read.js'
@@ -22,6 +25,8 @@ export interface EvaluatorOptions {
   inlineLimit?: number
   /** Default: in memory. */
   sessions?: SessionStore
+  /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
+  judges?: Judges
   /** Default `ev_`. */
   idPrefix?: string
 }
@@ -65,6 +70,7 @@ const partCost = 32
 export async function createEvaluator(options: EvaluatorOptions): Promise<PolicyEvaluator> {
   const { clock, deadlineMs = 2000, inlineLimit = 32_768 } = options
   const sessions = options.sessions ?? memorySessions(clock)
+  const judges = options.judges ?? noJudges
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
   const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
   let generation = 0
@@ -79,7 +85,7 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
   async function readAll(files: Readonly<Record<string, string>>): Promise<Entries> {
     const read = new Map<string, Entry>()
     for (const [name, file] of Object.entries(files)) {
-      const entry = compile(await readConstitution(await readFile(file, 'utf8'), file))
+      const entry = compile(await readConstitution(await readFile(file, 'utf8'), file, judges.coverage))
       const own = entry.judge.policy.constitution.name
       if (own !== name) {
         const message = `is "${own}", but the file is configured as "${name}"`
@@ -93,6 +99,7 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
   function judge(input: EvaluationInput, name: string): Verdict | Promise<Verdict> {
     const entry = entries.get(name)
     if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
+    const { policy } = entry.judge
     const now = clock.monotonic()
     // Sessions follow what a caller says; an answer is judged by itself.
     const key = input.direction === 'request' ? input.session : undefined
@@ -103,8 +110,15 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
     const judgeInput: JudgeInput = { parts, joined, context, direction, session }
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
 
-    function settle(verdict: Verdict): Verdict {
+    function settle(verdict: Verdict): Verdict | Promise<Verdict> {
       checkVerdict(verdict, total)
+      const doubts = doubtsOf(policy.constitution, verdict, parts)
+      if (doubts.length === 0) return remember(verdict)
+      return consult(judges, policy, verdict, doubts, input).then(remember, (error: unknown) => {
+        throw new EvaluatorError('The caller left before the verdict.', error)
+      })
+    }
+    function remember(verdict: Verdict): Verdict {
       if (key !== undefined) {
         const text = textOfTurn(parts, turn)
         const { decision, ownRisk } = verdict
@@ -113,10 +127,11 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
       return verdict
     }
     if (total + parts.length * partCost <= inlineLimit) return settle(guarded(() => entry.judge.judge(judgeInput)))
-    const { constitution } = entry.judge.policy
-    return pool.judge({ key: entry.key, constitution, input: judgeInput }).then(settle, (error: unknown) => {
-      throw new EvaluatorError('The text could not be judged in time.', error)
-    })
+    return pool
+      .judge({ key: entry.key, constitution: policy.constitution, input: judgeInput })
+      .then(settle, (error: unknown) => {
+        throw new EvaluatorError('The text could not be judged in time.', error)
+      })
   }
 
   function checkVerdict(verdict: Verdict, total: number): void {
@@ -167,7 +182,7 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
       entries = await readAll(constitutions)
     },
     add(yamlText, fileName = 'constitution') {
-      const entry = compile(parseConstitution(yamlText, fileName))
+      const entry = compile(parseConstitution(yamlText, fileName, judges.coverage))
       const { name, version } = entry.judge.policy.constitution
       entries = new Map(entries).set(name, entry)
       return { name, version }
@@ -180,6 +195,11 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
     uncoveredChars: () => uncovered,
     close: () => pool.close()
   }
+}
+
+const noJudges: Judges = {
+  coverage: {},
+  consult: async () => ({ failure: 'unknown_judge' })
 }
 
 /** A fault of the engine's own is reported like any other failure to decide. */

@@ -26,7 +26,8 @@ export interface JudgeInput {
 /** Plain data, so that it can come from another thread. */
 export interface Verdict extends Omit<Judgement, 'categories'> {
   detections: Detection[]
-  categories: { category: Category; score: number; decision: Decision }[]
+  /** `missing`: the context keys that could settle a `depends`. */
+  categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
   /** Every rule that matched, those that the context settled included. */
   rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
   /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
@@ -69,7 +70,12 @@ export class Judge {
     const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
     return {
       ...judgement,
-      categories: judgement.categories.map(({ category, score, decision }) => ({ category, score, decision })),
+      categories: judgement.categories.map(({ category, score, decision, missing }) => ({
+        category,
+        score,
+        decision,
+        missing
+      })),
       detections,
       rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
       ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),

@@ -5,23 +5,30 @@
  */
 import { Worker } from 'node:worker_threads'
 import { type Constitution, parseConstitution } from './constitution.js'
+import type { Coverage } from './judges.js'
 import { ConstitutionError, type Problem } from './problems.js'
 import { isBuilt, threadFile } from './thread.js'
 
 export interface ReadTask {
   yamlText: string
   fileName: string
+  coverage: Coverage
 }
 
 export type ReadAnswer = { constitution: Constitution } | { problems: readonly Problem[] }
 
 /**
  * @param fileName only for messages
+ * @param coverage the judges that it may escalate to
  * @throws ConstitutionError with every problem found
  */
-export async function readConstitution(yamlText: string, fileName: string): Promise<Constitution> {
-  if (!isBuilt) return parseConstitution(yamlText, fileName)
-  const task: ReadTask = { yamlText, fileName }
+export async function readConstitution(
+  yamlText: string,
+  fileName: string,
+  coverage: Coverage = {}
+): Promise<Constitution> {
+  if (!isBuilt) return parseConstitution(yamlText, fileName, coverage)
+  const task: ReadTask = { yamlText, fileName, coverage }
   const answer = await new Promise<ReadAnswer>((resolve, reject) => {
     const worker = new Worker(threadFile('read-worker'), { workerData: task })
     worker.once('message', resolve)

@@ -49,6 +49,11 @@ const typeOf: Partial<Record<Category, DetectionType>> = {
   secrets: 'secret'
 }
 
+/** What a finding is called where nothing says otherwise. */
+export function typeOfCategory(category: Category): DetectionType {
+  return typeOf[category] ?? 'policy_violation'
+}
+
 /** A bound on one pattern's automaton, so that a short text of nested repetitions cannot cost seconds. */
 const maxProgram = 5000
 
@@ -76,7 +81,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   const rule: Rule = {
     name: source.name,
     category: source.category,
-    type: source.type ?? typeOf[source.category] ?? 'policy_violation',
+    type: source.type ?? typeOfCategory(source.category),
     weight: source.weight,
     any: expand(source.any, 'any'),
     all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),

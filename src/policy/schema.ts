@@ -59,6 +59,26 @@ export const RuleSource = Type.Object(
 )
 export type RuleSource = Static<typeof RuleSource>
 
+const EscalationSource = Type.Object(
+  {
+    judge: Type.String({ minLength: 1, maxLength: 64 }),
+    when: Type.Optional(
+      Type.Object(
+        {
+          above: Type.Optional(Type.Number({ minimum: 0.01, maximum: 0.99 })),
+          below: Type.Optional(Type.Number({ minimum: 0.02, maximum: 1 }))
+        },
+        closed
+      )
+    ),
+    categories: Type.Optional(Type.Array(Type.Enum([...categories]), { minItems: 1 })),
+    trust: Type.Optional(Type.Enum(['raise', 'both'])),
+    on_failure: Type.Optional(Type.Enum(['divert', 'forbid', 'permit_local']))
+  },
+  closed
+)
+export type EscalationSource = Static<typeof EscalationSource>
+
 export const ConstitutionSource = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
@@ -70,7 +90,8 @@ export const ConstitutionSource = Type.Object(
     ),
     categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
-    rules: Type.Array(RuleSource, { minItems: 1 })
+    rules: Type.Array(RuleSource, { minItems: 1 }),
+    escalate: Type.Optional(Type.Array(EscalationSource, { minItems: 1, maxItems: 8 }))
   },
   closed
 )
