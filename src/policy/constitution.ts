@@ -30,6 +30,13 @@ export interface Constitution {
   source: string
 }
 
+export interface ReadOptions {
+  /** What the constitution must be called; undefined: whatever it calls itself. */
+  name?: string | undefined
+  /** The judges that it may escalate to; undefined: none. */
+  coverage?: Coverage | undefined
+}
+
 /** Bands closer than this leave no room for a score between them. */
 const minBand = 0.01
 /** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
@@ -39,13 +46,12 @@ const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).comp
 
 /**
  * @param fileName only for messages
- * @param coverage the judges that it may escalate to
  * @throws ConstitutionError with every problem found
  */
 export function parseConstitution(
   yamlText: string,
   fileName: string,
-  coverage: Coverage = {},
+  { name, coverage = {} }: ReadOptions = {},
   detectors: readonly Detector[] = allDetectors
 ): Constitution {
   if (yamlText.length > maxLength) {
@@ -73,6 +79,9 @@ export function parseConstitution(
   const checked = source as ConstitutionSource
   if (checked.bands.high - checked.bands.middle < minBand) {
     problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
+  }
+  if (name !== undefined && checked.name !== name) {
+    problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
   const lexicons = readLexicons(checked.lexicons ?? {}, problems)
   const rules = readRules({ source: checked, lexicons, detectors, problems })

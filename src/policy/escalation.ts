@@ -49,8 +49,9 @@ interface Given {
 function readCategories(entry: EscalationSource, path: Path, { source, coverage, problems }: Given): Category[] {
   const covered = Object.hasOwn(coverage, entry.judge) ? coverage[entry.judge] : undefined
   if (covered === undefined) {
-    const known = Object.keys(coverage).join(', ') || 'none'
-    problems.add([...path, 'judge'], `"${entry.judge}" is not configured; configured under "judges": ${known}`)
+    const accepted = Object.keys(coverage)
+    const message = `"${entry.judge}" is not configured; configured under "judges": ${accepted.join(', ') || 'none'}`
+    problems.add([...path, 'judge'], message, { accepted })
     return []
   }
   const isActedOn = (category: Category) => source.categories[category].high !== 'permit'

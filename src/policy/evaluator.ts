@@ -2,22 +2,17 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../clock.js'
-import { compilePolicy } from './compile.js'
-import { type Constitution, parseConstitution } from './constitution.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
+import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator } from './evaluation.js'
 import { createIdSource } from './ids.js'
-import { Judge, type JudgeInput, type Verdict } from './judge.js'
+import type { JudgeInput, Verdict } from './judge.js'
 import type { Judges } from './judges.js'
 import { createPool } from './pool.js'
-import { ConstitutionError } from './problems.js'
-import { readConstitution } from './read.js'
 import { boostOf, memorySessions, nextState, type SessionStore, textOfTurn, turnOf } from './session.js'
 
 export interface EvaluatorOptions {
-  /** YAML files by name. */
-  constitutions: Readonly<Record<string, string>>
   clock: Clock
   /** For texts judged in another thread, ms. Default 2000. */
   deadlineMs?: number
@@ -40,10 +35,8 @@ export interface Explanation {
 
 export interface PolicyEvaluator extends Evaluator {
   explain(input: EvaluationInput, constitution?: string): Promise<Explanation>
-  /** Puts exactly these files in force, all or none. @throws ConstitutionError, or the file system's error */
-  reload(constitutions: Readonly<Record<string, string>>): Promise<void>
-  /** Puts a constitution's text in force under its own name. @throws ConstitutionError */
-  add(yamlText: string, fileName?: string): { name: string; version: string }
+  /** Puts a constitution in force under its own name, at once: a call under way ends with the one it began with. */
+  put(entry: PolicyEntry): void
   readonly sessions: SessionStore
   /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
   uncoveredChars(): number
@@ -57,44 +50,33 @@ export class EvaluatorError extends Error {
   }
 }
 
-interface Entry {
-  judge: Judge
-  /** Names this text of this constitution for the worker threads. */
-  key: string
-}
-type Entries = ReadonlyMap<string, Entry>
-
 /** What a part costs besides its characters, in characters: many tiny parts are a long text too. */
 const partCost = 32
 
-export async function createEvaluator(options: EvaluatorOptions): Promise<PolicyEvaluator> {
+/** An evaluator on files alone. @throws ConstitutionError, or the file system's error */
+export async function createEvaluator({
+  constitutions,
+  ...options
+}: EvaluatorOptions & { constitutions: Readonly<Record<string, string>> }): Promise<PolicyEvaluator> {
+  const entries: PolicyEntry[] = []
+  for (const [name, file] of Object.entries(constitutions)) {
+    const read = { name, coverage: options.judges?.coverage }
+    entries.push(entryOf(await loadPolicy(await readFile(file, 'utf8'), file, read)))
+  }
+  return evaluatorOf(entries, options)
+}
+
+/** @param initial read for the same judges */
+export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOptions): PolicyEvaluator {
   const { clock, deadlineMs = 2000, inlineLimit = 32_768 } = options
   const sessions = options.sessions ?? memorySessions(clock)
   const judges = options.judges ?? noJudges
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
   const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
-  let generation = 0
   let uncovered = 0
-  let entries = await readAll(options.constitutions)
-
-  function compile(constitution: Constitution): Entry {
-    const judge = new Judge(compilePolicy(constitution))
-    return { judge, key: `${judge.policy.label}#${++generation}` }
-  }
-
-  async function readAll(files: Readonly<Record<string, string>>): Promise<Entries> {
-    const read = new Map<string, Entry>()
-    for (const [name, file] of Object.entries(files)) {
-      const entry = compile(await readConstitution(await readFile(file, 'utf8'), file, judges.coverage))
-      const own = entry.judge.policy.constitution.name
-      if (own !== name) {
-        const message = `is "${own}", but the file is configured as "${name}"`
-        throw new ConstitutionError(file, [{ line: 1, column: 1, path: 'name', message }])
-      }
-      read.set(name, entry)
-    }
-    return read
-  }
+  const entries = new Map<string, PolicyEntry>()
+  const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
+  for (const entry of initial) put(entry)
 
   function judge(input: EvaluationInput, name: string): Verdict | Promise<Verdict> {
     const entry = entries.get(name)
@@ -178,15 +160,7 @@ export async function createEvaluator(options: EvaluatorOptions): Promise<Policy
         rules: verdict.rules
       }
     },
-    async reload(constitutions) {
-      entries = await readAll(constitutions)
-    },
-    add(yamlText, fileName = 'constitution') {
-      const entry = compile(parseConstitution(yamlText, fileName, judges.coverage))
-      const { name, version } = entry.judge.policy.constitution
-      entries = new Map(entries).set(name, entry)
-      return { name, version }
-    },
+    put,
     loaded: () =>
       [...entries.values()]
         .map(({ judge: { policy } }) => policy.constitution)

@@ -17,11 +17,9 @@ export function readLexicons(source: Readonly<Record<string, readonly string[]>>
     const known = done.get(name)
     if (known !== undefined) return known
     if (chain.includes(name)) {
-      problems.add(
-        ['lexicons', name],
-        `includes itself: ${[...chain, name].map((step) => `$${step}`).join(' → ')}`,
-        true
-      )
+      problems.add(['lexicons', name], `includes itself: ${[...chain, name].map((step) => `$${step}`).join(' → ')}`, {
+        atKey: true
+      })
       return []
     }
     const phrases = expandList(source[name] ?? [], ['lexicons', name], [...chain, name])
@@ -39,11 +37,9 @@ export function readLexicons(source: Readonly<Record<string, readonly string[]>>
       } else if (Object.hasOwn(source, entry.slice(1))) {
         for (const phrase of resolve(entry.slice(1), chain)) phrases.add(phrase)
       } else {
-        const names = Object.keys(source)
-        problems.add(
-          [...path, i],
-          `unknown lexicon "${entry}"; known: ${names.length === 0 ? 'none' : `$${names.join(', $')}`}`
-        )
+        const accepted = Object.keys(source).map((name) => `$${name}`)
+        const known = accepted.length === 0 ? 'none' : accepted.join(', ')
+        problems.add([...path, i], `unknown lexicon "${entry}"; known: ${known}`, { accepted })
       }
     }
     return [...phrases]
@@ -51,7 +47,7 @@ export function readLexicons(source: Readonly<Record<string, readonly string[]>>
 
   for (const name of Object.keys(source)) {
     if (!namePattern.test(name))
-      problems.add(['lexicons', name], `a lexicon's name must match ${namePattern.source}`, true)
+      problems.add(['lexicons', name], `a lexicon's name must match ${namePattern.source}`, { atKey: true })
     resolve(name, [])
   }
   return { expand: (list, path) => expandList(list, path, []) }

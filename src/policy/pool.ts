@@ -1,4 +1,5 @@
 /** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
+import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
 import type { Constitution } from './constitution.js'
 import type { JudgeInput, Verdict } from './judge.js'
@@ -38,6 +39,8 @@ export interface PoolOptions {
 
 /** Texts that may wait for a thread; more would outlive their deadline. */
 const maxQueue = 64
+/** Versions of which it is remembered that a thread has them; one that is forgotten is offered again. */
+const maxKnown = 32
 /** A thread unused for so long ends, and its memory is given back. */
 const idleTimeoutMs = 300_000
 /** For a thread to load its modules, or to compile a policy; it counts against no text's deadline. */
@@ -66,7 +69,7 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
   }
 
   /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
-  const compiling = new Map<string, Promise<unknown>>()
+  const compiling = new LRUCache<string, Promise<unknown>>({ max: maxKnown })
   function compiled(pool: Piscina, key: string, constitution: Constitution): Promise<unknown> {
     let done = compiling.get(key)
     if (done === undefined) {

@@ -12,6 +12,8 @@ export interface Problem {
   /** `rules[3].weight`; empty for the document as a whole. */
   path: string
   message: string
+  /** What may stand there, where that is a closed set. */
+  accepted?: readonly string[]
 }
 
 /** A constitution that cannot be put in force. `message` lists every problem, one a line, as `file:line:column path: reason`. */
@@ -28,19 +30,26 @@ export class ConstitutionError extends Error {
   }
 }
 
-/** Collects problems, in the order found. `add(path, message, true)` points at the key rather than at its value. */
+export interface ProblemDetail {
+  /** The mistake is the key rather than its value. */
+  atKey?: boolean
+  accepted?: readonly string[]
+}
+
+/** Collects problems, in the order found. */
 export interface Problems {
   readonly list: Problem[]
-  add(path: Path, message: string, atKey?: boolean): void
+  add(path: Path, message: string, detail?: ProblemDetail): void
 }
 
 export function collectProblems(document: Document, lines: LineCounter): Problems {
   const list: Problem[] = []
   return {
     list,
-    add(path, message, atKey = false) {
+    add(path, message, { atKey = false, accepted } = {}) {
       const { line, col } = lines.linePos(offsetOf(document, path, atKey))
-      list.push({ line: Math.max(1, line), column: Math.max(1, col), path: showPath(path), message })
+      const place = { line: Math.max(1, line), column: Math.max(1, col), path: showPath(path) }
+      list.push({ ...place, message, ...(accepted === undefined ? {} : { accepted }) })
     }
   }
 }
@@ -76,7 +85,10 @@ export function addSchemaProblem(problems: Problems, error: ErrorObject, value: 
   const path = pathOf(error.instancePath, value)
   if (error.keyword === 'additionalProperties') {
     path.push(String((error.params as { additionalProperty: string }).additionalProperty))
-    problems.add(path, sentence(error, path), true)
+    const accepted = Object.keys(error.parentSchema?.['properties'] ?? {})
+    problems.add(path, sentence(error, path), { atKey: true, accepted })
+  } else if (error.keyword === 'enum') {
+    problems.add(path, sentence(error, path), { accepted: error.params['allowedValues'] as string[] })
   } else {
     problems.add(path, sentence(error, path))
   }

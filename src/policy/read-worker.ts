@@ -4,10 +4,10 @@ import { parseConstitution } from './constitution.js'
 import { ConstitutionError } from './problems.js'
 import type { ReadAnswer, ReadTask } from './read.js'
 
-const { yamlText, fileName, coverage } = workerData as ReadTask
+const { yamlText, fileName, options } = workerData as ReadTask
 let answer: ReadAnswer
 try {
-  answer = { constitution: parseConstitution(yamlText, fileName, coverage) }
+  answer = { constitution: parseConstitution(yamlText, fileName, options) }
 } catch (error) {
   if (!(error instanceof ConstitutionError)) throw error
   answer = { problems: error.problems }

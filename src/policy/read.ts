@@ -4,37 +4,51 @@
  * and the event loop serves on meanwhile.
  */
 import { Worker } from 'node:worker_threads'
-import { type Constitution, parseConstitution } from './constitution.js'
-import type { Coverage } from './judges.js'
+import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './problems.js'
 import { isBuilt, threadFile } from './thread.js'
 
 export interface ReadTask {
   yamlText: string
   fileName: string
-  coverage: Coverage
+  options: ReadOptions
 }
 
 export type ReadAnswer = { constitution: Constitution } | { problems: readonly Problem[] }
 
-/**
- * @param fileName only for messages
- * @param coverage the judges that it may escalate to
- * @throws ConstitutionError with every problem found
- */
+/** Some thirty times what the largest constitution that is read takes on a busy core. */
+const deadlineMs = 60_000
+/** MB. Aliases within bounds can still make much of little; what does not fit is refused, and the process lives on. */
+const maxHeap = 768
+
+/** See `parseConstitution`. @throws ConstitutionError with every problem found */
 export async function readConstitution(
   yamlText: string,
   fileName: string,
-  coverage: Coverage = {}
+  options: ReadOptions = {}
 ): Promise<Constitution> {
-  if (!isBuilt) return parseConstitution(yamlText, fileName, coverage)
-  const task: ReadTask = { yamlText, fileName, coverage }
+  if (!isBuilt) return parseConstitution(yamlText, fileName, options)
+  const task: ReadTask = { yamlText, fileName, options }
+  const worker = new Worker(threadFile('read-worker'), {
+    workerData: task,
+    resourceLimits: { maxOldGenerationSizeMb: maxHeap }
+  })
   const answer = await new Promise<ReadAnswer>((resolve, reject) => {
-    const worker = new Worker(threadFile('read-worker'), { workerData: task })
+    const refuse = (message: string) => resolve({ problems: [{ line: 1, column: 1, path: '', message }] })
+    const timer = setTimeout(() => {
+      refuse('takes too long to read')
+      void worker.terminate()
+    }, deadlineMs)
     worker.once('message', resolve)
-    worker.once('error', reject)
-    // After an answer this comes too late to matter.
-    worker.once('exit', (code) => reject(new Error(`the thread that read ${fileName} ended with ${code}`)))
+    worker.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('takes too much memory to read')
+      else reject(error)
+    })
+    worker.once('exit', (code) => {
+      clearTimeout(timer)
+      // After an answer this comes too late to matter.
+      reject(new Error(`the thread that read ${fileName} ended with ${code}`))
+    })
   })
   if ('problems' in answer) throw new ConstitutionError(fileName, answer.problems)
   return answer.constitution

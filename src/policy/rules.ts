@@ -118,7 +118,7 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
   ] as const
   for (const [field, owner] of needs) {
     if (source[field] !== undefined && source[owner] === undefined) {
-      problems.add([...path, field], `has no effect without "${owner}"`, true)
+      problems.add([...path, field], `has no effect without "${owner}"`, { atKey: true })
     }
   }
 }
@@ -137,13 +137,14 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
   if (source.detector === undefined) return undefined
   const detector = detectors.find((candidate) => candidate.id === source.detector)
   if (detector === undefined) {
-    const known = detectors.map((candidate) => candidate.id).join(', ')
-    problems.add([...path, 'detector'], `unknown detector; known: ${known}`)
+    const accepted = detectors.map((candidate) => candidate.id)
+    problems.add([...path, 'detector'], `unknown detector; known: ${accepted.join(', ')}`, { accepted })
     return undefined
   }
   for (const [i, kind] of (source.kinds ?? []).entries()) {
     if (!detector.kinds.includes(kind)) {
-      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${detector.kinds.join(', ')}`)
+      const accepted = detector.kinds
+      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${accepted.join(', ')}`, { accepted })
     }
   }
   const kinds = source.kinds === undefined ? undefined : new Set(source.kinds)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { detectors } from '../../src/detectors/index.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
+import { categories } from '../../src/policy/evaluation.js'
 import { ConstitutionError } from '../../src/policy/problems.js'
 import { source } from './support.js'
 
@@ -222,6 +223,37 @@ for (const [what, yaml, expected] of mistakes) {
     t.match(error.message, /^bad\.yaml:\d+:\d+ /m)
   })
 }
+
+t.test('where a closed set is accepted, it comes as a list too', async (t) => {
+  const yaml = source({
+    lexicons: 'words: [a]',
+    rules: `
+  - { name: a, category: greed, weight: 0.5, any: [x] }
+  - { name: b, category: hate, weight: 0.5, any: [x], colour: red }`
+  })
+  const problemsOf = (text: string) => {
+    try {
+      parseConstitution(text, 'bad.yaml')
+    } catch (error) {
+      if (error instanceof ConstitutionError) return error.problems
+    }
+    throw new Error('no ConstitutionError was thrown')
+  }
+  const [category, field] = problemsOf(yaml)
+  t.same(category?.accepted, [...categories])
+  t.ok(field?.accepted?.includes('unless'))
+  const named = source({
+    lexicons: 'words: [a]',
+    rules: `
+  - { name: a, category: hate, weight: 0.5, any: [$wrods] }
+  - { name: b, category: hate, weight: 0.5, detector: persons }
+  - { name: c, category: hate, weight: 0.5, detector: obfuscation, kinds: [ghost] }`
+  })
+  const [lexicon, detector, kind] = problemsOf(named)
+  t.same(lexicon?.accepted, ['$words'])
+  t.ok(detector?.accepted?.includes('secrets'))
+  t.ok(kind?.accepted?.includes('hidden_text'))
+})
 
 t.test('line and column point at the value, and at the key where the key is what is wrong', async (t) => {
   const yaml = source({

@@ -331,7 +331,11 @@ const mistakes: [string, string, string, RegExp][] = [
 
 t.test('each mistake is found at load, with its line and place', async (t) => {
   for (const [name, entry, path, says] of mistakes) {
-    const error = t.throws(() => parseConstitution(escalating(entry), 'bad.yaml', coverage), ConstitutionError, name)
+    const error = t.throws(
+      () => parseConstitution(escalating(entry), 'bad.yaml', { coverage }),
+      ConstitutionError,
+      name
+    )
     const { problems } = error as unknown as ConstitutionError
     t.equal(problems.length, 1, name)
     t.match(problems[0], { path, message: says }, name)
@@ -339,11 +343,11 @@ t.test('each mistake is found at load, with its line and place', async (t) => {
   }
   const twice = escalating('{ judge: guard, categories: [self_harm] }', '{ judge: second }')
   t.throws(
-    () => parseConstitution(twice, 'bad.yaml', coverage),
+    () => parseConstitution(twice, 'bad.yaml', { coverage }),
     /escalate\[1\]: "self_harm" is escalated by escalate\[0\] already/
   )
   t.throws(() => parseConstitution(escalating(both), 'bad.yaml'), /configured under "judges": none/)
-  t.same(parseConstitution(escalating(both), 'good.yaml', coverage).escalate, [
+  t.same(parseConstitution(escalating(both), 'good.yaml', { coverage }).escalate, [
     {
       judge: 'guard',
       above: 0.25,

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/clock.js'
+import { entryOf, loadPolicy, numbered } from '../../src/policy/entry.js'
 import type { Evaluation } from '../../src/policy/evaluation.js'
 import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'
 import { ConstitutionError } from '../../src/policy/problems.js'
@@ -26,6 +27,8 @@ async function start(t: Test, options: Partial<EvaluatorOptions> = {}, text = so
   t.teardown(() => evaluator.close())
   return { evaluator, file }
 }
+
+const entry = async (text: string) => entryOf(await loadPolicy(text, 'put.yaml'))
 
 /** The parts of an evaluation that the text alone determines. */
 function verdictOf({ evaluation_id: _id, decision_time_ms: _time, ...rest }: Evaluation) {
@@ -109,23 +112,15 @@ t.test('worker threads', async (t) => {
     t.ok(ticks > 0, 'timers ran meanwhile')
   })
 
-  t.test('a reload puts all files in force or none', async (t) => {
-    const { evaluator, file } = threaded
-    const before = verdictOf(await evaluator.evaluate(call('kill it')))
-    await writeFile(file, source({ rules: '  - { name: x, category: nonsense, weight: 1, any: [x] }' }))
-    await t.rejects(evaluator.reload({ default: file }), ConstitutionError)
-    await t.rejects(evaluator.reload({ other: file }), ConstitutionError)
-    await t.rejects(evaluator.reload({ default: `${file}.absent` }), { code: 'ENOENT' })
-    t.same(verdictOf(await evaluator.evaluate(call('kill it'))), before)
-    await writeFile(
-      file,
-      source({ version: '2', rules: '  - { name: other, category: violence, weight: 0.9, any: [x] }' })
-    )
-    await t.rejects(evaluator.reload({ wrong_name: file }), /configured as "wrong_name"/)
-    await evaluator.reload({ default: file })
+  t.test('a constitution that is put in force judges what comes after, in every thread', async (t) => {
+    const { evaluator } = threaded
+    const long = `${'word '.repeat(20_000)} kill it`
+    const underWay = evaluator.evaluate(call(long))
+    const changed = source({ version: '2', rules: '  - { name: other, category: violence, weight: 0.9, any: [word] }' })
+    evaluator.put(await entry(changed))
+    t.match(await underWay, { decision: 'depends', policy: 'default@1' }, 'what was under way ends as it began')
     t.match(await evaluator.evaluate(call('kill it')), { decision: 'permit', policy: 'default@2' })
-    const long = await evaluator.evaluate(call(`${'word '.repeat(20_000)} x`))
-    t.match(long, { decision: 'forbid', policy: 'default@2' }, 'worker threads follow')
+    t.match(await evaluator.evaluate(call(long)), { decision: 'forbid', policy: 'default@2' }, 'worker threads follow')
     t.same(evaluator.loaded(), [{ name: 'default', version: '2' }])
   })
 })
@@ -157,18 +152,32 @@ t.test('an unknown constitution is an error', async (t) => {
   t.throws(() => evaluator.evaluate(call('x'), 'other'), EvaluatorError)
 })
 
-t.test('a constitution can be added from text beside the others', async (t) => {
+t.test('a constitution is put in force beside the others, under the number that it is given', async (t) => {
   const { evaluator } = await start(t)
   const text = source({
     name: 'strict',
     version: '7',
     rules: '  - { name: all_words, category: hate, weight: 1, any: [word] }'
   })
-  t.same(evaluator.add(text), { name: 'strict', version: '7' })
+  evaluator.put(await entry(text))
   t.match(await evaluator.evaluate(call('word'), 'strict'), { decision: 'forbid', policy: 'strict@7' })
   t.match(await evaluator.evaluate(call('word')), { decision: 'permit', policy: 'default@1' })
-  t.throws(() => evaluator.add(text.replace('weight: 1', 'weight: 2'), 'put'), /put:\d+:\d+ rules\[0\]\.weight/)
-  t.match(evaluator.loaded(), [{ name: 'default' }, { name: 'strict', version: '7' }])
+  evaluator.put(entryOf(numbered(await loadPolicy(text, 'strict.yaml'), 12)))
+  t.match(await evaluator.evaluate(call('word'), 'strict'), { decision: 'forbid', policy: 'strict@12' })
+  t.same(evaluator.loaded(), [
+    { name: 'default', version: '1' },
+    { name: 'strict', version: '12' }
+  ])
+})
+
+t.test('a file that is absent, not valid or of another name is refused with its place', async (t) => {
+  const file = join(t.testdir(), 'default.yaml')
+  const open = (name: string) => createEvaluator({ constitutions: { [name]: file }, clock: systemClock })
+  await t.rejects(open('default'), { code: 'ENOENT' })
+  await writeFile(file, source({ rules: '  - { name: x, category: nonsense, weight: 1, any: [x] }' }))
+  await t.rejects(open('default'), ConstitutionError)
+  await writeFile(file, `# A comment.\n${source({ rules })}`)
+  await t.rejects(open('other'), /default\.yaml:2:7 name: is "default", but the constitution belongs under "other"/)
 })
 
 t.test('an explanation names every rule that matched and what the context did to it', async (t) => {

@@ -1,0 +1,28 @@
+/** A constitution ready to judge. */
+import { compilePolicy, type Policy } from './compile.js'
+import type { ReadOptions } from './constitution.js'
+import { Judge } from './judge.js'
+import { readConstitution } from './read.js'
+
+export interface PolicyEntry {
+  readonly judge: Judge
+  /** Names this text of this constitution for the worker threads; never used twice in a process. */
+  readonly key: string
+}
+
+let generation = 0
+
+export function entryOf(policy: Policy): PolicyEntry {
+  return { judge: new Judge(policy), key: `${policy.label}#${++generation}` }
+}
+
+/** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */
+export async function loadPolicy(yamlText: string, fileName: string, options?: ReadOptions): Promise<Policy> {
+  return compilePolicy(await readConstitution(yamlText, fileName, options))
+}
+
+/** The same policy under the number that a store gave it, which verdicts then name. */
+export function numbered(policy: Policy, version: number | string): Policy {
+  const constitution = { ...policy.constitution, version: String(version) }
+  return { ...policy, constitution, label: `${constitution.name}@${version}` }
+}
