@@ -1,12 +1,12 @@
 /**
- * Turns a constitution into what the hot path runs: one automaton over the distinct phrases of all rules, and an index
+ * Turns a constitution into what the hot path runs: one matcher of the distinct phrases of all rules, and an index
  * from each phrase to the clauses that it can complete. A text costs what its own hits cost, however many rules exist.
  */
 import { RE2JS } from 're2js'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
-import { type Automaton, compileAutomaton } from '../text/automaton.js'
 import { foldPhrase } from '../text/fold.js'
+import { Phrases } from '../text/phrases.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
 import { type Screen, screenOf } from './required.js'
@@ -41,7 +41,7 @@ export interface Policy {
   /** `name@version` */
   label: string
   rules: readonly CompiledRule[]
-  automaton: Automaton
+  phrases: Phrases
   /** Groups of phrase `id`: `groupList` from `groupStart[id]` to `groupStart[id + 1]`. */
   groupStart: Int32Array
   groupList: Int32Array
@@ -101,7 +101,7 @@ export function compilePolicy(constitution: Constitution, detectors: readonly De
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
-    automaton: compileAutomaton([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
+    phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
     ...table.pack(),
     groupCount: table.members.length,
     clausesOf,

@@ -2,9 +2,10 @@
  * The phrase hits of one view, packed into reused typed arrays and chained by group, so that scanning allocates nothing.
  * Words are counted only when a rule asks how far apart two hits are.
  */
-import { type Automaton, grow, HitList } from '../text/automaton.js'
 import { SPACE } from '../text/characters.js'
 import { Folder, type Span } from '../text/fold.js'
+import { grow, HitList } from '../text/hit-list.js'
+import type { Phrases } from '../text/phrases.js'
 import type { Group, Policy } from './compile.js'
 
 export class Hits {
@@ -13,7 +14,7 @@ export class Hits {
   touchedCount = 0
   readonly #groupStart: Int32Array
   readonly #groupList: Int32Array
-  readonly #automaton: Automaton
+  readonly #phrases: Phrases
   readonly #folder = new Folder()
   /** In the order in which hits end. */
   readonly #found = new HitList()
@@ -26,7 +27,7 @@ export class Hits {
   #words: { from: Int32Array; to: Int32Array } | undefined
 
   constructor(policy: Policy) {
-    this.#automaton = policy.automaton
+    this.#phrases = policy.phrases
     this.#groupStart = policy.groupStart
     this.#groupList = policy.groupList
     this.touched = new Int32Array(policy.groupCount)
@@ -56,7 +57,7 @@ export class Hits {
     this.#found.count = 0
     this.#words = undefined
     if (this.#lists.size > 0) this.#lists.clear()
-    this.#automaton.scan(this.#folder.fold(text), this.#found)
+    this.#phrases.scan(this.#folder.fold(text), this.#found)
     this.#chain()
   }
 

@@ -1,53 +1,11 @@
 /**
- * Many phrases in one pass: Aho and Corasick (1975) as a complete automaton over typed arrays. The cost of a scan is at
- * most one table look-up a character, flat in the number of phrases; it allocates nothing. Phrases begin at words: where
- * none goes on, the rest of the word is passed over.
+ * Many phrases in one pass over characters: Aho and Corasick (1975) as a complete automaton over typed arrays, for phrases
+ * with characters of scripts without spaces, which no row of words can stand for (`phrases.ts` takes the others). The cost
+ * of a scan is at most one table look-up a character, flat in the number of phrases; it allocates nothing.
  */
 import { type Alphabet, alphabetOf, encode } from './alphabet.js'
 import { isUnspaced, SPACE } from './characters.js'
-
-export interface Pattern {
-  /** Folded (`foldPhrase`); a `*` at its end means any ending of its last word. */
-  phrase: string
-  id: number
-}
-
-/** Occurrences of phrases, in typed arrays that are reused and grow: a scan allocates nothing. */
-export class HitList {
-  count = 0
-  id = new Int32Array(1024)
-  /** Offsets into the folded text, without the spaces around the words. */
-  from = new Int32Array(1024)
-  to = new Int32Array(1024)
-
-  add(id: number, from: number, to: number): void {
-    const at = this.count
-    if (at === this.id.length) {
-      this.id = grow(this.id)
-      this.from = grow(this.from)
-      this.to = grow(this.to)
-    }
-    this.id[at] = id
-    this.from[at] = from
-    this.to[at] = to
-    this.count = at + 1
-  }
-}
-
-/** The same array with twice the room. */
-export function grow(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(array.length * 2)
-  larger.set(array)
-  return larger
-}
-
-/** What a folding gives: see `Folder`. */
-export interface FoldedText {
-  readonly units: Uint16Array
-  /** Where the space before each word stands, and after the last the space at the end. */
-  readonly spaces: Int32Array
-  readonly words: number
-}
+import type { FoldedText, HitList, Pattern } from './hit-list.js'
 
 /** No script without spaces comes before Thai. */
 const firstUnspaced = 0xe00

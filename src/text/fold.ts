@@ -5,6 +5,7 @@
  */
 import { DROP, foldAstral, foldUnit, SPACE, UNSPACED } from './characters.js'
 import { serves, sizeFor, UnitReader } from './units.js'
+import { wordReach } from './word-hash.js'
 
 export interface Span {
   start: number
@@ -59,6 +60,10 @@ export class Folder {
   /** Where in `units` the space before each word stands; after the last of them, the space at the end. */
   spaces = new Int32Array(0)
   words = 0
+  /** Whether it holds a letter of a script without spaces. */
+  hasUnspaced = false
+  /** The bytes of `units`, to read two at a time. */
+  view = new DataView(this.units.buffer)
   #offsets = new Int32Array(0)
   #text = ''
   readonly #reader = new UnitReader()
@@ -78,6 +83,7 @@ export class Folder {
     spaces[0] = 0
     let leave = rare
     let wasGap = 1
+    let hasUnspaced = 0
     for (let i = 0; i < length; i++) {
       let answer = answers[input[i]!]!
       if ((answer & leave) !== 0) {
@@ -90,6 +96,7 @@ export class Folder {
           units[n++] = SPACE
         }
         leave = script
+        hasUnspaced |= answer & UNSPACED
       }
       // Whether a letter or a space comes next cannot be foretold: nothing here branches on it.
       const isGap = (answer >> 17) & 1
@@ -108,6 +115,7 @@ export class Folder {
     }
     this.length = n
     this.words = words
+    this.hasUnspaced = hasUnspaced !== 0
     return this
   }
 
@@ -145,10 +153,12 @@ export class Folder {
 
   /** A space may come between any two characters where scripts change. */
   #reserve(length: number): void {
-    const needed = length * 2 + 2
+    // A word is read in one piece, whether it ends earlier or not.
+    const needed = length * 2 + 2 + wordReach
     if (serves(this.units.length, needed)) return
     const size = sizeFor(needed)
     this.units = new Uint16Array(size)
+    this.view = new DataView(this.units.buffer)
     this.#offsets = new Int32Array(size)
     this.spaces = new Int32Array(size)
   }
