@@ -22,7 +22,7 @@ interface ClauseBase {
 }
 export type Clause =
   | (ClauseBase & { kind: 'any' })
-  | (ClauseBase & { kind: 'all'; groups: readonly Group[]; within: number; ordered: boolean })
+  | (ClauseBase & { kind: 'all'; groups: Int32Array; within: number; ordered: boolean })
   | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
 
 export interface CompiledRule extends Omit<Rule, 'context'> {
@@ -115,7 +115,7 @@ function clausesOfRule(rule: CompiledRule, table: GroupTable): Clause[] {
   const clauses: Clause[] = []
   if (rule.any.length > 0) clauses.push({ kind: 'any', rule, key: table.intern(rule.any) })
   if (rule.all.length > 0) {
-    const groups = rule.all.map((group) => table.intern(group))
+    const groups = Int32Array.from(rule.all, (group) => table.intern(group))
     clauses.push({ kind: 'all', rule, key: groups[0]!, groups, within: rule.within, ordered: rule.ordered })
   }
   for (const { anchors, regex, reach } of rule.patterns) {

@@ -4,25 +4,30 @@
  */
 import { SPACE } from '../text/characters.js'
 import { Folder, type Span } from '../text/fold.js'
-import { grow, HitList } from '../text/hit-list.js'
+import { type FoldedText, grow, HitList } from '../text/hit-list.js'
 import type { Phrases } from '../text/phrases.js'
 import type { Group, Policy } from './compile.js'
 
 export class Hits {
-  /** Groups that were hit in the present view: the first `touchedCount`, in the order of their first hits. */
+  /** Key groups of clauses that were hit in the present view: the first `touchedCount`, in the order of their first hits. */
   readonly touched: Int32Array
   touchedCount = 0
   readonly #groupStart: Int32Array
   readonly #groupList: Int32Array
+  readonly #isKey: Uint8Array
   readonly #phrases: Phrases
   readonly #folder = new Folder()
   /** In the order in which hits end. */
   readonly #found = new HitList()
-  /** Chains of hits by group: first and last node of a group, then per node its hit and the next node. */
+  /** Per group the view in which it was hit last; views are counted, so that nothing is cleared between them. */
+  readonly #hitIn: Int32Array
+  #view = 0
+  /** Chains of hits by group: first and last node of a group, then per node its hit and the next node. Made when asked for. */
   readonly #head: Int32Array
   readonly #tail: Int32Array
   #nodeHit = new Int32Array(4096)
   #nodeNext = new Int32Array(4096)
+  #isChained = false
   readonly #lists = new Map<Group, number[]>()
   #words: { from: Int32Array; to: Int32Array } | undefined
 
@@ -30,9 +35,11 @@ export class Hits {
     this.#phrases = policy.phrases
     this.#groupStart = policy.groupStart
     this.#groupList = policy.groupList
+    this.#isKey = Uint8Array.from(policy.clausesOf, (clauses) => (clauses.length > 0 ? 1 : 0))
     this.touched = new Int32Array(policy.groupCount)
-    this.#head = new Int32Array(policy.groupCount).fill(-1)
-    this.#tail = new Int32Array(policy.groupCount).fill(-1)
+    this.#hitIn = new Int32Array(policy.groupCount).fill(-1)
+    this.#head = new Int32Array(policy.groupCount)
+    this.#tail = new Int32Array(policy.groupCount)
   }
 
   /** The view as it was folded for matching, good until the next scan. */
@@ -50,59 +57,93 @@ export class Hits {
   get to(): Int32Array {
     return this.#found.to
   }
+  /** The present view, folded. */
+  get folded(): FoldedText {
+    return this.#folder
+  }
 
   /** Forgets the view before and finds all hits in this one, in its folded reading. */
   scan(text: string): void {
-    for (let i = 0; i < this.touchedCount; i++) this.#head[this.touched[i]!] = -1
     this.#found.count = 0
     this.#words = undefined
+    this.#isChained = false
     if (this.#lists.size > 0) this.#lists.clear()
     this.#phrases.scan(this.#folder.fold(text), this.#found)
-    this.#chain()
+    this.#mark()
+  }
+
+  #mark(): void {
+    const { id, count } = this.#found
+    const groupStart = this.#groupStart
+    const groupList = this.#groupList
+    const hitIn = this.#hitIn
+    const isKey = this.#isKey
+    const { touched } = this
+    const view = this.#nextView()
+    let groups = 0
+    for (let hit = 0; hit < count; hit++) {
+      const end = groupStart[id[hit]! + 1]!
+      for (let i = groupStart[id[hit]!]!; i < end; i++) {
+        const group = groupList[i]!
+        if (hitIn[group] === view) continue
+        hitIn[group] = view
+        touched[groups] = group
+        groups += isKey[group]!
+      }
+    }
+    this.touchedCount = groups
+  }
+
+  /** The number wraps once in two thousand million views. */
+  #nextView(): number {
+    if (this.#view === 0x7fff_ffff) {
+      this.#hitIn.fill(-1)
+      this.#view = 0
+    }
+    return ++this.#view
   }
 
   #chain(): void {
     const { id, count } = this.#found
     const groupStart = this.#groupStart
     const groupList = this.#groupList
-    const head = this.#head
+    const head = this.#head.fill(-1)
     const tail = this.#tail
-    const { touched } = this
-    let nodeHit = this.#nodeHit
-    let nodeNext = this.#nodeNext
     let nodes = 0
-    let groups = 0
     for (let hit = 0; hit < count; hit++) {
       const end = groupStart[id[hit]! + 1]!
       let i = groupStart[id[hit]!]!
-      while (nodes + end - i > nodeHit.length) {
-        nodeHit = grow(nodeHit)
-        nodeNext = grow(nodeNext)
+      while (nodes + end - i > this.#nodeHit.length) {
+        this.#nodeHit = grow(this.#nodeHit)
+        this.#nodeNext = grow(this.#nodeNext)
       }
       for (; i < end; i++) {
         const group = groupList[i]!
-        nodeHit[nodes] = hit
-        nodeNext[nodes] = -1
-        if (head[group] === -1) {
-          head[group] = nodes
-          touched[groups++] = group
-        } else {
-          nodeNext[tail[group]!] = nodes
-        }
+        this.#nodeHit[nodes] = hit
+        this.#nodeNext[nodes] = -1
+        if (head[group] === -1) head[group] = nodes
+        else this.#nodeNext[tail[group]!] = nodes
         tail[group] = nodes++
       }
     }
-    this.touchedCount = groups
-    this.#nodeHit = nodeHit
-    this.#nodeNext = nodeNext
+    this.#isChained = true
   }
 
   has(group: Group): boolean {
-    return this.#head[group] !== -1
+    return this.#hitIn[group] === this.#view
+  }
+
+  /** Whether each of the groups was hit. */
+  hasAll(groups: Int32Array): boolean {
+    const hitIn = this.#hitIn
+    const view = this.#view
+    for (let i = 0; i < groups.length; i++) if (hitIn[groups[i]!] !== view) return false
+    return true
   }
 
   /** Hits of a group in the order in which they end: `for (let n = first(g); n >= 0; n = next(n)) hitOf(n)`. */
   first(group: Group): number {
+    if (!this.#isChained) this.#chain()
     return this.#head[group]!
   }
   next(node: number): number {

@@ -47,6 +47,8 @@ export class Matcher {
     for (let i = 0; i < touchedCount; i++) {
       const group = touched[i]!
       for (const clause of this.#policy.clausesOf[group]!) {
+        // Most clauses end here: an ordinary text holds everyday words of many rules and nothing of what they are about.
+        if (clause.kind === 'all' && !this.#hits.hasAll(clause.groups)) continue
         if (!sink.applies(clause.rule)) continue
         if (clause.kind === 'any') this.#any(clause, view, sink)
         else if (clause.kind === 'all') this.#all(clause, view, sink)

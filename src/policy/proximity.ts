@@ -13,13 +13,12 @@ const maxSteps = 256
 /** The folded range of a match and its hit of each group. @returns whether it was taken as a match, so that the next must begin after it. */
 export type Accept = (from: number, to: number, chosen: readonly number[]) => boolean
 
-/** Reports windows from left to right, each the latest-starting one that ends at its last hit. Linear in the hits. */
+/** Reports windows from left to right, each the latest-starting one that ends at its last hit. Linear in the hits. Every group has one. */
 export function findWindows(clause: AllClause, hits: Hits, accept: Accept): void {
   const { groups, within } = clause
-  if (!groups.every((group) => hits.has(group))) return
-  const cursors = groups.map((group) => hits.first(group))
+  const cursors = Array.from(groups, (group) => hits.first(group))
   /** Hits of each group so far, oldest first; those too far back are passed over by `oldest`. */
-  const recent: number[][] = groups.map(() => [])
+  const recent: number[][] = cursors.map(() => [])
   const chosen: number[] = new Array(groups.length).fill(-1)
 
   for (;;) {
