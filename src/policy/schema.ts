@@ -25,7 +25,8 @@ const PatternSource = Type.Object(
   {
     anchors: Phrases,
     regex: Type.String({ minLength: 1, maxLength: 2000 }),
-    reach: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 }))
+    // No more than the context that a reading keeps around what it changed (`text/rewrite.ts`).
+    reach: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 }))
   },
   closed
 )

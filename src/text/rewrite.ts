@@ -46,8 +46,8 @@ export class Edits {
   }
 }
 
-/** Characters kept on either side of a change: more than any pattern of a rule may reach (1,000). */
-const context = 1_024
+/** Characters kept on either side of a change: more than any pattern of a rule may reach (500), or 50 words of prose take. */
+const context = 512
 
 /** Stands where unchanged text was left out. */
 const gap = '\n--\n'
