@@ -26,7 +26,10 @@ export interface Judgement {
   categories: CategoryVerdict[]
 }
 
-const noScores = Object.fromEntries(categories.map((category) => [category, 0])) as Scores
+/** Every category, none with a signal. */
+export const noScores: Readonly<Scores> = Object.freeze(
+  Object.fromEntries(categories.map((category) => [category, 0])) as Scores
+)
 
 type Bands = Constitution['bands']
 

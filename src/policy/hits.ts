@@ -4,7 +4,7 @@
  */
 import { SPACE } from '../text/characters.js'
 import { Folder, type Span } from '../text/fold.js'
-import { type FoldedText, grow, HitList } from '../text/hit-list.js'
+import { grow, HitList } from '../text/hit-list.js'
 import type { Phrases } from '../text/phrases.js'
 import type { Group, Policy } from './compile.js'
 
@@ -57,11 +57,6 @@ export class Hits {
   get to(): Int32Array {
     return this.#found.to
   }
-  /** The present view, folded. */
-  get folded(): FoldedText {
-    return this.#folder
-  }
-
   /** Forgets the view before and finds all hits in this one, in its folded reading. */
   scan(text: string): void {
     this.#found.count = 0

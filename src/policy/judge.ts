@@ -4,7 +4,7 @@ import type { ChatPart, JsonObject } from '../chat.js'
 import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Policy } from './compile.js'
 import { type ContextEffect, GivenContext } from './context.js'
-import { decide, type Judgement } from './decide.js'
+import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
 import { Findings, type Match } from './findings.js'
@@ -49,6 +49,19 @@ export interface Found {
  */
 const maxRemembered = 64
 
+/** The verdict where nothing matched, whatever the constitution, the context and the session: most calls end here. */
+const quiet = Object.freeze({
+  decision: 'permit',
+  riskScore: 0,
+  scores: noScores,
+  matchedRules: [],
+  missingContext: [],
+  categories: [],
+  detections: [],
+  rules: [],
+  ownRisk: 0
+}) satisfies Partial<Verdict>
+
 /** One per policy and thread. */
 export class Judge {
   readonly policy: Policy
@@ -64,6 +77,7 @@ export class Judge {
   judge(input: JudgeInput): Verdict {
     const { parts, session } = input
     const { matches, charsTotal, charsCovered } = this.find(input)
+    if (matches.length === 0) return { ...quiet, charsTotal, charsCovered }
     const { constitution } = this.policy
     const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, session?.turn ?? 0)
     const judgement = decide(constitution, rules, session?.risk ?? 0)

@@ -158,7 +158,7 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
   [
     'a reach out of range',
     good.replace('any: [stab*]', "patterns: [{ anchors: [x], regex: 'x+', reach: 1001 }]"),
-    [['rules[0].patterns[0].reach', /<= 1000/]]
+    [['rules[0].patterns[0].reach', /<= 500/]]
   ],
   [
     'an unknown detector',
