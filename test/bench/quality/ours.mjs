@@ -1,0 +1,80 @@
+// Sluicegate's own evaluator, in this process, over the built program and its shipped constitution.
+import { fileURLToPath } from 'node:url'
+
+const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
+const root = fileURLToPath(new URL('../../../', import.meta.url))
+
+/** As `sluicegate evaluate` opens it: the settings' constitutions, one evaluator. */
+export async function openEvaluator(constitution = 'default') {
+  const { createEvaluator } = await dist('policy/evaluator.js')
+  const { loadSettings } = await dist('config/load.js')
+  const { systemClock } = await dist('clock.js')
+  const { constitutions } = loadSettings({ env: {}, cwd: root })
+  const file = constitutions[constitution]
+  if (file === undefined)
+    throw new Error(`no constitution "${constitution}" (${Object.keys(constitutions).join(', ')})`)
+  // Long rows are judged in a thread; on a busy machine a thread's first text waits for its start.
+  const evaluator = await createEvaluator({
+    constitutions: { [constitution]: file },
+    clock: systemClock,
+    deadlineMs: 30_000
+  })
+  const { middle } = await bandsOf(file)
+  return {
+    evaluator,
+    middle,
+    label: evaluator.loaded().map(({ name, version }) => `${name}@${version}`)[0],
+    judge: (input) => judge(evaluator, input, constitution),
+    evaluate: (input) => evaluator.evaluate(input, constitution),
+    uncovered: () => evaluator.uncoveredChars(),
+    close: () => evaluator.close()
+  }
+}
+
+async function bandsOf(file) {
+  const { readFile } = await import('node:fs/promises')
+  const { readConstitution } = await dist('policy/read.js')
+  return (await readConstitution(await readFile(file, 'utf8'), file)).bands
+}
+
+/** The detectors by themselves, for the kinds of what they find: a detection of an evaluation names its category only. */
+export async function detectors() {
+  const { personalData } = await dist('detectors/personal-data.js')
+  const { secrets } = await dist('detectors/secrets.js')
+  return { personal_data: personalData, secrets }
+}
+
+/** The body's only text, exactly as the evaluate endpoint and `sluicegate evaluate` read it. */
+export const bareText = (text) => ({
+  parts: [{ role: 'user', text, pointer: '' }],
+  joined: [],
+  context: undefined,
+  session: undefined,
+  direction: 'request'
+})
+
+/** A row as it would travel through a chat route: a document is a tool's result, an answer is judged as one, and a system prompt stands before. */
+export function asChat(row) {
+  const parts = [{ role: row.role, text: row.text, pointer: '/messages/1/content' }]
+  if (typeof row.context.system === 'string' && row.context.system !== '') {
+    parts.unshift({ role: 'system', text: row.context.system, pointer: '/messages/0/content' })
+  }
+  return { ...bareText(''), parts, direction: row.role === 'assistant' ? 'answer' : 'request' }
+}
+
+/** Whether a row's chat reading differs from that of the bare text. */
+export const hasRole = (row) => row.role !== 'user' || typeof row.context.system === 'string'
+
+/** What the tables need of an evaluation, without any text. */
+async function judge(evaluator, input, constitution) {
+  const { evaluation, categories, rules } = await evaluator.explain(input, constitution)
+  return {
+    decision: evaluation.decision,
+    caught: evaluation.decision !== 'permit',
+    forbidden: evaluation.decision === 'forbid',
+    risk: evaluation.risk_score,
+    scores: evaluation.scores,
+    categories,
+    rules
+  }
+}
