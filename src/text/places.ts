@@ -7,13 +7,22 @@ export type Stretches = readonly number[]
 const fewestSingles = 3
 export const longestSeparator = 3
 
+/** What counts as around a word, in units. */
+const strangeContext = 64
+
 export class Places {
   /** Words that mix letters with digits or signs. */
   readonly mixed: number[] = []
   /** Runs that may be base64 or hexadecimal. */
   readonly tokens: number[] = []
-  /** Rows of words that may be bytes in hexadecimal. */
-  readonly pairs: number[] = []
+  /** Rows of words that may be character codes: numbers, bytes in hexadecimal. */
+  readonly codes: number[] = []
+  /** Stretches without white space, longer than words are. */
+  readonly chunks: number[] = []
+  /** Where rows of signs alone begin: no letter, no digit. */
+  readonly symbols: number[] = []
+  /** Rows of words of which few are common in English, with what stands around them; the last may reach beyond the text. */
+  readonly strange: number[] = []
   /** The first of each three single letters in a row, or of two of a script that may be without spaces. */
   readonly singles: number[] = []
   /** The first of each three equal letters. */
@@ -26,6 +35,14 @@ export class Places {
   /** Whether the last words were single letters. */
   get hasSingles(): boolean {
     return this.#firstSingle >= 0
+  }
+
+  /** Notes that the words up to [from, to), and those around them, are strange to English. */
+  addStrange(from: number, to: number): void {
+    const { strange } = this
+    const last = strange.length - 1
+    if (last > 0 && strange[last]! >= from - strangeContext) strange[last] = to + strangeContext
+    else strange.push(Math.max(0, from - strangeContext), to + strangeContext)
   }
 
   addSingle(at: number, code: number): void {
@@ -44,11 +61,11 @@ export class Places {
     this.#foreign = 0
   }
 
-  /** Tokens and pairs together. */
+  /** Tokens and rows of codes together. */
   encoded(): Stretches {
-    if (this.pairs.length === 0) return this.tokens
+    if (this.codes.length === 0) return this.tokens
     const stretches: [from: number, to: number][] = []
-    for (const list of [this.tokens, this.pairs]) {
+    for (const list of [this.tokens, this.codes]) {
       for (let i = 0; i < list.length; i += 2) stretches.push([list[i]!, list[i + 1]!])
     }
     const merged: number[] = []

@@ -3,6 +3,7 @@
  * whose sign is there looks only at the places. Ordinary prose has next to none.
  */
 import { foldUnit, SPACE } from './characters.js'
+import { commonShape } from './common.js'
 import { Places } from './places.js'
 import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
 import { likely, weights } from './rotated.js'
@@ -52,8 +53,14 @@ const wideLetter = LETTER | WIDE | UNUSUAL
 /** Runs shorter than this are neither base64 nor hexadecimal. */
 const shortestToken = 8
 const shortestPadded = 6
-/** Fewer bytes in hexadecimal, set apart, are ordinary. */
-const fewestPairs = 4
+/** Fewer character codes in a row are ordinary. */
+const fewestCodes = 4
+/** Words are shorter, with the punctuation beside them. */
+const shortestChunk = 14
+/** Fewer words in a row without a common one are ordinary in English too. */
+const fewestStrange = 5
+/** Fewer signs in a row are ordinary. */
+const fewestSymbols = 12
 /** Nothing but an encoding writes so much without a space. */
 const longestWord = 64
 
@@ -67,8 +74,12 @@ export function signsOf(text: string): Signs {
   let evidence = 0
   let before = 0
   let backwards = 0
-  let pairs = 0
-  let firstPair = 0
+  let codes = 0
+  let firstCode = 0
+  let chunk = 0
+  let symbols = 0
+  // A common word halves it, any other adds one.
+  let strange = 0
   // A word is of letters and digits; a run, a token and a group hold other signs as well, each its own.
   let word = 0
   let run = 0
@@ -95,15 +106,33 @@ export function signsOf(text: string): Signs {
     before = 0
     bits |= kind | seen
     const size = i - word
+    if (size === 0) {
+      if (i - symbols === fewestSymbols) places.symbols.push(symbols)
+    } else {
+      symbols = i
+    }
     if (size > 1) {
-      if ((seen & (DIGIT | WIDE)) !== 0) backwards += countBackwards(units, word, i)
-      else if (size <= longestBackwards && readsBackwards(units, word, i)) backwards++
-      if (isPair(units, word, i)) {
-        if (pairs++ === 0) firstPair = word
+      let isCode = false
+      if ((seen & (DIGIT | WIDE)) !== 0) {
+        backwards += countBackwards(units, word, i)
+        isCode = (seen & LETTER) === 0 || isHexCode(units, word, i)
       } else {
-        if (pairs >= fewestPairs) places.pairs.push(firstPair, word)
-        pairs = 0
+        if (size <= longestBackwards && readsBackwards(units, word, i)) backwards++
+        const common = commonShape(units, word, i)
+        strange = (strange + 1 - common) >> common
+        if (strange >= fewestStrange) places.addStrange(word, i)
+        isCode = size === 2 && isHex(units[word]!) && isHex(units[word + 1]!)
       }
+      if (isCode) {
+        if (codes++ === 0) firstCode = word
+      } else if (codes > 0) {
+        if (codes >= fewestCodes) places.codes.push(firstCode, word)
+        codes = 0
+      }
+    }
+    if (code <= SPACE) {
+      if (i - chunk >= shortestChunk) places.chunks.push(chunk, i)
+      chunk = i + 1
     }
     seenInRun |= seen
     seenInToken |= seen
@@ -128,7 +157,7 @@ export function signsOf(text: string): Signs {
     }
   }
   places.endSingles()
-  if (pairs >= fewestPairs) places.pairs.push(firstPair, length)
+  if (codes >= fewestCodes) places.codes.push(firstCode, length)
   return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 ? REVERSED : 0), places }
 }
 
@@ -143,12 +172,13 @@ function mayBeToken(units: Uint16Array, from: number, to: number, seen: number, 
   return false
 }
 
-/** Whether a word is a byte in hexadecimal, `6b` or `0x6b`. */
-function isPair(units: Uint16Array, from: number, to: number): boolean {
+/** Whether a word with digits may be bytes in hexadecimal: `6b`, `0x6b`, `686f`. */
+function isHexCode(units: Uint16Array, from: number, to: number): boolean {
   if (!isHex(units[to - 1]!) || !isHex(units[to - 2]!)) return false
-  if (to - from === 2) return true
+  const size = to - from
+  if (size % 2 === 0 && isHex(units[from]!)) return true
   // Whatever stands before an x, or in another script, does not belong to it.
-  const before = units[to - 3]! | 32
+  const before = size > 2 ? units[to - 3]! | 32 : 0
   return before === 120 || before > 127
 }
 

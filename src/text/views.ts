@@ -42,7 +42,7 @@ export function readingsOf(text: string): Readings {
     const before = current
     current = inLetters(shelf, current)
     const { bits, places } = current.signs
-    const mayDecode = bits & ESCAPE || places.tokens.length > 0 || places.pairs.length > 0
+    const mayDecode = bits & ESCAPE || places.tokens.length > 0 || places.codes.length > 0
     const decoding = mayDecode ? decodeOnce(current.text, places) : undefined
     if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
     if (current.signs.bits & ROTATED) current = shelf.add(current, 'rot13', rotatedEdits(current.text))
