@@ -18,6 +18,8 @@ import { registerOverload } from './http/overload.js'
 import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
+import { type OpenJudges, openJudges } from './judges/open.js'
+import { judgeReport } from './observe/record.js'
 import type { Platform } from './platform.js'
 import { createEvaluator, type PolicyEvaluator } from './policy/evaluator.js'
 import { dialectAt } from './proxy/pass.js'
@@ -46,11 +48,8 @@ const maxPeers = 1000
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = given.demo ? await withDemo(given, platform) : given
   const { clock, log, metrics, admission, keys, reviews, storage } = platform
-  const evaluator = await createEvaluator({
-    constitutions: settings.constitutions,
-    clock,
-    sessions: platform.sessions
-  })
+  const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
+  const evaluator = await openEvaluator(settings, platform, judges)
   const proxy = createProxy(
     {
       evaluator,
@@ -112,7 +111,21 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     async close() {
       await proxy.close()
       await evaluator.close()
+      await judges.close()
     }
+  }
+}
+
+async function openEvaluator(
+  { constitutions }: Settings,
+  { clock, sessions }: Platform,
+  judges: OpenJudges
+): Promise<PolicyEvaluator> {
+  try {
+    return await createEvaluator({ constitutions, clock, sessions, judges })
+  } catch (error) {
+    await judges.close()
+    throw error
   }
 }
 

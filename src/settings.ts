@@ -3,6 +3,8 @@
  * milliseconds and sizes in bytes. Rooms take the part they need, never the whole.
  */
 
+import type { Category } from './policy/evaluation.js'
+
 export const dialectIds = ['openai-chat'] as const
 export type DialectId = (typeof dialectIds)[number]
 
@@ -60,6 +62,57 @@ export interface RouteSettings {
   bodyLimit: number
 }
 
+export const judgeTypes = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'onnx'] as const
+export type JudgeType = (typeof judgeTypes)[number]
+
+/** A heavier judge that constitutions may escalate to. */
+export interface JudgeCommon {
+  name: string
+  /** The judge's own labels, each with the categories that it stands for. */
+  labels: Readonly<Record<string, readonly Category[]>>
+  /** Scores from `unsafe` on count as found, up to `safe` as clear, in between as not sure. */
+  thresholds: { unsafe: number; safe: number }
+  /** For one consultation, all its requests together. */
+  timeoutMs: number
+  /** Consultations at once; beyond, one has failed. */
+  maxConcurrent: number
+  /** UTF-16 units of all texts of a consultation. */
+  maxChars: number
+  /** `size` 0: none. */
+  cache: { size: number; ttlMs: number }
+  breaker: { failures: number; openMs: number }
+}
+
+export interface RemoteJudgeSettings extends JudgeCommon {
+  type: Exclude<JudgeType, 'onnx'>
+  /** Up to and without the path of the operation; `…/v1` as a rule. */
+  baseUrl: string
+  /** Sent as a bearer token. */
+  key: string | undefined
+  model: string
+  tls: UpstreamSettings['tls']
+  /** `shieldgemma`: the text of each policy, by label, where it is not the built-in one. */
+  guidelines: Readonly<Record<string, string>>
+  /** `granite-guardian`: where the server's chat template looks for the criterion. */
+  criteria: 'template' | 'system'
+}
+
+export interface OnnxJudgeSettings extends JudgeCommon {
+  type: 'onnx'
+  /** Absolute paths of the model and of a Hugging Face `tokenizer.json`. */
+  model: string
+  tokenizer: string
+  /** The labels in the order of the model's outputs. */
+  outputs: readonly string[]
+  activation: 'softmax' | 'sigmoid'
+  /** Of one window, special tokens included. */
+  maxTokens: number
+  /** Tokens that two windows share. */
+  overlap: number
+}
+
+export type JudgeSettings = RemoteJudgeSettings | OnnxJudgeSettings
+
 export interface Limits {
   livePerMinute: number
   testPerMinute: number
@@ -94,6 +147,8 @@ export interface Settings {
   demo: boolean
   routes: readonly RouteSettings[]
   limits: Limits
+  /** By name. */
+  judges: Readonly<Record<string, JudgeSettings>>
   review: { expiryMs: number; allowOwn: boolean }
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>

@@ -21,6 +21,7 @@ const allowed: Record<string, string[]> = {
   classifier: [],
   detectors: ['text', 'classifier'],
   policy: ['detectors', 'text'],
+  judges: ['policy'],
   storage: ['policy'],
   limits: ['storage'],
   identity: ['storage', 'limits'],
@@ -29,7 +30,7 @@ const allowed: Record<string, string[]> = {
   dialects: ['policy'],
   http: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'storage'],
   proxy: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'http'],
-  config: ['policy', 'identity', 'dialects']
+  config: ['policy', 'identity', 'dialects', 'judges']
 }
 const composition = ['gateway', 'platform', 'server', 'cli', 'index', 'http-proxy', 'library', 'listener', 'demo']
 

@@ -2,6 +2,8 @@
 import { systemClock } from '../clock.js'
 import { ConfigError, loadSettings, weakenings } from '../config/load.js'
 import { parseKey } from '../identity/key-format.js'
+import { noReport } from '../judges/consult.js'
+import { type OpenJudges, openJudges } from '../judges/open.js'
 import { createEvaluator } from '../policy/evaluator.js'
 import { ConstitutionError } from '../policy/problems.js'
 import type { Settings } from '../settings.js'
@@ -21,11 +23,16 @@ export async function check(file: string | undefined): Promise<void> {
     if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
       problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
     }
+    const judges = await openJudges(settings.judges, { clock: systemClock, report: noReport }).catch((error: Error) => {
+      problems.push(error.message)
+    })
     for (const [name, path] of Object.entries(settings.constitutions)) {
-      const outcome = await readConstitution(name, path)
+      if (judges === undefined) break
+      const outcome = await readConstitution(name, path, judges)
       if ('policy' in outcome) policies.push(outcome.policy)
       else problems.push(outcome.problem)
     }
+    await judges?.close()
   }
   if (settings === undefined || problems.length > 0) {
     process.stderr.write(`${problems.join('\n')}\n`)
@@ -35,9 +42,13 @@ export async function check(file: string | undefined): Promise<void> {
 }
 
 /** Compiles it as the server does: a pattern may be well-formed and still not be one that runs in linear time. */
-async function readConstitution(name: string, path: string): Promise<{ policy: string } | { problem: string }> {
+async function readConstitution(
+  name: string,
+  path: string,
+  judges: OpenJudges
+): Promise<{ policy: string } | { problem: string }> {
   try {
-    const evaluator = await createEvaluator({ constitutions: { [name]: path }, clock: systemClock })
+    const evaluator = await createEvaluator({ constitutions: { [name]: path }, clock: systemClock, judges })
     const [loaded] = evaluator.loaded()
     await evaluator.close()
     return { policy: `${loaded?.name}@${loaded?.version}` }
@@ -58,6 +69,7 @@ function summary(settings: Settings, policies: readonly string[]): string {
     `upstreams      ${settings.demo ? 'none: the built-in demo backend' : upstreams.join(', ')}`,
     `routes         ${settings.routes.map(({ id }) => id).join(', ')}`,
     `constitutions  ${policies.join(', ')}`,
+    ...Object.values(settings.judges).map(({ name, type }) => `judge          ${name} (${type})`),
     ...weakenings(settings).map((weakening) => `weakened       ${weakening}`)
   ]
   return `${lines.join('\n')}\n`

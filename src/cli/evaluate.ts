@@ -6,9 +6,13 @@ import { systemClock } from '../clock.js'
 import { loadSettings } from '../config/load.js'
 import { type EvaluateInput, readEvaluateInput } from '../http/evaluate-input.js'
 import { decodeUtf8, parseJson } from '../json/parse.js'
+import { noReport } from '../judges/consult.js'
+import { openJudges } from '../judges/open.js'
 import { type Constitution, parseConstitution } from '../policy/constitution.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import { createEvaluator, type Explanation, type PolicyEvaluator } from '../policy/evaluator.js'
+import type { Coverage } from '../policy/judges.js'
+import type { Settings } from '../settings.js'
 import { evaluateLines } from './jsonl.js'
 import { print, UsageError } from './terminal.js'
 
@@ -29,25 +33,33 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   if (!options.jsonl && text === undefined)
     throw new UsageError('a text is needed, or - for standard input, or --jsonl')
 
-  const file = constitutionFile(options.constitution)
-  const evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock: systemClock })
+  const settings = loadSettings({ env: process.env, cwd: process.cwd() })
+  const file = constitutionFile(settings, options.constitution)
+  const clock = systemClock
+  const judges = await openJudges(settings.judges, { clock, report: noReport })
+  let evaluator: PolicyEvaluator | undefined
   try {
-    const bands = options.explain ? parseConstitution(readFileSync(file, 'utf8'), file).bands : undefined
+    evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges })
+    const bands = options.explain ? readBands(file, judges.coverage) : undefined
     const run = createEvaluate(evaluator, options.constitution, bands)
     if (options.jsonl) await evaluateLines(process.stdin, run)
     else await print(`${JSON.stringify(await run(await readInput(text ?? '', options.context)), null, 2)}\n`)
   } finally {
-    await evaluator.close()
+    await evaluator?.close()
+    await judges.close()
   }
 }
 
-function constitutionFile(name: string): string {
-  const { constitutions } = loadSettings({ env: process.env, cwd: process.cwd() })
+function constitutionFile({ constitutions }: Settings, name: string): string {
   const file = Object.hasOwn(constitutions, name) ? constitutions[name] : undefined
   if (file === undefined) {
     throw new UsageError(`there is no constitution "${name}" (${Object.keys(constitutions).join(', ')})`)
   }
   return file
+}
+
+function readBands(file: string, coverage: Coverage): Constitution['bands'] {
+  return parseConstitution(readFileSync(file, 'utf8'), file, { coverage }).bands
 }
 
 async function readInput(text: string, context: string | undefined): Promise<EvaluateInput> {

@@ -10,6 +10,7 @@ import { parseDuration, parseSize } from '../units.js'
 import { createFileCheck } from './check.js'
 import { type Environment, readEnvironment } from './env.js'
 import { ConfigError, type ConfigFile, type Problem, readConfigFile, showPath } from './file.js'
+import { compileJudges } from './judges.js'
 import { checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
 import { compileUpstreams, type Fail, readTls } from './upstreams.js'
@@ -132,6 +133,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     upstreams,
     demo,
     routes: compileRoutes(config, bodyLimit),
+    judges: compileJudges(config, folder, fail),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

@@ -3,7 +3,8 @@
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
-import { dialectIds, upstreamAuths } from '../settings.js'
+import { categories } from '../policy/evaluation.js'
+import { dialectIds, judgeTypes, upstreamAuths } from '../settings.js'
 import { durationForms, isAddressOrCidr, isHttpPrefix, parseDuration, parseSize, sizeForms } from '../units.js'
 
 /** Timers of Node fire at once beyond this many milliseconds. */
@@ -129,6 +130,59 @@ const route = Type.Object(
   closed
 )
 
+const score = Type.Number({ minimum: 0, maximum: 1, accepts: '0 to 1' })
+const whole = (minimum: number, maximum: number) =>
+  Type.Integer({ minimum, maximum, accepts: `${minimum} to ${maximum}` })
+/** A judge's own words, which may be anything. */
+const byLabel = <T extends Parameters<typeof Type.Record>[1]>(value: T, accepts: string) =>
+  Type.Record(Type.String(), value, { accepts })
+
+const judge = Type.Object(
+  {
+    type: choice(judgeTypes),
+    base_url: Type.Optional(
+      Type.String({
+        format: 'http-prefix',
+        accepts: 'an http or https URL without credentials, query or fragment; keys go to "api_key"'
+      })
+    ),
+    api_key: Type.Optional(
+      Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })
+    ),
+    model: text('the name of the model; for onnx, the path of its file'),
+    timeout: Type.Optional(timeout),
+    max_concurrent: Type.Optional(whole(1, 1024)),
+    max_chars: Type.Optional(whole(1, 1_000_000)),
+    cache: Type.Optional(Type.Object({ size: Type.Optional(whole(0, 1_000_000)), ttl: Type.Optional(period) }, closed)),
+    breaker: Type.Optional(
+      Type.Object({ failures: Type.Optional(whole(1, 1000)), open_for: Type.Optional(period) }, closed)
+    ),
+    thresholds: Type.Optional(Type.Object({ unsafe: Type.Optional(score), safe: Type.Optional(score) }, closed)),
+    categories: Type.Optional(
+      byLabel(
+        Type.Array(choice(categories), { accepts: `of ${categories.join(', ')}` }),
+        'lists of categories by the labels of the judge'
+      )
+    ),
+    tls: Type.Optional(
+      Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
+    ),
+    guidelines: Type.Optional(byLabel(text('the text of a guideline'), 'texts of guidelines by label')),
+    criteria: Type.Optional(choice(['template', 'system'])),
+    tokenizer: Type.Optional(text('the path of a tokenizer.json')),
+    labels: Type.Optional(
+      Type.Array(text('the label of an output'), {
+        minItems: 1,
+        accepts: 'a list of one or more, in the order of the outputs'
+      })
+    ),
+    activation: Type.Optional(choice(['softmax', 'sigmoid'])),
+    max_tokens: Type.Optional(whole(8, 8192)),
+    overlap: Type.Optional(whole(0, 4096))
+  },
+  closed
+)
+
 export const FileSchema = Type.Object(
   {
     server: Type.Optional(
@@ -178,11 +232,13 @@ export const FileSchema = Type.Object(
     review: Type.Optional(
       Type.Object({ expiry: Type.Optional(period), allow_own: Type.Optional(Type.Boolean()) }, closed)
     ),
+    judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file')))
   },
   closed
 )
 export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
+export type FileJudge = Static<typeof judge>
 export type FileRoute = Static<typeof route>
 export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>

@@ -31,14 +31,15 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         ...errorResponses(...judgedErrors)
       }
     },
-    async handler(request) {
+    async handler(request, reply) {
       const caller = callerOf(request)
       const { input_text, context, session_id } = request.body
       checkContextSize(context)
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
         context,
-        session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`
+        session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
+        response: reply.raw
       })
       request.sluicegate.decision = evaluation.decision
       if (evaluation.decision !== 'divert') return { status: 'success', evaluation }

@@ -130,7 +130,8 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         reply.headers(limitHeaders(outcome))
       }
       const results = []
-      for (const text of texts) results.push(readResult(await judge.text(text, { surface: 'moderations' })))
+      for (const text of texts)
+        results.push(readResult(await judge.text(text, { surface: 'moderations', response: reply.raw })))
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {
         id: `modr-${randomBytes(12).toString('hex')}`,

@@ -8,6 +8,8 @@ import { CounterSeries, HistogramSeries } from './series.js'
 /** From 50 µs: an evaluation of a short text takes tens of microseconds, and a bucket that starts at 5 ms would hide it. */
 const evaluationBuckets = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2]
 const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
+/** A local classifier takes milliseconds, a guard model up to seconds. */
+const judgeBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600]
 
 /** What is read when a scrape asks, not when it changes. */
@@ -98,6 +100,14 @@ export function createMetrics(gauges: Gauges) {
       ['route', 'status_class'],
       upstreamBuckets
     ),
+    judgeRequests: counter('judge_requests_total', 'Questions to a judge by what came of them.', ['judge', 'outcome']),
+    judgeDuration: histogram('judge_duration_seconds', 'Time of one question to a judge.', ['judge'], judgeBuckets),
+    judgeBreaker: new Gauge({
+      name: 'sluicegate_judge_breaker_state',
+      help: 'Whether a judge is asked: 0 closed (asked), 1 half open (tried), 2 open (left alone).',
+      labelNames: ['judge'],
+      registers
+    }),
     keyDenials: counter('key_denials_total', 'Requests refused before evaluation, by reason.', ['reason']),
     failOpen: counter('fail_open_total', 'Requests forwarded without a verdict, as configured.', ['route', 'cause']),
     notEvaluated: counter('not_evaluated_total', 'Content that passed unjudged, as configured.', ['reason']),

@@ -1,5 +1,6 @@
 /** Counting one evaluation: the same on every surface, so that dashboards add up. */
 import type { Evaluation } from '../policy/evaluation.js'
+import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 
 export type Surface = 'evaluate' | 'moderations' | 'chat' | 'answer'
@@ -8,4 +9,24 @@ export function recordEvaluation(metrics: Metrics, surface: Surface, evaluation:
   metrics.evaluations.of(surface, evaluation.decision).inc()
   metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
   for (const { rule, category } of evaluation.detections) metrics.ruleMatches.of(rule, category).inc()
+}
+
+const breakerStates: Readonly<Record<string, number>> = { closed: 0, half_open: 1, open: 2 }
+
+/** What is counted and told of the judges that constitutions escalate to. */
+export function judgeReport(metrics: Metrics, log: Log) {
+  // Those of an earlier configuration are gone.
+  metrics.judgeBreaker.reset()
+  return {
+    request(judge: string, outcome: string) {
+      metrics.judgeRequests.inc({ judge, outcome })
+    },
+    duration(judge: string, seconds: number) {
+      metrics.judgeDuration.observe({ judge }, seconds)
+    },
+    breaker(judge: string, state: string) {
+      metrics.judgeBreaker.set({ judge }, breakerStates[state] ?? 0)
+      if (state === 'open') log.warn({ judge }, 'the judge keeps failing and is left alone for a while')
+    }
+  }
 }

@@ -18,10 +18,12 @@ export function evaluate(
   content: ChatContent,
   session: string | undefined
 ): MaybePromise<Evaluation | undefined> {
-  const { deps, route, context } = exchange
+  const { deps, route, context, inbound } = exchange
   const began = deps.clock.monotonic()
   const fail = (error: unknown): undefined => {
     exchange.evaluationMs += deps.clock.monotonic() - began
+    // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
+    if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
     failOpen(exchange, direction, error)
     return undefined
   }
@@ -39,7 +41,7 @@ export function evaluate(
   let verdict: Evaluation | Promise<Evaluation>
   try {
     const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
-    const input = { parts, joined: content.joined, context, session, direction }
+    const input = { parts, joined: content.joined, context, session, direction, cancel: inbound.cancel }
     verdict = deps.evaluator.evaluate(input, route.constitution)
   } catch (error) {
     return fail(error)

@@ -5,6 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { loadSettings, upstreamSettings, weakenings } from '../../src/config/load.js'
 import { FileSchema } from '../../src/config/schema.js'
+import { publishedLabels } from '../../src/judges/labels.js'
 import { problemsOf } from '../support/config.js'
 
 const fixtures = fileURLToPath(new URL('../fixtures/config/', import.meta.url))
@@ -106,6 +107,14 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
   const settings = loadSettings({ env, cwd: '/', file: join(good, 'whole.yaml') })
   const certificate = readFileSync(join(fixtures, 'tls/test.crt'), 'utf8')
   const key = readFileSync(join(fixtures, 'tls/test.key'), 'utf8')
+  const judge = {
+    thresholds: { unsafe: 0.5, safe: 0.2 },
+    timeoutMs: 2000,
+    maxConcurrent: 8,
+    maxChars: 16_000,
+    cache: { size: 1000, ttlMs: 600_000 },
+    breaker: { failures: 5, openMs: 30_000 }
+  }
   const common = {
     method: 'POST',
     dialect: 'openai-chat',
@@ -195,6 +204,49 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         }
       ],
       limits: { livePerMinute: 1000, testPerMinute: 2, failedAuthPerAddressPerMinute: 3 },
+      judges: {
+        guard: {
+          name: 'guard',
+          type: 'shieldgemma',
+          baseUrl: 'https://guard.example/v1',
+          key: 'a-b-guard',
+          model: 'google/shieldgemma-2b',
+          labels: { ...publishedLabels.shieldgemma, harassment: ['harassment', 'hate'], fraud: ['illicit'] },
+          thresholds: { unsafe: 0.7, safe: 0.1 },
+          timeoutMs: 500,
+          maxConcurrent: 2,
+          maxChars: 4000,
+          cache: { size: 0, ttlMs: 60_000 },
+          breaker: { failures: 2, openMs: 5000 },
+          tls: { ca: certificate, cert: certificate, key },
+          guidelines: { fraud: 'no fraud' },
+          criteria: 'template'
+        },
+        granite: {
+          ...judge,
+          name: 'granite',
+          type: 'granite-guardian',
+          baseUrl: 'http://127.0.0.1:11434/v1',
+          key: undefined,
+          model: 'granite',
+          labels: publishedLabels['granite-guardian'],
+          tls: { ca: undefined, cert: undefined, key: undefined },
+          guidelines: {},
+          criteria: 'system'
+        },
+        local: {
+          ...judge,
+          name: 'local',
+          type: 'onnx',
+          model: join(good, 'whole.yaml'),
+          tokenizer: join(good, 'nothing.yaml'),
+          outputs: ['benign', 'attack'],
+          labels: { attack: ['jailbreak', 'prompt_injection'] },
+          activation: 'sigmoid',
+          maxTokens: 256,
+          overlap: 32
+        }
+      },
       review: { expiryMs: 604_800_000, allowOwn: true },
       constitutions: join(good, 'strict.yaml'),
       workers: 1

@@ -1,0 +1,87 @@
+/** A guard model behind an OpenAI-compatible chat endpoint: what is asked, and what is read of its answer. */
+import type { Json, JsonObject } from '../chat.js'
+import { type Asked, JudgeFailure } from './adapter.js'
+import { arrayOf, type JudgeClient, objectOf } from './http.js'
+
+export interface ChatAsk {
+  model: string
+  messages: JsonObject[]
+  max_tokens: number
+  /** Handed to the model's own chat template, as vLLM and SGLang do with it; other servers ignore it. */
+  chat_template_kwargs?: JsonObject
+  logprobs?: true
+  top_logprobs?: number
+}
+
+export interface Completion {
+  text: string
+  /** `stop` for an answer that came to its end. */
+  finish: string
+  /** The tokens of the answer with the alternatives to each, where the server gives them. */
+  tokens: readonly { token: string; top: readonly { token: string; logprob: number }[] }[]
+}
+
+/**
+ * What is judged as a conversation that the templates of guard models take: roles in turn, the user's first, and the last
+ * message is the one that is judged. A request is one turn of the user. An answer is the assistant's turn after an empty
+ * one of the user, since what it answers is not in doubt and is not sent. Texts of several roles are told apart by a line.
+ */
+export function conversation({ texts, direction }: Asked): JsonObject[] {
+  const mixed = new Set(texts.map(({ role }) => role)).size > 1
+  const content = texts.map(({ role, text }) => (mixed ? `[${role}]\n${text}` : text)).join('\n\n')
+  const user = (text: string) => ({ role: 'user', content: text })
+  return direction === 'request' ? [user(content)] : [user(''), { role: 'assistant', content }]
+}
+
+/** @throws JudgeFailure, or the transport's own error */
+export async function complete(client: JudgeClient, ask: ChatAsk, signal: AbortSignal): Promise<Completion> {
+  const body: JsonObject = { ...ask, temperature: 0, stream: false }
+  const reply = await client.post('/chat/completions', body, signal)
+  const choice = objectOf(arrayOf(reply['choices'])?.[0])
+  const text = objectOf(choice?.['message'])?.['content']
+  if (choice === undefined || typeof text !== 'string') {
+    throw new JudgeFailure('invalid_response', 'the judge answered with no chat completion')
+  }
+  const finish = typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : ''
+  const tokens = arrayOf(objectOf(choice['logprobs'])?.['content']) ?? []
+  return { text, finish, tokens: tokens.map(readToken) }
+}
+
+function readToken(value: Json): Completion['tokens'][number] {
+  const { token, top_logprobs: given } = objectOf(value) ?? {}
+  const top = (arrayOf(given) ?? []).flatMap((entry) => {
+    const { token, logprob } = objectOf(entry) ?? {}
+    return typeof token === 'string' && typeof logprob === 'number' ? [{ token, logprob }] : []
+  })
+  return { token: typeof token === 'string' ? token : '', top }
+}
+
+/**
+ * The probability of "yes" against "no" at the token that says the one or the other, as the model cards of ShieldGemma and
+ * Granite Guardian compute it; undefined where the server gave no probabilities.
+ * @param after only tokens behind this text count
+ */
+export function probabilityOfYes({ tokens }: Completion, after = ''): number | undefined {
+  let read = ''
+  for (const { token, top } of tokens) {
+    const isBehind = read.includes(after)
+    read += token
+    if (!isBehind || wordOf(token) === undefined) continue
+    let yes = 0
+    let no = 0
+    for (const entry of top) {
+      const word = wordOf(entry.token)
+      if (word === 'yes') yes += Math.exp(entry.logprob)
+      else if (word === 'no') no += Math.exp(entry.logprob)
+    }
+    const sum = yes + no
+    return Number.isFinite(sum) && sum > 0 ? yes / sum : undefined
+  }
+  return undefined
+}
+
+/** Tokens carry the space before a word, as a space or as the sign that some tokenizers write for it. */
+function wordOf(token: string): 'yes' | 'no' | undefined {
+  const word = token.replace(/^[\s▁Ġ]+|\s+$/g, '').toLowerCase()
+  return word === 'yes' || word === 'no' ? word : undefined
+}

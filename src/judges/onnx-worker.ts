@@ -1,0 +1,144 @@
+/** The thread's side of `onnx.ts`: loads the model once, classifies texts. */
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { workerData } from 'node:worker_threads'
+import { windowsOf } from './windows.js'
+
+export interface OnnxThreadData {
+  model: string
+  tokenizer: string
+  outputs: string[]
+  activation: 'softmax' | 'sigmoid'
+  maxTokens: number
+  overlap: number
+}
+
+export interface OnnxTask {
+  texts: string[]
+  /** Wall time in ms at which nobody waits any more. */
+  until: number
+}
+
+/** What is used of onnxruntime-node (onnxruntime.ai/docs/api/js), which need not be installed. */
+interface Tensor {
+  data: ArrayLike<number>
+  dims: readonly number[]
+}
+interface Session {
+  inputNames: readonly string[]
+  outputNames: readonly string[]
+  inputMetadata: readonly { type?: string }[]
+  run(feeds: Record<string, Tensor>): Promise<Record<string, Tensor>>
+}
+interface Runtime {
+  InferenceSession: { create(path: string, options: object): Promise<Session> }
+  Tensor: new (type: string, data: BigInt64Array | Int32Array, dims: readonly number[]) => Tensor
+}
+
+/** What is used of @huggingface/tokenizers. */
+interface Tokenizer {
+  encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[] }
+}
+interface Tokenizers {
+  Tokenizer: new (tokenizer: object, config: object) => Tokenizer
+}
+
+const settings = workerData as OnnxThreadData
+let loading: Promise<Classify> | undefined
+
+/** @returns the score of each label, the worst of all texts and windows; none where the time was over before the end */
+export default async function classify({ texts, until }: OnnxTask): Promise<number[]> {
+  loading ??= load(settings)
+  const classifyWindow = await loading
+  return classifyWindow(texts, until)
+}
+
+type Classify = (texts: readonly string[], until: number) => Promise<number[]>
+
+async function load({ model, tokenizer, outputs, activation, maxTokens, overlap }: OnnxThreadData): Promise<Classify> {
+  const runtime = await optional<Runtime>('onnxruntime-node')
+  const { Tokenizer } = await optional<Tokenizers>('@huggingface/tokenizers')
+  const encoder = new Tokenizer(JSON.parse(await readFile(tokenizer, 'utf8')) as object, {})
+  const { before, after } = specialTokens(encoder)
+  const size = maxTokens - before.length - after.length
+  if (size <= overlap)
+    throw new Error(`max_tokens leaves ${size} tokens for text, which must be more than overlap (${overlap})`)
+  const session = await runtime.InferenceSession.create(model, {
+    // One thread less than the machine has, at most four: the gateway goes on beside it.
+    intraOpNumThreads: Math.max(1, Math.min(4, availableParallelism() - 1)),
+    logSeverityLevel: 3
+  })
+  const feed = feeds(session, runtime)
+  const output = session.outputNames.includes('logits') ? 'logits' : session.outputNames[0]!
+  const activate = activation === 'softmax' ? softmax : sigmoid
+
+  return async (texts, until) => {
+    const worst = new Array<number>(outputs.length).fill(0)
+    for (const text of texts) {
+      for (const window of windowsOf(encoder.encode(text, { add_special_tokens: false }).ids, size, overlap)) {
+        if (Date.now() > until) return []
+        const logits = (await session.run(feed([...before, ...window, ...after])))[output]
+        const row = Array.from(logits?.data ?? [], Number)
+        if (row.length !== outputs.length || !row.every(Number.isFinite)) {
+          throw new Error(`the model gives ${row.length} outputs where labels names ${outputs.length}`)
+        }
+        for (const [i, score] of activate(row).entries()) worst[i] = Math.max(worst[i]!, score)
+      }
+    }
+    return worst
+  }
+}
+
+/** By a variable, so that the compiler does not ask for a package that need not be there. */
+async function optional<T>(name: string): Promise<T> {
+  try {
+    const module = (await import(name)) as { default?: T } & T
+    return module.default ?? module
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    throw new Error(`needs the package "${name}", which is not installed (npm install ${name})`)
+  }
+}
+
+/** What the tokenizer puts around a text, such as [CLS] and [SEP]: found by what it puts around one. */
+function specialTokens(tokenizer: Tokenizer): { before: number[]; after: number[] } {
+  const text = tokenizer.encode('a', { add_special_tokens: false }).ids
+  const whole = tokenizer.encode('a').ids
+  const start = whole.findIndex((_, i) => text.every((id, j) => whole[i + j] === id))
+  if (start < 0) return { before: [], after: [] }
+  return { before: whole.slice(0, start), after: whole.slice(start + text.length) }
+}
+
+/** The inputs that exported transformers take. @throws an Error that names any other */
+function feeds(session: Session, { Tensor }: Runtime): (ids: readonly number[]) => Record<string, Tensor> {
+  const values: Record<string, (ids: readonly number[]) => readonly number[]> = {
+    input_ids: (ids) => ids,
+    attention_mask: (ids) => ids.map(() => 1),
+    token_type_ids: (ids) => ids.map(() => 0)
+  }
+  const unknown = session.inputNames.find((name) => !Object.hasOwn(values, name))
+  if (unknown !== undefined)
+    throw new Error(`the model has an input "${unknown}" (known: ${Object.keys(values).join(', ')})`)
+  return (ids) =>
+    Object.fromEntries(
+      session.inputNames.map((name, i) => {
+        const list = values[name]!(ids)
+        const tensor =
+          session.inputMetadata[i]?.type === 'int32'
+            ? new Tensor('int32', Int32Array.from(list), [1, list.length])
+            : new Tensor('int64', BigInt64Array.from(list, BigInt), [1, list.length])
+        return [name, tensor]
+      })
+    )
+}
+
+function softmax(row: readonly number[]): number[] {
+  const most = Math.max(...row)
+  const exponents = row.map((value) => Math.exp(value - most))
+  const sum = exponents.reduce((total, value) => total + value, 0)
+  return exponents.map((value) => value / sum)
+}
+
+function sigmoid(row: readonly number[]): number[] {
+  return row.map((value) => 1 / (1 + Math.exp(-value)))
+}

@@ -1,0 +1,53 @@
+/**
+ * A text classifier as an ONNX file, run here: in a thread of its own, since onnxruntime-node computes in the thread that
+ * asks, and tokenizing takes as long as it takes. Both packages are optional (`npm install onnxruntime-node
+ * @huggingface/tokenizers`) and loaded only where a judge of this type is configured. Roles are not told to the model:
+ * every text is classified by itself, long ones in windows, and the worst counts.
+ */
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { OnnxJudgeSettings } from '../settings.js'
+import { type Adapter, JudgeFailure, scoresOf } from './adapter.js'
+import type { OnnxTask, OnnxThreadData } from './onnx-worker.js'
+
+/** For the thread to load its packages and the model. */
+const startMs = 120_000
+
+/** @throws an Error that names the judge and what is missing or wrong */
+export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> {
+  const { name, model, tokenizer, outputs, activation, maxTokens, overlap, labels } = settings
+  const { Piscina } = await import('piscina')
+  const workerData: OnnxThreadData = { model, tokenizer, outputs: [...outputs], activation, maxTokens, overlap }
+  const pool = new Piscina({
+    filename: fileURLToPath(new URL(`./onnx-worker${extname(import.meta.url)}`, import.meta.url)),
+    minThreads: 1,
+    maxThreads: 1,
+    idleTimeout: Number.POSITIVE_INFINITY,
+    workerData
+  })
+  const run = (task: OnnxTask, signal?: AbortSignal): Promise<number[]> =>
+    pool.run(task, signal === undefined ? {} : { signal })
+  try {
+    await run({ texts: ['ready'], until: Number.POSITIVE_INFINITY }, AbortSignal.timeout(startMs))
+  } catch (error) {
+    await pool.destroy()
+    throw new Error(`judges.${name}: ${error instanceof Error ? error.message : 'cannot be loaded'}`)
+  }
+  return {
+    async ask({ texts }) {
+      // Not by the signal: that would end the thread, and the model with it. It looks at the time between two windows.
+      const until = Date.now() + settings.timeoutMs
+      const scores = await run({ texts: texts.map(({ text }) => text), until })
+      if (scores.length !== outputs.length)
+        throw new JudgeFailure('timeout', 'the judge did not come to its end in time')
+      return {
+        scores: scoresOf(
+          labels,
+          scores.map((score, i) => [outputs[i]!, score])
+        ),
+        flagged: false
+      }
+    },
+    close: () => pool.destroy()
+  }
+}

@@ -1,0 +1,53 @@
+/** The judges of a configuration, ready to be asked. */
+import type { Judges } from '../policy/judges.js'
+import type { JudgeSettings, RemoteJudgeSettings } from '../settings.js'
+import type { Adapter } from './adapter.js'
+import { type Consult, type ConsultDeps, createConsult } from './consult.js'
+import { createGraniteGuardian } from './granite-guardian.js'
+import { coverageOf } from './labels.js'
+import { createLlamaGuard } from './llama-guard.js'
+import { createModerations } from './moderations.js'
+import { createOnnx } from './onnx.js'
+import { createShieldGemma } from './shieldgemma.js'
+
+const remote: Readonly<Record<RemoteJudgeSettings['type'], (settings: RemoteJudgeSettings) => Adapter>> = {
+  'openai-moderation': createModerations,
+  'llama-guard': createLlamaGuard,
+  shieldgemma: createShieldGemma,
+  'granite-guardian': createGraniteGuardian
+}
+
+export interface OpenJudges extends Judges {
+  close(): Promise<void>
+}
+
+/**
+ * Nothing is sent before the first question; a local model is loaded, and tried, at once.
+ * @throws an Error that names the judge, where a local model cannot be loaded
+ */
+export async function openJudges(
+  settings: Readonly<Record<string, JudgeSettings>>,
+  deps: ConsultDeps
+): Promise<OpenJudges> {
+  const adapters: Adapter[] = []
+  const consults = new Map<string, Consult>()
+  const close = async () => void (await Promise.all(adapters.map((adapter) => adapter.close())))
+  try {
+    for (const [name, judge] of Object.entries(settings)) {
+      const adapter = judge.type === 'onnx' ? await createOnnx(judge) : remote[judge.type](judge)
+      adapters.push(adapter)
+      consults.set(name, createConsult(judge, adapter, deps))
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    coverage: coverageOf(settings),
+    async consult(name, question) {
+      const consult = consults.get(name)
+      return consult === undefined ? { failure: 'unknown_judge' } : consult(question)
+    },
+    close
+  }
+}
