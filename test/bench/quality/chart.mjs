@@ -7,7 +7,7 @@ const gap = 40
 const line = 20
 
 const escapeXml = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
-const percent = (share) => `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)} %`
+const percent = (share) => `${(share * 100).toFixed(share >= 0.0995 ? 0 : share >= 0.00995 || share === 0 ? 1 : 2)} %`
 
 /** @param results of one run. @returns the SVG document */
 export function drawChart({ systems, about }) {

@@ -1,6 +1,7 @@
 // The results as Markdown. Shares are in per cent with their 95 % interval behind them.
 
-const percent = (value, digits = 1) => (value * 100).toFixed(digits)
+/** One decimal, two below 1 %: there a tenth of a point is a tenth of all false positives. */
+const percent = (value, digits = value > 0 && value < 0.01 ? 2 : 1) => (value * 100).toFixed(digits)
 const share = (rate) =>
   rate === undefined ? '' : `${percent(rate.share)} (${percent(rate.low)}–${percent(rate.high)})`
 const area = (value) =>
