@@ -1,13 +1,15 @@
 // The results as Markdown. Shares are in per cent with their 95 % interval behind them.
 
 /** One decimal, two below 1 %: there a tenth of a point is a tenth of all false positives. */
-const percent = (value, digits = value > 0 && value < 0.01 ? 2 : 1) => (value * 100).toFixed(digits)
-const share = (rate) =>
+const percent = (value, digits = value > 5e-6 && value < 0.01 ? 2 : 1) => (value * 100).toFixed(digits)
+/** A share in per cent with its interval. */
+export const share = (rate) =>
   rate === undefined ? '' : `${percent(rate.share)} (${percent(rate.low)}–${percent(rate.high)})`
 const area = (value) =>
   value === undefined ? '' : `${value.share.toFixed(3)} (${value.low.toFixed(3)}–${value.high.toFixed(3)})`
 
-function table(heads, lines) {
+/** A Markdown table. */
+export function table(heads, lines) {
   const row = (cells) => `| ${cells.map((cell) => String(cell ?? '')).join(' | ')} |`
   return [row(heads), row(heads.map(() => '---')), ...lines.map(row)].join('\n')
 }

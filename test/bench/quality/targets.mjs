@@ -1,7 +1,7 @@
 // What the project set out to reach, beside what was measured.
 
 const show = (share) =>
-  share === undefined ? 'not measured' : `${(share * 100).toFixed(share > 0 && share < 0.01 ? 2 : 1)} %`
+  share === undefined ? 'not measured' : `${(share * 100).toFixed(share > 5e-6 && share < 0.01 ? 2 : 1)} %`
 const area = (value) => (value === undefined ? 'not measured' : value.toFixed(3))
 
 /** @param results of one run. @returns lines of target, measured, reached (undefined where there was nothing to measure) */

@@ -1,0 +1,73 @@
+// The part of the results that the README shows, written between two marks of it, so that no figure is copied by hand.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { share, table } from './report.mjs'
+
+const marks = ['<!-- quality: written by bench:quality -->', '<!-- quality: end -->']
+
+/** @throws where the file has no marks */
+export function writeSummary(file, results) {
+  const text = readFileSync(file, 'utf8')
+  const [start, end] = marks.map((mark) => text.indexOf(mark))
+  if (start < 0 || end < start) throw new Error(`${file} has no place for the summary: ${marks.join(' … ')}`)
+  writeFileSync(file, `${text.slice(0, start)}${marks[0]}\n${summaryOf(results)}\n${text.slice(end)}`)
+}
+
+const groupNames = {
+  'benign prompts': 'ordinary prompts and questions',
+  'look-alikes': 'harmless sentences with dangerous words',
+  'benign documents': 'harmless documents, as tool results',
+  'harmful requests': 'harmful requests',
+  jailbreak: 'jailbreaks in the wild',
+  'direct injection': 'prompt injection by the user',
+  'indirect injection': 'prompt injection in documents',
+  answers: "models' answers",
+  comments: 'toxic and hateful comments'
+}
+
+function summaryOf({ about, groups, targets, systems }) {
+  const groupLines = Object.entries(groupNames).flatMap(([value, name]) => {
+    const group = groups.find((entry) => entry.value === value)
+    if (group === undefined) return []
+    const { recall, falsePositives } = group
+    const number = (recall.notPermitted?.of ?? 0) + (falsePositives.notPermitted?.of ?? 0)
+    return [
+      [
+        name,
+        number,
+        share(recall.notPermitted),
+        share(recall.forbidden),
+        share(falsePositives.notPermitted),
+        share(falsePositives.forbidden)
+      ]
+    ]
+  })
+  const missed = targets.filter(({ reached }) => reached === false)
+  return `${about.policy}, commit ${about.commit}, ${about.rows.toLocaleString('en')} rows, per cent with 95 % intervals:
+
+${table(['texts', 'rows', 'harmful: not permitted', 'harmful: forbidden', 'harmless: not permitted', 'harmless: forbidden'], groupLines)}
+
+On the same rows, up to ${Math.max(...systems.flatMap(({ systems: found }) => found.map(({ recall }) => recall?.of ?? 0))).toLocaleString('en')} of each side, what is caught / what is wrongly stopped:
+
+${table(
+  ['task', 'Sluicegate', 'others'],
+  systems.map(({ task, systems: found }) => {
+    const [own, ...others] = found.filter(({ recall }) => recall !== undefined).map(both)
+    return [task, own.text, others.map(({ system, text }) => `${system} ${text}`).join('; ')]
+  })
+)}
+
+Of ${targets.length} targets ${targets.length - missed.length} are reached${
+    missed.length === 0
+      ? '.'
+      : `; not yet:\n\n${table(
+          ['target', 'measured'],
+          missed.map(({ target, measured }) => [target, measured])
+        )}`
+  }
+`
+}
+
+function both({ system, recall, falsePositives }) {
+  const percent = (value) => (value * 100).toFixed(value > 5e-6 && value < 0.01 ? 2 : 1)
+  return { system, text: `${percent(recall.share)} / ${percent(falsePositives?.share ?? 0)}` }
+}
