@@ -19,6 +19,7 @@ export const errorTable = {
   key_expired: { status: 409, message: 'This key is expired.' },
   already_decided: { status: 409, message: 'This review is decided already.' },
   review_expired: { status: 409, message: 'This review is expired.' },
+  active_changed: { status: 409, message: 'Another version is active than the request expects.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type must be application/json in UTF-8.' },
   unsupported_encoding: {

@@ -5,6 +5,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { upstreamSettings } from './config/load.js'
 import { Fault } from './errors.js'
+import { registerConstitutions } from './http/constitutions.js'
 import { registerDocs } from './http/docs.js'
 import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
@@ -21,7 +22,7 @@ import { clientAddress, compileAddressList } from './identity/address.js'
 import { type OpenJudges, openJudges } from './judges/open.js'
 import { judgeReport } from './observe/record.js'
 import type { Platform } from './platform.js'
-import { createEvaluator, type PolicyEvaluator } from './policy/evaluator.js'
+import { evaluatorOf, type PolicyEvaluator } from './policy/evaluator.js'
 import { dialectAt } from './proxy/pass.js'
 import { registerProxy } from './proxy/plugin.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
@@ -101,6 +102,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       })
       registerKeys(app, keys)
       registerReviews(app, reviews, metrics)
+      registerConstitutions(app, platform.constitutions)
       registerMetrics(app, metrics, { posture: 'key', scope: 'safety:metrics', cost: 0 })
     },
     async registerOps(app) {
@@ -110,6 +112,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     },
     async close() {
       await proxy.close()
+      platform.enforcement.release(evaluator)
       await evaluator.close()
       await judges.close()
     }
@@ -118,11 +121,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
 
 async function openEvaluator(
   { constitutions }: Settings,
-  { clock, sessions }: Platform,
+  { clock, sessions, enforcement }: Platform,
   judges: OpenJudges
 ): Promise<PolicyEvaluator> {
   try {
-    return await createEvaluator({ constitutions, clock, sessions, judges })
+    return await enforcement.open(constitutions, judges.coverage, (entries) =>
+      evaluatorOf(entries, { clock, sessions, judges })
+    )
   } catch (error) {
     await judges.close()
     throw error

@@ -3,11 +3,13 @@
  * metrics. Opened once per process; gateways come and go in front of it.
  */
 import { type Clock, systemClock } from './clock.js'
-import { weakenings } from './config/load.js'
+import { isShipped, weakenings } from './config/load.js'
+import { ConstitutionService } from './constitutions/constitution-service.js'
+import { Enforcement } from './constitutions/enforcement.js'
 import { startDemo } from './demo.js'
 import { type Admission, createAdmission } from './identity/admission.js'
 import { parseKey } from './identity/key-format.js'
-import { KeyService } from './identity/key-service.js'
+import { firstAccount, KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
 import { createLimiter } from './limits/limiter.js'
@@ -22,6 +24,9 @@ import type { Storage } from './storage/contracts.js'
 import { createMemoryCounters } from './storage/memory/counters.js'
 import { openStorage } from './storage/open.js'
 
+/** How soon an activation by another process on the same storage, such as the command, is in force here. */
+const refreshEveryMs = 5_000
+
 export interface PlatformOptions {
   clock?: Clock
   log?: Log
@@ -35,6 +40,9 @@ export interface Platform {
   readonly admission: Admission
   readonly keys: KeyService
   readonly reviews: ReviewService
+  readonly constitutions: ConstitutionService
+  /** Which constitutions are in force, whatever gateway asks. */
+  readonly enforcement: Enforcement
   readonly sessions: SessionStore
   /**
    * Creates the first key where the store has none and returns it in full, to be shown once. Called when everything else
@@ -87,6 +95,39 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
   }
   const reviewDeps = { reviews: storage.reviews, clock, seal: createSeal(dataKey.key), ...settings.review }
   const reviews = new ReviewService(reviewDeps)
+  const enforcement = new Enforcement({
+    store: storage.constitutions,
+    account: firstAccount,
+    clock,
+    isShipped,
+    adopted({ name, from, to }) {
+      log.info({ name, from, to }, 'the file of a constitution was put in force')
+      const data = { name, from, to, origin: 'file' }
+      storage.audit.append({
+        at: clock.now(),
+        kind: 'constitution.activated',
+        account: firstAccount,
+        keyId: null,
+        data
+      })
+    }
+  })
+  const constitutions = new ConstitutionService({
+    store: storage.constitutions,
+    account: firstAccount,
+    audit: storage.audit,
+    clock,
+    enforcement,
+    origin: 'api'
+  })
+  const refreshing = setInterval(() => {
+    enforcement
+      .refresh()
+      .catch((error) =>
+        log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
+      )
+  }, refreshEveryMs)
+  refreshing.unref()
   const metrics = createMetrics({
     reviews: () => reviews.backlog(),
     sessions: () => sessions.size,
@@ -112,6 +153,8 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     admission,
     keys,
     reviews,
+    constitutions,
+    enforcement,
     sessions,
     async firstKey() {
       const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
@@ -131,6 +174,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
       inForce = { settings: next, evaluator }
     },
     async close() {
+      clearInterval(refreshing)
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
       await storage.close()

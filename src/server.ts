@@ -21,6 +21,7 @@ export interface ServeOptions {
 export interface Serving {
   url: string
   opsUrl: string
+  /** Safe to call twice. */
   close(): Promise<void>
 }
 
@@ -37,7 +38,10 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
     return next
   }
   const platform = await openPlatform(settings, { log })
-  let current = await assemble(settings, platform)
+  let current = await assemble(settings, platform).catch(async (error: unknown) => {
+    await platform.close()
+    throw error
+  })
 
   const main = createListener((request, response) => current.handle(request, response), settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
@@ -73,14 +77,19 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) announce(url, settings, firstKey)
 
+  let closing: Promise<void> | undefined
+  async function close(): Promise<void> {
+    watcher.close()
+    await Promise.all([drain(main, drainMs), drain(ops, 1_000)])
+    await current.close()
+    await platform.close()
+  }
   return {
     url,
     opsUrl,
-    async close() {
-      watcher.close()
-      await Promise.all([drain(main, drainMs), drain(ops, 1_000)])
-      await current.close()
-      await platform.close()
+    close() {
+      closing ??= close()
+      return closing
     }
   }
 }

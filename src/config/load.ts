@@ -182,6 +182,11 @@ function storageUrl({
   return undefined
 }
 
+/** Whether a file is one that ships with the program, and so changes with an upgrade of it. */
+export function isShipped(file: string): boolean {
+  return file.startsWith(shipped)
+}
+
 function shippedConstitutions(): Record<string, string> {
   const folder = join(shipped, 'constitutions')
   if (!existsSync(folder)) return {}

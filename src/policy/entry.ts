@@ -1,10 +1,11 @@
 /** A constitution ready to judge. */
 import { compilePolicy, type Policy } from './compile.js'
 import type { ReadOptions } from './constitution.js'
+import type { HeldPolicy } from './evaluation.js'
 import { Judge } from './judge.js'
 import { readConstitution } from './read.js'
 
-export interface PolicyEntry {
+export interface PolicyEntry extends HeldPolicy {
   readonly judge: Judge
   /** Names this text of this constitution for the worker threads; never used twice in a process. */
   readonly key: string
@@ -13,7 +14,8 @@ export interface PolicyEntry {
 let generation = 0
 
 export function entryOf(policy: Policy): PolicyEntry {
-  return { judge: new Judge(policy), key: `${policy.label}#${++generation}` }
+  const { label } = policy
+  return { label, judge: new Judge(policy), key: `${label}#${++generation}` }
 }
 
 /** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */

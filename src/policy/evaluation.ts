@@ -92,13 +92,21 @@ export interface EvaluationInput {
   cancel?: Cancellation | undefined
 }
 
+/** One version of a constitution. Whoever holds it is judged by it, whatever is put in force meanwhile. */
+export interface HeldPolicy {
+  /** `name@version` */
+  readonly label: string
+}
+
 /**
  * The policy decision point. Returns at once for short texts; long ones are judged off the event loop, doubtful ones wait
  * for the judge that the constitution names, and both come as a promise, which is rejected (never resolved with less) on time-out, crash or partial coverage.
  */
 export interface Evaluator {
-  /** `constitution` is a name; the version in force is used. */
-  evaluate(input: EvaluationInput, constitution?: string): Evaluation | Promise<Evaluation>
+  /** `constitution` is a name, of which the version in force is used, or a version that is held. */
+  evaluate(input: EvaluationInput, constitution?: string | HeldPolicy): Evaluation | Promise<Evaluation>
+  /** The version in force, for the evaluations of one exchange; the name itself where there is none. */
+  hold(constitution: string): string | HeldPolicy
   /** Name and version of every loaded constitution, for metrics and logs. */
   loaded(): readonly { name: string; version: string }[]
   close(): Promise<void>

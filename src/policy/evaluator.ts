@@ -5,7 +5,7 @@ import type { Clock } from '../clock.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
-import type { Evaluation, EvaluationInput, Evaluator } from './evaluation.js'
+import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
 import { createIdSource } from './ids.js'
 import type { JudgeInput, Verdict } from './judge.js'
 import type { Judges } from './judges.js'
@@ -35,7 +35,7 @@ export interface Explanation {
 
 export interface PolicyEvaluator extends Evaluator {
   explain(input: EvaluationInput, constitution?: string): Promise<Explanation>
-  /** Puts a constitution in force under its own name, at once: a call under way ends with the one it began with. */
+  /** Puts a constitution in force under its own name, at once: a call under way, and whoever holds the one before, ends with that. */
   put(entry: PolicyEntry): void
   readonly sessions: SessionStore
   /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
@@ -78,9 +78,13 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
   for (const entry of initial) put(entry)
 
-  function judge(input: EvaluationInput, name: string): Verdict | Promise<Verdict> {
-    const entry = entries.get(name)
+  function entryFor(constitution: string | HeldPolicy): PolicyEntry {
+    const entry = typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
     if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
+    return entry
+  }
+
+  function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
     const { policy } = entry.judge
     const now = clock.monotonic()
     // Sessions follow what a caller says; an answer is judged by itself.
@@ -139,23 +143,22 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return evaluation
   }
 
-  const labelOf = (name: string) => entries.get(name)?.judge.policy.label ?? name
-
   return {
-    evaluate(input, name = 'default') {
+    evaluate(input, constitution = 'default') {
       const started = clock.monotonic()
-      const label = labelOf(name)
-      const verdict = judge(input, name)
+      const entry = entryFor(constitution)
+      const verdict = judge(input, entry)
       return verdict instanceof Promise
-        ? verdict.then((late) => toEvaluation(late, label, started))
-        : toEvaluation(verdict, label, started)
+        ? verdict.then((late) => toEvaluation(late, entry.label, started))
+        : toEvaluation(verdict, entry.label, started)
     },
-    async explain(input, name = 'default') {
+    hold: (constitution) => entries.get(constitution) ?? constitution,
+    async explain(input, constitution = 'default') {
       const started = clock.monotonic()
-      const label = labelOf(name)
-      const verdict = await judge(input, name)
+      const entry = entryFor(constitution)
+      const verdict = await judge(input, entry)
       return {
-        evaluation: toEvaluation(verdict, label, started),
+        evaluation: toEvaluation(verdict, entry.label, started),
         categories: verdict.categories,
         rules: verdict.rules
       }

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.js'
 import type { Caller } from '../identity/caller.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
-import type { Evaluation, Evaluator } from '../policy/evaluation.js'
+import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
 import type { PathEntry, Route } from './routes.js'
@@ -72,6 +72,8 @@ export interface Exchange {
   readonly chat: ChatRequest
   readonly context: JsonObject | undefined
   readonly session: string | undefined
+  /** Judges the request and all of its answer, whatever is put in force meanwhile. */
+  readonly policy: string | HeldPolicy
   requestVerdict: Evaluation | undefined
   /** The stricter of the verdicts so far: what the response headers of a whole answer tell. */
   verdict: Evaluation | undefined

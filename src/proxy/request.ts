@@ -45,6 +45,7 @@ export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer)
     chat,
     context,
     session: readSession(inbound, chat.session),
+    policy: deps.evaluator.hold(route.constitution),
     requestVerdict: undefined,
     verdict: undefined,
     reviewId: undefined,

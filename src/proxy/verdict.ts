@@ -18,7 +18,7 @@ export function evaluate(
   content: ChatContent,
   session: string | undefined
 ): MaybePromise<Evaluation | undefined> {
-  const { deps, route, context, inbound } = exchange
+  const { deps, policy, context, inbound } = exchange
   const began = deps.clock.monotonic()
   const fail = (error: unknown): undefined => {
     exchange.evaluationMs += deps.clock.monotonic() - began
@@ -42,7 +42,7 @@ export function evaluate(
   try {
     const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
     const input = { parts, joined: content.joined, context, session, direction, cancel: inbound.cancel }
-    verdict = deps.evaluator.evaluate(input, route.constitution)
+    verdict = deps.evaluator.evaluate(input, policy)
   } catch (error) {
     return fail(error)
   }

@@ -37,6 +37,10 @@ const rules: readonly [RegExp, Decision, Category][] = [
 export class MarkerEvaluator implements Evaluator {
   readonly inputs: EvaluationInput[] = []
 
+  hold(constitution: string) {
+    return constitution
+  }
+
   evaluate(input: EvaluationInput): Evaluation | Promise<Evaluation> {
     this.inputs.push(input)
     if (input.parts.some(({ text }) => text.includes('crashme'))) throw new Error('crashed')

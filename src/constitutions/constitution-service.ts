@@ -1,0 +1,247 @@
+/**
+ * Versions of constitutions, and which one is in force (CONTRACT section 5). Knows no transport: the API and the command
+ * use it. Constitutions judge everybody's traffic, so they belong to the account that operates the gateway; for every
+ * other account there are none.
+ */
+import type { Clock } from '../clock.js'
+import { Fault, invalid } from '../errors.js'
+import type { Actor } from '../identity/caller.js'
+import { readConstitution } from '../policy/read.js'
+import type { ConstitutionOrigin, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
+import type { AuditStore } from '../storage/contracts.js'
+import { digestOf } from './digest.js'
+import type { Enforcement } from './enforcement.js'
+import { notFit } from './faults.js'
+import {
+  type ActivationRecord,
+  activationRecord,
+  type ConstitutionRecord,
+  constitutionRecord,
+  type VersionRecord,
+  versionRecord
+} from './record.js'
+
+export interface ConstitutionServiceDeps {
+  store: ConstitutionStore
+  /** The account whose constitutions judge. */
+  account: string
+  audit: Pick<AuditStore, 'append'>
+  clock: Clock
+  enforcement: Enforcement
+  /** Recorded with what is stored and activated through this service. */
+  origin: ConstitutionOrigin
+}
+
+/** With the active version's own record and text, where one is active. */
+export type ActiveConstitution = ConstitutionRecord &
+  Partial<Omit<VersionRecord, keyof ConstitutionRecord> & { source: string }>
+
+export interface Page {
+  limit?: number | undefined
+  /** What `next_cursor` was. */
+  cursor?: string | undefined
+}
+
+export const constitutionName = /^[a-z0-9][a-z0-9_-]{0,63}$/
+/** Names, not versions: a slip of the pen makes a name for good. */
+const maxNames = 100
+const defaultPage = 100
+
+export class ConstitutionService {
+  readonly #deps: ConstitutionServiceDeps
+
+  constructor(deps: ConstitutionServiceDeps) {
+    this.#deps = deps
+  }
+
+  async list(actor: Actor): Promise<{ constitutions: ConstitutionRecord[] }> {
+    const { store, account } = this.#deps
+    if (actor.accountId !== account) return { constitutions: [] }
+    const states = await store.states(account)
+    return { constitutions: await Promise.all(states.map((state) => this.#record(state))) }
+  }
+
+  /** What is in force, with its text. */
+  async get(actor: Actor, name: string): Promise<ActiveConstitution> {
+    const state = await this.#find(actor, name)
+    const record = await this.#record(state)
+    return state.active === null ? record : { ...(await this.version(actor, name, state.active)), ...record }
+  }
+
+  /** Newest first, without texts. */
+  async versions(
+    actor: Actor,
+    name: string,
+    page: Page = {}
+  ): Promise<{ versions: VersionRecord[]; next_cursor?: string }> {
+    const { active } = await this.#find(actor, name)
+    const { store, account } = this.#deps
+    const { shown, next_cursor } = await paged(
+      page,
+      (range) => store.versions(account, name, range),
+      ({ version }) => version
+    )
+    return { versions: shown.map((version) => versionRecord(version, active)), ...next_cursor }
+  }
+
+  async version(actor: Actor, name: string, version: number): Promise<VersionRecord & { source: string }> {
+    const { active } = await this.#find(actor, name)
+    const row = await this.#deps.store.get(this.#deps.account, name, version)
+    if (row === undefined) throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
+    return { ...versionRecord(row, active), source: row.source }
+  }
+
+  /** Newest first. */
+  async activations(
+    actor: Actor,
+    name: string,
+    page: Page = {}
+  ): Promise<{ activations: ActivationRecord[]; next_cursor?: string }> {
+    await this.#find(actor, name)
+    const { store, account } = this.#deps
+    const { shown, next_cursor } = await paged(
+      page,
+      (range) => store.activations(account, name, range),
+      ({ seq }) => seq
+    )
+    return { activations: shown.map(activationRecord), ...next_cursor }
+  }
+
+  /**
+   * Stores a new version and leaves in force what is. The same text as the latest version is that version again.
+   * @throws Fault `validation_error` with every problem of the text
+   */
+  put(
+    actor: Actor,
+    name: string,
+    { source: given, note }: { source: string; note?: string | undefined }
+  ): Promise<{ created: boolean; version: VersionRecord }> {
+    this.#requireOwner(actor)
+    if (!constitutionName.test(name)) throw notFound()
+    const { store, account, clock, enforcement, audit, origin } = this.#deps
+    // What no UTF-8 can hold would come back from the store as another text.
+    const source = Buffer.from(given).toString()
+    const digest = digestOf(source)
+    return enforcement.exclusive(async () => {
+      const states = await store.states(account)
+      const state = states.find((one) => one.name === name)
+      if (state === undefined && states.length >= maxNames) {
+        throw invalid(
+          '',
+          'out_of_range',
+          `There are ${maxNames} constitutions already; store a version of one of them.`
+        )
+      }
+      const [latest] = await store.versions(account, name, { limit: 1 })
+      if (latest?.digest === digest) return { created: false, version: versionRecord(latest, state?.active ?? null) }
+      const { version: declared } = await readConstitution(source, name, {
+        name,
+        coverage: enforcement.coverage
+      }).catch((error: unknown) => {
+        throw notFit(error, 'source')
+      })
+      const at = clock.now()
+      const { version, created } = await store.add({
+        account,
+        name,
+        declared,
+        digest,
+        length: source.length,
+        origin,
+        note: note ?? null,
+        createdAt: at,
+        createdBy: actor.keyId ?? null,
+        source
+      })
+      if (created) {
+        const data = { name, version: version.version, digest, origin }
+        audit.append({ at, kind: 'constitution.stored', account, keyId: actor.keyId ?? null, data })
+      }
+      return { created, version: versionRecord(version, state?.active ?? null) }
+    })
+  }
+
+  /**
+   * Puts a version in force: read and compiled in full, then committed, then in force for every call that begins later.
+   * A call under way ends with the version that it began with.
+   * @throws Fault `not_found`, `active_changed`, or `validation_error` where the stored text is not fit to judge
+   */
+  activate(
+    actor: Actor,
+    name: string,
+    { version, if_active: ifActive }: { version: number; if_active?: number | null | undefined }
+  ): Promise<{ changed: boolean; previous: number | null; constitution: ConstitutionRecord }> {
+    this.#requireOwner(actor)
+    const { store, account, clock, enforcement, audit, origin } = this.#deps
+    return enforcement.exclusive(async () => {
+      const { active } = await this.#find(actor, name)
+      if (ifActive !== undefined && ifActive !== active) throw activeChanged(active)
+      const isInForce = active === version && enforcement.versionOf(name) === version
+      const policy = isInForce
+        ? undefined
+        : await enforcement.load(name, version).catch((error: unknown) => {
+            throw notFit(error, 'version')
+          })
+      const at = clock.now()
+      const by = actor.keyId ?? null
+      const outcome = await store.activate({ account, name, to: version, ifActive, at, by, origin })
+      if (outcome.outcome === 'absent')
+        throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
+      if (outcome.outcome === 'other') throw activeChanged(outcome.from)
+      if (policy !== undefined) enforcement.put(policy, version)
+      const changed = outcome.outcome === 'activated'
+      if (changed) {
+        const data = {
+          name,
+          from: outcome.from,
+          to: version,
+          digest: policy && digestOf(policy.constitution.source),
+          origin
+        }
+        audit.append({ at, kind: 'constitution.activated', account, keyId: by, data })
+      }
+      const constitution = await this.#record(await this.#find(actor, name))
+      return { changed, previous: outcome.from, constitution }
+    })
+  }
+
+  async #record(state: ConstitutionState): Promise<ConstitutionRecord> {
+    const { store, account } = this.#deps
+    const [active] =
+      state.active === null ? [] : await store.versions(account, state.name, { before: state.active + 1, limit: 1 })
+    return constitutionRecord(state, active)
+  }
+
+  async #find(actor: Actor, name: string): Promise<ConstitutionState> {
+    this.#requireOwner(actor)
+    const [state] = await this.#deps.store.states(this.#deps.account, name)
+    if (state === undefined) throw notFound()
+    return state
+  }
+
+  #requireOwner({ accountId }: Actor): void {
+    if (accountId !== this.#deps.account) throw notFound()
+  }
+}
+
+async function paged<T>(
+  { limit = defaultPage, cursor }: Page,
+  read: (range: { before?: number | undefined; limit: number }) => Promise<T[]>,
+  numberOf: (row: T) => number
+): Promise<{ shown: T[]; next_cursor: { next_cursor?: string } }> {
+  if (cursor !== undefined && !/^[1-9]\d{0,14}$/.test(cursor)) {
+    throw invalid('query.cursor', 'invalid_format', 'cursor must be a next_cursor of an earlier answer.')
+  }
+  // One more than asked for tells whether there is a next page.
+  const rows = await read({ before: cursor === undefined ? undefined : Number(cursor), limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  return { shown, next_cursor: rows.length > shown.length ? { next_cursor: String(numberOf(shown.at(-1)!)) } : {} }
+}
+
+function notFound(): Fault {
+  return new Fault('not_found', { message: 'There is no such constitution.' })
+}
+
+function activeChanged(active: number | null): Fault {
+  return new Fault('active_changed', { fields: { active } })
+}

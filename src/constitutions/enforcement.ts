@@ -1,0 +1,208 @@
+/**
+ * Which constitutions are in force in this process, and how they come to be: files of the configuration and versions of
+ * the store in, evaluators out. Whatever is put in force was read and compiled in full before, and is in force for every
+ * call that begins later.
+ *
+ * A file and the store: a file that is new, or that has changed since it was last taken over, becomes a version and is put
+ * in force; while it stays the same, what was activated last stays, over restarts too. A file that ships with the program
+ * changes with an upgrade: found changed at a start, it leaves in force what someone activated.
+ */
+import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../clock.js'
+import { Fault } from '../errors.js'
+import type { Policy } from '../policy/compile.js'
+import { entryOf, loadPolicy, numbered, type PolicyEntry } from '../policy/entry.js'
+import type { PolicyEvaluator } from '../policy/evaluator.js'
+import type { Coverage } from '../policy/judges.js'
+import { ConstitutionError } from '../policy/problems.js'
+import type { ConstitutionFile, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
+import { digestOf } from './digest.js'
+import { createQueue } from './queue.js'
+
+export interface Change {
+  name: string
+  from: number | null
+  to: number
+}
+
+export interface EnforcementDeps {
+  store: ConstitutionStore
+  /** The account whose constitutions judge. */
+  account: string
+  clock: Clock
+  /** Whether a file is one that ships with the program. */
+  isShipped(file: string): boolean
+  /** Told of what a file put in force. */
+  adopted(change: Change): void
+}
+
+interface Standing {
+  version: number
+  entry: PolicyEntry
+}
+
+export class Enforcement {
+  readonly #deps: EnforcementDeps
+  readonly #queue = createQueue()
+  /** One entry a name, shared by every evaluator: an old gateway that still ends its streams included. */
+  #standing = new Map<string, Standing>()
+  readonly #evaluators = new Set<PolicyEvaluator>()
+  #coverage: Coverage = {}
+  #revision = -1
+  #isStart = true
+
+  constructor(deps: EnforcementDeps) {
+    this.#deps = deps
+  }
+
+  /** Reads, stores and activates one after another: of two activations at once, the later one stays. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(work)
+  }
+
+  get coverage(): Coverage {
+    return this.#coverage
+  }
+
+  /** The version that judges in this process; undefined where none of that name does. */
+  versionOf(name: string): number | undefined {
+    return this.#standing.get(name)?.version
+  }
+
+  /**
+   * Takes over the files that changed, all or none, and makes an evaluator of everything that is in force. Where anything
+   * cannot be read, nothing is stored and nothing changes.
+   * @param files YAML files by name
+   * @throws ConstitutionError, or the file system's error
+   */
+  open(
+    files: Readonly<Record<string, string>>,
+    coverage: Coverage,
+    create: (entries: Iterable<PolicyEntry>) => PolicyEvaluator
+  ): Promise<PolicyEvaluator> {
+    return this.exclusive(async () => {
+      const { store, account, clock } = this.#deps
+      const revision = await store.revision()
+      const before = new Map((await store.states(account)).map((state) => [state.name, state]))
+      // What was read for other judges escalates to other judges.
+      const ready = isDeepStrictEqual(coverage, this.#coverage) ? this.#standing : new Map<string, Standing>()
+      const changed = await this.#changedFiles(files, before, coverage)
+      const stays = ({ name, activatedOrigin }: ConstitutionState) =>
+        changed.get(name)?.file.displaces !== true && (!changed.has(name) || activatedOrigin !== 'file')
+      const standing = new Map<string, Standing>()
+      for (const state of before.values()) {
+        if (state.active !== null && stays(state))
+          standing.set(state.name, await this.#standingOf(state.name, state.active, ready, coverage))
+      }
+      const adopted = await store.adopt(
+        [...changed.values()].map(({ file }) => file),
+        clock.now()
+      )
+      for (const { name, active } of await store.states(account)) {
+        if (active === null || standing.get(name)?.version === active) continue
+        const policy = adopted.some((one) => one.name === name && one.to === active) && changed.get(name)?.policy
+        standing.set(name, policy ? standingOf(policy, active) : await this.#standingOf(name, active, ready, coverage))
+      }
+      this.#standing = standing
+      this.#coverage = coverage
+      this.#revision = revision
+      this.#isStart = false
+      for (const change of adopted) this.#deps.adopted(change)
+      const evaluator = create([...standing.values()].map(({ entry }) => entry))
+      this.#evaluators.add(evaluator)
+      return evaluator
+    })
+  }
+
+  /** Lets go of an evaluator that is no longer asked. */
+  release(evaluator: PolicyEvaluator): void {
+    this.#evaluators.delete(evaluator)
+  }
+
+  /** Puts a version in force in this process. To be called within `exclusive`, once the store says so too. */
+  put(policy: Policy, version: number): void {
+    const standing = standingOf(policy, version)
+    this.#standing.set(policy.constitution.name, standing)
+    for (const evaluator of this.#evaluators) evaluator.put(standing.entry)
+  }
+
+  /** Reads and compiles a stored version. @throws ConstitutionError where it is not fit to judge, Fault `not_found` */
+  async load(name: string, version: number, coverage = this.#coverage): Promise<Policy> {
+    const { store, account } = this.#deps
+    const row = await store.get(account, name, version)
+    if (row === undefined) throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
+    const label = `${name}@${version}`
+    if (digestOf(row.source) !== row.digest) {
+      const message = 'is not the text that was stored: its digest is another'
+      throw new ConstitutionError(label, [{ line: 1, column: 1, path: '', message }])
+    }
+    return loadPolicy(row.source, label, { name, coverage })
+  }
+
+  /** Puts in force what other processes activated on the same storage. Cheap where nothing changed. */
+  async refresh(): Promise<void> {
+    if (this.#evaluators.size === 0 || this.#queue.isBusy) return
+    const { store, account } = this.#deps
+    const revision = await store.revision()
+    if (revision === this.#revision) return
+    await this.exclusive(async () => {
+      for (const { name, active } of await store.states(account)) {
+        if (active === null || active === this.versionOf(name)) continue
+        this.put(await this.load(name, active), active)
+      }
+      this.#revision = revision
+    })
+  }
+
+  async #changedFiles(
+    files: Readonly<Record<string, string>>,
+    states: ReadonlyMap<string, ConstitutionState>,
+    coverage: Coverage
+  ): Promise<Map<string, { file: ConstitutionFile; policy: Policy }>> {
+    const changed = new Map<string, { file: ConstitutionFile; policy: Policy }>()
+    for (const [name, path] of Object.entries(files)) {
+      const source = await readFile(path, 'utf8')
+      const digest = digestOf(source)
+      if (states.get(name)?.fileDigest === digest) continue
+      const policy = await loadPolicy(source, path, { name, coverage })
+      const file: ConstitutionFile = {
+        account: this.#deps.account,
+        name,
+        declared: policy.constitution.version,
+        digest,
+        length: source.length,
+        origin: 'file',
+        note: null,
+        createdAt: this.#deps.clock.now(),
+        createdBy: null,
+        source,
+        displaces: !(this.#isStart && this.#deps.isShipped(path))
+      }
+      changed.set(name, { file, policy })
+    }
+    return changed
+  }
+
+  /** A version that the store says is in force; not read again where it is `ready`. */
+  async #standingOf(
+    name: string,
+    version: number,
+    ready: ReadonlyMap<string, Standing>,
+    coverage: Coverage
+  ): Promise<Standing> {
+    const standing = ready.get(name)
+    if (standing?.version === version) return standing
+    try {
+      return standingOf(await this.load(name, version, coverage), version)
+    } catch (error) {
+      if (!(error instanceof ConstitutionError)) throw error
+      const way = `"sluicegate constitutions activate ${name} VERSION" puts another in force, and so does a change of its file.`
+      throw new Error(`${name}@${version} is in force and cannot be read: ${way}\n${error.message}`, { cause: error })
+    }
+  }
+}
+
+function standingOf(policy: Policy, version: number): Standing {
+  return { version, entry: entryOf(numbered(policy, version)) }
+}

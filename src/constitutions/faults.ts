@@ -1,0 +1,23 @@
+/** What is wrong with a text, as a caller is told. */
+import { Fault } from '../errors.js'
+import { ConstitutionError } from '../policy/problems.js'
+
+/** More say no more: a file of another kind has a problem in every line. */
+const maxProblems = 100
+
+/** A 400 with every problem and its place; any other error as it is. @param field where the text was given */
+export function notFit(error: unknown, field: string): unknown {
+  if (!(error instanceof ConstitutionError)) return error
+  const { problems } = error
+  const [first] = problems
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  const place =
+    first === undefined
+      ? ''
+      : `: line ${first.line}, column ${first.column}${first.path === '' ? '' : `, ${first.path}`} ${first.message}${more}`
+  return new Fault('validation_error', {
+    message: `The constitution is not valid${place}.`,
+    fields: { details: { field, reason: 'invalid_format' }, problems: problems.slice(0, maxProblems) },
+    cause: error
+  })
+}

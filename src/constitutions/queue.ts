@@ -1,0 +1,28 @@
+/** One piece of work after another. */
+import { Fault } from '../errors.js'
+
+/** Reading one large constitution takes about a second: whoever would wait longer than this many is told to come back. */
+const mostWaiting = 16
+
+export interface Queue {
+  /** @throws Fault `overloaded` where too much waits already */
+  run<T>(work: () => Promise<T>): Promise<T>
+  readonly isBusy: boolean
+}
+
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+  return {
+    run(work) {
+      if (waiting >= mostWaiting) return Promise.reject(new Fault('overloaded', { headers: { 'retry-after': '5' } }))
+      waiting++
+      const done = last.then(work).finally(() => waiting--)
+      last = done.catch(() => undefined)
+      return done
+    },
+    get isBusy() {
+      return waiting > 0
+    }
+  }
+}

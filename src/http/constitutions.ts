@@ -1,0 +1,150 @@
+/** Constitutions over the API (CONTRACT section 5): read, store a version, put one in force, take it back. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { ConstitutionService } from '../constitutions/constitution-service.js'
+import {
+  Activate,
+  Activated,
+  Activation,
+  ActiveConstitution,
+  Constitution,
+  ConstitutionParams,
+  PutConstitution,
+  Version,
+  VersionParams,
+  VersionWithSource
+} from './constitution-schemas.js'
+import { callerOf } from './facts.js'
+import { errorResponses, keyErrors, NoQuery, Page } from './schemas.js'
+
+const path = '/api/v1/constitutions'
+const read = { access: { posture: 'key', scope: 'constitutions:read', cost: 0 } } as const
+const write = { access: { posture: 'key', scope: 'constitutions:write', cost: 0 } } as const
+const tags = ['constitutions']
+const readErrors = errorResponses('validation_error', ...keyErrors, 'not_found')
+const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'unsupported_encoding', 'overloaded'] as const
+
+type OfName = { Params: Static<typeof ConstitutionParams> }
+
+export function registerConstitutions(app: FastifyInstance, constitutions: ConstitutionService): void {
+  app.route({
+    method: 'GET',
+    url: path,
+    config: read,
+    schema: {
+      summary: 'List the constitutions and what is in force',
+      tags,
+      querystring: NoQuery,
+      response: {
+        200: Type.Object({ constitutions: Type.Array(Constitution) }),
+        ...errorResponses('validation_error', ...keyErrors)
+      }
+    },
+    handler: (request) => constitutions.list(callerOf(request))
+  })
+
+  app.route<OfName>({
+    method: 'GET',
+    url: `${path}/:name`,
+    config: read,
+    schema: {
+      summary: 'Read the version in force, with its text',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      response: { 200: ActiveConstitution, ...readErrors }
+    },
+    handler: (request) => constitutions.get(callerOf(request), request.params.name)
+  })
+
+  app.route<OfName & { Querystring: Static<typeof Page> }>({
+    method: 'GET',
+    url: `${path}/:name/versions`,
+    config: read,
+    schema: {
+      summary: 'List the versions of a constitution, newest first',
+      tags,
+      params: ConstitutionParams,
+      querystring: Page,
+      response: {
+        200: Type.Object({ versions: Type.Array(Version), next_cursor: Type.Optional(Type.String()) }),
+        ...readErrors
+      }
+    },
+    handler: (request) => constitutions.versions(callerOf(request), request.params.name, request.query)
+  })
+
+  app.route<{ Params: Static<typeof VersionParams> }>({
+    method: 'GET',
+    url: `${path}/:name/versions/:version`,
+    config: read,
+    schema: {
+      summary: 'Read one version, with its text',
+      tags,
+      params: VersionParams,
+      querystring: NoQuery,
+      response: { 200: VersionWithSource, ...readErrors }
+    },
+    handler: (request) => constitutions.version(callerOf(request), request.params.name, request.params.version)
+  })
+
+  app.route<OfName & { Querystring: Static<typeof Page> }>({
+    method: 'GET',
+    url: `${path}/:name/activations`,
+    config: read,
+    schema: {
+      summary: 'What was put in force, when and by whom, newest first',
+      tags,
+      params: ConstitutionParams,
+      querystring: Page,
+      response: {
+        200: Type.Object({ activations: Type.Array(Activation), next_cursor: Type.Optional(Type.String()) }),
+        ...readErrors
+      }
+    },
+    handler: (request) => constitutions.activations(callerOf(request), request.params.name, request.query)
+  })
+
+  app.route<OfName & { Body: Static<typeof PutConstitution> }>({
+    method: 'PUT',
+    url: `${path}/:name`,
+    config: write,
+    schema: {
+      summary: 'Store a new version; what is in force stays so',
+      description: 'The same text as the latest version is that version again: 200 instead of 201.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: PutConstitution,
+      response: {
+        200: Version,
+        201: Version,
+        ...errorResponses('validation_error', ...keyErrors, 'not_found', ...bodyErrors)
+      }
+    },
+    async handler(request, reply) {
+      const { created, version } = await constitutions.put(callerOf(request), request.params.name, request.body)
+      return reply.code(created ? 201 : 200).send(version)
+    }
+  })
+
+  app.route<OfName & { Body: Static<typeof Activate> }>({
+    method: 'POST',
+    url: `${path}/:name/activate`,
+    config: write,
+    schema: {
+      summary: 'Put a version in force; an older one is the way back',
+      description:
+        'Read and compiled in full before it judges anything. No request is dropped: those under way end as they began.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: Activate,
+      response: {
+        200: Activated,
+        ...errorResponses('validation_error', ...keyErrors, 'not_found', 'active_changed', ...bodyErrors)
+      }
+    },
+    handler: (request) => constitutions.activate(callerOf(request), request.params.name, request.body)
+  })
+}
