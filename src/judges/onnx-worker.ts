@@ -1,6 +1,8 @@
 /** The thread's side of `onnx.ts`: loads the model once, classifies texts. */
 import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
+import { pathToFileURL } from 'node:url'
 import { workerData } from 'node:worker_threads'
 import { windowsOf } from './windows.js'
 
@@ -89,15 +91,17 @@ async function load({ model, tokenizer, outputs, activation, maxTokens, overlap 
   }
 }
 
-/** By a variable, so that the compiler does not ask for a package that need not be there. */
+/** As `require` finds it, NODE_PATH included: it is the operator's package, and need not stand beside this one. */
 async function optional<T>(name: string): Promise<T> {
+  let path: string
   try {
-    const module = (await import(name)) as { default?: T } & T
-    return module.default ?? module
+    path = createRequire(import.meta.url).resolve(name)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
     throw new Error(`needs the package "${name}", which is not installed (npm install ${name})`)
   }
+  const module = (await import(pathToFileURL(path).href)) as { default?: T } & T
+  return module.default ?? module
 }
 
 /** What the tokenizer puts around a text, such as [CLS] and [SEP]: found by what it puts around one. */
