@@ -18,17 +18,27 @@ export function readSets(folder, { only, quick }) {
     const rows = readFileSync(join(folder, file), 'utf8')
       .split('\n')
       .filter((line) => line !== '')
-      .map((line) => describe(JSON.parse(line), name))
+      .map((line, i) => describe(parse(line, `${file}:${i + 1}`), name))
     sets.set(name, quick ? sample(rows, quickRows) : rows)
   }
   return sets
 }
 
+function parse(line, place) {
+  try {
+    const row = JSON.parse(line)
+    if (typeof row?.text === 'string') return row
+  } catch {
+    // Said below, without the line itself: it may hold anything.
+  }
+  throw new Error(`${place} is no row: a JSON object with a string "text" is needed`)
+}
+
 /** Corpus names of categories, where they differ from the evaluator's. */
 export const categoryOf = (label) => (label === 'pii' ? 'personal_data' : label)
 
-function describe({ id, text, labels = {}, unsafe, kind = 'prompt', context = {} }, set) {
-  const row = { id, set, text, labels, unsafe, kind, context }
+function describe({ id, text, labels, unsafe, kind, context }, set) {
+  const row = { id, set, text, labels: labels ?? {}, unsafe, kind: kind ?? 'prompt', context: context ?? {} }
   row.group = groupOf(row)
   row.role = roleOf(row)
   row.script = scriptOf(text)
