@@ -13,7 +13,7 @@ for (const row of rows) {
   else of.push(row)
 }
 
-const isPositive = (row: TrainingRow) => Object.values(row.labels).includes(1)
+const isPositive = (row: TrainingRow) => row.unsafe === 1 || Object.values(row.labels).includes(1)
 const start = (seed: number) => {
   const found: TrainingRow[] = []
   for (const row of syntheticRows(seed)) if (found.push(row) === 500) break
@@ -29,7 +29,7 @@ t.test('every topic has harmful rows and at least as many benign twins, all topi
   for (const [source, of] of topics) {
     const positive = of.filter(isPositive).length
     t.match(source, /^grammar:[a-z_]+$/)
-    t.ok(of.length >= 1000, `${source} has ${of.length} rows`)
+    t.ok(of.length >= 700, `${source} has ${of.length} rows`)
     t.ok(of.length - positive >= positive * 0.9, `${source}: ${positive} positive, ${of.length - positive} not`)
   }
   const positive = rows.filter(isPositive).length

@@ -41,13 +41,15 @@ interface TopicTable {
   topic: string
   /** Categories that are 0 on the topic's harmful rows; all others that a row does not name are unknown there. */
   not?: string | string[]
+  /** The style of groups that name none. */
+  style?: Style
   words?: Record<string, string | string[]>
   harmful?: GroupTable[]
   benign?: GroupTable[]
 }
 
 const folder = fileURLToPath(new URL('../../../config/models/grammar/', import.meta.url))
-const topicKeys = ['topic', 'not', 'words', 'harmful', 'benign']
+const topicKeys = ['topic', 'not', 'style', 'words', 'harmful', 'benign']
 const groupKeys = ['labels', 'unsafe', 'rows', 'kind', 'role', 'style', 'in', 'of']
 
 export interface Tables {
@@ -80,7 +82,13 @@ function topicOf(table: TopicTable, file: string, shared: TopicTable['words']): 
     (table[side] ?? []).map((group, i) => {
       const name = `${table.topic}/${side}/${i}`
       refuseUnknown(group, groupKeys, `${file}: ${name}`)
-      return groupOf(group, name, side === 'benign', not, lookup)
+      return groupOf(
+        { ...(table.style === undefined ? {} : { style: table.style }), ...group },
+        name,
+        side === 'benign',
+        not,
+        lookup
+      )
     })
   )
   return { name: table.topic, groups }
@@ -90,7 +98,7 @@ function groupOf(table: GroupTable, name: string, benign: boolean, not: readonly
   const { kind = 'prompt', style = kind === 'prompt' ? 'chat' : kind === 'comment' ? 'comment' : 'none' } = table
   if (!styles.includes(style)) throw new Error(`${name}: style is one of ${styles.join(', ')}`)
   const positive = named(table.labels, name)
-  if (benign !== (positive.length === 0)) throw new Error(`${name}: harmful groups have labels, benign ones none`)
+  if (benign && positive.length > 0) throw new Error(`${name}: a benign group has no labels`)
   const labels: Group['labels'] = {}
   for (const category of benign ? known : not) labels[category] = 0
   for (const category of positive) labels[category] = 1
@@ -108,7 +116,7 @@ function entries(list: string | string[], place: string): string[] {
       throw new Error(`${place}: put quotes around ${JSON.stringify(odd)}, which YAML reads as no text`)
     return list
   }
-  const found = list.split(';').map((entry) => entry.trim().replace(/\s+/g, ' '))
+  const found = list.split(';').map((entry) => entry.trim().replace(/\s+/g, ' ').replace(/^""$/, ''))
   if (found.at(-1) === '') found.pop()
   return found
 }
