@@ -62,7 +62,7 @@ t.test('no row is empty, overlong, unfinished or there twice', async (t) => {
       text.length < 2 && 'empty',
       text.length > 8000 && 'overlong',
       seen.has(key) && 'there twice',
-      /\$\{|\[object|undefined|\(\||\|\)/.test(text) && 'unfinished'
+      /\$\{(?:\d|\w+[:@])|\[object|undefined|\(\||\|\)/.test(text) && 'unfinished'
     ].filter(Boolean)
     if (flaws.length > 0) t.fail(`${source}: ${flaws.join(', ')}: ${text.slice(0, 80)}`)
     seen.add(key)
@@ -105,6 +105,7 @@ t.test('patterns are written as their notation says', async (t) => {
   }
   t.equal(write('$fruit:a, $fruit:s, $fruit:cap:s, $act:ing'), 'an apple, apples, Apples, secretly making tea')
   t.equal(write('f(x), (a (b)), costs $$5'), 'f(x), (a (b)), costs $5')
+  t.equal(write('${fruit}s ${fruit:upper}'), 'apples APPLE')
   t.match(write('(yes|no), %3-5%'), /^(?:yes|no), [345]$/)
   t.match(write('${2-2+ many}'), /^[a-d] [a-d]$/)
   t.match(write('${3-3, many}'), /^[a-d], [a-d], [a-d]$/)

@@ -26,7 +26,7 @@ export type Lookup = (name: string) => readonly Pattern[]
 export class PatternError extends Error {}
 
 const token =
-  /\$\$|\$\{(\d+)-(\d+)([^a-z]*)([a-z][a-z0-9_]*)\}|\$\{([a-z][a-z0-9_]*)\}|\$([a-z][a-z0-9_]*)((?:@\w+)?)((?::[a-z]+)*)|%(\d+)-(\d+)%|\(|\)|\|/g
+  /\$\$|\$\{(\d+)-(\d+)([^a-z]*)([a-z][a-z0-9_]*)\}|\$\{([a-z][a-z0-9_]*)((?:@\w+)?)((?::[a-z]+)*)\}|\$([a-z][a-z0-9_]*)((?:@\w+)?)((?::[a-z]+)*)|%(\d+)-(\d+)%|\(|\)|\|/g
 
 /** @throws {PatternError} naming the unknown list or form */
 export function compile(written: string, lookup: Lookup): Pattern {
@@ -74,10 +74,13 @@ function join(parts: readonly Pattern[]): Pattern {
 }
 
 function slot(match: RegExpExecArray, lookup: Lookup, source: string): Pattern {
-  const [, low, high, separator, many, braced, name, key, forms, from, to] = match
+  const [, low, high, separator, many, braced, bracedKey, bracedForms, bare, bareKey, bareForms, from, to] = match
+  const name = (braced ?? bare)!
+  const key = bracedKey ?? bareKey
+  const forms = bracedForms ?? bareForms
   if (from !== undefined) return ({ random }) => String(random.between(Number(from), Number(to)))
   if (many !== undefined) return several(lookup(many), Number(low), Number(high), separator!)
-  const list = lookup((braced ?? name)!)
+  const list = lookup(name)
   const write: Pattern = (scope) => scope.random.pick(list)(scope)
   const kept = key ? bind(`${name}${key}`, write) : write
   const asked = (forms ?? '').split(':').slice(1)
