@@ -4,6 +4,7 @@
  */
 import Fastify, { type FastifyInstance } from 'fastify'
 import { upstreamSettings } from './config/load.js'
+import { dialects } from './dialects/index.js'
 import { Fault } from './errors.js'
 import { registerConstitutions } from './http/constitutions.js'
 import { registerDocs } from './http/docs.js'
@@ -14,7 +15,7 @@ import { registerHealth } from './http/health.js'
 import { createJudge } from './http/judge.js'
 import { registerKeys } from './http/keys.js'
 import { registerMetrics } from './http/metrics.js'
-import { registerModerations } from './http/moderations.js'
+import { moderationsPath, registerModerations } from './http/moderations.js'
 import { registerOverload } from './http/overload.js'
 import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
@@ -74,7 +75,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     log,
     bodyLimit: settings.server.bodyLimit,
     chatFault(path, fault, requestId) {
-      const dialect = dialectAt(proxy, path)
+      const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'] : dialectAt(proxy, path)
       return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
     }
   }

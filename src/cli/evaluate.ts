@@ -1,5 +1,4 @@
 /** `sluicegate evaluate`: the evaluator of the endpoint on one text or on lines of standard input. Creates no review. */
-import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../chat.js'
 import { systemClock } from '../clock.js'
@@ -8,10 +7,8 @@ import { type EvaluateInput, readEvaluateInput } from '../http/evaluate-input.js
 import { decodeUtf8, parseJson } from '../json/parse.js'
 import { noReport } from '../judges/consult.js'
 import { openJudges } from '../judges/open.js'
-import { type Constitution, parseConstitution } from '../policy/constitution.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import { createEvaluator, type Explanation, type PolicyEvaluator } from '../policy/evaluator.js'
-import type { Coverage } from '../policy/judges.js'
 import type { Settings } from '../settings.js'
 import { evaluateLines } from './jsonl.js'
 import { print, UsageError } from './terminal.js'
@@ -40,8 +37,7 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   let evaluator: PolicyEvaluator | undefined
   try {
     evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges })
-    const bands = options.explain ? readBands(file, judges.coverage) : undefined
-    const run = createEvaluate(evaluator, options.constitution, bands)
+    const run = createEvaluate(evaluator, options)
     if (options.jsonl) await evaluateLines(process.stdin, run)
     else await print(`${JSON.stringify(await run(await readInput(text ?? '', options.context)), null, 2)}\n`)
   } finally {
@@ -58,22 +54,13 @@ function constitutionFile({ constitutions }: Settings, name: string): string {
   return file
 }
 
-function readBands(file: string, coverage: Coverage): Constitution['bands'] {
-  return parseConstitution(readFileSync(file, 'utf8'), file, { coverage }).bands
-}
-
 async function readInput(text: string, context: string | undefined): Promise<EvaluateInput> {
   const value: JsonObject = { input_text: text === '-' ? decodeUtf8(await buffer(process.stdin), 'input_text') : text }
   if (context !== undefined) value['context'] = parseJson(context, { field: 'context' })
   return readEvaluateInput(value as Json)
 }
 
-/** @param bands where an explanation is asked for: the thresholds that it shows */
-function createEvaluate(
-  evaluator: PolicyEvaluator,
-  constitution: string,
-  bands: Constitution['bands'] | undefined
-): Evaluate {
+function createEvaluate(evaluator: PolicyEvaluator, { constitution, explain }: EvaluateOptions): Evaluate {
   return function evaluateInput({ input_text, context, session_id }) {
     const input: EvaluationInput = {
       parts: [{ role: 'user', text: input_text, pointer: '' }],
@@ -82,7 +69,7 @@ function createEvaluate(
       session: session_id === undefined ? undefined : `cli:${session_id}`,
       direction: 'request'
     }
-    if (bands !== undefined) return evaluator.explain(input, constitution).then((found) => explained(found, bands))
+    if (explain) return evaluator.explain(input, constitution).then(explained)
     const evaluation = evaluator.evaluate(input, constitution)
     return evaluation instanceof Promise ? evaluation.then(withoutPointers) : withoutPointers(evaluation)
   }
@@ -94,7 +81,7 @@ function withoutPointers(evaluation: Evaluation): Evaluation {
 }
 
 /** Adds the thresholds and, for each detection, what its rule and its category came to. */
-function explained({ evaluation, categories, rules }: Explanation, thresholds: Constitution['bands']): object {
+function explained({ evaluation, categories, rules, bands }: Explanation): object {
   const shown = withoutPointers(evaluation)
   const detections = shown.detections.map(({ layer, rule, span, confidence, category }) => {
     const matched = rules.find((entry) => entry.rule === rule)
@@ -111,5 +98,5 @@ function explained({ evaluation, categories, rules }: Explanation, thresholds: C
       category_decision: verdict?.decision
     }
   })
-  return { ...shown, explain: { thresholds, detections, rules, categories } }
+  return { ...shown, explain: { thresholds: bands, detections, rules, categories } }
 }

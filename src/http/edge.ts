@@ -3,7 +3,7 @@
  * one admission, one JSON reader, one error table. Order as in CONTRACT section 2: target, method and route → key →
  * address → scope → limit → content type and encoding → size → body.
  */
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkBodyHeaders, decodeBody } from '../body.js'
 import type { Json } from '../chat.js'
 import type { Clock } from '../clock.js'
@@ -28,7 +28,7 @@ export interface EdgeDeps {
   metrics: Metrics
   log: Log
   bodyLimit: number
-  /** A fault at a chat path in the shape that its clients read; undefined for every other path. */
+  /** A fault at a path of another API in the shape that its clients read; undefined for every other path. */
   chatFault: (path: string, fault: Fault, requestId: string) => ShapedFault | undefined
 }
 
@@ -138,7 +138,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.setErrorHandler(function answerError(error, request, reply) {
     const fault = toFault(error as FastifyError, deps.bodyLimit)
     if (fault.status >= 500) log.error({ request_id: request.sluicegate.id, err: describeError(fault) }, fault.code)
-    sendFault(reply, fault, request.sluicegate.id)
+    answer(reply, request.routeOptions.url, fault, request.sluicegate.id)
   })
 
   app.setNotFoundHandler(function answerUnknown(request, reply) {
@@ -146,10 +146,15 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const allow = target instanceof Fault ? undefined : allowedMethods(target)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate
-    const shaped = target instanceof Fault ? undefined : deps.chatFault(target, fault, id)
-    if (shaped === undefined) return sendFault(reply, fault, id)
-    return reply.code(shaped.status).headers(shaped.headers).send(shaped.body)
+    answer(reply, target instanceof Fault ? undefined : target, fault, id)
   })
+
+  /** In the shape that the clients of a path read. */
+  function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
+    const shaped = path === undefined ? undefined : deps.chatFault(path, fault, id)
+    if (shaped === undefined) sendFault(reply, fault, id)
+    else reply.code(shaped.status).headers(shaped.headers).send(shaped.body)
+  }
 }
 
 function placeOf(httpPart: string | undefined): Place {

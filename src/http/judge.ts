@@ -4,50 +4,56 @@ import type { JsonObject } from '../chat.js'
 import { Fault } from '../errors.js'
 import type { Metrics } from '../observe/metrics.js'
 import { recordEvaluation, type Surface } from '../observe/record.js'
-import type { Evaluation, Evaluator } from '../policy/evaluation.js'
+import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import type { Explanation, PolicyEvaluator } from '../policy/evaluator.js'
 import type { Cancellation } from '../policy/judges.js'
 
-export interface Judge {
-  /**
-   * @throws Fault `evaluator_unavailable` where no complete verdict came in time: never a milder verdict
-   */
-  text(
-    text: string,
-    options: {
-      surface: Surface
-      context?: JsonObject | undefined
-      session?: string | undefined
-      constitution?: string
-      /** Whom the verdict is for: when they leave, no judge is waited for any more. */
-      response?: ServerResponse
-    }
-  ): Promise<Evaluation>
+export interface JudgeOptions {
+  surface: Surface
+  context?: JsonObject | undefined
+  session?: string | undefined
+  constitution?: string
+  /** Whom the verdict is for: when they leave, no judge is waited for any more. */
+  response?: ServerResponse
 }
 
-export function createJudge(evaluator: Evaluator, metrics: Metrics): Judge {
+/** Both throw a Fault `evaluator_unavailable` where no complete verdict came in time: never a milder verdict. */
+export interface Judge {
+  text(text: string, options: JudgeOptions): Promise<Evaluation>
+  /** With what each category came to. */
+  explain(text: string, options: JudgeOptions): Promise<Explanation>
+}
+
+export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'explain'>, metrics: Metrics): Judge {
+  const counted = (evaluation: Evaluation, { surface }: JudgeOptions): Evaluation => {
+    recordEvaluation(metrics, surface, evaluation)
+    // The only text is the input itself: a pointer to it would say nothing.
+    const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
+    return { ...evaluation, detections }
+  }
   return {
-    async text(text, { surface, context, session, constitution, response }) {
-      let evaluation: Evaluation
-      try {
-        evaluation = await evaluator.evaluate(
-          {
-            parts: [{ role: 'user', text, pointer: '' }],
-            joined: [],
-            context,
-            session,
-            direction: 'request',
-            cancel: response === undefined ? undefined : leaveOf(response)
-          },
-          constitution
-        )
-      } catch (cause) {
-        throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause })
-      }
-      recordEvaluation(metrics, surface, evaluation)
-      // The only text is the input itself: a pointer to it would say nothing.
-      const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
-      return { ...evaluation, detections }
+    async text(text, options) {
+      const { constitution } = options
+      return counted(await available(() => evaluator.evaluate(inputOf(text, options), constitution)), options)
+    },
+    async explain(text, options) {
+      const { constitution } = options
+      const found = await available(() => evaluator.explain(inputOf(text, options), constitution))
+      return { ...found, evaluation: counted(found.evaluation, options) }
     }
+  }
+}
+
+function inputOf(text: string, { context, session, response }: JudgeOptions): EvaluationInput {
+  const cancel = response === undefined ? undefined : leaveOf(response)
+  return { parts: [{ role: 'user', text, pointer: '' }], joined: [], context, session, direction: 'request', cancel }
+}
+
+async function available<T>(judge: () => T | Promise<T>): Promise<T> {
+  try {
+    return await judge()
+  } catch (cause) {
+    throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause })
   }
 }
 

@@ -8,12 +8,17 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Fault, invalid } from '../errors.js'
 import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
-import type { Evaluation, Scores } from '../policy/evaluation.js'
+import { withinBand } from '../policy/decide.js'
+import type { Category, Scores } from '../policy/evaluation.js'
+import type { Explanation } from '../policy/evaluator.js'
 import { maxInputText } from './evaluate-input.js'
 import { callerOf } from './facts.js'
 import type { Judge } from './judge.js'
-import { errorResponses, judgedErrors, NoQuery } from './schemas.js'
+import { judgedErrors, NoQuery, openaiErrorResponses } from './schemas.js'
 import { compileValidator } from './validate.js'
+
+/** Its clients are SDKs of that API, so that its errors come in their shape too. */
+export const moderationsPath = '/v1/moderations'
 
 /** Elements of one call: each is judged and counted by itself. */
 const maxElements = 100
@@ -44,19 +49,27 @@ function validate(value: unknown): Fault | undefined {
   if (fault !== undefined) return fault
   const { input } = value as { input: unknown }
   if (!Array.isArray(input)) return validateText(value)
+  const image = input.findIndex((element) => (element as { type?: unknown } | null)?.type === 'image_url')
+  if (image >= 0) {
+    return new Fault('unscannable_content', {
+      message: `The field "input.${image}" is an image, which is not evaluated: send elements {"type": "text", "text": …}.`,
+      fields: { details: { pointer: `/input/${image}` } }
+    })
+  }
   return (typeof input[0] === 'object' && input[0] !== null ? validateParts : validateTexts)(value)
 }
 
 /**
  * OpenAI's thirteen categories, each read from ours. Where theirs is finer than ours (`hate/threatening`), it is the
- * smaller of the two scores it needs.
+ * smaller of the two scores it needs. What none of their names stands for and is not permitted counts as `illicit`, so
+ * that a flagged text always has a category, as published.
  */
 const published: Record<string, (scores: Scores) => number> = {
   harassment: (s) => s.harassment,
   'harassment/threatening': (s) => Math.min(s.harassment, s.violence),
   hate: (s) => s.hate,
   'hate/threatening': (s) => Math.min(s.hate, s.violence),
-  illicit: (s) => Math.max(s.illicit, s.cyber_misuse, s.weapons),
+  illicit: (s) => Math.max(s.illicit, s.cyber_misuse, s.weapons, ...nameless.map((category) => s[category])),
   'illicit/violent': (s) => s.weapons,
   'self-harm': (s) => s.self_harm,
   'self-harm/intent': (s) => s.self_harm,
@@ -66,6 +79,14 @@ const published: Record<string, (scores: Scores) => number> = {
   violence: (s) => s.violence,
   'violence/graphic': (s) => s.violence
 }
+const nameless = [
+  'prompt_injection',
+  'jailbreak',
+  'personal_data',
+  'secrets',
+  'misinformation',
+  'profanity'
+] as const satisfies Category[]
 
 const names = Object.keys(published)
 const byName = <T extends TSchema>(value: T) => Type.Object(Object.fromEntries(names.map((name) => [name, value])))
@@ -83,8 +104,8 @@ const ModerationReply = Type.Object({
   )
 })
 
-/** A category counts from here: the middle band of the shipped constitutions, where a text is no longer simply permitted. */
-const categoryThreshold = 0.4
+/** Elements judged at once: most are there at once, and one that waits for a judge must not hold up all others. */
+const atOnce = 4
 
 export interface ModerationsDeps {
   judge: Judge
@@ -94,7 +115,7 @@ export interface ModerationsDeps {
 export function registerModerations(app: FastifyInstance, { judge, admission }: ModerationsDeps): void {
   app.route<{ Body: ModerationInput }>({
     method: 'POST',
-    url: '/v1/moderations',
+    url: moderationsPath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
       summary: 'Moderate texts in OpenAI’s shape',
@@ -103,9 +124,10 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
       body: ModerationInput,
       response: {
         200: ModerationReply,
-        ...errorResponses(...judgedErrors)
+        ...openaiErrorResponses(...judgedErrors, 'unscannable_content')
       }
     },
+
     validatorCompiler: ({ schema, httpPart }) => {
       const check = httpPart === 'body' ? validate : compileValidator(schema as object, 'query')
       return (value) => {
@@ -129,9 +151,8 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         if (outcome instanceof Fault) throw outcome
         reply.headers(limitHeaders(outcome))
       }
-      const results = []
-      for (const text of texts)
-        results.push(readResult(await judge.text(text, { surface: 'moderations', response: reply.raw })))
+      const options = { surface: 'moderations', response: reply.raw } as const
+      const results = await mapSome(texts, async (text) => readResult(await judge.explain(text, options)))
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {
         id: `modr-${randomBytes(12).toString('hex')}`,
@@ -157,14 +178,39 @@ function readTexts(input: ModerationInput['input']): string[] {
   return [text]
 }
 
-function readResult({ decision, scores }: Evaluation) {
-  const category_scores = Object.fromEntries(Object.entries(published).map(([name, read]) => [name, read(scores)]))
+/** Each score is held within the band of its category's decision, so that scores, flags and the decision agree. */
+function readResult({ evaluation, categories, bands }: Explanation) {
+  const scores = { ...evaluation.scores }
+  for (const category of nameless) scores[category] = 0
+  for (const verdict of categories) {
+    const counts = verdict.decision !== 'permit' || !(nameless as readonly Category[]).includes(verdict.category)
+    scores[verdict.category] = counts ? withinBand(verdict, bands) : 0
+  }
+  const category_scores = Object.fromEntries(names.map((name) => [name, published[name]!(scores)]))
   return {
-    flagged: decision !== 'permit',
-    categories: Object.fromEntries(
-      Object.entries(category_scores).map(([name, score]) => [name, score >= categoryThreshold])
-    ),
+    flagged: evaluation.decision !== 'permit',
+    categories: Object.fromEntries(names.map((name) => [name, category_scores[name]! >= bands.middle])),
     category_scores,
     category_applied_input_types: Object.fromEntries(names.map((name) => [name, ['text']]))
   }
+}
+
+/** In order, a few at a time; none is begun after one has failed. */
+async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  let failed = false
+  const work = async () => {
+    while (next < items.length && !failed) {
+      const at = next++
+      try {
+        results[at] = await map(items[at]!)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work))
+  return results
 }

@@ -108,13 +108,35 @@ const ErrorBody = Type.Object(
   }
 )
 
+const OpenAIErrorBody = Type.Object({
+  error: Type.Object(
+    {
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+      code: Type.String(),
+      request_id: Type.String()
+    },
+    { additionalProperties: true }
+  )
+})
+
 /** The OpenAPI responses of the given codes, by status, each naming its codes. */
 export function errorResponses(...codes: ErrorCode[]): Record<string, object> {
+  return responsesOf(codes, ErrorBody)
+}
+
+/** The same in the envelope that OpenAI's clients read. */
+export function openaiErrorResponses(...codes: ErrorCode[]): Record<string, object> {
+  return responsesOf(codes, OpenAIErrorBody)
+}
+
+function responsesOf(codes: readonly ErrorCode[], body: object): Record<string, object> {
   const responses: Record<string, object> = {}
   for (const code of codes) {
     const { status } = errorTable[code]
     const known = (responses[status] as { description?: string } | undefined)?.description
-    responses[status] = { ...ErrorBody, description: known === undefined ? code : `${known}, ${code}` }
+    responses[status] = { ...body, description: known === undefined ? code : `${known}, ${code}` }
   }
   return responses
 }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../clock.js'
+import type { Constitution } from './constitution.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
@@ -31,6 +32,8 @@ export interface Explanation {
   evaluation: Evaluation
   categories: Verdict['categories']
   rules: Verdict['rules']
+  /** The thresholds that the scores were held against. */
+  bands: Constitution['bands']
 }
 
 export interface PolicyEvaluator extends Evaluator {
@@ -160,7 +163,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       return {
         evaluation: toEvaluation(verdict, entry.label, started),
         categories: verdict.categories,
-        rules: verdict.rules
+        rules: verdict.rules,
+        bands: entry.judge.policy.constitution.bands
       }
     },
     put,

@@ -83,11 +83,17 @@ t.test('moderations name the element that is wrong, and refuse what could never 
     [[], 'input', 'empty'],
     [[5], 'input.0', 'wrong_type'],
     [5, 'input', 'wrong_type'],
-    [[{ type: 'image_url', image_url: { url: 'x' } }], 'input.0.text', 'missing'],
+    [[{ type: 'audio', text: 'x' }], 'input.0.type', 'unknown_value'],
+    [['a', { type: 'text', text: 'x' }], 'input.1', 'wrong_type'],
+    [[{ type: 'text' }], 'input.0.text', 'missing'],
     [Array.from({ length: 101 }, () => 'a'), 'input', 'too_long']
   ]
   for (const [input, field, reason] of cases) {
-    t.match(await moderate(input), { status: 400, body: { details: { field, reason } } }, `${field} ${reason}`)
+    t.match(
+      await moderate(input),
+      { status: 400, body: { error: { code: 'validation_error', param: field, details: { field, reason } } } },
+      `${field} ${reason}`
+    )
   }
   const { body: made } = await call(url, '/api/v1/ssaas/keys', {
     key,
@@ -95,6 +101,6 @@ t.test('moderations name the element that is wrong, and refuse what could never 
   })
   t.match(await moderate(['a', 'b', 'c'], made.key), {
     status: 400,
-    body: { details: { field: 'input', reason: 'too_long' } }
+    body: { error: { details: { field: 'input', reason: 'too_long' } } }
   })
 })
