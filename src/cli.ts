@@ -4,6 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
 import { collect, complain, endWithReader, exitCodes } from './cli/terminal.js'
+import { keepSmall } from './heap.js'
 import { version } from './version.js'
 
 /** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
@@ -26,7 +27,12 @@ function createProgram(): Command {
   program
     .command('serve')
     .description('serve until SIGTERM or SIGINT')
-    .action(async () => (await import('./server.js')).serve())
+    .action(async () => {
+      const started = keepSmall()
+      const { serve } = await import('./server.js')
+      await serve()
+      started()
+    })
 
   program
     .command('check')

@@ -4,6 +4,7 @@
  * and the event loop serves on meanwhile.
  */
 import { Worker } from 'node:worker_threads'
+import { stillSmall } from '../heap.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './problems.js'
 import { isBuilt, threadFile } from './thread.js'
@@ -33,6 +34,7 @@ export async function readConstitution(
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: maxHeap }
   })
+  worker.once('online', stillSmall)
   const answer = await new Promise<ReadAnswer>((resolve, reject) => {
     const refuse = (message: string) => resolve({ problems: [{ line: 1, column: 1, path: '', message }] })
     const timer = setTimeout(() => {

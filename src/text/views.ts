@@ -100,7 +100,7 @@ class Shelf {
   constructor(text: string) {
     this.plain = new Reading('plain', text)
     this.views = [this.plain]
-    this.#texts = new Set([text])
+    this.#texts = new Set()
     this.#room = text.length * 4 + 65_536
   }
 
