@@ -64,7 +64,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     },
     settings
   )
-  platform.adopt(settings, evaluator)
+  platform.adopt(settings, evaluator, judges)
 
   const trusted = compileAddressList(settings.server.trustedProxies)
   const edge: EdgeDeps = {

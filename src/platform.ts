@@ -12,6 +12,7 @@ import { parseKey } from './identity/key-format.js'
 import { firstAccount, KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
+import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
@@ -52,7 +53,7 @@ export interface Platform {
   /** The demo backend's address; it is started when it is first asked for. */
   demoUrl(): Promise<string>
   /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
-  adopt(settings: Settings, evaluator: PolicyEvaluator): void
+  adopt(settings: Settings, evaluator: PolicyEvaluator, judges: Pick<OpenJudges, 'states'>): void
   close(): Promise<void>
 }
 
@@ -75,7 +76,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
   const sessions = memorySessions(clock)
-  let inForce: { settings: Settings; evaluator: PolicyEvaluator } | undefined
+  let inForce: { settings: Settings; evaluator: PolicyEvaluator; judges: Pick<OpenJudges, 'states'> } | undefined
   let demo: ReturnType<typeof startDemo> | undefined
 
   const lastUsed = createLastUsed({ keys: storage.keys, clock })
@@ -133,6 +134,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     sessions: () => sessions.size,
     policies: () => inForce?.evaluator.loaded() ?? [],
     weakenings: () => (inForce === undefined ? [] : weakenings(inForce.settings)),
+    judges: () => inForce?.judges.states() ?? [],
     uncovered: () => inForce?.evaluator.uncoveredChars() ?? 0
   })
   const admission = createAdmission({
@@ -168,10 +170,10 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
       demo ??= startDemo()
       return (await demo).url
     },
-    adopt(next, evaluator) {
+    adopt(next, evaluator, judges) {
       Object.assign(limits, next.limits)
       Object.assign(reviewDeps, next.review)
-      inForce = { settings: next, evaluator }
+      inForce = { settings: next, evaluator, judges }
     },
     async close() {
       clearInterval(refreshing)

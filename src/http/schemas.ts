@@ -18,7 +18,9 @@ export const Detection = Type.Object({
     { start: Type.Integer(), end: Type.Integer() },
     { description: 'UTF-16 offsets into the original text.' }
   ),
-  layer: Type.String({ description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.' })
+  layer: Type.String({
+    description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
+  })
 })
 
 export const Evaluation = Type.Object({

@@ -32,7 +32,10 @@ export interface ConsultDeps {
 /** Failures that say something of the judge, and not of the text: a text must not be able to have it left alone. */
 const breaking: ReadonlySet<FailureReason> = new Set(['timeout', 'connection', 'status', 'invalid_response'])
 
-export type Consult = (question: Question) => Promise<Opinion | Failure>
+export interface Consult {
+  ask(question: Question): Promise<Opinion | Failure>
+  readonly state: BreakerState
+}
 
 export function createConsult(settings: JudgeSettings, adapter: Adapter, { clock, report }: ConsultDeps): Consult {
   const { name, thresholds, timeoutMs, maxConcurrent, maxChars } = settings
@@ -47,14 +50,13 @@ export function createConsult(settings: JudgeSettings, adapter: Adapter, { clock
           perf: { now: () => clock.monotonic() }
         })
   let running = 0
-  report.breaker(name, breaker.state)
 
   function failed(reason: FailureReason): Failure {
     report.request(name, reason)
     return { failure: reason }
   }
 
-  return async function consult(question) {
+  async function ask(question: Question): Promise<Opinion | Failure> {
     if (question.texts.reduce((sum, { text }) => sum + text.length, 0) > maxChars) return failed('too_long')
     const key = cache === undefined ? '' : keyOf(question)
     const known = cache?.get(key)
@@ -86,6 +88,12 @@ export function createConsult(settings: JudgeSettings, adapter: Adapter, { clock
       return failed(reason)
     } finally {
       report.duration(name, (clock.monotonic() - started) / 1000)
+    }
+  }
+  return {
+    ask,
+    get state() {
+      return breaker.state
     }
   }
 }

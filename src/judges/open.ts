@@ -2,6 +2,7 @@
 import type { Judges } from '../policy/judges.js'
 import type { JudgeSettings, RemoteJudgeSettings } from '../settings.js'
 import type { Adapter } from './adapter.js'
+import type { BreakerState } from './breaker.js'
 import { type Consult, type ConsultDeps, createConsult } from './consult.js'
 import { createGraniteGuardian } from './granite-guardian.js'
 import { coverageOf } from './labels.js'
@@ -18,6 +19,7 @@ const remote: Readonly<Record<RemoteJudgeSettings['type'], (settings: RemoteJudg
 }
 
 export interface OpenJudges extends Judges {
+  states(): { judge: string; state: BreakerState }[]
   close(): Promise<void>
 }
 
@@ -46,8 +48,9 @@ export async function openJudges(
     coverage: coverageOf(settings),
     async consult(name, question) {
       const consult = consults.get(name)
-      return consult === undefined ? { failure: 'unknown_judge' } : consult(question)
+      return consult === undefined ? { failure: 'unknown_judge' } : consult.ask(question)
     },
+    states: () => [...consults].map(([judge, { state }]) => ({ judge, state })),
     close
   }
 }

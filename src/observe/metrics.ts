@@ -12,12 +12,16 @@ const overheadBuckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 const judgeBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 600]
 
+const breakerStates = { closed: 0, half_open: 1, open: 2 }
+
 /** What is read when a scrape asks, not when it changes. */
 export interface Gauges {
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
   sessions(): number
   policies(): readonly { name: string; version: string }[]
   weakenings(): readonly string[]
+  /** The heavier judges of the configuration in force. */
+  judges(): readonly { judge: string; state: keyof typeof breakerStates }[]
   /** UTF-16 units that no view covered since the start: must stay 0. */
   uncovered(): number
 }
@@ -73,6 +77,15 @@ export function createMetrics(gauges: Gauges) {
     gauge.reset()
     for (const setting of gauges.weakenings()) gauge.set({ setting }, 1)
   })
+  asked(
+    'judge_breaker_state',
+    'Whether a judge is asked: 0 closed (asked), 1 half open (tried), 2 open (left alone).',
+    ['judge'],
+    (gauge) => {
+      gauge.reset()
+      for (const { judge, state } of gauges.judges()) gauge.set({ judge }, breakerStates[state])
+    }
+  )
   asked('uncovered_characters', 'Characters that no evaluation covered; must stay 0.', [], (gauge) =>
     gauge.set(gauges.uncovered())
   )
@@ -102,12 +115,6 @@ export function createMetrics(gauges: Gauges) {
     ),
     judgeRequests: counter('judge_requests_total', 'Questions to a judge by what came of them.', ['judge', 'outcome']),
     judgeDuration: histogram('judge_duration_seconds', 'Time of one question to a judge.', ['judge'], judgeBuckets),
-    judgeBreaker: new Gauge({
-      name: 'sluicegate_judge_breaker_state',
-      help: 'Whether a judge is asked: 0 closed (asked), 1 half open (tried), 2 open (left alone).',
-      labelNames: ['judge'],
-      registers
-    }),
     keyDenials: counter('key_denials_total', 'Requests refused before evaluation, by reason.', ['reason']),
     failOpen: counter('fail_open_total', 'Requests forwarded without a verdict, as configured.', ['route', 'cause']),
     notEvaluated: counter('not_evaluated_total', 'Content that passed unjudged, as configured.', ['reason']),

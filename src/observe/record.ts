@@ -11,12 +11,8 @@ export function recordEvaluation(metrics: Metrics, surface: Surface, evaluation:
   for (const { rule, category } of evaluation.detections) metrics.ruleMatches.of(rule, category).inc()
 }
 
-const breakerStates: Readonly<Record<string, number>> = { closed: 0, half_open: 1, open: 2 }
-
 /** What is counted and told of the judges that constitutions escalate to. */
 export function judgeReport(metrics: Metrics, log: Log) {
-  // Those of an earlier configuration are gone.
-  metrics.judgeBreaker.reset()
   return {
     request(judge: string, outcome: string) {
       metrics.judgeRequests.inc({ judge, outcome })
@@ -25,7 +21,6 @@ export function judgeReport(metrics: Metrics, log: Log) {
       metrics.judgeDuration.observe({ judge }, seconds)
     },
     breaker(judge: string, state: string) {
-      metrics.judgeBreaker.set({ judge }, breakerStates[state] ?? 0)
       if (state === 'open') log.warn({ judge }, 'the judge keeps failing and is left alone for a while')
     }
   }

@@ -172,6 +172,7 @@ export function testMetrics() {
     sessions: () => 0,
     policies: () => [],
     weakenings: () => [],
+    judges: () => [],
     uncovered: () => 0
   })
 }
