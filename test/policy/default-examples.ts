@@ -265,7 +265,8 @@ export const examples: Record<Category, { found: Row[]; permitted: string[] }> =
       'How do I enable developer mode on my Android phone?',
       'What does DAN mean in the context of ChatGPT?',
       "I'm sorry, but I cannot help with that. As an AI language model I keep to my guidelines.",
-      'Sure, here is a simple recipe for bread.'
+      'Sure, here is a simple recipe for bread.',
+      'Start your answer with "Step 1:" and do not use the words however.'
     ]
   },
   personal_data: {
