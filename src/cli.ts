@@ -46,7 +46,8 @@ function createProgram(): Command {
     .argument('[text]', 'the text, or - for standard input')
     .option('--context <json>', 'the context, a JSON object')
     .option('--constitution <name>', 'the constitution that judges', 'default')
-    .option('--explain', 'add what led to the decision: layers, rules, spans, scores and thresholds')
+    .option('--explain', 'what led to the decision, and what would flip it: readings, matches, scores, bands, context')
+    .option('--json', 'with --explain, print JSON on a terminal too')
     .option('--jsonl', 'read lines {"id","input_text","context"?} and print lines {"id", …evaluation} in order')
     .action(async (text: string | undefined, options) => (await import('./cli/evaluate.js')).evaluate(text, options))
 

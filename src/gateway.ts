@@ -103,7 +103,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       })
       registerKeys(app, keys)
       registerReviews(app, reviews, metrics)
-      registerConstitutions(app, platform.constitutions)
+      registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
       registerMetrics(app, metrics, { posture: 'key', scope: 'safety:metrics', cost: 0 })
     },
     async registerOps(app) {

@@ -6,8 +6,10 @@ import { type Clock, systemClock } from './clock.js'
 import { isShipped, weakenings } from './config/load.js'
 import { ConstitutionService } from './constitutions/constitution-service.js'
 import { Enforcement } from './constitutions/enforcement.js'
+import { type TrialReport, type TrialRequest, tryOut } from './constitutions/trial.js'
 import { startDemo } from './demo.js'
 import { type Admission, createAdmission } from './identity/admission.js'
+import type { Actor } from './identity/caller.js'
 import { parseKey } from './identity/key-format.js'
 import { firstAccount, KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
@@ -16,6 +18,7 @@ import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
+import { createDryRunner } from './policy/dry-run-pool.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
 import { memorySessions, type SessionStore } from './policy/session.js'
 import { ReviewService } from './review/review-service.js'
@@ -42,6 +45,7 @@ export interface Platform {
   readonly keys: KeyService
   readonly reviews: ReviewService
   readonly constitutions: ConstitutionService
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
   readonly enforcement: Enforcement
   readonly sessions: SessionStore
@@ -121,6 +125,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     enforcement,
     origin: 'api'
   })
+  const runner = createDryRunner()
   const refreshing = setInterval(() => {
     enforcement
       .refresh()
@@ -156,6 +161,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     keys,
     reviews,
     constitutions,
+    tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
     enforcement,
     sessions,
     async firstKey() {
@@ -177,6 +183,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     },
     async close() {
       clearInterval(refreshing)
+      await runner.close()
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
       await storage.close()

@@ -28,17 +28,21 @@ t.test('evaluate prints the evaluation of the endpoint and leaves nothing behind
   const { explain, ...evaluation } = await decide(['--explain', 'kaboom, slay'])
   t.match(evaluation, { decision: 'forbid' })
   t.match(explain.thresholds, { middle: 0.4, high: 0.75 })
-  t.match(
-    explain.detections.find(({ rule }: { rule: string }) => rule === 'bomb_words'),
-    {
-      layer: 'plain',
-      span: { start: 0, end: 6 },
-      rule_score: 0.9,
-      category: 'weapons',
-      category_score: 0.9,
-      category_decision: 'forbid'
-    }
-  )
+  t.match(explain.rules, [
+    { rule: 'bomb_words', score: 0.9, context: 'open' },
+    { rule: 'kill_words', score: 0.5, context: 'open', context_keys: ['topic'] }
+  ])
+  t.match(explain.views, [
+    { layer: 'plain', matches: [{ rule: 'bomb_words', span: { start: 0, end: 6 }, text: 'kaboom' }, {}] }
+  ])
+  t.match(explain.categories[0], {
+    category: 'weapons',
+    score: 0.9,
+    decision: 'forbid',
+    to_milder: { decision: 'depends' }
+  })
+  t.match(explain.flips.rules, [{ without: ['bomb_words'], decision: 'depends' }])
+  t.match(explain.summary, ['forbid at 0.9.'])
   t.match(await run(['evaluate', '-'], place, Buffer.from([0xff])), { code: 2, stdout: '', stderr: /not valid UTF-8/ })
   t.match(await run(['evaluate', '-'], place, 'a'.repeat(100_001)), { code: 2, stdout: '', stderr: /too long/ })
   t.notOk(existsSync(join(place.cwd, 'data')), 'no store, no review')

@@ -8,8 +8,10 @@ import { decodeUtf8, parseJson } from '../json/parse.js'
 import { noReport } from '../judges/consult.js'
 import { openJudges } from '../judges/open.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
-import { createEvaluator, type Explanation, type PolicyEvaluator } from '../policy/evaluator.js'
+import { createEvaluator, type PolicyEvaluator } from '../policy/evaluator.js'
+import type { Explanation } from '../policy/explain.js'
 import type { Settings } from '../settings.js'
+import { page } from './explanation.js'
 import { evaluateLines } from './jsonl.js'
 import { print, UsageError } from './terminal.js'
 
@@ -17,6 +19,7 @@ export interface EvaluateOptions {
   context?: string
   constitution: string
   explain?: true
+  json?: true
   jsonl?: true
 }
 
@@ -39,7 +42,7 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
     evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges })
     const run = createEvaluate(evaluator, options)
     if (options.jsonl) await evaluateLines(process.stdin, run)
-    else await print(`${JSON.stringify(await run(await readInput(text ?? '', options.context)), null, 2)}\n`)
+    else await print(show(await run(await readInput(text ?? '', options.context)), options.json === true))
   } finally {
     await evaluator?.close()
     await judges.close()
@@ -60,7 +63,8 @@ async function readInput(text: string, context: string | undefined): Promise<Eva
   return readEvaluateInput(value as Json)
 }
 
-function createEvaluate(evaluator: PolicyEvaluator, { constitution, explain }: EvaluateOptions): Evaluate {
+function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions): Evaluate {
+  const { constitution, explain } = options
   return function evaluateInput({ input_text, context, session_id }) {
     const input: EvaluationInput = {
       parts: [{ role: 'user', text: input_text, pointer: '' }],
@@ -69,34 +73,22 @@ function createEvaluate(evaluator: PolicyEvaluator, { constitution, explain }: E
       session: session_id === undefined ? undefined : `cli:${session_id}`,
       direction: 'request'
     }
-    if (explain) return evaluator.explain(input, constitution).then(explained)
+    if (explain) {
+      const explained = evaluator.explain(input, constitution)
+      return explained.then(({ evaluation, explanation }) => ({ ...withoutPointers(evaluation), explain: explanation }))
+    }
     const evaluation = evaluator.evaluate(input, constitution)
     return evaluation instanceof Promise ? evaluation.then(withoutPointers) : withoutPointers(evaluation)
   }
 }
 
+/** People at a terminal get a page; whatever reads a pipe gets JSON. */
+function show(outcome: object & { explain?: Explanation }, asJson: boolean): string {
+  if (outcome.explain !== undefined && process.stdout.isTTY && !asJson) return page(outcome.explain)
+  return `${JSON.stringify(outcome, null, 2)}\n`
+}
+
 /** The only text is the input itself: a pointer to it would say nothing. */
 function withoutPointers(evaluation: Evaluation): Evaluation {
   return { ...evaluation, detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection) }
-}
-
-/** Adds the thresholds and, for each detection, what its rule and its category came to. */
-function explained({ evaluation, categories, rules, bands }: Explanation): object {
-  const shown = withoutPointers(evaluation)
-  const detections = shown.detections.map(({ layer, rule, span, confidence, category }) => {
-    const matched = rules.find((entry) => entry.rule === rule)
-    const verdict = categories.find((entry) => entry.category === category)
-    return {
-      layer,
-      rule,
-      span,
-      confidence,
-      rule_score: matched?.score,
-      context: matched?.effect,
-      category,
-      category_score: verdict?.score,
-      category_decision: verdict?.decision
-    }
-  })
-  return { ...shown, explain: { thresholds: bands, detections, rules, categories } }
 }

@@ -1,6 +1,11 @@
 /** The shapes of the constitutions API: they validate what comes in and are its part of the OpenAPI document. */
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
+import { roles } from '../chat.js'
+import { maxExplained, maxTotal } from '../constitutions/trial.js'
+import { decisions } from '../policy/evaluation.js'
 import { constitutionOrigins } from '../storage/constitution-store.js'
+import { maxInputText } from './evaluate-input.js'
+import { Evaluation } from './schemas.js'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time', examples: ['2026-11-21T14:00:00.000Z'] })
@@ -101,4 +106,110 @@ export const Activated = Type.Object({
   changed: Type.Boolean({ description: 'False where the version was in force already.' }),
   previous: orNull(VersionNumber, 'What was in force before; activating it is the way back.'),
   constitution: Constitution
+})
+
+const maxTexts = 100
+const text = { type: 'string', minLength: 1, maxLength: maxInputText }
+
+const TrialTextObject = Type.Object(
+  {
+    input_text: Type.Unsafe<string>(text),
+    id: Type.Optional(Type.String({ maxLength: 200, description: 'Comes back with the result.' })),
+    context: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    role: Type.Optional(Type.Enum([...roles], { description: 'Whose words it is. Default: user.' })),
+    direction: Type.Optional(Type.Enum(['request', 'answer'])),
+    history: Type.Optional(
+      Type.Array(Type.Unsafe<string>(text), {
+        maxItems: 20,
+        description: 'Earlier turns of a session that exists only in this call, oldest first.'
+      })
+    )
+  },
+  closed
+)
+
+export const TryConstitution = Type.Object(
+  {
+    texts: Type.Array(
+      // Not a union: what is wrong with an object would be told as what is wrong with a string.
+      Type.Unsafe<string | Static<typeof TrialTextObject>>({ ...TrialTextObject, ...text, type: ['string', 'object'] }),
+      { minItems: 1, maxItems: maxTexts, description: `At most ${maxTotal} UTF-16 units in all.` }
+    ),
+    source: Type.Optional(Source),
+    version: Type.Optional(VersionNumber),
+    explain: Type.Optional(
+      Type.Boolean({
+        description: `How each verdict came about, and what would flip it; at most ${maxExplained} texts.`
+      })
+    )
+  },
+  {
+    ...closed,
+    description: 'The candidate is a source or a stored version; with neither, only what is in force is asked.',
+    examples: [
+      {
+        version: 3,
+        texts: ['How do I kill it?', { id: 'b', input_text: 'How do I kill it?', context: { topic: 'programming' } }]
+      },
+      { texts: ['How do I kill it?'], explain: true }
+    ]
+  }
+)
+
+const Tried = Type.Object({
+  version: orNull(VersionNumber, 'Null for a source that is not stored.'),
+  label: Type.String({ examples: ['default@3', 'default@draft'] }),
+  digest: Digest
+})
+const { evaluation_id: _, review_id: __, ...evaluationFields } = Evaluation.properties
+const Outcome = Type.Union([Type.Object(evaluationFields), Type.Null()], {
+  description: 'Null where the text could not be judged in full: the gateway answers evaluator_unavailable.'
+})
+const said = [...decisions, 'error']
+
+export const Trial = Type.Object({
+  name: Name,
+  active: orNull(Tried, 'Null where no version is active.'),
+  candidate: orNull(Tried, 'Null where none was given.'),
+  results: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      id: Type.Optional(Type.String()),
+      active: Type.Optional(Outcome),
+      candidate: Type.Optional(Outcome),
+      changed: Type.Boolean({ description: 'Whether the decisions differ.' }),
+      explanation: Type.Optional(
+        Type.Object(
+          {
+            active: Type.Optional(Type.Object({}, { additionalProperties: true })),
+            candidate: Type.Optional(Type.Object({}, { additionalProperties: true }))
+          },
+          {
+            description:
+              'Summary in sentences, readings with what matched in each, rules, categories against their bands, context, session, and flips: which rules’ absence and which context would change the decision.'
+          }
+        )
+      )
+    })
+  ),
+  diff: orNull(
+    Type.Object({
+      changed: Type.Integer(),
+      unchanged: Type.Integer(),
+      stricter: Type.Integer(),
+      milder: Type.Integer(),
+      transitions: Type.Array(
+        Type.Object(
+          { from: Type.Enum(said), to: Type.Enum(said), count: Type.Integer() },
+          {
+            examples: [{ from: 'permit', to: 'forbid', count: 2 }]
+          }
+        )
+      ),
+      rules: Type.Array(Type.Object({ rule: Type.String(), active: Type.Integer(), candidate: Type.Integer() }), {
+        description: 'On how many of the texts a rule bears on the decision, where that differs.'
+      })
+    }),
+    'Null where only one side was asked.'
+  )
 })

@@ -1,7 +1,10 @@
 /** Constitutions over the API (CONTRACT section 5): read, store a version, put one in force, take it back. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import type { JsonObject } from '../chat.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
+import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import type { Actor } from '../identity/caller.js'
 import {
   Activate,
   Activated,
@@ -10,10 +13,13 @@ import {
   Constitution,
   ConstitutionParams,
   PutConstitution,
+  Trial,
+  TryConstitution,
   Version,
   VersionParams,
   VersionWithSource
 } from './constitution-schemas.js'
+import { checkContextSize } from './evaluate-input.js'
 import { callerOf } from './facts.js'
 import { errorResponses, keyErrors, NoQuery, Page } from './schemas.js'
 
@@ -26,7 +32,12 @@ const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'unsupported_
 
 type OfName = { Params: Static<typeof ConstitutionParams> }
 
-export function registerConstitutions(app: FastifyInstance, constitutions: ConstitutionService): void {
+export interface ConstitutionsDeps {
+  constitutions: ConstitutionService
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+}
+
+export function registerConstitutions(app: FastifyInstance, { constitutions, tryOut }: ConstitutionsDeps): void {
   app.route({
     method: 'GET',
     url: path,
@@ -146,5 +157,30 @@ export function registerConstitutions(app: FastifyInstance, constitutions: Const
       }
     },
     handler: (request) => constitutions.activate(callerOf(request), request.params.name, request.body)
+  })
+
+  app.route<OfName & { Body: Static<typeof TryConstitution> }>({
+    method: 'POST',
+    url: `${path}/:name/test`,
+    config: read,
+    schema: {
+      summary: 'Dry run: what a version would say of texts, beside what is in force',
+      description:
+        'Creates no review, touches no session, counts nothing and asks no judge. With `explain`, each verdict tells how it came about and what would flip it.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: TryConstitution,
+      response: {
+        200: Trial,
+        ...errorResponses('validation_error', ...keyErrors, 'not_found', 'evaluator_unavailable', ...bodyErrors)
+      }
+    },
+    handler(request) {
+      for (const [i, text] of request.body.texts.entries()) {
+        if (typeof text !== 'string') checkContextSize(text.context as JsonObject | undefined, `texts.${i}.context`)
+      }
+      return tryOut(callerOf(request), request.params.name, request.body as TrialRequest)
+    }
   })
 }

@@ -5,7 +5,7 @@ import { Fault } from '../errors.js'
 import type { Metrics } from '../observe/metrics.js'
 import { recordEvaluation, type Surface } from '../observe/record.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
-import type { Explanation, PolicyEvaluator } from '../policy/evaluator.js'
+import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
 import type { Cancellation } from '../policy/judges.js'
 
 export interface JudgeOptions {
@@ -21,10 +21,10 @@ export interface JudgeOptions {
 export interface Judge {
   text(text: string, options: JudgeOptions): Promise<Evaluation>
   /** With what each category came to. */
-  explain(text: string, options: JudgeOptions): Promise<Explanation>
+  assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
-export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'explain'>, metrics: Metrics): Judge {
+export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'assess'>, metrics: Metrics): Judge {
   const counted = (evaluation: Evaluation, { surface }: JudgeOptions): Evaluation => {
     recordEvaluation(metrics, surface, evaluation)
     // The only text is the input itself: a pointer to it would say nothing.
@@ -36,9 +36,9 @@ export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'expla
       const { constitution } = options
       return counted(await available(() => evaluator.evaluate(inputOf(text, options), constitution)), options)
     },
-    async explain(text, options) {
+    async assess(text, options) {
       const { constitution } = options
-      const found = await available(() => evaluator.explain(inputOf(text, options), constitution))
+      const found = await available(() => evaluator.assess(inputOf(text, options), constitution))
       return { ...found, evaluation: counted(found.evaluation, options) }
     }
   }

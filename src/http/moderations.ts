@@ -10,7 +10,7 @@ import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
 import { withinBand } from '../policy/decide.js'
 import type { Category, Scores } from '../policy/evaluation.js'
-import type { Explanation } from '../policy/evaluator.js'
+import type { Assessment } from '../policy/evaluator.js'
 import { maxInputText } from './evaluate-input.js'
 import { callerOf } from './facts.js'
 import type { Judge } from './judge.js'
@@ -152,7 +152,7 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         reply.headers(limitHeaders(outcome))
       }
       const options = { surface: 'moderations', response: reply.raw } as const
-      const results = await mapSome(texts, async (text) => readResult(await judge.explain(text, options)))
+      const results = await mapSome(texts, async (text) => readResult(await judge.assess(text, options)))
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {
         id: `modr-${randomBytes(12).toString('hex')}`,
@@ -179,7 +179,7 @@ function readTexts(input: ModerationInput['input']): string[] {
 }
 
 /** Each score is held within the band of its category's decision, so that scores, flags and the decision agree. */
-function readResult({ evaluation, categories, bands }: Explanation) {
+function readResult({ evaluation, categories, bands }: Assessment) {
   const scores = { ...evaluation.scores }
   for (const category of nameless) scores[category] = 0
   for (const verdict of categories) {

@@ -7,9 +7,11 @@ import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
+import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
 import type { JudgeInput, Verdict } from './judge.js'
 import type { Judges } from './judges.js'
+import { evaluationOf } from './outcome.js'
 import { createPool } from './pool.js'
 import { boostOf, memorySessions, nextState, type SessionStore, textOfTurn, turnOf } from './session.js'
 
@@ -27,17 +29,17 @@ export interface EvaluatorOptions {
   idPrefix?: string
 }
 
-/** The evaluation and how it came about, for `--explain` and dry runs. Names and numbers, no text. */
-export interface Explanation {
+/** The evaluation and what each category came to, held against which thresholds. */
+export interface Assessment {
   evaluation: Evaluation
   categories: Verdict['categories']
-  rules: Verdict['rules']
-  /** The thresholds that the scores were held against. */
   bands: Constitution['bands']
 }
 
 export interface PolicyEvaluator extends Evaluator {
-  explain(input: EvaluationInput, constitution?: string): Promise<Explanation>
+  assess(input: EvaluationInput, constitution?: string): Promise<Assessment>
+  /** The evaluation and how it came about, for the command line. Costs many times an evaluation. */
+  explain(input: EvaluationInput, constitution?: string): Promise<{ evaluation: Evaluation; explanation: Explanation }>
   /** Puts a constitution in force under its own name, at once: a call under way, and whoever holds the one before, ends with that. */
   put(entry: PolicyEntry): void
   readonly sessions: SessionStore
@@ -87,16 +89,20 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return entry
   }
 
+  /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
+  function withSession({ parts, joined, context, direction, session: key }: EvaluationInput, now: number): JudgeInput {
+    if (key === undefined || direction === 'answer') return { parts, joined, context, direction, session: undefined }
+    const state = sessions.get(key)
+    const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk: boostOf(state, now) }
+    return { parts, joined, context, direction, session }
+  }
+
   function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
     const { policy } = entry.judge
+    const { parts, session: key } = input
     const now = clock.monotonic()
-    // Sessions follow what a caller says; an answer is judged by itself.
-    const key = input.direction === 'request' ? input.session : undefined
-    const turn = key === undefined ? 0 : turnOf(input.parts)
-    const state = key === undefined ? undefined : sessions.get(key)
-    const { parts, joined, context, direction } = input
-    const session = key === undefined ? undefined : { tail: state?.tail ?? [], turn, risk: boostOf(state, now) }
-    const judgeInput: JudgeInput = { parts, joined, context, direction, session }
+    const judgeInput = withSession(input, now)
+    const { session } = judgeInput
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
 
     function settle(verdict: Verdict): Verdict | Promise<Verdict> {
@@ -108,8 +114,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       })
     }
     function remember(verdict: Verdict): Verdict {
-      if (key !== undefined) {
-        const text = textOfTurn(parts, turn)
+      if (key !== undefined && session !== undefined) {
+        const text = textOfTurn(parts, session.turn)
         const { decision, ownRisk } = verdict
         sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now))
       }
@@ -131,19 +137,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   function toEvaluation(verdict: Verdict, label: string, started: number): Evaluation {
-    const evaluation: Evaluation = {
-      risk_score: verdict.riskScore,
-      decision: verdict.decision,
-      is_blocked: verdict.decision === 'forbid',
-      matched_rules: verdict.matchedRules,
-      detections: verdict.detections,
-      decision_time_ms: Math.round((clock.monotonic() - started) * 1000) / 1000,
-      scores: verdict.scores,
-      evaluation_id: nextId(),
-      policy: label
-    }
-    if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
-    return evaluation
+    return evaluationOf(verdict, { label, id: nextId(), ms: clock.monotonic() - started })
   }
 
   return {
@@ -156,16 +150,20 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         : toEvaluation(verdict, entry.label, started)
     },
     hold: (constitution) => entries.get(constitution) ?? constitution,
-    async explain(input, constitution = 'default') {
+    async assess(input, constitution = 'default') {
       const started = clock.monotonic()
       const entry = entryFor(constitution)
       const verdict = await judge(input, entry)
-      return {
-        evaluation: toEvaluation(verdict, entry.label, started),
-        categories: verdict.categories,
-        rules: verdict.rules,
-        bands: entry.judge.policy.constitution.bands
-      }
+      const { bands } = entry.judge.policy.constitution
+      return { evaluation: toEvaluation(verdict, entry.label, started), categories: verdict.categories, bands }
+    },
+    async explain(input, constitution = 'default') {
+      const started = clock.monotonic()
+      const entry = entryFor(constitution)
+      // Before the verdict, which the session remembers.
+      const explanation = guarded(() => explain(entry.judge, withSession(input, started)))
+      const verdict = await judge(input, entry)
+      return { evaluation: toEvaluation(verdict, entry.label, started), explanation }
     },
     put,
     loaded: () =>

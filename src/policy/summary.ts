@@ -14,10 +14,13 @@ export function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
     lines.push(`${category} scores ${score}${lifted} by ${rules.join(', ')}: ${band}.`)
   }
   if (decision === 'permit') lines.push(whyPermitted(explanation))
+  const asking = new Set(categories.flatMap(({ decision, rules }) => (decision === 'depends' ? rules : [])))
   for (const { rule, context, context_keys } of rules) {
     if (context === 'permit') lines.push(`The context settles ${rule}: it counts nothing.`)
     if (context === 'forbid') lines.push(`The context sharpens ${rule}.`)
-    if (context === 'open') lines.push(`${rule} could be settled by ${context_keys.join(' or ')}, which was not given.`)
+    if (context === 'open' && asking.has(rule)) {
+      lines.push(`${rule} could be settled by ${context_keys.join(' or ')}, which was not given.`)
+    }
   }
   if (session !== null && session.risk > 0) {
     lines.push(`The session adds ${session.risk} to whatever has a signal of its own.`)

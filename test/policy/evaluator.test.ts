@@ -182,17 +182,20 @@ t.test('a file that is absent, not valid or of another name is refused with its 
 
 t.test('an explanation names every rule that matched and what the context did to it', async (t) => {
   const { evaluator } = await start(t)
-  const {
-    evaluation,
-    rules: matched,
-    categories
-  } = await evaluator.explain(call('kill it, silly person', { context: { topic: 'programming' } }))
+  const given = call('kill it, silly person', { context: { topic: 'programming' }, session: 'acct:s' })
+  const { evaluation, explanation } = await evaluator.explain(given)
   t.equal(evaluation.decision, 'permit')
-  t.same(matched, [
-    { rule: 'kill', category: 'violence', score: 0, effect: 'permit' },
-    { rule: 'insult', category: 'harassment', score: 0.3, effect: 'none' }
+  t.match(explanation, { decision: 'permit', risk_score: evaluation.risk_score, policy: 'default@1' })
+  t.match(explanation.rules, [
+    { rule: 'insult', category: 'harassment', score: 0.3, context: 'none' },
+    { rule: 'kill', category: 'violence', score: 0, weight: 0.5, context: 'permit' }
   ])
-  t.same(categories, [{ category: 'harassment', score: 0.3, decision: 'permit', missing: [] }])
+  t.match(explanation.categories, [{ category: 'harassment', score: 0.3, decision: 'permit' }])
+  t.same(explanation.session, { risk: 0, remembered_turns: 0 })
+  const second = await evaluator.explain(given)
+  t.match(second.explanation.session, { remembered_turns: 1 })
+  t.ok(second.explanation.session!.risk > 0)
+  t.equal(second.explanation.risk_score, second.evaluation.risk_score)
 })
 
 async function conversation(t: Test) {

@@ -1,0 +1,30 @@
+/** An explanation as a page for people: what `evaluate --explain` shows on a terminal. */
+import type { Explanation } from '../policy/explain.js'
+import type { TracedMatch } from '../policy/trace.js'
+
+export function page({ summary, views, categories, rules, thresholds, policy }: Explanation): string {
+  const lines = [...summary, '', `policy      ${policy}, bands from ${thresholds.middle} and from ${thresholds.high}`]
+  for (const { category, score, decision, to_milder, to_stricter } of categories) {
+    const next = [
+      to_milder === null ? '' : `${to_milder.decision} below by ${to_milder.by}`,
+      to_stricter === null ? '' : `${to_stricter.decision} above by ${to_stricter.by}`
+    ].filter((text) => text !== '')
+    lines.push(`category    ${category} ${score}: ${decision}${next.length === 0 ? '' : ` (${next.join(', ')})`}`)
+  }
+  for (const { rule, weight, score, context, context_keys } of rules) {
+    const keys = context_keys.length === 0 ? '' : ` (asks for ${context_keys.join(', ')})`
+    lines.push(`rule        ${rule} counts ${score} of ${weight}; context: ${context}${keys}`)
+  }
+  for (const { layer, length, text, matches } of views) {
+    lines.push(`reading     ${layer}, ${length} characters${text === undefined ? '' : `: ${JSON.stringify(text)}`}`)
+    for (const match of matches) lines.push(`  match     ${placeOf(match)}`)
+  }
+  return `${lines.join('\n')}\n`
+}
+
+function placeOf({ rule, by, kind, groups, text, span, weight, cancelled }: TracedMatch): string {
+  const what =
+    groups === undefined ? JSON.stringify(text ?? '') : groups.map((group) => JSON.stringify(group)).join(' + ')
+  const how = kind === undefined ? by : `${by} ${kind}`
+  return `${rule} (${how}) ${what} at ${span.start} to ${span.end}, ${cancelled ? 'cancelled by "unless"' : weight}`
+}

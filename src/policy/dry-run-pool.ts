@@ -1,0 +1,52 @@
+/** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
+import type { Piscina } from 'piscina'
+import { type DryRun, type DryRunTask, dryRun } from './dry-run.js'
+import { ConstitutionError, type Problem } from './problems.js'
+import { isBuilt, threadFile } from './thread.js'
+
+export type DryRunAnswer = { run: DryRun } | { file: string; problems: readonly Problem[] }
+
+export interface DryRunner {
+  /** @throws ConstitutionError, `Busy`, or whatever ended the thread */
+  run(task: DryRunTask): Promise<DryRun>
+  close(): Promise<void>
+}
+
+/** Too many wait already. */
+export class Busy extends Error {
+  override name = 'Busy'
+}
+
+const deadlineMs = 60_000
+const maxQueue = 4
+/** Whoever tries out a policy tries again soon, and then its judges are still there; after that, the memory is given back. */
+const idleTimeoutMs = 60_000
+
+export function createDryRunner(): DryRunner {
+  let starting: Promise<Piscina> | undefined
+  async function start(): Promise<Piscina> {
+    const { Piscina } = await import('piscina')
+    return new Piscina({
+      filename: threadFile('dry-run-worker'),
+      minThreads: 0,
+      maxThreads: 1,
+      maxQueue,
+      idleTimeout: idleTimeoutMs,
+      resourceLimits: { maxOldGenerationSizeMb: 1024, stackSizeMb: 4 }
+    })
+  }
+  return {
+    async run(task) {
+      if (!isBuilt) return dryRun(task)
+      starting ??= start()
+      const pool = await starting
+      if (pool.queueSize >= maxQueue) throw new Busy('too many dry runs wait already')
+      const answer: DryRunAnswer = await pool.run(task, { signal: AbortSignal.timeout(deadlineMs) })
+      if ('problems' in answer) throw new ConstitutionError(answer.file, answer.problems)
+      return answer.run
+    },
+    async close() {
+      await (await starting)?.destroy()
+    }
+  }
+}
