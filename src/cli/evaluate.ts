@@ -2,8 +2,8 @@
 import { buffer } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../chat.js'
 import { systemClock } from '../clock.js'
-import { loadSettings } from '../config/load.js'
-import { type EvaluateInput, readEvaluateInput } from '../http/evaluate-input.js'
+import { loadSettings, shippedConstitutions } from '../config/load.js'
+import { type EvaluateInput, readEvaluateInput, readText } from '../http/evaluate-input.js'
 import { decodeUtf8, parseJson } from '../json/parse.js'
 import { noReport } from '../judges/consult.js'
 import { openJudges } from '../judges/open.js'
@@ -49,7 +49,8 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   }
 }
 
-function constitutionFile({ constitutions }: Settings, name: string): string {
+function constitutionFile(settings: Settings, name: string): string {
+  const constitutions = { ...shippedConstitutions(), ...settings.constitutions }
   const file = Object.hasOwn(constitutions, name) ? constitutions[name] : undefined
   if (file === undefined) {
     throw new UsageError(`there is no constitution "${name}" (${Object.keys(constitutions).join(', ')})`)
@@ -67,11 +68,8 @@ function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions): E
   const { constitution, explain } = options
   return function evaluateInput({ input_text, context, session_id }) {
     const input: EvaluationInput = {
-      parts: [{ role: 'user', text: input_text, pointer: '' }],
-      joined: [],
-      context,
-      session: session_id === undefined ? undefined : `cli:${session_id}`,
-      direction: 'request'
+      ...readText(input_text, context),
+      session: session_id === undefined ? undefined : `cli:${session_id}`
     }
     if (explain) {
       const explained = evaluator.explain(input, constitution)

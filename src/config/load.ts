@@ -91,11 +91,12 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     const name = environment.upstreamKey === undefined ? 'SLUICEGATE_UPSTREAM_AUTH' : 'SLUICEGATE_UPSTREAM_KEY'
     failVariable(name, 'is set, but no upstream is (set SLUICEGATE_UPSTREAM, or upstreams in the file)')
   }
-  const constitutions = { ...shippedConstitutions(), ...resolveAll(config.constitutions ?? {}, folder) }
+  const own = resolveAll(config.constitutions ?? {}, folder)
+  const all = shippedConstitutions()
   checkReferences(
     config,
     new Set(demo ? ['default'] : Object.keys(upstreams)),
-    new Set(Object.keys(constitutions)),
+    new Set(Object.keys({ ...all, ...own })),
     fail
   )
 
@@ -108,6 +109,11 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
   }
   const chosenStorage = environment.databaseUrl === undefined ? fromFile : fromVariable
   refuseUnsupported(config, environment, fail, failVariable)
+
+  const routes = compileRoutes(config, bodyLimit)
+  // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
+  const used = new Set(['default', ...routes.map(({ constitution }) => constitution)])
+  const inUse = Object.entries(all).filter(([name]) => used.has(name))
 
   return {
     file,
@@ -132,7 +138,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     docsUrl: config.docs_url ?? '/docs',
     upstreams,
     demo,
-    routes: compileRoutes(config, bodyLimit),
+    routes,
     judges: compileJudges(config, folder, fail),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
@@ -144,7 +150,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       // Alone with the demo, a newcomer has one key, and wants to see the whole way of a review.
       allowOwn: review.allow_own ?? demo
     },
-    constitutions,
+    constitutions: { ...Object.fromEntries(inUse), ...own },
     workers: 1
   }
 }
@@ -187,7 +193,8 @@ export function isShipped(file: string): boolean {
   return file.startsWith(shipped)
 }
 
-function shippedConstitutions(): Record<string, string> {
+/** Files by name, whether the configuration uses them or not. */
+export function shippedConstitutions(): Record<string, string> {
   const folder = join(shipped, 'constitutions')
   if (!existsSync(folder)) return {}
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { Json, JsonObject } from '../chat.js'
 import { invalid } from '../errors.js'
+import type { EvaluationInput } from '../policy/evaluation.js'
 import { compileValidator } from './validate.js'
 
 /** UTF-16 units of `input_text`. */
@@ -16,7 +17,14 @@ export const EvaluateInput = Type.Object(
   {
     input_text: Type.String({ minLength: 1, maxLength: maxInputText, description: 'The text to evaluate.' }),
     context: Type.Optional(
-      Type.Object({}, { additionalProperties: true, description: 'Free-form context, at most 16 KiB as JSON.' })
+      Type.Object(
+        {},
+        {
+          additionalProperties: true,
+          description:
+            "Free-form context, at most 16 KiB as JSON. `role` (user, assistant, tool, system) says whose words the text is; a user's by default."
+        }
+      )
     ),
     session_id: Type.Optional(
       Type.String({
@@ -51,4 +59,24 @@ export function readEvaluateInput(value: Json): EvaluateInput {
   const input = value as EvaluateInput
   checkContextSize(input.context)
   return input
+}
+
+/** Who may have written a text, by the context's `role`; anything else is a user's. */
+const writers = ['user', 'assistant', 'tool', 'system'] as const
+
+/**
+ * A text as the evaluator takes it. The context's `role` says whose words they are, since the same words are a demand in a
+ * user's message, a refusal in an answer, and an attack in what a tool brought back.
+ */
+export function readText(
+  text: string,
+  context: JsonObject | undefined
+): Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'> {
+  const role = writers.find((writer) => writer === context?.['role']) ?? 'user'
+  return {
+    parts: [{ role, text, pointer: '' }],
+    joined: [],
+    context,
+    direction: role === 'assistant' ? 'answer' : 'request'
+  }
 }

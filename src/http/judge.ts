@@ -7,6 +7,7 @@ import { recordEvaluation, type Surface } from '../observe/record.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
 import type { Cancellation } from '../policy/judges.js'
+import { readText } from './evaluate-input.js'
 
 export interface JudgeOptions {
   surface: Surface
@@ -46,7 +47,7 @@ export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'asses
 
 function inputOf(text: string, { context, session, response }: JudgeOptions): EvaluationInput {
   const cancel = response === undefined ? undefined : leaveOf(response)
-  return { parts: [{ role: 'user', text, pointer: '' }], joined: [], context, session, direction: 'request', cancel }
+  return { ...readText(text, context), session, cancel }
 }
 
 async function available<T>(judge: () => T | Promise<T>): Promise<T> {

@@ -1,15 +1,16 @@
 /** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { LineCounter, parseDocument } from 'yaml'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { type Escalation, readEscalations } from './escalation.js'
 import type { Category } from './evaluation.js'
+import { type Extended, extend } from './extend.js'
 import type { Coverage } from './judges.js'
 import { readLexicons } from './lexicons.js'
-import { addSchemaProblem, ConstitutionError, collectProblems } from './problems.js'
+import { addSchemaProblem, ConstitutionError, collectProblems, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
-import { ConstitutionSource } from './schema.js'
+import { ConstitutionSource, ExtensionSource } from './schema.js'
 
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
@@ -23,11 +24,15 @@ export interface Constitution {
   /** Scores below `middle` permit; from `high` on a category's `high` applies. */
   bands: { middle: number; high: number }
   categories: Record<Category, CategoryPolicy>
+  /** Context that holds where a caller's own says nothing on the key. */
+  assume: Readonly<Record<string, string>> | undefined
   rules: readonly Rule[]
   /** When which judge is asked; empty: never. */
   escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
   source: string
+  /** `name@version` of the shipped constitution that it extends. */
+  base: string | undefined
 }
 
 export interface ReadOptions {
@@ -42,7 +47,9 @@ const minBand = 0.01
 /** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
 const maxLength = 4 * 1024 * 1024
 
-const validate = new Ajv({ allErrors: true, strict: false, verbose: true }).compile(ConstitutionSource)
+const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
+const acceptsWhole = ajv.compile(ConstitutionSource)
+const acceptsExtension = ajv.compile(ExtensionSource)
 
 /**
  * @param fileName only for messages
@@ -70,21 +77,18 @@ export function parseConstitution(
   }
   if (problems.list.length > 0) throw fail()
 
-  const source: unknown = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
+  const given: unknown = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
   if (problems.list.length > 0) throw fail()
-  if (!validate(source)) {
-    for (const error of validate.errors ?? []) addSchemaProblem(problems, error, source)
-    throw fail()
-  }
-  const checked = source as ConstitutionSource
+  const { source: checked, problems: found, base } = readSource(given, problems)
+  if (problems.list.length > 0) throw fail()
   if (checked.bands.high - checked.bands.middle < minBand) {
     problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
   }
   if (name !== undefined && checked.name !== name) {
     problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
-  const lexicons = readLexicons(checked.lexicons ?? {}, problems)
-  const rules = readRules({ source: checked, lexicons, detectors, problems })
+  const lexicons = readLexicons(checked.lexicons ?? {}, found)
+  const rules = readRules({ source: checked, lexicons, detectors, problems: found })
   const escalate = readEscalations(checked, coverage, problems)
   if (problems.list.length > 0) throw fail()
   return {
@@ -93,10 +97,29 @@ export function parseConstitution(
     description: checked.description ?? '',
     bands: checked.bands,
     categories: checked.categories,
+    assume: checked.assume,
     rules,
     escalate,
-    source: yamlText
+    source: yamlText,
+    base
   }
+}
+
+/** What the schema accepts, laid over its base where it has one. What it does not accept is reported, and not to be used. */
+function readSource(given: unknown, problems: Problems): Pick<Extended, 'source' | 'problems'> & { base?: string } {
+  const check = (accepts: ValidateFunction, value: unknown, found: Problems) => {
+    if (!accepts(value)) for (const error of accepts.errors ?? []) addSchemaProblem(found, error, value)
+    return problems.list.length === 0
+  }
+  const whole = { source: given as ConstitutionSource, problems }
+  if (typeof given !== 'object' || given === null || !('extends' in given)) {
+    check(acceptsWhole, given, problems)
+    return whole
+  }
+  if (!check(acceptsExtension, given, problems)) return whole
+  const extended = extend(given as ExtensionSource, problems)
+  check(acceptsWhole, extended.source, extended.problems)
+  return extended
 }
 
 /** Aliases that multiply without end are refused by the reader itself. */

@@ -79,7 +79,8 @@ export class Judge {
     const { matches, charsTotal, charsCovered } = this.find(input)
     if (matches.length === 0) return { ...quiet, charsTotal, charsCovered }
     const { constitution } = this.policy
-    const rules = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, session?.turn ?? 0)
+    const given = constitution.assume === undefined ? input.context : { ...constitution.assume, ...input.context }
+    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
     const judgement = decide(constitution, rules, session?.risk ?? 0)
     const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
     return {

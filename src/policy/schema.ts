@@ -5,6 +5,9 @@ import { categories, detectionTypes } from './evaluation.js'
 
 const closed = { additionalProperties: false }
 
+/** Constitutions that may be extended: whole ones, so that what is in force is never more than two files away. */
+export const bases = ['default'] as const
+
 /** `session_risk` is the engine's own: no rule may claim it. */
 export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk')
 
@@ -60,6 +63,10 @@ export const RuleSource = Type.Object(
 )
 export type RuleSource = Static<typeof RuleSource>
 
+const { name: RuleName, ...ruleFields } = RuleSource.properties
+/** A rule of an extension: all of a new one, or what is other in one of the base. */
+const RuleChange = Type.Object({ name: RuleName, ...Type.Partial(Type.Object(ruleFields)).properties }, closed)
+
 const EscalationSource = Type.Object(
   {
     judge: Type.String({ minLength: 1, maxLength: 64 }),
@@ -80,22 +87,58 @@ const EscalationSource = Type.Object(
 )
 export type EscalationSource = Static<typeof EscalationSource>
 
+const Bands = Type.Object(
+  { middle: Type.Number({ minimum: 0.01, maximum: 0.99 }), high: Type.Number({ minimum: 0.02, maximum: 1 }) },
+  closed
+)
+const Escalations = Type.Optional(Type.Array(EscalationSource, { minItems: 1, maxItems: 8 }))
+/** Context that holds where a caller's own says nothing on the key. */
+const Assumed = Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ minLength: 1, maxLength: 200 }))
+
+const named = {
+  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
+  version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
+  description: Type.Optional(Type.String())
+}
+
 export const ConstitutionSource = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
-    version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
-    description: Type.Optional(Type.String()),
-    bands: Type.Object(
-      { middle: Type.Number({ minimum: 0.01, maximum: 0.99 }), high: Type.Number({ minimum: 0.02, maximum: 1 }) },
-      closed
-    ),
+    ...named,
+    bands: Bands,
     categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
+    assume: Type.Optional(Assumed),
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
     rules: Type.Array(RuleSource, { minItems: 1 }),
-    escalate: Type.Optional(Type.Array(EscalationSource, { minItems: 1, maxItems: 8 }))
+    escalate: Escalations
   },
   closed
 )
 export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'categories'> & {
   categories: Record<(typeof categories)[number], Static<typeof CategorySource>>
+}
+
+/** A constitution that is laid over one that ships: see `extend.ts`. */
+export const ExtensionSource = Type.Object(
+  {
+    ...named,
+    extends: Type.Enum([...bases]),
+    bands: Type.Optional(Bands),
+    categories: Type.Optional(
+      Type.Object(
+        Object.fromEntries(
+          categories.map((category) => [category, Type.Optional(Type.Partial(CategorySource, closed))])
+        ),
+        closed
+      )
+    ),
+    assume: Type.Optional(Assumed),
+    lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    rules: Type.Optional(Type.Array(RuleChange, { minItems: 1 })),
+    without: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    escalate: Escalations
+  },
+  closed
+)
+export type ExtensionSource = Omit<Static<typeof ExtensionSource>, 'categories'> & {
+  categories?: Partial<Record<(typeof categories)[number], Partial<Static<typeof CategorySource>>>>
 }

@@ -1,0 +1,73 @@
+/**
+ * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
+ * stricter or laxer policy is a page and follows the base when that learns more.
+ */
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { Path, Problems } from './problems.js'
+import type { bases, ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
+
+/** The YAML of a constitution that ships with the program. */
+export function readShipped(name: (typeof bases)[number]): string {
+  return readFileSync(new URL(`../../config/constitutions/${name}.yaml`, import.meta.url), 'utf8')
+}
+
+export interface Extended {
+  source: ConstitutionSource
+  /** Reports at the place in the extension's own file. */
+  problems: Problems
+  /** `name@version` */
+  base: string
+}
+
+export function extend(extension: ExtensionSource, problems: Problems): Extended {
+  const base = parse(readShipped(extension.extends)) as ConstitutionSource
+  const { extends: _, without = [], rules: own = [], ...rest } = extension
+  const dropped = new Set(without)
+  for (const [i, name] of without.entries()) {
+    if (base.rules.every((rule) => rule.name !== name)) {
+      problems.add(['without', i], `"${extension.extends}" has no rule of this name`)
+    }
+  }
+  const changes = new Map(own.map((rule) => [rule.name, rule]))
+  const names = new Set(base.rules.map(({ name }) => name))
+  const kept = base.rules.filter(({ name }) => !dropped.has(name))
+  // A rule of the base's name changes the fields that it gives; any other is a rule of its own, which the schema checks.
+  const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
+  const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
+  const places = [...kept, ...added].map((rule) => own.findIndex(({ name }) => name === rule.name))
+  const source = {
+    ...base,
+    ...rest,
+    categories: overEach(base.categories, extension.categories),
+    lexicons: { ...base.lexicons, ...ownLexicons(base, extension) },
+    rules: [...rules, ...added]
+  }
+  return { source, problems: placed(problems, places), base: `${base.name}@${base.version}` }
+}
+
+/** `$name` in the list of that very name stands for the base's list. */
+function ownLexicons(base: ConstitutionSource, { lexicons = {} }: ExtensionSource): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(lexicons).map(([name, list]) => [
+      name,
+      list.flatMap((entry) => (entry === `$${name}` ? (base.lexicons?.[name] ?? [entry]) : [entry]))
+    ])
+  )
+}
+
+function overEach<T extends Record<string, object>>(base: T, changes: { [K in keyof T]?: Partial<T[K]> } = {}): T {
+  const entries = Object.entries(base).map(([key, value]) => [key, { ...value, ...changes[key] }])
+  return Object.fromEntries(entries) as T
+}
+
+/** @param places by index of a rule in the whole, its index in the extension, or -1 where the base has it */
+function placed(problems: Problems, places: readonly number[]): Problems {
+  const own = (path: Path): Path => {
+    const [first, index, ...rest] = path
+    if (first !== 'rules' || typeof index !== 'number') return path
+    const place = places[index] ?? -1
+    return place < 0 ? ['extends'] : ['rules', place, ...rest]
+  }
+  return { list: problems.list, add: (path, message, detail) => problems.add(own(path), message, detail) }
+}

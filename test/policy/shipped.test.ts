@@ -1,0 +1,117 @@
+/** The constitutions that ship, each held to its page of examples; and what laying one over another means. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { parse } from 'yaml'
+import type { JsonObject, Role } from '../../src/chat.js'
+import { systemClock } from '../../src/clock.js'
+import { readText } from '../../src/http/evaluate-input.js'
+import { parseConstitution } from '../../src/policy/constitution.js'
+import { createEvaluator } from '../../src/policy/evaluator.js'
+import { ConstitutionError } from '../../src/policy/problems.js'
+
+interface Example {
+  text: string
+  decision: string
+  context?: JsonObject
+  role?: Role
+  because?: string
+}
+
+const folder = fileURLToPath(new URL('../../config/constitutions/', import.meta.url))
+const names = readdirSync(folder)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => name.slice(0, -'.yaml'.length))
+
+t.test('every shipped constitution decides as its page of examples says', { timeout: 120_000 }, async (t) => {
+  t.same(names, ['default', 'developer', 'strict'])
+  const evaluator = await createEvaluator({
+    constitutions: Object.fromEntries(names.map((name) => [name, `${folder}${name}.yaml`])),
+    clock: systemClock,
+    deadlineMs: 60_000
+  })
+  t.teardown(() => evaluator.close())
+  for (const name of names) {
+    const examples: Example[] = parse(readFileSync(`${folder}examples/${name}.yaml`, 'utf8'))
+    t.ok(examples.length > 15, name)
+    for (const { text, decision, role, context } of examples) {
+      const input = { ...readText(text, role === undefined ? context : { ...context, role }), session: undefined }
+      const evaluation = await evaluator.evaluate(input, name)
+      t.equal(evaluation.decision, decision, `${name}: ${text} ${JSON.stringify(context ?? {})}`)
+    }
+  }
+})
+
+const head = "name: mine\nversion: '1'\nextends: default\n"
+const read = (text: string) => parseConstitution(text, 'mine.yaml')
+const whole = read(head)
+const ruleOf = ({ rules }: ReturnType<typeof read>, name: string) => rules.find((rule) => rule.name === name)
+
+t.test('what an extension does not mention stays as it is in its base', async (t) => {
+  const base = parseConstitution(readFileSync(`${folder}default.yaml`, 'utf8'), 'default.yaml')
+  t.equal(whole.base, `default@${base.version}`)
+  t.same(whole.rules, base.rules)
+  t.same(whole.bands, base.bands)
+  t.same(whole.categories, base.categories)
+  t.match(whole, { name: 'mine', version: '1' })
+})
+
+t.test('an extension changes rules by name, drops them, adds its own, and adds to lexicons', async (t) => {
+  const mine = read(`${head}
+bands: { middle: 0.2, high: 0.5 }
+categories: { profanity: { high: forbid } }
+assume: { topic: gardening }
+lexicons: { games: [$games, tiddlywinks], plants: [nightshade] }
+without: [insult_word]
+rules:
+  - { name: insult, weight: 0.9 }
+  - { name: plant_poison, category: weapons, weight: 0.5, any: [$plants] }
+`)
+  t.same(mine.bands, { middle: 0.2, high: 0.5 })
+  t.same(mine.categories.profanity, { high: 'forbid', middle: 'permit' })
+  t.same(mine.assume, { topic: 'gardening' })
+  t.equal(ruleOf(mine, 'insult_word'), undefined)
+  t.same(ruleOf(mine, 'insult'), { ...ruleOf(whole, 'insult'), weight: 0.9 })
+  t.match(ruleOf(mine, 'plant_poison'), { category: 'weapons', any: ['nightshade'] })
+  const withGames = mine.rules.filter(({ unless }) => unless.includes('tiddlywinks'))
+  t.ok(withGames.length > 3, 'rules of the base see the longer list')
+  t.ok(withGames.every(({ unless }) => unless.includes('minecraft')))
+})
+
+const mistakes: [what: string, text: string, path: string, says: RegExp][] = [
+  ['an unknown base', head.replace('default', 'lenient'), 'extends', /one of: default/],
+  ['a base that is itself an extension', head.replace('default', 'strict'), 'extends', /one of: default/],
+  ['a rule to drop that is none', `${head}without: [nonesuch]`, 'without[0]', /no rule of this name/],
+  [
+    'a new rule without a category',
+    `${head}rules: [{ name: new_one, weight: 0.5, any: [x] }]`,
+    'rules[0]',
+    /"category" is missing/
+  ],
+  ['a wrong weight', `${head}rules: [{ name: insult, weight: 5 }]`, 'rules[0].weight', /<= 1/],
+  ['an unknown lexicon', `${head}rules: [{ name: insult, any: [$nonesuch] }]`, 'rules[0].any[0]', /unknown lexicon/],
+  ['bands too close', `${head}bands: { middle: 0.5, high: 0.5 }`, 'bands.high', /above bands.middle/],
+  ['an unknown field', `${head}replaces: default`, 'replaces', /unknown field; accepted here: .*extends/]
+]
+
+for (const [what, text, path, says] of mistakes) {
+  t.test(`${what} is refused with its place in the extension`, async (t) => {
+    try {
+      read(text)
+      t.fail('was read')
+    } catch (error) {
+      if (!(error instanceof ConstitutionError)) throw error
+      const problem = error.problems.find((one) => one.path === path && says.test(one.message))
+      t.ok(problem, error.message)
+      t.ok(problem !== undefined && problem.line > 1)
+    }
+  })
+}
+
+t.test('the context says whose words a text is, and only known writers count', async (t) => {
+  t.match(readText('x', { role: 'assistant' }), { parts: [{ role: 'assistant' }], direction: 'answer' })
+  t.match(readText('x', { role: 'tool' }), { parts: [{ role: 'tool' }], direction: 'request' })
+  for (const context of [undefined, {}, { role: 'definition' }, { role: 7 }, { role: ['assistant'] }]) {
+    t.match(readText('x', context as JsonObject | undefined), { parts: [{ role: 'user' }], direction: 'request' })
+  }
+})
