@@ -6,6 +6,7 @@ import { RE2JS } from 're2js'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { foldPhrase } from '../text/fold.js'
+import { KnownWords } from '../text/known-words.js'
 import { Phrases } from '../text/phrases.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
@@ -42,6 +43,8 @@ export interface Policy {
   label: string
   rules: readonly CompiledRule[]
   phrases: Phrases
+  /** The words of the phrases and the commonest of English: by them the views tell language from letters in disorder. */
+  words: KnownWords
   /** Groups of phrase `id`: `groupList` from `groupStart[id]` to `groupStart[id + 1]`. */
   groupStart: Int32Array
   groupList: Int32Array
@@ -101,6 +104,7 @@ export function compilePolicy(constitution: Constitution, detectors: readonly De
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
+    words: new KnownWords(table.phrases.keys()),
     phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
     ...table.pack(),
     groupCount: table.members.length,

@@ -136,7 +136,7 @@ export class Judge {
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
     const blank = recurs ? this.#blankFor(`${call.direction}/${role}`) : undefined
     if (blank?.has(text)) return text.length
-    const { views, complete } = readingsOf(text)
+    const { views, complete } = readingsOf(text, this.policy.words)
     const before = call.findings.added
     this.#matcher.match(views, partSink(call, index))
     if (complete && call.findings.added === before) blank?.set(text, true)
@@ -160,7 +160,7 @@ export class Judge {
       for (const joined of joinTexts(members, separator)) {
         const sink = sinkOf(call, joined)
         if (sink === undefined) continue
-        const { views, complete } = readingsOf(joined.text)
+        const { views, complete } = readingsOf(joined.text, this.policy.words)
         if (!complete) all = false
         this.#matcher.match(views, sink)
       }

@@ -21,7 +21,7 @@ export interface Sink {
 }
 
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
-const swapping = new Set(['leet', 'rot13', 'reversed'])
+const swapping = new Set(['leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
 
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {

@@ -1,7 +1,9 @@
 /**
  * The `hidden` reading: text written in characters that show nothing. Tag characters (U+E0020 to U+E007E) spell ASCII;
- * runs of variation selectors spell bytes (VS1 is 0, VS256 is 255). Models read both; people see neither.
+ * runs of variation selectors spell bytes (VS1 is 0, VS256 is 255); two zero-width characters by turns spell bits. Models
+ * read them; people see nothing.
  */
+import { readsAsWords } from './readable.js'
 import { Edits } from './rewrite.js'
 
 /** A flag such as Scotland's is spelt in tags after a black flag: a country and a region. */
@@ -13,13 +15,13 @@ export interface HiddenRun {
   to: number
   /** What it spells; empty where it spells nothing readable. */
   text: string
-  kind: 'tags' | 'selectors'
+  kind: 'tags' | 'selectors' | 'bits'
 }
 
 /** Linear. A text without the characters costs one search. */
 export function hiddenRuns(text: string): HiddenRun[] {
   const runs: HiddenRun[] = []
-  if (!/[\ufe00-\ufe0f\udb40]/.test(text)) return runs
+  if (!/[\ufe00-\ufe0f\udb40]/.test(text)) return bitRuns(text)
   let before = 0
   for (let i = 0; i < text.length; ) {
     const point = text.codePointAt(i)!
@@ -36,6 +38,27 @@ export function hiddenRuns(text: string): HiddenRun[] {
       i += point > 0xffff ? 2 : 1
     }
     before = point
+  }
+  const bits = bitRuns(text)
+  return bits.length === 0 ? runs : [...runs, ...bits].sort((a, b) => a.from - b.from)
+}
+
+/** Four bytes and more in two invisible characters, eight bits each: the rarer meaning (which is 1) is tried second. */
+function bitRuns(text: string): HiddenRun[] {
+  const runs: HiddenRun[] = []
+  if (!/[\u200b-\u200f\u2060-\u2064\ufeff]{32}/.test(text)) return runs
+  for (const { 0: run, index } of text.matchAll(/[\u200b-\u200f\u2060-\u2064\ufeff]{32,}/g)) {
+    const signs = [...new Set(run)].sort()
+    if (signs.length !== 2) continue
+    for (const one of [signs[1], signs[0]]) {
+      const bytes = Array.from({ length: run.length >> 3 }, (_, k) =>
+        [...run.slice(k * 8, k * 8 + 8)].reduce((byte, sign) => byte * 2 + (sign === one ? 1 : 0), 0)
+      )
+      const spelt = Buffer.from(bytes).toString('utf8')
+      if (!readsAsWords(spelt)) continue
+      runs.push({ from: index, to: index + run.length, text: spelt, kind: 'bits' })
+      break
+    }
   }
   return runs
 }

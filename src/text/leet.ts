@@ -1,8 +1,9 @@
 /** Letters written as digits and signs: `k1ll`, `h4te`, `@ss`. */
+import type { KnownWords } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
-/** What `1` and `|` stand for: by their neighbours, always l, or always i. */
+/** What `1` and `|` stand for where no word is known: by their neighbours, always l, or always i. */
 export type OneReading = 'neighbours' | 'l' | 'i'
 export const oneReadings: readonly OneReading[] = ['neighbours', 'l', 'i']
 
@@ -31,7 +32,7 @@ for (let code = 97; code < 123; code++) {
 for (let code = 48; code < 58; code++) kinds[code] = 2
 for (const sign of '@$!|+') kinds[sign.charCodeAt(0)] = 4
 
-const longest = 32
+const longest = 64
 
 /** Ordinary words of a number and letters: ordinals, units, times of day. */
 const measure =
@@ -41,7 +42,7 @@ const measure =
  * Changes for the words that mix letters with signs. Readings differ only in `1` and `|`.
  * @param mixed where they may stand
  */
-export function leetEdits(text: string, mixed: Stretches, one: OneReading): Edits {
+export function leetEdits(text: string, mixed: Stretches, one: OneReading, words: KnownWords): Edits {
   const edits = new Edits()
   for (let s = 0; s < mixed.length; s += 2) {
     const end = mixed[s + 1]!
@@ -58,8 +59,35 @@ export function leetEdits(text: string, mixed: Stretches, one: OneReading): Edit
         seen |= kind
       }
       if ((seen & 1) === 0 || seen === 1) continue
-      addWord(text, from, i, one, edits)
+      addWord(text, from, i, one, words, edits)
     }
+  }
+  return edits.size === 0 ? edits : edits.merged(shortWordEdits(text, edits, one, words))
+}
+
+/** How far from a disguised word short ones are looked for, in units. */
+const near = 16
+const short = /(?<![\w@$])(?=[a-z]*[\d@$])[a-z\d@$]{1,4}(?![\w@$])/gi
+
+/** Two or three signs are leet only beside words that are: `t0`, `1n`, `70`. */
+function shortWordEdits(text: string, strong: Edits, one: OneReading, words: KnownWords): Edits {
+  const edits = new Edits()
+  let from = 0
+  for (let k = 0; k <= strong.size; k++) {
+    // Between two disguised words, as far as they reach.
+    const last = k < strong.size ? strong.from[k]! : Math.min(text.length, from + near)
+    const gap = text.slice(k === 0 ? Math.max(0, last - near) : from, last)
+    const start = k === 0 ? Math.max(0, last - near) : from
+    const isNear = gap.length <= 2 * near
+    if (gap.length > 0) {
+      for (const { 0: word, index } of gap.matchAll(short)) {
+        if (!isNear && index > near && index < gap.length - near) continue
+        const letters = read(word, one, words)
+        if (/^[ai]$/.test(letters) || words.has(letters))
+          edits.add(start + index, start + index + word.length, letters, 'same')
+      }
+    }
+    if (k < strong.size) from = strong.to[k]!
   }
   return edits
 }
@@ -68,7 +96,7 @@ function kindOf(code: number): number {
   return code < 128 ? kinds[code]! : 0
 }
 
-function addWord(text: string, first: number, last: number, one: OneReading, edits: Edits): void {
+function addWord(text: string, first: number, last: number, one: OneReading, words: KnownWords, edits: Edits): void {
   let from = first
   let to = last
   // At the ends of a word `!`, `+` and `|` are what they are elsewhere.
@@ -77,8 +105,10 @@ function addWord(text: string, first: number, last: number, one: OneReading, edi
   const size = to - from
   if (size < 2 || size > longest) return
   const word = text.slice(from, to)
-  if (!isDisguised(word, text.charCodeAt(to))) return
-  edits.add(from, to, read(word, one), 'same')
+  const letters = read(word, one, words)
+  // A known word of some length is one however many of its letters are digits.
+  const isKnown = size > 3 && /[a-z]/i.test(word) && words.has(letters)
+  if (isKnown || isDisguised(word, text.charCodeAt(to))) edits.add(from, to, letters, 'same')
 }
 
 function isPunctuation(code: number): boolean {
@@ -103,12 +133,27 @@ function isDisguised(word: string, next: number): boolean {
   return !(signs === 0 && (/^[a-z]+\d{2,}$/i.test(word) || /^[a-z]\d$/i.test(word) || /^\d{2,}[a-z]+$/i.test(word)))
 }
 
-function read(word: string, one: OneReading): string {
+/** Of a word with more signs of two meanings only one reading is tried. */
+const mostTried = 4
+
+function read(word: string, one: OneReading, words: KnownWords): string {
+  const ones = word.match(/[1|]/g)?.length ?? 0
+  if (ones > 0 && ones <= mostTried) {
+    for (let choice = 0; choice < 1 << ones; choice++) {
+      const letters = spell(word, (_, k) => ((choice >> k) & 1 ? 'l' : 'i'))
+      if (words.has(letters)) return letters
+    }
+  }
+  return spell(word, (before) => (one === 'neighbours' ? byNeighbours(before) : one))
+}
+
+/** @param ofOne the letter for the one at number `k`, behind the letters read so far */
+function spell(word: string, ofOne: (before: string, k: number) => string): string {
   let out = ''
+  let k = 0
   for (let i = 0; i < word.length; i++) {
     const sign = word[i]!
-    if (sign === '1' || sign === '|') out += one === 'neighbours' ? byNeighbours(out) : one
-    else out += letterOf[sign] ?? sign
+    out += sign === '1' || sign === '|' ? ofOne(out, k++) : (letterOf[sign] ?? sign)
   }
   return out
 }

@@ -8,7 +8,7 @@ const fewestSingles = 3
 export const longestSeparator = 3
 
 /** What counts as around a word, in units. */
-const strangeContext = 64
+const strangeContext = 32
 
 export class Places {
   /** Words that mix letters with digits or signs. */

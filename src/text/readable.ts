@@ -27,3 +27,25 @@ function isText(text: string): boolean {
   // Random bytes are one third printable; text is nearly all printable and mostly small letters, or not ASCII at all.
   return good > 0 && bad * 12 <= text.length
 }
+
+/** So many bytes are all printable by chance once in ten million times. */
+const longEnough = 16
+
+/** The same where the encoding leaves more to chance: what comes out must be words, or long enough to be no accident. */
+export function worded(bytes: Buffer): string | undefined {
+  const text = readable(bytes)
+  if (text === undefined) return undefined
+  return readsAsWords(text) || (text.length >= longEnough && /^[\t\n\r -~]+$/.test(text)) ? text : undefined
+}
+
+/** Whether a text is made of letters and spaces for the most part, with no characters that text does not hold. */
+export function readsAsWords(text: string): boolean {
+  if (/[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\p{Cn}\p{Co}\p{Cs}]/u.test(text)) return false
+  const letters = text.match(/[\p{Ll}\p{Lo}\p{Mn} \n]/gu)?.length ?? 0
+  const all = text.match(/[\p{L}\p{Mn} \n]/gu)?.length ?? 0
+  // Sentences in capitals are sentences; capitals and small letters in disorder are not.
+  return (
+    (letters * 4 >= text.length * 3 || (all * 5 >= text.length * 4 && !/[a-z][A-Z]/.test(text))) &&
+    /\p{L}{2}/u.test(text)
+  )
+}

@@ -1,5 +1,7 @@
 /** One view of a text: see `view.ts`. */
 import { Folder, type Span } from './fold.js'
+import type { KnownWords } from './known-words.js'
+import type { Stretches } from './places.js'
 import type { Rewritten, Trace } from './rewrite.js'
 import { type Signs, signsOf } from './signs.js'
 import type { View } from './view.js'
@@ -8,8 +10,11 @@ export class Reading implements View {
   readonly layer: string
   readonly text: string
   readonly #trace: Trace | undefined
+  /** Set once the readings that build on it are made. */
+  isFollowed = false
   #folder: Folder | undefined
   #signs: Signs | undefined
+  #unknown: Stretches | undefined
 
   /** @param trace leads to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
@@ -21,6 +26,13 @@ export class Reading implements View {
   get signs(): Signs {
     this.#signs ??= signsOf(this.text)
     return this.#signs
+  }
+
+  /** Where words are strange and unknown: see `KnownWords`. */
+  unknownRuns(words: KnownWords): Stretches {
+    const { strange } = this.signs.places
+    this.#unknown ??= strange.length === 0 ? strange : words.unknownRuns(this.text, strange)
+    return this.#unknown
   }
 
   get folded(): string {

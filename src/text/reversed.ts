@@ -1,4 +1,6 @@
 /** Text written backwards, told by short common words that stand in it backwards: `eht`, `woh`, `ekam`. */
+import type { KnownWords } from './known-words.js'
+import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
 /** Words that are none in English when reversed, so that seeing one is a sign. */
@@ -73,6 +75,51 @@ export function reversedEdits(text: string, whole: boolean): Edits {
     }
   }
   return edits
+}
+
+/** Known words backwards, less those that are known as written, that suffice where the common ones did not; a long one counts three. */
+const fewestKnown = 6
+
+/**
+ * Changes for the stretches inside lines that read backwards.
+ * @param strange where they may stand
+ */
+export function reversedRunEdits(text: string, strange: Stretches, words: KnownWords, whole: boolean): Edits {
+  const edits = new Edits()
+  for (let s = 0; s < strange.length; s += 2) {
+    let sum = 0
+    let best = 0
+    let from = 0
+    let to = 0
+    for (let i = strange[s]!; i < strange[s + 1]!; i++) {
+      const first = i
+      while (isLetter(text.charCodeAt(i))) i++
+      if (i - first < 2) continue
+      // Two letters read both ways in some language.
+      const weight = Math.min(i - first, 4) - 1
+      if (words.hasAt(text, first, i)) {
+        sum = Math.max(0, sum - weight)
+      } else if (words.hasReversedAt(text, first, i)) {
+        if (sum === 0) from = first
+        sum += weight
+        if (sum > best) {
+          best = sum
+          to = i
+        }
+      }
+      if (sum === 0 && best > 0) {
+        if (best >= fewestKnown) turn(text, from, to, whole, edits)
+        best = 0
+      }
+    }
+    if (best >= fewestKnown) turn(text, from, to, whole, edits)
+  }
+  return edits
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122 && code < 128
 }
 
 function turn(text: string, from: number, to: number, whole: boolean, edits: Edits): void {

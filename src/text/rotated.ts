@@ -3,10 +3,11 @@
  * over a stretch, the logarithm of how much likelier each letter is as ROT13 than as English crosses a bound within a few
  * words of one and stays near zero in the other (a CUSUM test), at the cost of one addition a letter.
  */
+import type { KnownWords } from './known-words.js'
 import { Edits } from './rewrite.js'
 
 /** Frequencies of a to z in English, in tenths of a per mille (Lewand, Cryptological Mathematics, 2000). */
-const frequency = [
+export const frequency: readonly number[] = [
   817, 149, 278, 425, 1270, 223, 202, 609, 697, 15, 77, 403, 241, 675, 751, 193, 10, 599, 633, 906, 276, 98, 236, 15,
   197, 7
 ]
@@ -20,9 +21,8 @@ for (let letter = 0; letter < 26; letter++) {
   weights[65 + letter] = weights[97 + letter]!
 }
 
-/** Evidence that suffices with a common word in the stretch, and without one. */
+/** Evidence that suffices. */
 export const likely = 800
-const sure = 1400
 
 const common = new Set(
   `the of and to in is you that it he was for on are as with his they at be this have from or had by but what all were
@@ -30,14 +30,14 @@ const common = new Set(
   use about write`.split(/\s+/)
 )
 
-export function rotatedEdits(text: string): Edits {
+export function rotatedEdits(text: string, known: KnownWords): Edits {
   const edits = new Edits()
   let sum = 0
   let from = 0
   let best = 0
   let end = 0
   const close = () => {
-    if (best >= likely) addStretch(text, from, end, best, edits)
+    if (best >= likely) addStretch(text, from, end, known, edits)
     sum = 0
     best = 0
   }
@@ -62,7 +62,7 @@ export function rotatedEdits(text: string): Edits {
   return edits
 }
 
-function addStretch(text: string, first: number, last: number, evidence: number, edits: Edits): void {
+function addStretch(text: string, first: number, last: number, known: KnownWords, edits: Edits): void {
   let from = first
   let to = last
   // Whole words, however the evidence began; a bound keeps this linear.
@@ -75,7 +75,11 @@ function addStretch(text: string, first: number, last: number, evidence: number,
       .slice(0, 4_096)
       .toLowerCase()
       .match(/[a-z]+/g) ?? []
-  if (words.length < 2 || (evidence < sure && !words.some((word) => common.has(word)) && !gainsVowels(words))) return
+  if (words.length < 2) return
+  // Whatever the letters say: ROT13 of most languages holds known words or gains vowels, another cipher's text does not.
+  const letters = words.reduce((sum, word) => sum + word.length, 0)
+  const read = words.reduce((sum, word) => sum + (common.has(word) || known.has(word) ? word.length : 0), 0)
+  if (read * 3 < letters && !gainsVowels(words)) return
   edits.add(from, to, rotated, 'same')
 }
 

@@ -10,7 +10,7 @@ import { likely, weights } from './rotated.js'
 import { UnitReader } from './units.js'
 
 export const UNUSUAL = 1
-/** `&`, `%` or `\`. */
+/** `&`, `%`, `=` or `\`. */
 export const ESCAPE = 2
 /** A stretch whose letters are those of English in ROT13. */
 export const ROTATED = 4
@@ -45,7 +45,7 @@ for (const c of '0123456789abcdefABCDEF') kinds[c.charCodeAt(0)]! |= HEX
 for (const c of '@$!|+') kinds[c.charCodeAt(0)]! |= LEET
 for (const c of '@$') kinds[c.charCodeAt(0)]! |= JOINER
 for (const c of '+/-_') kinds[c.charCodeAt(0)]! |= BASE64
-for (const c of '&%\\') kinds[c.charCodeAt(0)]! |= ESCAPE
+for (const c of '&%=\\') kinds[c.charCodeAt(0)]! |= ESCAPE
 
 const EQUALS = 61
 const wideLetter = LETTER | WIDE | UNUSUAL
@@ -58,7 +58,7 @@ const fewestCodes = 4
 /** Words are shorter, with the punctuation beside them. */
 const shortestChunk = 14
 /** Fewer words in a row without a common one are ordinary in English too. */
-const fewestStrange = 5
+const fewestStrange = 3
 /** Fewer signs in a row are ordinary. */
 const fewestSymbols = 12
 /** Nothing but an encoding writes so much without a space. */

@@ -1,5 +1,6 @@
 /** Words taken apart (`k i l l`, `k.i.l.l`) or drawn out (`kiiiill`). */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
+import type { KnownWords } from './known-words.js'
 import { longestSeparator } from './places.js'
 import { Edits } from './rewrite.js'
 
@@ -32,13 +33,22 @@ function isAsciiLetter(code: number): boolean {
  * Runs of single letters with the same separator between them; another separator is the space between two words.
  * @param starts the first letter of each run
  */
-export function joinedEdits(text: string, starts: readonly number[]): Edits {
+export function joinedEdits(text: string, starts: readonly number[], words: KnownWords): Edits {
   const edits = new Edits()
   const at: number[] = []
   for (const start of starts) {
     at.length = 0
     for (let next = start; next >= 0; next = nextSingle(text, next + 1)) at.push(next)
-    if (at.length > 1) addRun(text, at, edits)
+    if (at.length > 1) addRun(text, at, words, edits)
+  }
+  return edits
+}
+
+/** Words broken at the end of a line. */
+export function hyphenEdits(text: string): Edits {
+  const edits = new Edits()
+  for (let i = text.indexOf('-\n'); i >= 0; i = text.indexOf('-\n', i + 2)) {
+    if (isAsciiLetter(text.charCodeAt(i - 1)) && isAsciiLetter(text.charCodeAt(i + 2))) edits.add(i, i + 2, '')
   }
   return edits
 }
@@ -63,7 +73,7 @@ function isLetter(code: number): boolean {
   return code >= 128 && foldUnit(code) > SPACE
 }
 
-function addRun(text: string, at: readonly number[], edits: Edits): void {
+function addRun(text: string, at: readonly number[], words: KnownWords, edits: Edits): void {
   let letters = 0
   let unspaced = 0
   const separators = new Map<string, number>()
@@ -72,17 +82,34 @@ function addRun(text: string, at: readonly number[], edits: Edits): void {
     if (code > 127 || (code | 32) >= 97) letters++
     if (isUnspaced(code)) unspaced++
     if (k > 0) {
-      const separator = text.slice(at[k - 1]! + 1, at[k]!)
+      const separator = separatorBefore(text, at, k)
       separators.set(separator, (separators.get(separator) ?? 0) + 1)
     }
   }
   if (letters < fewest && unspaced < 2) return
   let usual = ''
   for (const [separator, count] of separators) if (count > (separators.get(usual) ?? 0)) usual = separator
+  if (unspaced === 0 && !spells(text, at, (separators.get(usual) ?? 0) * 2 >= at.length - 1, words)) return
   for (let k = 1; k < at.length; k++) {
     const from = at[k - 1]! + 1
     const to = at[k]!
-    if (unspaced === letters || text.slice(from, to) === usual) edits.add(from, to, '')
+    if (unspaced === letters || separatorBefore(text, at, k) === usual) edits.add(from, to, '')
     else if (to - from > 1 || !/\s/.test(text.slice(from, to))) edits.add(from, to, ' ')
   }
+}
+
+/** Single signs are one separator, whichever they are. */
+function separatorBefore(text: string, at: readonly number[], k: number): string {
+  const separator = text.slice(at[k - 1]! + 1, at[k]!)
+  return separator.length === 1 && !/\s/.test(separator) ? '.' : separator
+}
+
+/** Whether letters spell something, and are no variables, options or initials: `a, b, c`, `x = y + z`. */
+function spells(text: string, at: readonly number[], isEven: boolean, words: KnownWords): boolean {
+  const letters = at.map((i) => text.charAt(i)).join('')
+  if (letters.length <= fewest) return isEven && (words.has(letters) || /[^a-z]/i.test(letters))
+  // Three letters at least: `x x x x` is drawn, not spelt.
+  if (new Set(letters.toLowerCase()).size < 3) return false
+  for (let k = 1; k < letters.length; k++) if (letters.charCodeAt(k) !== letters.charCodeAt(k - 1) + 1) return isEven
+  return false
 }

@@ -127,6 +127,7 @@ class Words {
   readonly #text: string
   readonly #separate: boolean
   readonly #mapsWhole: boolean
+  #spellsInFlags: boolean | undefined
   #pending = 0
   readonly #from: number[] = []
   readonly #to: number[] = []
@@ -176,6 +177,11 @@ class Words {
     return i > start ? i : i + 1
   }
 
+  #hasSpeltFlags(): boolean {
+    this.#spellsInFlags ??= /(?:\ud83c[\udde6-\uddff]){3}/.test(this.#text)
+    return this.#spellsInFlags
+  }
+
   #note(from: number, to: number, as: string, alike: boolean): void {
     const n = this.#pending++
     this.#from[n] = from
@@ -194,12 +200,13 @@ class Words {
       const start = this.#from[n]!
       const end = this.#to[n]!
       const as = this.#as[n]!
-      // Two regional indicators are a flag.
+      // Two regional indicators are a flag, unless others spell words.
       if (
         indicators > 0 &&
         indicators < 3 &&
         end - start === 2 &&
-        ask(this.#text.codePointAt(start)!).kind === INDICATOR
+        ask(this.#text.codePointAt(start)!).kind === INDICATOR &&
+        !this.#hasSpeltFlags()
       )
         continue
       if (from >= 0 && (start !== to || as.length !== end - start)) {

@@ -3,7 +3,15 @@
  * in the original it came from, so that whatever is found in any reading can be shown, and redacted, in the original.
  */
 export interface View {
-  /** `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, or nested as `base64+url`. */
+  /**
+   * `plain`, or what was undone, in the order in which it was: `base64+url` is a percent encoding inside base64.
+   * - characters: `unicode` (forms, look-alikes, invisible ones), `hidden` (tags, selectors, zero-width bits), `bidi`,
+   *   `upside-down`, `leet`
+   * - gaps: `spaced` (letters apart, drawn out, hyphenated), `split` (words run together)
+   * - encodings: `base64`, `base32`, `base85`, `hex`, `binary`, `octal`, `decimal`, `codepoint` (`U+0068`), `url`, `html`,
+   *   `escape` (`\\u0068`, `\\x68`), `quoted-printable`, `punycode`, `morse`, `braille`, `nato`
+   * - ciphers: `rot13`, `caesar`, `atbash`, `rot47`, `pig-latin`, `reversed`
+   */
   readonly layer: string
   /**
    * The folded reading that phrases are matched in: lower-case letters and digits, every run of anything else as one

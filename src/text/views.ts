@@ -6,15 +6,22 @@
  * encoded is decoded, up to three times over; what then is rotated, reversed, taken apart or written in digits is undone.
  * Each step that changed something is a view, named by the steps that led to it (`base64+url`).
  */
+import { bidiEdits } from './bidi.js'
+import { pigLatinEdits } from './ciphers/pig-latin.js'
+import { rot47Edits } from './ciphers/rot47.js'
+import { substitutedEdits } from './ciphers/substituted.js'
+import { upsideDownEdits } from './ciphers/upside-down.js'
 import { decodeOnce } from './decode.js'
 import { hiddenEdits } from './hidden.js'
+import { KnownWords } from './known-words.js'
 import { leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
-import { reversedEdits } from './reversed.js'
+import { reversedEdits, reversedRunEdits } from './reversed.js'
 import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
-import { ESCAPE, REVERSED, ROTATED, UNUSUAL } from './signs.js'
-import { drawnOutEdits, joinedEdits, runReadings } from './spaced.js'
+import { REVERSED, ROTATED, UNUSUAL } from './signs.js'
+import { drawnOutEdits, hyphenEdits, joinedEdits, runReadings } from './spaced.js'
+import { splitEdits } from './split.js'
 import { unicodeEdits } from './unicode.js'
 import type { View } from './view.js'
 
@@ -29,28 +36,47 @@ export interface Readings {
 }
 
 /** Every view of a text: see `readingsOf`, which also says whether all of them fitted. */
-export function viewsOf(text: string): View[] {
-  return readingsOf(text).views
+export function viewsOf(text: string, words?: KnownWords): View[] {
+  return readingsOf(text, words).views
 }
 
-/** Views other than `plain` hold at most four times the text plus 64 Ki units in all, and there are at most 64 views. */
-export function readingsOf(text: string): Readings {
+/**
+ * Views other than `plain` hold at most four times the text plus 64 Ki units in all, and there are at most 64 views.
+ * @param words tell language from letters in disorder: those of the policy, where one is at hand
+ */
+export function readingsOf(text: string, words: KnownWords = KnownWords.english): Readings {
   const shelf = new Shelf(text)
-  let current = shelf.plain
-  if (current.signs.bits & UNUSUAL) shelf.add(current, 'hidden', hiddenEdits(text))
+  const { plain } = shelf
+  follow(shelf, plain, words)
+  if (plain.signs.bits & UNUSUAL) {
+    follow(shelf, shelf.add(plain, 'hidden', hiddenEdits(text)), words)
+    follow(shelf, shelf.add(plain, 'bidi', bidiEdits(text)), words)
+    for (const reversed of [true, false]) {
+      follow(shelf, shelf.add(plain, 'upside-down', upsideDownEdits(text, reversed)), words)
+    }
+  }
+  return { views: shelf.views, complete: shelf.complete }
+}
+
+/** The readings that build on one. */
+function follow(shelf: Shelf, start: Reading, words: KnownWords): void {
+  if (start.isFollowed) return
+  start.isFollowed = true
+  let current = start
   for (let round = 0; round < depth; round++) {
     const before = current
     current = inLetters(shelf, current)
-    const { bits, places } = current.signs
-    const mayDecode = bits & ESCAPE || places.tokens.length > 0 || places.codes.length > 0
-    const decoding = mayDecode ? decodeOnce(current.text, places) : undefined
+    if (current.signs.places.mixed.length > 2) {
+      current = shelf.add(current, 'rot47', rot47Edits(current.text, current.signs.places.mixed, words))
+    }
+    const decoding = decodeOnce(current.text, current.signs)
     if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
-    if (current.signs.bits & ROTATED) current = shelf.add(current, 'rot13', rotatedEdits(current.text))
-    current = turnedRound(shelf, current)
+    current = replaced(shelf, current, words)
+    current = turnedRound(shelf, current, words)
+    current = joined(shelf, current, words)
     if (current === before) break
   }
-  readTogether(shelf, inLetters(shelf, current))
-  return { views: shelf.views, complete: shelf.complete }
+  readTogether(shelf, inLetters(shelf, current), words)
 }
 
 function inLetters(shelf: Shelf, current: Reading): Reading {
@@ -61,32 +87,71 @@ function inLetters(shelf: Shelf, current: Reading): Reading {
   return shelf.add(current, 'unicode', closed.edits)
 }
 
-function turnedRound(shelf: Shelf, current: Reading): Reading {
-  if ((current.signs.bits & REVERSED) === 0) return current
-  const whole = reversedEdits(current.text, true)
-  if (whole.size === 0) return current
-  shelf.add(current, 'reversed', reversedEdits(current.text, false))
+/** Letters that stand for other letters. */
+function replaced(shelf: Shelf, from: Reading, words: KnownWords): Reading {
+  let current = from
+  const runs = current.unknownRuns(words)
+  if (runs.length > 0) {
+    const substituted = substitutedEdits(current.text, runs, words)
+    if (substituted !== undefined) current = shelf.add(current, substituted.layer, substituted.edits)
+    else current = shelf.add(current, 'pig-latin', pigLatinEdits(current.text, runs, words))
+  }
+  return current.signs.bits & ROTATED ? shelf.add(current, 'rot13', rotatedEdits(current.text, words)) : current
+}
+
+function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading {
+  const { text, signs } = current
+  if ((signs.bits & REVERSED) !== 0) {
+    const whole = reversedEdits(text, true)
+    if (whole.size > 0) {
+      shelf.add(current, 'reversed', reversedEdits(text, false))
+      return shelf.add(current, 'reversed', whole)
+    }
+  }
+  const runs = current.unknownRuns(words)
+  if (runs.length === 0) return current
+  const whole = reversedRunEdits(text, runs, words, true)
+  if (whole.size > 0) shelf.add(current, 'reversed', reversedRunEdits(text, runs, words, false))
   return shelf.add(current, 'reversed', whole)
 }
 
-/** Letters taken apart or drawn out, and letters in digits, alone and together. */
-function readTogether(shelf: Shelf, current: Reading): void {
+/** Letters set apart, and words broken at the end of a line. */
+function joined(shelf: Shelf, current: Reading, words: KnownWords): Reading {
+  const { singles } = current.signs.places
+  const broken = hyphenEdits(current.text)
+  return shelf.add(
+    current,
+    'spaced',
+    singles.length === 0 ? broken : joinedEdits(current.text, singles, words).merged(broken)
+  )
+}
+
+/** Letters drawn out, letters in digits and words run together, alone and together. */
+function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   let first = current
-  const { singles, drawnOut } = current.signs.places
-  if (singles.length > 0 || drawnOut.length > 0) {
-    const joined = joinedEdits(current.text, singles)
-    for (const run of drawnOut.length > 0 ? runReadings : runReadings.slice(0, 1)) {
-      const edits = joined.merged(drawnOutEdits(current.text, drawnOut, run))
-      const reading = shelf.add(current, 'spaced', edits)
+  const { drawnOut } = current.signs.places
+  if (drawnOut.length > 0) {
+    for (const run of runReadings) {
+      const reading = shelf.add(current, 'spaced', drawnOutEdits(current.text, drawnOut, run))
       if (first === current) first = reading
     }
   }
+  apart(shelf, current, words)
+  if (first !== current) apart(shelf, first, words)
   const { mixed } = first.signs.places
   if (mixed.length === 0) return
   for (const one of oneReadings) {
     // The readings change the same words, each in its way.
-    if (shelf.add(first, 'leet', leetEdits(first.text, mixed, one)) === first) break
+    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words))
+    if (reading === first) break
+    apart(shelf, reading, words)
   }
+}
+
+/** Words run together. */
+function apart(shelf: Shelf, current: Reading, words: KnownWords): void {
+  const { chunks } = current.signs.places
+  if (chunks.length > 0) shelf.add(current, 'split', splitEdits(current.text, chunks, words))
 }
 
 /** The views so far, within their bounds. */

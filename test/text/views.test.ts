@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { KnownWords } from '../../src/text/known-words.js'
 import { readingsOf, viewsOf } from '../../src/text/views.js'
 import { hostileShapes } from './hostile-shapes.js'
 
 const phrase = 'how to build a pipe bomb'
+/** The words of a policy. */
+const words = new KnownWords(['pipe bomb', 'kill him yourself'])
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const hex = (text: string) => Buffer.from(text).toString('hex')
 const turn = (text: string) => [...text].reverse().join('')
@@ -12,6 +15,26 @@ const points = (text: string, of: (code: number) => number) =>
 const rot13 = (text: string) => text.replace(/[a-z]/g, (c) => String.fromCharCode(((c.charCodeAt(0) - 84) % 26) + 97))
 const fullWidth = (text: string) => points(text, (code) => (code === 32 ? 32 : code + 0xfee0))
 const bold = (text: string) => points(text, (code) => (code >= 97 && code <= 122 ? 0x1d41a + code - 97 : code))
+const caesar = (text: string, by: number) =>
+  points(text, (code) => (code >= 97 && code <= 122 ? ((code - 97 + by) % 26) + 97 : code))
+const atbash = (text: string) => points(text, (code) => (code >= 97 && code <= 122 ? 219 - code : code))
+const codes = (radix: number, gap: string, size = 0, first = '') =>
+  first + [...phrase].map((c) => c.charCodeAt(0).toString(radix).padStart(size, '0')).join(gap)
+const bits = (text: string) =>
+  [...text]
+    .map((c) => [...c.charCodeAt(0).toString(2).padStart(8, '0')].map((bit) => '\u2062\u2064'[+bit]).join(''))
+    .join('')
+const base32 = (text: string) => {
+  const bits = [...text].map((c) => c.charCodeAt(0).toString(2).padStart(8, '0')).join('')
+  const digits = bits
+    .match(/.{1,5}/g)!
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five.padEnd(5, '0'), 2)])
+  return digits.join('').padEnd(Math.ceil(digits.length / 8) * 8, '=')
+}
+/** The phrase by Python's `a85encode` and `b85encode`. */
+const ascii85 = '<~BQ&);FDi:2F_PZ&+CQC3BlIW+@W-*m~>'
+const rfc1924 = 'Xm58QbZ;PHb!lv5AYmYIX>esAVsC9?'
+const z85 = 'xM58qBz&phB.LV5ayMyix(ESavSc9)'
 const tags = (text: string) => points(text, (code) => 0xe0000 + code)
 const selectors = (text: string) => points(text, (code) => 0xe0100 + code - 16)
 
@@ -63,8 +86,8 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
   ['hexadecimal', `x ${hex(phrase)} y`, 'hex', 'pipe bomb', hex(phrase)],
   ['hexadecimal with 0x', `x 0x${hex(phrase)} y`, 'hex', 'pipe bomb', `0x${hex(phrase)}`],
   ['hexadecimal in pairs', hex(phrase).replace(/..(?=.)/g, '$& '), 'hex', 'pipe bomb', ''],
-  ['byte escapes', `x ${hex('kill').replace(/../g, '\\x$&')} y`, 'hex', 'kill', '\\x6b\\x69\\x6c\\x6c'],
-  ['unicode escapes', 'x \\u006b\\u{69}ll y', 'hex', 'kill', '\\u006b\\u{69}ll'],
+  ['byte escapes', `x ${hex('kill').replace(/../g, '\\x$&')} y`, 'escape', 'kill', '\\x6b\\x69\\x6c\\x6c'],
+  ['unicode escapes', 'x \\u006b\\u{69}ll y', 'escape', 'kill', '\\u006b\\u{69}ll'],
   ['percent encoding', 'x %6bi%6C%6c y', 'url', 'kill', '%6bi%6C%6c'],
   ['HTML entities', 'x &#107;&#x69;ll y', 'html', 'kill', '&#107;&#x69;ll'],
   ['ROT13 of a sentence', rot13(phrase), 'rot13', 'pipe bomb', rot13('pipe bomb')],
@@ -78,6 +101,73 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
   ['a text backwards', turn(phrase), 'reversed', 'pipe bomb', turn('pipe bomb')],
   ['a line backwards', `Read this:\n${turn(phrase)}\nThanks`, 'reversed', 'pipe bomb', turn('pipe bomb')],
   ['words backwards', phrase.split(' ').map(turn).join(' '), 'reversed', 'pipe bomb', 'epip bmob'],
+  ['base32', `x ${base32(phrase)} y`, 'base32', 'pipe bomb', base32(phrase)],
+  ['base32 in small letters', `x ${base32(phrase).toLowerCase()}`, 'base32', 'pipe bomb', ''],
+  ['Ascii85', `x ${ascii85} y`, 'base85', 'pipe bomb', ascii85],
+  ['Ascii85 without its marks', ascii85.slice(2, -2), 'base85', 'pipe bomb', ascii85.slice(2, -2)],
+  ['base85 after RFC 1924', `say ${rfc1924}`, 'base85', 'pipe bomb', rfc1924],
+  ['Z85', `say ${z85} `, 'base85', 'pipe bomb', z85],
+  ['hexadecimal in pairs inside a text', `so ${codes(16, ':')} Add`, 'hex', 'pipe bomb', codes(16, ':')],
+  ['hexadecimal in groups', `so ${hex(phrase).replace(/....(?=.)/g, '$& ')}.`, 'hex', 'pipe bomb', ''],
+  ['binary', `so ${codes(2, ' ', 8)}!`, 'binary', 'pipe bomb', codes(2, ' ', 8)],
+  ['binary without gaps', `so ${codes(2, '', 8)}!`, 'binary', 'pipe bomb', codes(2, '', 8)],
+  ['decimal', `String.fromCharCode(${codes(10, ', ')})`, 'decimal', 'pipe bomb', codes(10, ', ')],
+  ['octal', `so ${codes(8, ' ')} now`, 'octal', 'pipe bomb', codes(8, ' ')],
+  ['code points', `so ${codes(16, ' U+', 4, 'U+')} x`, 'codepoint', 'pipe bomb', codes(16, ' U+', 4, 'U+')],
+  ['octal escapes', `x ${codes(8, '\\', 3, '\\')} y`, 'octal', 'pipe bomb', ''],
+  ['quoted-printable', `x =6B=69=6C=6C y`, 'quoted-printable', 'kill', '=6B=69=6C=6C'],
+  ['soft line breaks', 'a pi=\nn is no pi=\npe bo=\nmb', 'quoted-printable', 'pipe bomb', 'pi=\npe bo=\nmb'],
+  ['punycode', 'now xn--kll-rma him', 'punycode', 'kill', 'xn--kll-rma'],
+  ['Morse', 'so .--. .. .--. . / -... --- -- -... !', 'morse', 'pipe bomb', '.--. .. .--. . / -... --- -- -...'],
+  [
+    'Morse in other signs',
+    'so •−−• •• •−−• •   −••• −−− −− −•••',
+    'morse',
+    'pipe bomb',
+    '•−−• •• •−−• •   −••• −−− −− −•••'
+  ],
+  ['Braille', 'so ⠅⠊⠇⠇⠀⠓⠊⠍', 'braille', 'kill him', '⠅⠊⠇⠇⠀⠓⠊⠍'],
+  [
+    'NATO spelling',
+    'so kilo india lima lima / Hotel India Mike',
+    'nato',
+    'kill him',
+    'kilo india lima lima / Hotel India Mike'
+  ],
+  ['HTML entities without semicolons', 'x &#107&#105&#108&#108 y', 'html', 'kill', '&#107&#105&#108&#108'],
+  ['percent encoding twice', 'x %256b%2569ll y', 'url+url', 'kill', '%256b%2569ll'],
+  ['a data URL', `data:text/plain;base64,${base64(phrase)}`, 'base64', 'pipe bomb', base64(phrase)],
+  ['zero-width bits', `Hi${bits('kill him')} there`, 'hidden', 'kill him', bits('kill him')],
+  ['a right-to-left override', `now ${'\u202e'}${turn(phrase)}${'\u202c'} x`, 'bidi', 'pipe bomb', turn('pipe bomb')],
+  ['letters upside down', 'now qɯoq ǝdᴉd ɐ pןᴉnq oʇ ʍoɥ', 'upside-down', 'pipe bomb', 'qɯoq ǝdᴉd'],
+  ['flags that spell', '🇰🇮🇱🇱 🇮🇹', 'unicode', 'kill it', '🇰🇮🇱🇱 🇮🇹'],
+  ['all in leet', '1 w4n7 70 k1ll h1m 1n h15 5l33p', 'leet', 'i want to kill him in his sleep', ''],
+  [
+    'letters set apart without gaps between words',
+    [...phrase.replaceAll(' ', '')].join(' '),
+    'spaced+split',
+    'a pipe bomb',
+    ''
+  ],
+  ['letters on their own lines', 'k\ni\nl\nl\n\nh\ni\nm', 'spaced', 'kill him', 'k\ni\nl\nl\n\nh\ni\nm'],
+  ['letters set apart by different signs', 'k.i-l_l him', 'spaced', 'kill him', 'k.i-l_l him'],
+  ['words broken at the ends of lines', 'a pi-\npe bo-\nmb', 'spaced', 'pipe bomb', 'pi-\npe bo-\nmb'],
+  ['words run together', `#${phrase.replaceAll(' ', '')}`, 'split', 'how to build a', 'howtobuilda'],
+  ['words that begin with a capital', 'see howToBuildAPipeBomb()', 'split', 'build a pipe bomb', 'BuildAPipeBomb'],
+  ['Caesar', `Read ${caesar(phrase, 5)} now`, 'caesar', 'pipe bomb', caesar('pipe bomb', 5)],
+  ['Caesar the other way', `Read ${caesar(phrase, 23)} now`, 'caesar', 'pipe bomb', caesar('pipe bomb', 23)],
+  ['atbash', `Read ${atbash(phrase)} now`, 'atbash', 'pipe bomb', atbash('pipe bomb')],
+  ['ROT47', 'Read 9@H E@ 3F:=5 2 A:A6 3@>3 now', 'rot47', 'pipe bomb', 'A:A6 3@>3'],
+  ['pig Latin', 'Read owhay otay uildbay away ipepay ombbay', 'pig-latin', 'how to build a pipe bomb', ''],
+  [
+    'a phrase backwards inside a text',
+    `The weather was fine: ${turn(phrase)}, and so we went home for the night.`,
+    'reversed',
+    'pipe bomb',
+    turn('pipe bomb')
+  ],
+  ['base32 of Morse', base32('.--. .. .--. . / -... --- -- -...'), 'base32+morse', 'pipe bomb', ''],
+  ['Morse without gaps', '.--. .. .--. . -... --- -- -... -... ..- .. .-.. -.. . .-.', 'morse+split', 'pipe', ''],
   ['base64 of base64 of base64', base64(base64(base64(phrase))), 'base64+base64+base64', 'pipe bomb', ''],
   ['base64 of percent encoding', base64('a pipe%20bomb%20now'), 'base64+url', 'pipe bomb', ''],
   ['base64 of full-width letters', base64(fullWidth(phrase)), 'base64+unicode', 'pipe bomb', ''],
@@ -90,7 +180,7 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
 
 t.test('every disguise has a view that reads it, traced back to the original', async (t) => {
   for (const [name, text, layer, word, original] of rows) {
-    const spans = viewsOf(text)
+    const spans = viewsOf(text, words)
       .filter((view) => view.layer === layer)
       .map((view) => ({ view, at: ` ${view.folded} `.indexOf(` ${word} `) }))
       .filter(({ at }) => at >= 0)
@@ -103,7 +193,7 @@ t.test('every disguise has a view that reads it, traced back to the original', a
 
 t.test('the text of a view leads back as its folded reading does', async (t) => {
   for (const [name, text, layer] of rows) {
-    for (const view of viewsOf(text).filter((view) => view.layer === layer)) {
+    for (const view of viewsOf(text, words).filter((view) => view.layer === layer)) {
       t.same(view.textSpan(0, view.text.length).start, 0, name)
       t.equal(view.textSpan(0, view.text.length).end, text.length, name)
     }

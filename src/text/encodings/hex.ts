@@ -1,7 +1,7 @@
-/** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or pairs set apart (`6b 69`, `6b:69`, `0x6b, 0x69`). */
-import type { Stretches } from './places.js'
-import { readable } from './readable.js'
-import { Edits } from './rewrite.js'
+/** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or set apart (`6b 69`, `6b:69`, `0x6b, 0x69`, `6b69 6c6c`). */
+import type { Stretches } from '../places.js'
+import { readable } from '../readable.js'
+import { Edits } from '../rewrite.js'
 
 const digit = new Uint8Array(128)
 for (const c of '0123456789abcdefABCDEF') digit[c.charCodeAt(0)] = 1
@@ -28,14 +28,12 @@ function readWord(text: string, from: number, edits: Edits): number {
   let end = digitsEnd(text, from)
   if (end - from === 1 && code === 48 && (text.charCodeAt(end) | 32) === 120) return end + 1
   let hex = ''
-  if (end - from === 2) {
-    const pairs: string[] = []
-    end = readPairs(text, from, pairs)
-    hex = pairs.join('')
-  } else if (end - from >= fewestBytes * 2 && (end - from) % 2 === 0) {
-    hex = text.slice(from, end)
+  if ((end - from) % 2 === 0 && !isWord(text.charCodeAt(end))) {
+    const groups: string[] = []
+    end = readGroups(text, from, groups)
+    hex = groups.join('')
   }
-  if (hex.length >= fewestBytes * 2 && !isWord(text.charCodeAt(end))) {
+  if (hex.length >= fewestBytes * 2) {
     const decoded = readable(Buffer.from(hex, 'hex'))
     if (decoded !== undefined && /[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded)) edits.add(start(text, from), end, decoded)
   }
@@ -47,15 +45,19 @@ function start(text: string, from: number): number {
   return text.charCodeAt(from - 2) === 48 && (text.charCodeAt(from - 1) | 32) === 120 ? from - 2 : from
 }
 
-/** @returns the end of the last pair */
-function readPairs(text: string, from: number, pairs: string[]): number {
+/** Groups of whole bytes that no letter follows. @returns the end of the last */
+function readGroups(text: string, from: number, groups: string[]): number {
   let end = from
   let at = from
-  while (digitsEnd(text, at) - at === 2) {
-    pairs.push(text.slice(at, at + 2))
-    end = at + 2
-    at = end
-    // At most `, 0x` stands between two pairs.
+  for (
+    let to = digitsEnd(text, at);
+    to > at && (to - at) % 2 === 0 && !isWord(text.charCodeAt(to));
+    to = digitsEnd(text, at)
+  ) {
+    groups.push(text.slice(at, to))
+    end = to
+    at = to
+    // At most `, 0x` stands between two groups.
     for (let k = 0; k < 3 && isSeparator(text.charCodeAt(at)); k++) at++
     if (at === end) break
     if (text.charCodeAt(at) === 48 && (text.charCodeAt(at + 1) | 32) === 120) at += 2
@@ -63,8 +65,11 @@ function readPairs(text: string, from: number, pairs: string[]): number {
   return end
 }
 
+const separators = new Uint8Array(128)
+for (const sign of ' :,-\n;./|_\r\t') separators[sign.charCodeAt(0)] = 1
+
 function isSeparator(code: number): boolean {
-  return code === 32 || code === 58 || code === 44 || code === 45 || code === 10 || code === 59
+  return code < 128 && separators[code] === 1
 }
 
 function digitsEnd(text: string, from: number): number {

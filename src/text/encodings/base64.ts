@@ -1,7 +1,7 @@
 /** Base64 (RFC 4648 sections 4 and 5: standard and URL-safe), one line or wrapped as MIME wraps it. */
-import type { Stretches } from './places.js'
-import { readable } from './readable.js'
-import { Edits } from './rewrite.js'
+import type { Stretches } from '../places.js'
+import { readable } from '../readable.js'
+import { Edits } from '../rewrite.js'
 
 /** 1 letter or digit, 2 one of `+/-_`, 0 anything else. */
 const kinds = new Uint8Array(128)

@@ -1,5 +1,5 @@
 /** Characters written as escapes: `%6b` (RFC 3986), `&#107;` (HTML), `\u006b` and `\x6b` (programming languages). */
-import { Edits } from './rewrite.js'
+import { Edits } from '../rewrite.js'
 
 /** Runs of percent-encoded bytes, as UTF-8; a byte that is none becomes U+FFFD. */
 export function percentEdits(text: string): Edits {
@@ -23,7 +23,7 @@ export function percentEdits(text: string): Edits {
   return edits
 }
 
-/** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`. */
+/** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`, and the octal `\153`. */
 export function escapeEdits(text: string): Edits {
   const edits = new Edits()
   for (let i = text.indexOf('\\'); i >= 0; i = text.indexOf('\\', i + 1)) {
@@ -37,6 +37,10 @@ export function escapeEdits(text: string): Edits {
         value = hexValue(text, i + 3, close)
         end = i + 4 + close
       }
+    } else if (sign >= 48 && sign <= 51) {
+      const octal = /^[0-3]?[0-7]{2}/.exec(text.slice(i + 1, i + 4))?.[0] ?? ''
+      if (octal.length > 1) value = Number.parseInt(octal, 8)
+      end = i + 1 + octal.length
     } else {
       const size = sign === 117 ? 4 : sign === 85 ? 8 : sign === 120 ? 2 : 0
       if (size > 0) value = hexValue(text, i + 2, size)

@@ -1,0 +1,26 @@
+/** Quoted-printable (RFC 2045 section 6.7): bytes as `=6B`, lines broken by `=` at their end. */
+import { Edits } from '../rewrite.js'
+
+/** A byte or two so written occurs in code (`a=41`). */
+const fewest = 3
+
+const unit = /((?:=[\dA-Fa-f]{2})+)|=[ \t]*\r?\n/g
+
+export function quotedPrintableEdits(text: string): Edits {
+  const edits = new Edits()
+  let bytes = 0
+  for (const { 0: whole, 1: run, index } of text.matchAll(unit)) {
+    if (run === undefined) {
+      // Code breaks lines behind an equals sign too, and has a space before it.
+      if (index === 0 || text.charCodeAt(index - 1) <= 32) continue
+      bytes++
+      edits.add(index, index + whole.length, '')
+      continue
+    }
+    const decoded = Buffer.from(run.replaceAll('=', ''), 'hex').toString('utf8')
+    if (!/^[\p{L}\p{N}\p{P}\p{S}\p{M}\p{Z}\r\n\t]+$/u.test(decoded) || decoded.includes('\ufffd')) continue
+    bytes += run.length / 3
+    edits.add(index, index + whole.length, decoded)
+  }
+  return bytes >= fewest ? edits : new Edits()
+}

@@ -1,0 +1,158 @@
+/** Words that are known: letters in disorder are told from language by the words they hold. */
+import { englishWords } from './english.js'
+import type { Stretches } from './places.js'
+
+const letters = 26
+/** Terms of a policy of two or three letters would fit anywhere. */
+const costOfShortTerm = 8
+/** Letters in unknown words, less those in known ones, that are no name. */
+const fewestUnknown = 10
+/** Letters around a run that belong to it, by chance known. */
+const margin = 16
+
+const start = 0x811c9dc5 | 0
+
+/** One letter more (FNV-1a); never 0, which is an empty slot. */
+function mixed(hash: number, letter: number): number {
+  return Math.imul(hash ^ (letter + 1), 0x01000193) | 1
+}
+
+export class KnownWords {
+  /** The commonest words of English alone. */
+  static readonly english = new KnownWords([])
+  /** A tree of letters: next node by node and letter; 0 where there is none. */
+  readonly #next: Int32Array
+  /** Per node 0, or where a word ends its cost: twice the logarithm of its rank by frequency. */
+  readonly #costs: Uint8Array
+  /** The words' hashes, by open addressing: one look-up a word, where the tree needs one a letter. */
+  readonly #hashes: Int32Array
+
+  /** @param phrases further words, in any text: runs of two and more ASCII letters are taken from it, in lower case */
+  constructor(phrases: Iterable<string>) {
+    const words = new Set(englishWords)
+    for (const phrase of phrases) for (const word of phrase.toLowerCase().match(/[a-z]{2,}/g) ?? []) words.add(word)
+    let size = 1
+    for (const word of words) size += word.length
+    const next = new Int32Array(size * letters)
+    const costs = new Uint8Array(size)
+    let rank = 0
+    let nodes = 1
+    let slots = 1024
+    while (slots < words.size * 4) slots *= 2
+    this.#hashes = new Int32Array(slots)
+    for (const word of words) {
+      let node = 0
+      let hash = start
+      for (let i = 0; i < word.length; i++) {
+        const letter = word.charCodeAt(i) - 97
+        const cell = node * letters + letter
+        if (next[cell] === 0) next[cell] = nodes++
+        node = next[cell]!
+        hash = mixed(hash, letter)
+      }
+      rank++
+      const isShortTerm = rank > englishWords.length && word.length < 4
+      costs[node] = Math.round(4 + 2 * Math.log(rank + 1)) + (isShortTerm ? costOfShortTerm : 0)
+      let slot = (hash >>> 8) & (slots - 1)
+      while (this.#hashes[slot] !== 0) slot = (slot + 1) & (slots - 1)
+      this.#hashes[slot] = hash
+    }
+    this.#next = next.slice(0, nodes * letters)
+    this.#costs = costs.slice(0, nodes)
+  }
+
+  /** The node after one more character, in either case, or 0 where no word goes on. 0 is also where words begin. */
+  step(node: number, code: number): number {
+    const letter = letterOf(code)
+    return letter >= 0 ? this.#next[node * letters + letter]! : 0
+  }
+
+  /** What the word that ends at a node costs, or 0 where none ends. The rarer, the more. */
+  costOf(node: number): number {
+    return this.#costs[node]!
+  }
+
+  has(word: string): boolean {
+    return this.hasAt(word, 0, word.length)
+  }
+
+  /** Whether the letters of `text` at [from, to) are one. */
+  hasAt(text: string, from: number, to: number): boolean {
+    let hash = start
+    for (let i = from; i < to; i++) {
+      const letter = letterOf(text.charCodeAt(i))
+      if (letter < 0) return false
+      hash = mixed(hash, letter)
+    }
+    return this.#hasHash(hash)
+  }
+
+  /** The same when they are read from their end. */
+  hasReversedAt(text: string, from: number, to: number): boolean {
+    let hash = start
+    for (let i = to - 1; i >= from; i--) {
+      const letter = letterOf(text.charCodeAt(i))
+      if (letter < 0) return false
+      hash = mixed(hash, letter)
+    }
+    return this.#hasHash(hash)
+  }
+
+  /** Of other words one in a million has the hash of a known one. */
+  #hasHash(hash: number): boolean {
+    const hashes = this.#hashes
+    const last = hashes.length - 1
+    for (let slot = (hash >>> 8) & last; hashes[slot] !== 0; slot = (slot + 1) & last)
+      if (hashes[slot] === hash) return true
+    return false
+  }
+
+  /**
+   * The parts of `stretches` in which unknown words outweigh known ones, each with what stands close around it.
+   * @param stretches may reach beyond the text
+   */
+  unknownRuns(text: string, stretches: Stretches): number[] {
+    const runs: number[] = []
+    for (let s = 0; s < stretches.length; s += 2) {
+      const end = Math.min(stretches[s + 1]!, text.length)
+      let from = 0
+      let to = 0
+      let sum = 0
+      let most = 0
+      for (let i = stretches[s]!; i < end; i++) {
+        const first = i
+        let hash = start
+        for (; i < text.length; i++) {
+          const letter = letterOf(text.charCodeAt(i))
+          if (letter < 0) break
+          hash = mixed(hash, letter)
+        }
+        if (i - first < 2) continue
+        if (sum === 0) from = first
+        sum += this.#hasHash(hash) ? first - i : i - first
+        if (sum > most) {
+          most = sum
+          to = i
+        } else if (sum <= 0) {
+          if (most >= fewestUnknown) addRun(runs, Math.max(stretches[s]!, from - margin), Math.min(end, to + margin))
+          sum = 0
+          most = 0
+        }
+      }
+      if (most >= fewestUnknown) addRun(runs, Math.max(stretches[s]!, from - margin), Math.min(end, to + margin))
+    }
+    return runs
+  }
+}
+
+function addRun(runs: number[], from: number, to: number): void {
+  const last = runs.length - 1
+  if (last > 0 && from <= runs[last]!) runs[last] = Math.max(runs[last]!, to)
+  else runs.push(from, to)
+}
+
+/** 0 to 25 in either case, or -1. */
+function letterOf(code: number): number {
+  const letter = (code | 32) - 97
+  return letter >= 0 && letter < letters && code < 128 ? letter : -1
+}
