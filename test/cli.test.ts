@@ -21,7 +21,7 @@ t.test('help and version exit 0, wrong arguments 2, and no error shows a stack',
     [['serve', '--prot'], 2, /unknown option '--prot'/],
     [['evaluate'], 2, /a text is needed/],
     [['evaluate', '--jsonl', 'a'], 2, /no text and no --context/],
-    [['evaluate', '--constitution', 'nope', 'a'], 2, /no constitution "nope" \(default, other\)/],
+    [['evaluate', '--constitution', 'nope', 'a'], 2, /no constitution "nope" \(default, developer, strict, other\)/],
     [['evaluate', ''], 2, /"input_text" must not be empty/],
     [['evaluate', '--context', '{', 'a'], 2, /context is not valid JSON/],
     [['evaluate', '--context', '{"a":1,"a":2}', 'a'], 2, /context holds the same key twice/],
@@ -74,7 +74,7 @@ t.test('check names everything that would keep the server from starting', async 
   t.match(bad, { code: 1, stdout: '' })
   t.match(bad.stderr, /^environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key$/m)
   t.match(bad.stderr, /default\.yaml:\d+:\d+ rules\[1\]\.weight: /)
-  t.match(bad.stderr, /other\.yaml:1:1 name: is "default"/)
+  t.match(bad.stderr, /other\.yaml:1:7 name: is "default", but the constitution belongs under "other"/)
   t.match(bad.stderr, /gone\.yaml constitutions\.gone: cannot be read \(ENOENT\)/)
   t.notMatch(bad.stderr, /canary/)
 
