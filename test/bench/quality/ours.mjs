@@ -1,15 +1,13 @@
 // Sluicegate's own evaluator, in this process, over the built program and its shipped constitution.
-import { fileURLToPath } from 'node:url'
 
 const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
-const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** As `sluicegate evaluate` opens it: the settings' constitutions, one evaluator. */
+/** As `sluicegate evaluate` opens it: one of the shipped constitutions, no judge beside it. */
 export async function openEvaluator(constitution = 'default') {
   const { createEvaluator } = await dist('policy/evaluator.js')
-  const { loadSettings } = await dist('config/load.js')
+  const { shippedConstitutions } = await dist('config/load.js')
   const { systemClock } = await dist('clock.js')
-  const { constitutions } = loadSettings({ env: {}, cwd: root })
+  const constitutions = shippedConstitutions()
   const file = constitutions[constitution]
   if (file === undefined)
     throw new Error(`no constitution "${constitution}" (${Object.keys(constitutions).join(', ')})`)
@@ -44,14 +42,10 @@ export async function detectors() {
   return { personal_data: personalData, secrets }
 }
 
-/** The body's only text, exactly as the evaluate endpoint and `sluicegate evaluate` read it. */
-export const bareText = (text) => ({
-  parts: [{ role: 'user', text, pointer: '' }],
-  joined: [],
-  context: undefined,
-  session: undefined,
-  direction: 'request'
-})
+const { readText } = await dist('http/evaluate-input.js')
+
+/** The body's only text without context, exactly as the evaluate endpoint and `sluicegate evaluate` read it. */
+export const bareText = (text) => ({ ...readText(text, undefined), session: undefined })
 
 /** A row as it would travel through a chat route: a document is a tool's result, an answer is judged as one, and a system prompt stands before. */
 export function asChat(row) {

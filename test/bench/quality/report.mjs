@@ -48,7 +48,7 @@ export function toMarkdown(results) {
 const notes = `Shares are per cent with 95 % intervals: Wilson's for rates, a bootstrap over rows for areas.
 "Not permitted" is \`depends\`, \`divert\` or \`forbid\`. A document that may hide an instruction is judged as a tool's result,
 a model's answer as an answer, and where a source gives a system prompt it stands before the text; "as bare text" is the
-same text alone, as the evaluate endpoint reads it. Languages are those that a source names; where it names none, the script
+same text alone, as the evaluate endpoint reads it without a role in the context. Languages are those that a source names; where it names none, the script
 of most letters decides, and Latin letters count as English, since those sources are English.`
 
 const targetTable = ({ targets }) =>
