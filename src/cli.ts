@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: `sluicegate serve | check | evaluate | keys`. What each does is in `cli/`; here is how it is called. */
+/** The command: `sluicegate serve | check | evaluate | keys | constitutions`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
@@ -77,6 +77,37 @@ function createProgram(): Command {
     .description('replace a key; the old one works for 5 more minutes')
     .argument('<key_id>')
     .action(async (keyId: string, options) => (await import('./cli/keys.js')).rotate(keyId, options))
+
+  const constitutions = program
+    .command('constitutions')
+    .description('versions of constitutions in the store, also beside a running server')
+  const asJson = (command: Command) => command.option('--json', 'print JSON as the API does')
+  asJson(constitutions.command('list'))
+    .description('list the constitutions and what is in force')
+    .action(async (options) => (await import('./cli/constitutions.js')).list(options))
+  asJson(constitutions.command('show'))
+    .description('print the text of a version; default: the one in force')
+    .argument('<name>')
+    .argument('[version]')
+    .action(async (name, version, options) =>
+      (await import('./cli/constitutions.js')).showVersion(name, version, options)
+    )
+  asJson(constitutions.command('put'))
+    .description('store a file as a new version; what is in force stays so')
+    .argument('<name>')
+    .argument('<file>', 'YAML, or - for standard input')
+    .option('--note <text>', 'why, for those who come later')
+    .action(async (name, file, options) => (await import('./cli/constitutions.js')).put(name, file, options))
+  asJson(constitutions.command('activate'))
+    .description('put a version in force (a running server follows within 5 s)')
+    .argument('<name>')
+    .argument('<version>')
+    .action(async (name, version, options) => (await import('./cli/constitutions.js')).activate(name, version, options))
+  asJson(constitutions.command('test'))
+    .description('what a candidate would change on texts from standard input, one a line')
+    .argument('<name>')
+    .argument('<candidate>', 'a file, or the number of a stored version')
+    .action(async (name, candidate, options) => (await import('./cli/constitutions.js')).test(name, candidate, options))
   return program
 }
 

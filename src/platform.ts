@@ -105,6 +105,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     account: firstAccount,
     clock,
     isShipped,
+    followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
     adopted({ name, from, to }) {
       log.info({ name, from, to }, 'the file of a constitution was put in force')
       const data = { name, from, to, origin: 'file' }

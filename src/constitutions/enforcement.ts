@@ -35,6 +35,8 @@ export interface EnforcementDeps {
   isShipped(file: string): boolean
   /** Told of what a file put in force. */
   adopted(change: Change): void
+  /** Told of everything else that is put in force in this process. */
+  followed(change: Change): void
 }
 
 interface Standing {
@@ -48,12 +50,14 @@ export class Enforcement {
   /** One entry a name, shared by every evaluator: an old gateway that still ends its streams included. */
   #standing = new Map<string, Standing>()
   readonly #evaluators = new Set<PolicyEvaluator>()
-  #coverage: Coverage = {}
+  #coverage: Coverage
   #revision = -1
   #isStart = true
 
-  constructor(deps: EnforcementDeps) {
+  /** @param coverage the judges that a constitution may escalate to, until `open` says which */
+  constructor(deps: EnforcementDeps, coverage: Coverage = {}) {
     this.#deps = deps
+    this.#coverage = coverage
   }
 
   /** Reads, stores and activates one after another: of two activations at once, the later one stays. */
@@ -122,9 +126,12 @@ export class Enforcement {
 
   /** Puts a version in force in this process. To be called within `exclusive`, once the store says so too. */
   put(policy: Policy, version: number): void {
+    const { name } = policy.constitution
     const standing = standingOf(policy, version)
-    this.#standing.set(policy.constitution.name, standing)
+    const from = this.versionOf(name) ?? null
+    this.#standing.set(name, standing)
     for (const evaluator of this.#evaluators) evaluator.put(standing.entry)
+    this.#deps.followed({ name, from, to: version })
   }
 
   /** Reads and compiles a stored version. @throws ConstitutionError where it is not fit to judge, Fault `not_found` */

@@ -2,6 +2,7 @@
  * Turns a constitution into what the hot path runs: one matcher of the distinct phrases of all rules, and an index
  * from each phrase to the clauses that it can complete. A text costs what its own hits cost, however many rules exist.
  */
+import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
@@ -88,25 +89,62 @@ class GroupTable {
 }
 
 export function compilePolicy(constitution: Constitution, detectors: readonly Detector[] = allDetectors): Policy {
+  const steps = compileSteps(constitution, detectors)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** How long the event loop is held at a time, ms: about what one request takes. */
+const sliceMs = 2
+
+/** The same in slices, between which the event loop serves on: a compilation takes as long as hundreds of requests. */
+export async function compileGently(
+  constitution: Constitution,
+  detectors: readonly Detector[] = allDetectors
+): Promise<Policy> {
+  const steps = compileSteps(constitution, detectors)
+  for (;;) {
+    const end = performance.now() + sliceMs
+    do {
+      const step = steps.next()
+      if (step.done) return step.value
+    } while (performance.now() < end)
+    await setImmediate()
+  }
+}
+
+function* compileSteps(constitution: Constitution, detectors: readonly Detector[]): Generator<void, Policy> {
   const table = new GroupTable()
-  const rules = constitution.rules.map((rule, index) => ({
-    ...rule,
-    index,
-    cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
-    cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
-    context: compileContext(rule.context),
-    keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
-  }))
-  const clauses = rules.flatMap((rule) => clausesOfRule(rule, table))
+  const rules: CompiledRule[] = []
+  for (const [index, rule] of constitution.rules.entries()) {
+    rules.push({
+      ...rule,
+      index,
+      cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
+      cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
+      context: compileContext(rule.context),
+      keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
+    })
+    yield
+  }
+  const clauses: Clause[] = []
+  for (const rule of rules) {
+    clauses.push(...clausesOfRule(rule, table))
+    yield
+  }
   const clausesOf: Clause[][] = table.members.map(() => [])
   for (const clause of rarestKeys(clauses, table.members.length)) clausesOf[clause.key]?.push(clause)
+  yield
+  const groups = table.pack()
+  yield
   return {
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
     words: new KnownWords(table.phrases.keys()),
     phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
-    ...table.pack(),
+    ...groups,
     groupCount: table.members.length,
     clausesOf,
     detectors: detectors

@@ -1,5 +1,5 @@
 /** A constitution ready to judge. */
-import { compilePolicy, type Policy } from './compile.js'
+import { compileGently, type Policy } from './compile.js'
 import type { ReadOptions } from './constitution.js'
 import type { HeldPolicy } from './evaluation.js'
 import { Judge } from './judge.js'
@@ -20,7 +20,7 @@ export function entryOf(policy: Policy): PolicyEntry {
 
 /** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */
 export async function loadPolicy(yamlText: string, fileName: string, options?: ReadOptions): Promise<Policy> {
-  return compilePolicy(await readConstitution(yamlText, fileName, options))
+  return compileGently(await readConstitution(yamlText, fileName, options))
 }
 
 /** The same policy under the number that a store gave it, which verdicts then name. */

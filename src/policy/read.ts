@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../heap.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './problems.js'
+import type { Rule } from './rules.js'
 import { isBuilt, threadFile } from './thread.js'
 
 export interface ReadTask {
@@ -15,7 +16,15 @@ export interface ReadTask {
   options: ReadOptions
 }
 
-export type ReadAnswer = { constitution: Constitution } | { problems: readonly Problem[] }
+/**
+ * A constitution comes in portions, each asked for by `nextPortion`: to take over 50,000 phrases at once would hold the
+ * event loop for as long as dozens of requests.
+ */
+export type ReadAnswer =
+  | { head: Omit<Constitution, 'rules'>; rules: number }
+  | { portion: readonly Rule[] }
+  | { problems: readonly Problem[] }
+export const nextPortion = 'next'
 
 /** Some thirty times what the largest constitution that is read takes on a busy core. */
 const deadlineMs = 60_000
@@ -35,15 +44,27 @@ export async function readConstitution(
     resourceLimits: { maxOldGenerationSizeMb: maxHeap }
   })
   worker.once('online', stillSmall)
-  const answer = await new Promise<ReadAnswer>((resolve, reject) => {
-    const refuse = (message: string) => resolve({ problems: [{ line: 1, column: 1, path: '', message }] })
+  return new Promise<Constitution>((resolve, reject) => {
+    const refuse = (problems: readonly Problem[]) => reject(new ConstitutionError(fileName, problems))
+    const refuseWhole = (message: string) => refuse([{ line: 1, column: 1, path: '', message }])
     const timer = setTimeout(() => {
-      refuse('takes too long to read')
+      refuseWhole('takes too long to read')
       void worker.terminate()
     }, deadlineMs)
-    worker.once('message', resolve)
+    let head: Omit<Constitution, 'rules'> | undefined
+    let expected = 0
+    const rules: Rule[] = []
+    worker.on('message', (answer: ReadAnswer) => {
+      if ('problems' in answer) return refuse(answer.problems)
+      if ('head' in answer) {
+        head = answer.head
+        expected = answer.rules
+      } else rules.push(...answer.portion)
+      if (rules.length < expected) worker.postMessage(nextPortion)
+      else resolve({ ...head!, rules })
+    })
     worker.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuse('takes too much memory to read')
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') refuseWhole('takes too much memory to read')
       else reject(error)
     })
     worker.once('exit', (code) => {
@@ -52,6 +73,4 @@ export async function readConstitution(
       reject(new Error(`the thread that read ${fileName} ended with ${code}`))
     })
   })
-  if ('problems' in answer) throw new ConstitutionError(fileName, answer.problems)
-  return answer.constitution
 }

@@ -1,0 +1,181 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/clock.js'
+import { ConstitutionService } from '../../src/constitutions/constitution-service.js'
+import { type Change, Enforcement } from '../../src/constitutions/enforcement.js'
+import { createQueue } from '../../src/constitutions/queue.js'
+import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
+import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { call } from '../policy/support.js'
+import { forbidding } from '../support/constitutions.js'
+
+const account = 'default'
+const operator = { accountId: account, scopes: ['*'] as const }
+
+function house(t: Test, { shipped = false } = {}) {
+  const storage = createMemoryStorage()
+  const file = join(t.testdir(), 'default.yaml')
+  writeFileSync(file, forbidding('alpha'))
+  const adopted: Change[] = []
+  /** A process on the same storage. */
+  const start = (onEntry: (entry: object) => void = () => {}) => {
+    const enforcement = new Enforcement({
+      store: storage.constitutions,
+      account,
+      clock: systemClock,
+      isShipped: () => shipped,
+      adopted: (change) => adopted.push(change),
+      followed() {}
+    })
+    const service = new ConstitutionService({
+      store: storage.constitutions,
+      account,
+      audit: storage.audit,
+      clock: systemClock,
+      enforcement,
+      origin: 'api'
+    })
+    const options: EvaluatorOptions = { clock: systemClock }
+    const open = (files: Record<string, string> = { default: file }): Promise<PolicyEvaluator> =>
+      enforcement.open(files, {}, (entries) => {
+        const evaluator = evaluatorOf(entries, options)
+        const { put } = evaluator
+        t.teardown(() => evaluator.close())
+        return Object.assign(evaluator, {
+          put(entry: Parameters<typeof put>[0]) {
+            onEntry(entry)
+            put(entry)
+          }
+        })
+      })
+    return { enforcement, service, open }
+  }
+  return { storage, file, adopted, start }
+}
+
+const labelOf = async (evaluator: PolicyEvaluator) => (await evaluator.evaluate(call('x'))).policy
+
+t.test('after 200 activations, only what is in force is held', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  const entries: WeakRef<object>[] = []
+  const { start } = house(t)
+  const { service, open } = start((entry) => entries.push(new WeakRef(entry)))
+  const evaluator = await open()
+  await service.put(operator, 'default', { source: forbidding('beta') })
+  for (let i = 0; i < 200; i++) {
+    await service.activate(operator, 'default', { version: i % 2 === 0 ? 2 : 1 })
+    await evaluator.evaluate(call('alpha'))
+  }
+  t.equal(entries.length, 200)
+  // A turn of the event loop lets go of what the last promise held.
+  await new Promise(setImmediate)
+  collect()
+  collect()
+  const held = entries.filter((entry) => entry.deref() !== undefined).length
+  t.ok(held <= 3, `${held} of 200 are held`)
+  t.match(await evaluator.evaluate(call('alpha')), { policy: 'default@1', decision: 'forbid' })
+})
+
+t.test('an evaluator of a gateway that still ends its streams follows too, until it is released', async (t) => {
+  const { start } = house(t)
+  const { enforcement, service, open } = start()
+  const old = await open()
+  const young = await open()
+  await service.put(operator, 'default', { source: forbidding('beta') })
+  await service.activate(operator, 'default', { version: 2 })
+  t.same([await labelOf(old), await labelOf(young)], ['default@2', 'default@2'])
+  enforcement.release(old)
+  await service.activate(operator, 'default', { version: 1 })
+  t.same([await labelOf(old), await labelOf(young)], ['default@2', 'default@1'])
+})
+
+t.test(
+  'a file that ships and changed with an upgrade leaves what was activated, and replaces what shipped before',
+  async (t) => {
+    const { start, file, adopted } = house(t, { shipped: true })
+    t.equal(await labelOf(await start().open()), 'default@1')
+    writeFileSync(file, forbidding('upgraded'))
+    t.equal(await labelOf(await start().open()), 'default@2', 'nobody had chosen anything else')
+    const { service, open } = start()
+    await open()
+    await service.put(operator, 'default', { source: forbidding('own') })
+    await service.activate(operator, 'default', { version: 3 })
+    writeFileSync(file, forbidding('upgraded_again'))
+    const later = start()
+    t.equal(await labelOf(await later.open()), 'default@3', 'what was activated stays')
+    t.match((await later.service.versions(operator, 'default')).versions[0], {
+      version: 4,
+      origin: 'file',
+      active: false
+    })
+    writeFileSync(file, forbidding('edited'))
+    t.equal(await labelOf(await later.open()), 'default@5', 'an edit while it runs is an edit')
+    t.same(
+      adopted.map(({ to }) => to),
+      [1, 2, 5]
+    )
+  }
+)
+
+t.test('files are taken over all or none', async (t) => {
+  const { start, file, storage } = house(t)
+  const bad = join(dirname(file), 'strict.yaml')
+  writeFileSync(bad, 'name: strict')
+  const { open, enforcement } = start()
+  await t.rejects(open({ default: file, strict: bad }), { name: 'ConstitutionError' })
+  await t.rejects(open({ default: file, strict: `${bad}.absent` }), { code: 'ENOENT' })
+  t.same(await storage.constitutions.states(account), [])
+  t.equal(enforcement.versionOf('default'), undefined)
+  t.equal(await labelOf(await open()), 'default@1')
+})
+
+t.test('another process on the storage is followed', async (t) => {
+  const { start } = house(t)
+  const one = start()
+  const two = start()
+  const evaluators = [await one.open(), await two.open()]
+  await one.service.put(operator, 'default', { source: forbidding('beta') })
+  await one.service.activate(operator, 'default', { version: 2 })
+  t.same(await Promise.all(evaluators.map(labelOf)), ['default@2', 'default@1'])
+  await two.enforcement.refresh()
+  t.same(await Promise.all(evaluators.map(labelOf)), ['default@2', 'default@2'])
+  await Promise.all([two.enforcement.refresh(), one.enforcement.refresh()])
+  t.same(await Promise.all(evaluators.map(labelOf)), ['default@2', 'default@2'])
+})
+
+t.test(
+  'work waits its turn, is not stopped by what failed before it, and is refused where too much waits',
+  async (t) => {
+    const queue = createQueue()
+    const done: number[] = []
+    let go = () => {}
+    const gate = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const all = Array.from({ length: 16 }, (_, i) =>
+      queue.run(async () => {
+        await gate
+        done.push(i)
+        if (i === 0) throw new Error('first')
+      })
+    )
+    t.ok(queue.isBusy)
+    await t.rejects(
+      queue.run(async () => {}),
+      { code: 'overloaded' }
+    )
+    go()
+    const outcomes = await Promise.allSettled(all)
+    t.same(
+      done,
+      [...done].sort((a, b) => a - b)
+    )
+    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 15)
+    t.equal(await queue.run(async () => 'free'), 'free')
+    t.notOk(queue.isBusy)
+  }
+)
