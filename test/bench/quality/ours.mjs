@@ -61,14 +61,6 @@ export const hasRole = (row) => row.role !== 'user' || typeof row.context.system
 
 /** What the tables need of an evaluation, without any text. */
 async function judge(evaluator, input, constitution) {
-  const { evaluation, categories, rules } = await evaluator.explain(input, constitution)
-  return {
-    decision: evaluation.decision,
-    caught: evaluation.decision !== 'permit',
-    forbidden: evaluation.decision === 'forbid',
-    risk: evaluation.risk_score,
-    scores: evaluation.scores,
-    categories,
-    rules
-  }
+  const { decision, risk_score: risk, scores } = await evaluator.evaluate(input, constitution)
+  return { decision, caught: decision !== 'permit', forbidden: decision === 'forbid', risk, scores }
 }

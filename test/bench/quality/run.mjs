@@ -107,10 +107,8 @@ async function measure() {
 /** Ordinary prompts that are not permitted because they look like an injection or a jailbreak. */
 function takenForInjection(rows) {
   const benign = rows.filter(({ group }) => group === 'benign prompts')
-  const taken = benign.filter(({ chat }) =>
-    chat.categories.some(
-      ({ category, decision }) => /^(?:prompt_injection|jailbreak)$/.test(category) && decision !== 'permit'
-    )
+  const taken = benign.filter(
+    ({ chat }) => Math.max(chat.scores.prompt_injection, chat.scores.jailbreak) >= ours.middle
   )
   return wilson(taken.length, benign.length)
 }
