@@ -9,6 +9,7 @@ import { detectors as allDetectors } from '../detectors/index.js'
 import { foldPhrase } from '../text/fold.js'
 import { KnownWords } from '../text/known-words.js'
 import { Phrases } from '../text/phrases.js'
+import type { Condition } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
 import { type Screen, screenOf } from './required.js'
@@ -27,13 +28,16 @@ export type Clause =
   | (ClauseBase & { kind: 'all'; groups: Int32Array; within: number; ordered: boolean })
   | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
 
-export interface CompiledRule extends Omit<Rule, 'context'> {
+export interface CompiledRule extends Omit<Rule, 'context' | 'when'> {
   index: number
   /** Group of the phrases that cancel a match, or undefined. */
   cancel: Group | undefined
   /** The same for trusted texts (`Sink.trusted`). */
   cancelTrusted: Group | undefined
   context: CompiledContext
+  when: Condition | undefined
+  /** Whether it has phrases, patterns or a detector, and not only a condition. */
+  matchesByItself: boolean
   /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
   keepsEveryPlace: boolean
 }
@@ -43,6 +47,8 @@ export interface Policy {
   /** `name@version` */
   label: string
   rules: readonly CompiledRule[]
+  /** Those with a condition. */
+  conditional: readonly CompiledRule[]
   phrases: Phrases
   /** The words of the phrases and the commonest of English: by them the views tell language from letters in disorder. */
   words: KnownWords
@@ -124,6 +130,8 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
       cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
       cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
       context: compileContext(rule.context),
+      when: compileWhen(rule, constitution.rules),
+      matchesByItself: rule.any.length + rule.all.length + rule.patterns.length > 0 || rule.detector !== undefined,
       keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
     })
     yield
@@ -142,6 +150,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
+    conditional: rules.filter(({ when }) => when !== undefined),
     words: new KnownWords(table.phrases.keys()),
     phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
     ...groups,
@@ -151,6 +160,12 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
       .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
       .filter((entry) => entry.rules.length > 0)
   }
+}
+
+function compileWhen({ when }: Rule, rules: readonly Rule[]): Condition | undefined {
+  if (when === undefined) return undefined
+  const indexes = (names: readonly string[]) => names.map((name) => rules.findIndex((rule) => rule.name === name))
+  return { all: indexes(when.all), any: indexes(when.any), none: indexes(when.none) }
 }
 
 function clausesOfRule(rule: CompiledRule, table: GroupTable): Clause[] {

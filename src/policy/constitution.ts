@@ -11,6 +11,7 @@ import { readLexicons } from './lexicons.js'
 import { addSchemaProblem, ConstitutionError, collectProblems, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
 import { ConstitutionSource, ExtensionSource } from './schema.js'
+import { defaultSession, type SessionPolicy } from './session.js'
 
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
@@ -27,6 +28,7 @@ export interface Constitution {
   /** Context that holds where a caller's own says nothing on the key. */
   assume: Readonly<Record<string, string>> | undefined
   rules: readonly Rule[]
+  session: SessionPolicy
   /** When which judge is asked; empty: never. */
   escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
@@ -99,6 +101,7 @@ export function parseConstitution(
     categories: checked.categories,
     assume: checked.assume,
     rules,
+    session: readSession(checked.session),
     escalate,
     source: yamlText,
     base
@@ -120,6 +123,18 @@ function readSource(given: unknown, problems: Problems): Pick<Extended, 'source'
   const extended = extend(given as ExtensionSource, problems)
   check(acceptsWhole, extended.source, extended.problems)
   return extended
+}
+
+function readSession({
+  half_life_minutes,
+  turns,
+  most
+}: NonNullable<ConstitutionSource['session']> = {}): SessionPolicy {
+  return {
+    halfLifeMs: half_life_minutes === undefined ? defaultSession.halfLifeMs : half_life_minutes * 60_000,
+    turns: turns ?? defaultSession.turns,
+    most: most ?? defaultSession.most
+  }
 }
 
 /** Aliases that multiply without end are refused by the reader itself. */

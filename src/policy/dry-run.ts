@@ -72,12 +72,15 @@ function outcomeOf(judge: Judge, text: DryText, isExplained: boolean): DryOutcom
 function inputOf(judge: Judge, { text, role, direction, context, history }: DryText): JudgeInput {
   const input = { parts: [{ role, text, pointer: '' }], joined: [], direction, context }
   if (history.length === 0 || direction === 'answer') return input
-  const sessionAt = (state: SessionState | undefined) => ({ tail: state?.tail ?? [], turn: 0, risk: boostOf(state, 0) })
+  const policy = judge.policy.constitution.session
+  const sessionAt = (state: SessionState | undefined) => {
+    return { tail: state?.tail ?? [], turn: 0, risk: boostOf(state, 0, policy) }
+  }
   let state: SessionState | undefined
   for (const turn of history) {
     const parts: ChatPart[] = [{ role: 'user', text: turn, pointer: '' }]
     const { decision, ownRisk } = judge.judge({ ...input, parts, context: undefined, session: sessionAt(state) })
-    state = nextState(state, { text: textOfTurn(parts, 0), decision, ownRisk }, 0)
+    state = nextState(state, { text: textOfTurn(parts, 0), decision, ownRisk }, 0, policy)
   }
   return { ...input, session: sessionAt(state) }
 }

@@ -90,10 +90,11 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
-  function withSession({ parts, joined, context, direction, session: key }: EvaluationInput, now: number): JudgeInput {
+  function withSession(input: EvaluationInput, { session: rules }: Constitution, now: number): JudgeInput {
+    const { parts, joined, context, direction, session: key } = input
     if (key === undefined || direction === 'answer') return { parts, joined, context, direction, session: undefined }
     const state = sessions.get(key)
-    const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk: boostOf(state, now) }
+    const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk: boostOf(state, now, rules) }
     return { parts, joined, context, direction, session }
   }
 
@@ -101,7 +102,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     const { policy } = entry.judge
     const { parts, session: key } = input
     const now = clock.monotonic()
-    const judgeInput = withSession(input, now)
+    const judgeInput = withSession(input, policy.constitution, now)
     const { session } = judgeInput
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
 
@@ -117,7 +118,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       if (key !== undefined && session !== undefined) {
         const text = textOfTurn(parts, session.turn)
         const { decision, ownRisk } = verdict
-        sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now))
+        sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now, policy.constitution.session))
       }
       return verdict
     }
@@ -161,7 +162,9 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const started = clock.monotonic()
       const entry = entryFor(constitution)
       // Before the verdict, which the session remembers.
-      const explanation = guarded(() => explain(entry.judge, withSession(input, started)))
+      const explanation = guarded(() =>
+        explain(entry.judge, withSession(input, entry.judge.policy.constitution, started))
+      )
       const verdict = await judge(input, entry)
       return { evaluation: toEvaluation(verdict, entry.label, started), explanation }
     },

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../chat.js'
 import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Policy } from './compile.js'
+import { holdConditions } from './conditions.js'
 import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
@@ -126,7 +127,10 @@ export class Judge {
       const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
-    return { matches: findings.isEmpty ? [] : findings.all(), charsTotal, charsCovered }
+    if (findings.isEmpty) return { matches: [], charsTotal, charsCovered }
+    const { conditional } = this.policy
+    const all = findings.all()
+    return { matches: conditional.length === 0 ? all : holdConditions(conditional, all), charsTotal, charsCovered }
   }
 
   /** @returns the number of characters looked at. */

@@ -27,6 +27,8 @@ export interface Rule {
   ordered: boolean
   patterns: PatternRule[]
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
+  /** Names of rules that must match in the same part too, or must not. */
+  when: { all: string[]; any: string[]; none: string[] } | undefined
   unless: string[]
   /** The same, but only in what an operator or the model wrote: a caller's own words must not switch a rule off by declining it. */
   unlessTrusted: string[]
@@ -93,6 +95,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
       return { anchors, regex: pattern.regex, reach: pattern.reach ?? 200 }
     }),
     detector: readDetector(source, path, reader),
+    when: readWhen(source, path, reader),
     unless: expand(source.unless, 'unless'),
     unlessTrusted: expand(source.unless_trusted, 'unless_trusted'),
     unlessWithin: source.unless_within ?? 6,
@@ -105,9 +108,10 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
 
 /** A field without the field that it belongs to does nothing, which its author did not mean. */
 function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
-  const { any, all, patterns, detector } = source
-  if (any === undefined && all === undefined && patterns === undefined && detector === undefined) {
-    problems.add(path, 'matches nothing: give any, all, patterns or detector')
+  const { any, all, patterns, detector, when } = source
+  const byItself = any !== undefined || all !== undefined || patterns !== undefined || detector !== undefined
+  if (!byItself && when?.all === undefined && when?.any === undefined) {
+    problems.add(path, 'matches nothing: give any, all, patterns, detector, or when with all or any')
   }
   const needs = [
     ['within', 'all'],
@@ -149,6 +153,21 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
   }
   const kinds = source.kinds === undefined ? undefined : new Set(source.kinds)
   return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
+}
+
+/** A rule looks back only, so that conditions cannot go in circles. */
+function readWhen({ when }: RuleSource, path: Path, { source, problems }: RuleReader): Rule['when'] {
+  if (when === undefined) return undefined
+  const own = path[1] as number
+  const read = (field: 'all' | 'any' | 'none') => {
+    for (const [i, name] of (when[field] ?? []).entries()) {
+      const index = source.rules.findIndex((rule) => rule.name === name)
+      if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
+      else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
+    }
+    return when[field] ?? []
+  }
+  return { all: read('all'), any: read('any'), none: read('none') }
 }
 
 /** A key that a rule's `permit` names can settle it whether it is listed or not. */

@@ -13,6 +13,7 @@ export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk'
 
 const Phrases = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })
 const Keys = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1 })
+const Names = Type.Array(Type.String(), { minItems: 1 })
 const Values = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 }))
 
 const CategorySource = Type.Object(
@@ -53,6 +54,12 @@ export const RuleSource = Type.Object(
     unless: Type.Optional(Phrases),
     unless_trusted: Type.Optional(Phrases),
     unless_within: Type.Optional(Type.Integer({ minimum: 0, maximum: 50 })),
+    when: Type.Optional(
+      Type.Object(
+        { all: Type.Optional(Names), any: Type.Optional(Names), none: Type.Optional(Names) },
+        { ...closed, minProperties: 1 }
+      )
+    ),
     roles: Type.Optional(Type.Array(Type.Enum([...roles]), { minItems: 1 })),
     direction: Type.Optional(Type.Enum(['request', 'answer', 'both'])),
     context: Type.Optional(
@@ -95,6 +102,17 @@ const Escalations = Type.Optional(Type.Array(EscalationSource, { minItems: 1, ma
 /** Context that holds where a caller's own says nothing on the key. */
 const Assumed = Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ minLength: 1, maxLength: 200 }))
 
+const SessionSource = Type.Optional(
+  Type.Object(
+    {
+      half_life_minutes: Type.Optional(Type.Number({ minimum: 0.1, maximum: 10_080 })),
+      turns: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
+      most: Type.Optional(Type.Number({ minimum: 0, maximum: 0.5 }))
+    },
+    closed
+  )
+)
+
 const named = {
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
   version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
@@ -109,6 +127,7 @@ export const ConstitutionSource = Type.Object(
     assume: Type.Optional(Assumed),
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
     rules: Type.Array(RuleSource, { minItems: 1 }),
+    session: SessionSource,
     escalate: Escalations
   },
   closed
@@ -135,6 +154,7 @@ export const ExtensionSource = Type.Object(
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
     rules: Type.Optional(Type.Array(RuleChange, { minItems: 1 })),
     without: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    session: SessionSource,
     escalate: Escalations
   },
   closed

@@ -51,29 +51,38 @@ export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }
 const maxTurns = 8
 /** UTF-16 units of the tail, all turns together. */
 const maxTail = 2000
-const halfLifeMs = 600_000
-/** Risk that makes the boost 1 − 1/e before its cap: about four forbidden turns. */
-const riskScale = 4
-/** Half: a turn must reach the middle band nearly by itself before a session can lift it into the high one. */
-const maxBoost = 0.5
 
-/** What the session's risk adds to a turn's score by noisy-or, 0..0.5. */
-export function boostOf(state: SessionState | undefined, now: number): number {
-  return state === undefined ? 0 : Math.min(maxBoost, 1 - Math.exp(-decayed(state, now) / riskScale))
+/** How a constitution lets a session's history count. */
+export interface SessionPolicy {
+  /** Ms in which remembered risk halves. */
+  halfLifeMs: number
+  /** Forbidden turns after which history adds 1 − 1/e, before the bound. */
+  turns: number
+  /** The most that history adds to a turn's score by noisy-or, 0..0.5; 0 switches it off. */
+  most: number
+}
+
+/** By half at most: a turn must reach the middle band nearly by itself before a session can lift it into the high one. */
+export const defaultSession: SessionPolicy = { halfLifeMs: 600_000, turns: 4, most: 0.5 }
+
+/** What the session's risk adds to a turn's score by noisy-or, 0..`most`. */
+export function boostOf(state: SessionState | undefined, now: number, policy: SessionPolicy): number {
+  return state === undefined ? 0 : Math.min(policy.most, 1 - Math.exp(-decayed(state, now, policy) / policy.turns))
 }
 
 /** The state after a turn. A forbidden text is not remembered: it went nowhere and must not taint what follows. */
 export function nextState(
   state: SessionState | undefined,
   turn: { text: string; decision: Decision; ownRisk: number },
-  now: number
+  now: number,
+  policy: SessionPolicy
 ): SessionState {
   const before = state?.tail ?? []
   const repeated = before[before.length - 1] === turn.text
   const remembers = turn.decision !== 'forbid' && turn.text !== '' && !repeated
   return {
     tail: remembers ? trimTail([...before, turn.text]) : before,
-    risk: (state === undefined ? 0 : decayed(state, now)) + turn.ownRisk,
+    risk: (state === undefined ? 0 : decayed(state, now, policy)) + turn.ownRisk,
     at: now
   }
 }
@@ -108,7 +117,7 @@ function isSpoken({ role, isKey, text }: ChatPart): boolean {
   return role === 'user' && isKey !== true && text !== ''
 }
 
-function decayed({ risk, at }: SessionState, now: number): number {
+function decayed({ risk, at }: SessionState, now: number, { halfLifeMs }: SessionPolicy): number {
   return risk * 0.5 ** (Math.max(0, now - at) / halfLifeMs)
 }
 

@@ -70,7 +70,7 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
   [
     'a rule that matches nothing',
     good.replace(', any: [stab*]', ''),
-    [['rules[0]', /matches nothing: give any, all, patterns or detector/]]
+    [['rules[0]', /matches nothing: give any, all, patterns, detector/]]
   ],
   ['an empty list of phrases', good.replace('[stab*]', '[]'), [['rules[0].any', /at least 1/]]],
   [
@@ -195,6 +195,20 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
     'a context value that is not a list',
     good.replace('any:', 'context: { permit: { topic: code } }, any:'),
     [['rules[0].context.permit.topic', /type array/]]
+  ],
+  [
+    'a condition on a rule that does not exist, and on the rule itself',
+    good.replace('any:', 'when: { all: [nonesuch], none: [one] }, any:'),
+    [
+      ['rules[0].when.all[0]', /there is no rule "nonesuch"/],
+      ['rules[0].when.none[0]', /must stand before/]
+    ]
+  ],
+  ['an empty condition', good.replace('any:', 'when: {}, any:'), [['rules[0].when', /fewer than 1/]]],
+  [
+    'a session that counts for more than half',
+    good.replace('rules:', 'session: { most: 0.9 }\nrules:'),
+    [['session.most', /<= 0.5/]]
   ],
   [
     'several mistakes at once',

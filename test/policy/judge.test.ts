@@ -456,3 +456,20 @@ t.test('any text at all is covered and judged alike twice', async () => {
     { numRuns: 200 }
   )
 })
+
+t.test('a rule with a condition counts only beside the rules that it names, in the same part', async (t) => {
+  const judge = judgeOf(`
+  - { name: tool, category: cyber_misuse, weight: 0.1, any: [scanner] }
+  - { name: victim, category: cyber_misuse, weight: 0.1, any: [neighbour] }
+  - { name: lawful, category: cyber_misuse, weight: 0.01, any: [with permission] }
+  - { name: aimed, category: cyber_misuse, weight: 0.9, when: { all: [tool, victim], none: [lawful] } }
+  - { name: order, category: cyber_misuse, weight: 0.9, any: [hand it over], when: { any: [tool, victim] } }`)
+  const matchedRules = (...texts: string[]) => [...new Set(judge.judge(call(texts)).detections.map(({ rule }) => rule))]
+  t.same(matchedRules('a scanner'), ['tool'])
+  t.same(matchedRules('a scanner for my neighbour'), ['tool', 'aimed', 'victim'])
+  t.same(matchedRules('a scanner for my neighbour, with permission'), ['tool', 'victim', 'lawful'])
+  t.same(matchedRules('a scanner', 'my neighbour'), ['tool', 'victim'], 'another part is another matter')
+  t.same(matchedRules('hand it over'), [])
+  t.same(matchedRules('hand it over, the scanner'), ['order', 'tool'])
+  t.equal(judge.judge(call(['a scanner for my neighbour'])).decision, 'forbid')
+})

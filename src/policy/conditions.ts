@@ -1,0 +1,36 @@
+/**
+ * Rules that count only beside others (`when`). Looked at once all matches of a call are known, part by part: what is said
+ * in one message is no condition for another.
+ */
+import type { CompiledRule } from './compile.js'
+import type { Match } from './findings.js'
+
+/** Indexes of rules. */
+export interface Condition {
+  readonly all: readonly number[]
+  readonly any: readonly number[]
+  readonly none: readonly number[]
+}
+
+/** @param conditional the rules with a condition, in the order of the constitution: each looks only at those before it */
+export function holdConditions(conditional: readonly CompiledRule[], matches: Match[]): Match[] {
+  const parts = new Map<number, Match[]>()
+  for (const match of matches) {
+    const list = parts.get(match.part)
+    if (list === undefined) parts.set(match.part, [match])
+    else list.push(match)
+  }
+  return [...parts.values()].flatMap((list) => conditional.reduce(holdCondition, list))
+}
+
+function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
+  const { all, any, none } = rule.when!
+  const matched = (index: number) => matches.some((match) => match.rule.index === index)
+  const holds = all.every(matched) && (any.length === 0 || any.some(matched)) && !none.some(matched)
+  if (rule.matchesByItself) return holds ? matches : matches.filter((match) => match.rule !== rule)
+  if (!holds) return matches
+  // It has no words of its own: it is shown where the first rule that it names is.
+  const shown = [...all, ...any].find(matched)
+  const places = matches.filter((match) => match.rule.index === shown)
+  return [...matches, ...places.map((place) => ({ ...place, rule, confidence: rule.weight }))]
+}
