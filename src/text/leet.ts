@@ -67,9 +67,9 @@ export function leetEdits(text: string, mixed: Stretches, one: OneReading, words
 
 /** How far from a disguised word short ones are looked for, in units. */
 const near = 16
-const short = /(?<![\w@$])(?=[a-z]*[\d@$])[a-z\d@$]{1,4}(?![\w@$])/gi
+const short = /(?<![\w@$])(?=[a-z]*[\d@$])[a-z\d@$]{1,8}(?![\w@$])/gi
 
-/** Two or three signs are leet only beside words that are: `t0`, `1n`, `70`. */
+/** Two or three signs, or digits alone, are leet only beside words that are: `t0`, `1n`, `70`. */
 function shortWordEdits(text: string, strong: Edits, one: OneReading, words: KnownWords): Edits {
   const edits = new Edits()
   let from = 0

@@ -28,19 +28,25 @@ function isText(text: string): boolean {
   return good > 0 && bad * 12 <= text.length
 }
 
-/** So many bytes are all printable by chance once in ten million times. */
-const longEnough = 16
-
-/** The same where the encoding leaves more to chance: what comes out must be words, or long enough to be no accident. */
+/** The same where the encoding leaves more to chance: see `isNoAccident`. */
 export function worded(bytes: Buffer): string | undefined {
   const text = readable(bytes)
-  if (text === undefined) return undefined
-  return readsAsWords(text) || (text.length >= longEnough && /^[\t\n\r -~]+$/.test(text)) ? text : undefined
+  return text !== undefined && isNoAccident(text) ? text : undefined
 }
+
+/** So many bytes are all printable, or well-formed UTF-8, by chance once in ten million times. */
+const longEnough = 16
+
+/** Whether what was decoded is words, or longer than chance gives. */
+export function isNoAccident(text: string): boolean {
+  return readsAsWords(text) || (text.length >= longEnough && !notText.test(text))
+}
+
+const notText = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffd\p{Cn}\p{Co}\p{Cs}]/u
 
 /** Whether a text is made of letters and spaces for the most part, with no characters that text does not hold. */
 export function readsAsWords(text: string): boolean {
-  if (/[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\p{Cn}\p{Co}\p{Cs}]/u.test(text)) return false
+  if (notText.test(text)) return false
   const letters = text.match(/[\p{Ll}\p{Lo}\p{Mn} \n]/gu)?.length ?? 0
   const all = text.match(/[\p{L}\p{Mn} \n]/gu)?.length ?? 0
   // Sentences in capitals are sentences; capitals and small letters in disorder are not.

@@ -10,8 +10,6 @@ export class Reading implements View {
   readonly layer: string
   readonly text: string
   readonly #trace: Trace | undefined
-  /** Set once the readings that build on it are made. */
-  isFollowed = false
   #folder: Folder | undefined
   #signs: Signs | undefined
   #unknown: Stretches | undefined

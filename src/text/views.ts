@@ -41,27 +41,21 @@ export function viewsOf(text: string, words?: KnownWords): View[] {
 }
 
 /**
- * Views other than `plain` hold at most four times the text plus 64 Ki units in all, and there are at most 64 views.
+ * Views other than `plain` hold at most eight times the text plus 64 Ki units in all, and there are at most 64 views.
  * @param words tell language from letters in disorder: those of the policy, where one is at hand
  */
 export function readingsOf(text: string, words: KnownWords = KnownWords.english): Readings {
   const shelf = new Shelf(text)
-  const { plain } = shelf
-  follow(shelf, plain, words)
-  if (plain.signs.bits & UNUSUAL) {
-    follow(shelf, shelf.add(plain, 'hidden', hiddenEdits(text)), words)
-    follow(shelf, shelf.add(plain, 'bidi', bidiEdits(text)), words)
-    for (const reversed of [true, false]) {
-      follow(shelf, shelf.add(plain, 'upside-down', upsideDownEdits(text, reversed)), words)
-    }
-  }
+  follow(shelf, shelf.plain, words, true)
   return { views: shelf.views, complete: shelf.complete }
 }
 
-/** The readings that build on one. */
-function follow(shelf: Shelf, start: Reading, words: KnownWords): void {
-  if (start.isFollowed) return
-  start.isFollowed = true
+/**
+ * The readings that build on one.
+ * @param branches whether those are built on too that show the text in another order, or what it hides
+ */
+function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boolean): void {
+  const branching = [start]
   let current = start
   for (let round = 0; round < depth; round++) {
     const before = current
@@ -70,13 +64,32 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords): void {
       current = shelf.add(current, 'rot47', rot47Edits(current.text, current.signs.places.mixed, words))
     }
     const decoding = decodeOnce(current.text, current.signs)
-    if (decoding !== undefined) current = shelf.add(current, decoding.layer, decoding.edits)
+    if (decoding !== undefined) {
+      current = shelf.add(current, decoding.layer, decoding.edits)
+      branching.push(current)
+    }
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
     current = joined(shelf, current, words)
     if (current === before) break
   }
   readTogether(shelf, inLetters(shelf, current), words)
+  if (branches) for (const reading of branching) branch(shelf, reading, words)
+}
+
+function branch(shelf: Shelf, from: Reading, words: KnownWords): void {
+  const { text, signs } = from
+  if ((signs.bits & UNUSUAL) === 0) return
+  const steps: [layer: string, edits: Edits][] = [
+    ['hidden', hiddenEdits(text)],
+    ['bidi', bidiEdits(text)],
+    ['upside-down', upsideDownEdits(text, true)],
+    ['upside-down', upsideDownEdits(text, false)]
+  ]
+  for (const [layer, edits] of steps) {
+    const reading = shelf.add(from, layer, edits)
+    if (reading !== from) follow(shelf, reading, words, false)
+  }
 }
 
 function inLetters(shelf: Shelf, current: Reading): Reading {
@@ -166,7 +179,7 @@ class Shelf {
     this.plain = new Reading('plain', text)
     this.views = [this.plain]
     this.#texts = new Set()
-    this.#room = text.length * 4 + 65_536
+    this.#room = text.length * 8 + 65_536
   }
 
   /** @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again. */

@@ -277,7 +277,7 @@ t.test('any string has bounded views whose spans lie in it', async (t) => {
         const { views } = readingsOf(text)
         if (views[0]!.layer !== 'plain' || views[0]!.text !== text || views.length > 64) return false
         const total = views.slice(1).reduce((sum, view) => sum + view.text.length, 0)
-        if (total > text.length * 4 + 65_536) return false
+        if (total > text.length * 8 + 65_536) return false
         return views.every((view) =>
           [view.foldedSpan(from, from + size), view.textSpan(from, from + size)].every(
             ({ start, end }) => start >= 0 && start <= end && end <= text.length

@@ -21,10 +21,12 @@ for (let letter = 0; letter < size; letter++) {
   }
 }
 
-/** Evidence that a stretch needs, in hundredths of a nat. */
-const enough = 800
+/** Evidence that a stretch needs, in hundredths of a nat, and how much needs no more than some known words. */
+const enough = 400
+const plenty = 800
 /** Shares of the letters that must stand in known words when replaced, and that may do so as written. */
 const knownAfter = 0.4
+const knownAfterLittle = 0.7
 const knownBefore = 0.35
 
 interface Stretch {
@@ -126,7 +128,7 @@ function findStretches(text: string, first: number, last: number, found: Stretch
       if (sum > best[candidate]!) {
         best[candidate] = sum
         ends[candidate] = i
-      } else if (sum <= 0 || best[candidate]! - sum > enough) {
+      } else if (sum <= 0 || best[candidate]! - sum > plenty) {
         close(candidate)
       }
     }
@@ -161,9 +163,12 @@ function extended(
   return at
 }
 
-function readsBetter(text: string, { from, to, candidate }: Stretch, words: KnownWords): boolean {
+function readsBetter(text: string, { from, to, candidate, evidence }: Stretch, words: KnownWords): boolean {
   const written = text.slice(from, Math.min(to, from + 2_048))
-  return knownShare(replace(written, candidate), words) >= knownAfter && knownShare(written, words) <= knownBefore
+  return (
+    knownShare(replace(written, candidate), words) >= (evidence >= plenty ? knownAfter : knownAfterLittle) &&
+    knownShare(written, words) <= knownBefore
+  )
 }
 
 /** The share of letters that stand in known words. */

@@ -1,6 +1,6 @@
 /** Base64 (RFC 4648 sections 4 and 5: standard and URL-safe), one line or wrapped as MIME wraps it. */
 import type { Stretches } from '../places.js'
-import { readable } from '../readable.js'
+import { isNoAccident, readable } from '../readable.js'
 import { Edits } from '../rewrite.js'
 
 /** 1 letter or digit, 2 one of `+/-_`, 0 anything else. */
@@ -106,7 +106,6 @@ function decodeText(run: string): string | undefined {
   const text = bytes.length >= 4 ? readable(bytes) : undefined
   if (text === undefined) return undefined
   // Short runs decode to printable characters by chance: what comes out must be words.
-  const words = text.match(/[A-Za-z]{2,}|[^\x00-\x7f]{2,}/g)
-  if (words === null) return undefined
+  if (!/[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(text) && !isNoAccident(text)) return undefined
   return run.length >= 24 || /^[\p{L}\p{N} .,!?'"%/:;&=+\n-]+$/u.test(text) ? text : undefined
 }

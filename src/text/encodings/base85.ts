@@ -25,14 +25,17 @@ const shortest = 20
 export function base85Edits(text: string, chunks: Stretches): Edits {
   const edits = new Edits()
   let done = 0
+  // Looked for once each, however many chunks there are.
+  let open = text.indexOf('<~')
+  let close = open < 0 ? -1 : text.indexOf('~>', open + 2)
   for (let s = 0; s < chunks.length; s += 2) {
     const from = Math.max(done, chunks[s]!)
     const to = chunks[s + 1]!
     if (to <= from) continue
-    const open = text.indexOf('<~', from)
-    if (open >= 0 && open < to) {
-      const close = text.indexOf('~>', open + 2)
-      if (close > 0) {
+    if (open >= 0 && open < from) open = text.indexOf('<~', from)
+    if (open >= 0 && open < to && close >= 0) {
+      if (close < open + 2) close = text.indexOf('~>', open + 2)
+      if (close >= 0) {
         const decoded = decode(text, open + 2, close, ascii85)
         if (decoded !== undefined) edits.add(open, close + 2, decoded)
         done = close + 2

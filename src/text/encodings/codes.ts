@@ -4,7 +4,7 @@
  * `hex.ts`'s.
  */
 import type { Stretches } from '../places.js'
-import { readsAsWords } from '../readable.js'
+import { isNoAccident, readsAsWords } from '../readable.js'
 import { Edits } from '../rewrite.js'
 
 export type NumberBase = 'binary' | 'decimal' | 'octal' | 'codepoint'
@@ -75,7 +75,8 @@ function isWord(code: number): boolean {
 
 const bases: readonly [base: NumberBase, radix: number, shape: RegExp][] = [
   ['binary', 2, /^[01]{6,8}$/],
-  ['decimal', 10, /^(?:9|1[03]|3[2-9]|[4-9]\d|[1-9]\d\d|[1-9]\d{3,4})$/],
+  // ASCII, Latin-1, and from Cyrillic on; numbers between are numbers.
+  ['decimal', 10, /^(?:9|1[03]|3[2-9]|[4-9]\d|1\d\d|2[0-4]\d|25[0-5]|[1-9]\d{3,4})$/],
   ['octal', 8, /^0?(?:1[0-7]{2}|[4-7][0-7])$/],
   ['codepoint', 16, /^u[\da-f]{4,6}$/i]
 ]
@@ -110,7 +111,7 @@ function decodeNumbers(
   const text = isBytes
     ? Buffer.from(values).toString('utf8')
     : values.map((value) => (value <= 0x10ffff ? String.fromCodePoint(value) : '\ufffd')).join('')
-  if (!readsAsWords(text)) return
+  if (!(base === 'binary' ? isNoAccident(text) : readsAsWords(text))) return
   taken.fill(1, first, after)
   let edits = found.get(base)
   if (edits === undefined) {
@@ -129,7 +130,7 @@ function addRun(text: string, from: number, to: number, found: Map<NumberBase, E
     for (let k = 0; k < bytes.length; k++)
       bytes[k] = Number.parseInt(text.slice(from + k * size, from + (k + 1) * size), 2)
     const decoded = bytes.toString('utf8')
-    if (!readsAsWords(decoded)) continue
+    if (!isNoAccident(decoded)) continue
     const edits = found.get('binary') ?? new Edits()
     edits.add(from, to, decoded)
     found.set('binary', edits)

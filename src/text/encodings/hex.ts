@@ -1,6 +1,6 @@
 /** Bytes written in hexadecimal: one run (`6b696c6c`, `0x6b69…`) or set apart (`6b 69`, `6b:69`, `0x6b, 0x69`, `6b69 6c6c`). */
 import type { Stretches } from '../places.js'
-import { readable } from '../readable.js'
+import { isNoAccident, readable } from '../readable.js'
 import { Edits } from '../rewrite.js'
 
 const digit = new Uint8Array(128)
@@ -35,7 +35,8 @@ function readWord(text: string, from: number, edits: Edits): number {
   }
   if (hex.length >= fewestBytes * 2) {
     const decoded = readable(Buffer.from(hex, 'hex'))
-    if (decoded !== undefined && /[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded)) edits.add(start(text, from), end, decoded)
+    const isText = decoded !== undefined && (/[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(decoded) || isNoAccident(decoded))
+    if (isText) edits.add(start(text, from), end, decoded)
   }
   return isWord(text.charCodeAt(end)) ? wordEnd(text, end) : end
 }
