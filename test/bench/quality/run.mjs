@@ -4,7 +4,7 @@
 // Prints the targets; writes quality.md, quality.json and quality.svg. Counts and rates only: no text is written.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { drawChart } from './chart.mjs'
@@ -84,7 +84,7 @@ async function measure() {
       quick,
       rows: rows.length,
       node: process.version,
-      cpu: `${cpus().length} × ${cpus()[0]?.model.trim()}`,
+      cpu: `${cpus().length} × ${cpus()[0]?.model.trim()}, load ${loadavg()[0].toFixed(1)}`,
       libraries: libraries === undefined ? undefined : versions
     },
     groups: perProperty(judged, 'group'),
