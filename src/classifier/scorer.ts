@@ -1,0 +1,156 @@
+/** Scores a folded text in every lane at once, with buffers that it keeps: nothing is allocated for a text. */
+import type { Folder } from '../text/fold.js'
+import { pairFeature, START, skipFeature, Words } from './features.js'
+import { WIDTH } from './lanes.js'
+import type { Model } from './model.js'
+import { sigmoid } from './sigmoid.js'
+import { fewWords, forEachWindow, scaleOf, segment, segmentStep, stride } from './windows.js'
+import { SHIFT, WordRows } from './word-rows.js'
+
+/** Words of 32 bits in a row of bytes, and every other byte of one. */
+const BYTES = WIDTH / 4
+const EVEN = 0x00ff00ff
+/** Added to a number of less than 51 bits and taken away again, it rounds it. */
+const ROUND = 6_755_399_441_055_744
+
+export class Scorer {
+  readonly #model: Model
+  readonly #words = new Words()
+  readonly #wordRows: WordRows
+  /** The rows of pairs as bytes without a sign, four to a number. */
+  readonly #pairRows: Int32Array
+  /** By lane: sums up to every `stride`th word of a segment, and up to its last. */
+  readonly #prefix = new Int32Array((segment / stride + 2) * WIDTH)
+  /** By lane: the highest score of the text, and the words of the window that has it. */
+  readonly best = new Float64Array(WIDTH)
+  readonly from = new Int32Array(WIDTH)
+  readonly to = new Int32Array(WIDTH)
+  /** Where the segment at hand begins, in words. */
+  #start = 0
+
+  constructor(model: Model) {
+    this.#model = model
+    this.#wordRows = new WordRows(model)
+    const bytes = Uint8Array.from(model.pairs, (weight) => weight + 128)
+    const view = new DataView(bytes.buffer)
+    this.#pairRows = Int32Array.from({ length: bytes.length / 4 }, (_, i) => view.getInt32(i * 4, true))
+  }
+
+  /** Linear. @returns this, holding the scores of the text until the next call */
+  score(folded: Folder, text: string): this {
+    const words = this.#words.read(folded, text)
+    this.best.fill(-100)
+    for (let start = 0; start < words.count; start += segmentStep) {
+      const end = Math.min(start + segment, words.count)
+      this.#sum(folded.units, start, end)
+      this.#start = start
+      forEachWindow(end - start, this.#window)
+      if (end === words.count) break
+    }
+    return this
+  }
+
+  /** 0..1 */
+  confidence(lane: number): number {
+    const { slope, offset, ceiling } = this.#model
+    const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]!)
+    return this.#words.count > fewWords ? confidence : Math.min(confidence, ceiling[lane]!)
+  }
+
+  /** Where in the text the strongest window of a lane stands. */
+  span(folded: Folder, text: string, lane: number): { start: number; end: number } {
+    return this.#words.span(folded, text, this.from[lane]!, this.to[lane]!)
+  }
+
+  /** Adds up what words and pairs say, a stride at a time. */
+  #sum(units: Uint16Array, start: number, end: number): void {
+    const { hash, from, to } = this.#words
+    const { tags } = this.#model.pairTable
+    const mask = tags.length - 1
+    const wordRows = this.#wordRows
+    const { rows } = wordRows
+    const pairRows = this.#pairRows
+    const prefix = this.#prefix
+    prefix.fill(0, 0, WIDTH)
+    let before = start > 0 ? hash[start - 1]! : START
+    let second = start > 1 ? hash[start - 2]! : START
+    for (let i = start, at = WIDTH; i < end; at += WIDTH) {
+      let [a, b, c, d, e, f, g, h] = [0, 0, 0, 0, 0, 0, 0, 0]
+      // Each of these holds two sums of bytes; a stride's worth stays below 2^16: 2 · 8 · 255.
+      let [s0, s1, s2, s3, s4, s5, s6, s7] = [0, 0, 0, 0, 0, 0, 0, 0]
+      let known = 0
+      for (const last = Math.min(i + stride, end); i < last; i++) {
+        const own = hash[i]!
+        const row = wordRows.find(units, from[i]!, to[i]!, own)
+        a += rows[row]!
+        b += rows[row + 1]!
+        c += rows[row + 2]!
+        d += rows[row + 3]!
+        e += rows[row + 4]!
+        f += rows[row + 5]!
+        g += rows[row + 6]!
+        h += rows[row + 7]!
+        let feature = pairFeature(before, own)
+        for (let kind = i > 0 ? 0 : 1; kind < 2; kind++) {
+          // As `FeatureTable.find`, which a call would cost more than it does.
+          const tag = feature >>> 16 || 1
+          let place = feature & mask
+          feature = skipFeature(second, own)
+          if (tags[place] !== tag) {
+            place ^= 1
+            if (tags[place] !== tag) continue
+          }
+          const base = place * BYTES
+          const x = pairRows[base]!
+          const y = pairRows[base + 1]!
+          const z = pairRows[base + 2]!
+          const w = pairRows[base + 3]!
+          s0 += x & EVEN
+          s1 += (x >>> 8) & EVEN
+          s2 += y & EVEN
+          s3 += (y >>> 8) & EVEN
+          s4 += z & EVEN
+          s5 += (z >>> 8) & EVEN
+          s6 += w & EVEN
+          s7 += (w >>> 8) & EVEN
+          known++
+        }
+        second = before
+        before = own
+      }
+      const off = known * 128
+      put(prefix, at, a, (s0 & 0xffff) - off, (s1 & 0xffff) - off)
+      put(prefix, at + 2, b, (s0 >>> 16) - off, (s1 >>> 16) - off)
+      put(prefix, at + 4, c, (s2 & 0xffff) - off, (s3 & 0xffff) - off)
+      put(prefix, at + 6, d, (s2 >>> 16) - off, (s3 >>> 16) - off)
+      put(prefix, at + 8, e, (s4 & 0xffff) - off, (s5 & 0xffff) - off)
+      put(prefix, at + 10, f, (s4 >>> 16) - off, (s5 >>> 16) - off)
+      put(prefix, at + 12, g, (s6 & 0xffff) - off, (s7 & 0xffff) - off)
+      put(prefix, at + 14, h, (s6 >>> 16) - off, (s7 >>> 16) - off)
+    }
+  }
+
+  readonly #window = (first: number, after: number, kind: number): void => {
+    const { unit, bias } = this.#model
+    const { best, from, to } = this
+    const prefix = this.#prefix
+    const scale = scaleOf(after - first)
+    const low = (first / stride) * WIDTH
+    const high = Math.ceil(after / stride) * WIDTH
+    const own = kind * WIDTH
+    for (let lane = 0; lane < WIDTH; lane++) {
+      const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
+      if (score <= best[lane]!) continue
+      best[lane] = score
+      from[lane] = this.#start + first
+      to[lane] = this.#start + after
+    }
+  }
+}
+
+/** Two lanes of the next prefix: those of the last, what two lanes in one number add, and what pairs add to each. */
+function put(prefix: Int32Array, at: number, both: number, even: number, odd: number): void {
+  const upper = both / SHIFT + ROUND - ROUND
+  prefix[at] = prefix[at - WIDTH]! + (both - upper * SHIFT) + even
+  prefix[at + 1] = prefix[at + 1 - WIDTH]! + upper + odd
+}

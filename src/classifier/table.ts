@@ -1,0 +1,41 @@
+/**
+ * Which features a model knows: an open table of 16-bit tags, two places for each feature in one pair of neighbours. The
+ * place of a feature's tag is the number of its row of weights. A feature that no training text held is not found (but
+ * for one in some 20,000), so that strange words do not borrow the weights of known ones.
+ */
+export class FeatureTable {
+  readonly tags: Uint16Array
+  readonly #mask: number
+
+  /** @param tags a power of two of them; 0 marks an empty place */
+  constructor(tags: Uint16Array) {
+    this.tags = tags
+    this.#mask = tags.length - 1
+  }
+
+  /** @returns the row, or -1 */
+  find(feature: number): number {
+    const { tags } = this
+    const place = feature & this.#mask
+    const tag = tagOf(feature)
+    if (tags[place] === tag) return place
+    return tags[place ^ 1] === tag ? place ^ 1 : -1
+  }
+
+  /** @returns the row, or -1 where both places are taken */
+  add(feature: number): number {
+    const known = this.find(feature)
+    if (known >= 0) return known
+    const place = feature & this.#mask
+    for (const row of [place, place ^ 1]) {
+      if (this.tags[row] !== 0) continue
+      this.tags[row] = tagOf(feature)
+      return row
+    }
+    return -1
+  }
+}
+
+function tagOf(feature: number): number {
+  return feature >>> 16 || 1
+}

@@ -1,0 +1,82 @@
+/** What the cross-validation found, for people: by lane, and in each by source. */
+import { lanes, WIDTH } from '../lanes.js'
+import type { Dataset } from './dataset.js'
+import type { HeldOut } from './folds.js'
+import { ranking, shareAbove, threshold } from './metrics.js'
+
+export interface SourceMetrics {
+  source: string
+  positives: number
+  negatives: number
+  /** Against the source's own negatives, or, where it has hardly any, against harmless prompts. */
+  auroc: number
+  auprc: number
+  against: 'own' | 'prompts'
+  /** At the score that 1 % of harmless prompts exceed. */
+  recall: number
+  falsePositives: number
+}
+
+export type Report = Record<string, { threshold: number; sources: SourceMetrics[] }>
+
+const fewest = 5
+
+export function reportOf(data: Dataset, { rows, scores }: HeldOut): Report {
+  const benign = rows.filter((row) => data.rows[row]!.kind === 'prompt' && data.rows[row]!.unsafe === 0)
+  const report: Report = {}
+  for (const [lane, name] of lanes.entries()) {
+    const scoreOf = (row: number) => scores[row * WIDTH + lane]!
+    const harmless = benign.map(scoreOf)
+    const limit = threshold(harmless, 0.01)
+    const bySource = new Map<string, { positive: number[]; negative: number[] }>()
+    for (const row of rows) {
+      const target = data.value[row * WIDTH + lane]!
+      if (target < 0) continue
+      const { source } = data.rows[row]!
+      if (!bySource.has(source)) bySource.set(source, { positive: [], negative: [] })
+      bySource.get(source)![target === 1 ? 'positive' : 'negative'].push(scoreOf(row))
+    }
+    const sources = [...bySource].flatMap(([source, { positive, negative }]): SourceMetrics[] => {
+      if (positive.length < fewest) {
+        if (negative.length < fewest) return []
+        const falsePositives = shareAbove(negative, limit)
+        const nothing = { auroc: 0, auprc: 0, recall: 0, against: 'own' as const }
+        return [{ source, positives: 0, negatives: negative.length, ...nothing, falsePositives }]
+      }
+      const own = negative.length >= fewest
+      return [
+        {
+          source,
+          positives: positive.length,
+          negatives: negative.length,
+          ...ranking(positive, own ? negative : harmless),
+          against: own ? 'own' : 'prompts',
+          recall: shareAbove(positive, limit),
+          falsePositives: shareAbove(negative, limit)
+        }
+      ]
+    })
+    report[name] = { threshold: limit, sources: sources.sort((a, b) => (a.source < b.source ? -1 : 1)) }
+  }
+  return report
+}
+
+export function printReport(report: Report, print: (line: string) => void): void {
+  print(
+    'lane / source left out           pos    neg  AUROC  AUPRC  recall at 1 % of harmless prompts, own negatives above it'
+  )
+  for (const [lane, { sources }] of Object.entries(report)) {
+    print(lane)
+    for (const row of sources) {
+      if (row.positives === 0) continue
+      const numbers = [row.auroc, row.auprc, row.recall, row.falsePositives].map((share) => share.toFixed(3)).join('  ')
+      const counts = `${String(row.positives).padStart(6)} ${String(row.negatives).padStart(6)}`
+      print(
+        `  ${row.source.padEnd(28)}${counts}  ${numbers}${row.against === 'prompts' ? ' (against harmless prompts)' : ''}`
+      )
+    }
+    const wrong = sources.filter(({ positives, falsePositives }) => positives === 0 && falsePositives > 0.02)
+    const list = wrong.map(({ source, falsePositives }) => `${source} ${(falsePositives * 100).toFixed(1)} %`)
+    if (list.length > 0) print(`  harmless sources above it by more than 2 %: ${list.join(', ')}`)
+  }
+}
