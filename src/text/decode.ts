@@ -7,7 +7,7 @@ import { codeEdits } from './encodings/codes.js'
 import { entityEdits, escapeEdits, percentEdits } from './encodings/escapes.js'
 import { hexEdits } from './encodings/hex.js'
 import { morseEdits } from './encodings/morse.js'
-import { punycodeEdits } from './encodings/punycode.js'
+import { punycodeEdits, punycodePrefix } from './encodings/punycode.js'
 import { quotedPrintableEdits } from './encodings/quoted-printable.js'
 import { spellingEdits } from './encodings/spelling.js'
 import { Edits } from './rewrite.js'
@@ -22,6 +22,8 @@ export interface Decoding {
 /** One round: every encoding at once, since they stand in different places. Undefined where nothing is encoded. */
 export function decodeOnce(text: string, { bits, places }: Signs): Decoding | undefined {
   const { tokens, codes, chunks, symbols, strange } = places
+  const isOrdinary = (bits & (ESCAPE | UNUSUAL)) === 0 && !places.mayDecode
+  if (isOrdinary && !text.includes(punycodePrefix)) return undefined
   const layers: string[] = []
   let edits = new Edits()
   // Where two of them overlap, the earlier one counts: those come first that hardly anything else can be taken for.
@@ -48,6 +50,6 @@ export function decodeOnce(text: string, { bits, places }: Signs): Decoding | un
   if (symbols.length > 0) add('morse', morseEdits(text, symbols))
   if (strange.length > 0) add('nato', spellingEdits(text, strange))
   if ((bits & UNUSUAL) !== 0) add('braille', brailleEdits(text))
-  if (text.includes('xn--')) add('punycode', punycodeEdits(text))
+  if (text.includes(punycodePrefix)) add('punycode', punycodeEdits(text))
   return layers.length === 0 ? undefined : { layer: layers.join('+'), edits }
 }

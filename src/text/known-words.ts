@@ -119,7 +119,8 @@ export class KnownWords {
       let to = 0
       let sum = 0
       let most = 0
-      for (let i = stretches[s]!; i < end; i++) {
+      let spaced = 0
+      for (let i = stretches[s]!; i <= end; i++) {
         const first = i
         let hash = start
         for (; i < text.length; i++) {
@@ -127,22 +128,32 @@ export class KnownWords {
           if (letter < 0) break
           hash = mixed(hash, letter)
         }
-        if (i - first < 2) continue
-        if (sum === 0) from = first
-        sum += this.#hasHash(hash) ? first - i : i - first
-        if (sum > most) {
-          most = sum
-          to = i
-        } else if (sum <= 0) {
-          if (most >= fewestUnknown) addRun(runs, Math.max(stretches[s]!, from - margin), Math.min(end, to + margin))
-          sum = 0
-          most = 0
+        if (i - first < 2 && i < end) continue
+        if (i - first > 1) {
+          if (sum === 0) from = first
+          // In text a space or a dash stands between two words; in code mostly something else.
+          spaced += first === 0 || isSpace(text.charCodeAt(first - 1)) ? 1 : -2
+          sum += this.#hasHash(hash) ? first - i : i - first
+          if (sum > most) {
+            most = sum
+            to = i
+          }
         }
+        if (sum > 0 && i < end) continue
+        if (most >= fewestUnknown && spaced >= 0) {
+          addRun(runs, Math.max(stretches[s]!, from - margin), Math.min(end, to + margin))
+        }
+        sum = 0
+        most = 0
+        spaced = 0
       }
-      if (most >= fewestUnknown) addRun(runs, Math.max(stretches[s]!, from - margin), Math.min(end, to + margin))
     }
     return runs
   }
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 45 || code === 95 || code === 34 || code === 39
 }
 
 function addRun(runs: number[], from: number, to: number): void {

@@ -72,24 +72,30 @@ const short = /(?<![\w@$])(?=[a-z]*[\d@$])[a-z\d@$]{1,8}(?![\w@$])/gi
 /** Two or three signs, or digits alone, are leet only beside words that are: `t0`, `1n`, `70`. */
 function shortWordEdits(text: string, strong: Edits, one: OneReading, words: KnownWords): Edits {
   const edits = new Edits()
-  let from = 0
-  for (let k = 0; k <= strong.size; k++) {
-    // Between two disguised words, as far as they reach.
-    const last = k < strong.size ? strong.from[k]! : Math.min(text.length, from + near)
-    const gap = text.slice(k === 0 ? Math.max(0, last - near) : from, last)
-    const start = k === 0 ? Math.max(0, last - near) : from
-    const isNear = gap.length <= 2 * near
-    if (gap.length > 0) {
-      for (const { 0: word, index } of gap.matchAll(short)) {
-        if (!isNear && index > near && index < gap.length - near) continue
-        const letters = read(word, one, words)
-        if (/^[ai]$/.test(letters) || words.has(letters))
-          edits.add(start + index, start + index + word.length, letters, 'same')
+  const look = (from: number, to: number) => {
+    for (const { 0: word, index } of text.slice(from, to).matchAll(short)) {
+      const letters = read(word, one, words)
+      const isWhole = (index > 0 || isGap(text, from - 1)) && (from + index + word.length < to || isGap(text, to))
+      if (isWhole && (/^[ai]$/.test(letters) || words.has(letters))) {
+        edits.add(from + index, from + index + word.length, letters, 'same')
       }
     }
-    if (k < strong.size) from = strong.to[k]!
+  }
+  let done = 0
+  for (let k = 0; k <= strong.size; k++) {
+    const next = k < strong.size ? strong.from[k]! : Math.min(text.length, done + near)
+    if (k > 0 && next - done > 2 * near) {
+      look(done, done + near)
+      done += near
+    }
+    look(k === 0 ? Math.max(0, next - near) : Math.max(done, next - 2 * near), next)
+    if (k < strong.size) done = strong.to[k]!
   }
   return edits
+}
+
+function isGap(text: string, i: number): boolean {
+  return !/[\w@$]/.test(text.charAt(i))
 }
 
 function kindOf(code: number): number {

@@ -32,6 +32,21 @@ export class Places {
   #letters = 0
   #foreign = 0
 
+  get isEmpty(): boolean {
+    return !this.mayDecode && this.mixed.length === 0 && this.singles.length === 0 && this.drawnOut.length === 0
+  }
+
+  /** Whether there is a place where something encoded may stand. */
+  get mayDecode(): boolean {
+    return (
+      this.tokens.length > 0 ||
+      this.codes.length > 0 ||
+      this.chunks.length > 0 ||
+      this.symbols.length > 0 ||
+      this.strange.length > 0
+    )
+  }
+
   /** Whether the last words were single letters. */
   get hasSingles(): boolean {
     return this.#firstSingle >= 0

@@ -97,9 +97,10 @@ export function reversedRunEdits(text: string, strange: Stretches, words: KnownW
       if (i - first < 2) continue
       // Two letters read both ways in some language.
       const weight = Math.min(i - first, 4) - 1
-      if (words.hasAt(text, first, i)) {
+      const isBackwards = words.hasReversedAt(text, first, i)
+      if ((isBackwards || sum > 0) && words.hasAt(text, first, i)) {
         sum = Math.max(0, sum - weight)
-      } else if (words.hasReversedAt(text, first, i)) {
+      } else if (isBackwards) {
         if (sum === 0) from = first
         sum += weight
         if (sum > best) {

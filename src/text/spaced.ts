@@ -44,10 +44,13 @@ export function joinedEdits(text: string, starts: readonly number[], words: Know
   return edits
 }
 
+/** Behind a word that is broken at the end of its line. */
+export const lineHyphen = '-\n'
+
 /** Words broken at the end of a line. */
 export function hyphenEdits(text: string): Edits {
   const edits = new Edits()
-  for (let i = text.indexOf('-\n'); i >= 0; i = text.indexOf('-\n', i + 2)) {
+  for (let i = text.indexOf(lineHyphen); i >= 0; i = text.indexOf(lineHyphen, i + 2)) {
     if (isAsciiLetter(text.charCodeAt(i - 1)) && isAsciiLetter(text.charCodeAt(i + 2))) edits.add(i, i + 2, '')
   }
   return edits

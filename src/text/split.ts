@@ -62,7 +62,9 @@ const costOfLetter = 14
 const costOfEnding = 3
 
 /** Known words stand for their other forms too. */
-const endings = ['s', 'es', 'd', 'ed', 'r', 'er', 'ers', 'ing', 'ly', 'e', 'ion', 'ions']
+const endings =
+  `s es d ed r er ers ing ings ly e ion ions ally ity istic istics able ment ments ness ship ation ations ization izations ized
+  izing`.split(/\s+/)
 const shortestStem = 4
 
 /** The split into known words that costs least (Viterbi's algorithm), taken where nearly all letters fall in words. */
@@ -104,11 +106,20 @@ function splitAtWords(text: string, from: number, to: number, words: KnownWords,
     parts.push(lengths[i]!)
     strange = isKnown[i] === 0
     if (strange) continue
+    // Single letters stand everywhere.
+    if (lengths[i] === 1) continue
     known += lengths[i]!
     count++
   }
-  if (count < fewestWords - 1 || known * 3 < size * 2 || known * 2 < count * 5) return
+  if (!isSentence(size, known, count)) return
   addGaps(from, parts.reverse(), edits)
+}
+
+/** Whether so many letters in so many known words are several words run together, and no long one that holds some by chance. */
+function isSentence(size: number, letters: number, count: number): boolean {
+  if (letters * 5 < size * 3) return false
+  // Three words must be long ones.
+  return count >= fewestWords ? letters * 2 >= count * 5 : count === fewestWords - 1 && letters >= count * 4
 }
 
 function relax(i: number, length: number, cost: number, known: 0 | 1): void {

@@ -12,6 +12,7 @@ import { rot47Edits } from './ciphers/rot47.js'
 import { substitutedEdits } from './ciphers/substituted.js'
 import { upsideDownEdits } from './ciphers/upside-down.js'
 import { decodeOnce } from './decode.js'
+import { punycodePrefix } from './encodings/punycode.js'
 import { hiddenEdits } from './hidden.js'
 import { KnownWords } from './known-words.js'
 import { leetEdits, oneReadings } from './leet.js'
@@ -20,7 +21,7 @@ import { reversedEdits, reversedRunEdits } from './reversed.js'
 import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
 import { REVERSED, ROTATED, UNUSUAL } from './signs.js'
-import { drawnOutEdits, hyphenEdits, joinedEdits, runReadings } from './spaced.js'
+import { drawnOutEdits, hyphenEdits, joinedEdits, lineHyphen, runReadings } from './spaced.js'
 import { splitEdits } from './split.js'
 import { unicodeEdits } from './unicode.js'
 import type { View } from './view.js'
@@ -45,9 +46,16 @@ export function viewsOf(text: string, words?: KnownWords): View[] {
  * @param words tell language from letters in disorder: those of the policy, where one is at hand
  */
 export function readingsOf(text: string, words: KnownWords = KnownWords.english): Readings {
-  const shelf = new Shelf(text)
+  const plain = new Reading('plain', text)
+  if (!maySay(plain)) return { views: [plain], complete: true }
+  const shelf = new Shelf(plain)
   follow(shelf, shelf.plain, words, true)
   return { views: shelf.views, complete: shelf.complete }
+}
+
+/** Whether anything shows that a text may say more than it says: ordinary prose is let go here. */
+function maySay({ text, signs: { bits, places } }: Reading): boolean {
+  return bits !== 0 || !places.isEmpty || text.includes(lineHyphen) || text.includes(punycodePrefix)
 }
 
 /**
@@ -55,7 +63,7 @@ export function readingsOf(text: string, words: KnownWords = KnownWords.english)
  * @param branches whether those are built on too that show the text in another order, or what it hides
  */
 function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boolean): void {
-  const branching = [start]
+  const decoded: Reading[] = []
   let current = start
   for (let round = 0; round < depth; round++) {
     const before = current
@@ -66,7 +74,7 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
     const decoding = decodeOnce(current.text, current.signs)
     if (decoding !== undefined) {
       current = shelf.add(current, decoding.layer, decoding.edits)
-      branching.push(current)
+      decoded.push(current)
     }
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
@@ -74,7 +82,9 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
     if (current === before) break
   }
   readTogether(shelf, inLetters(shelf, current), words)
-  if (branches) for (const reading of branching) branch(shelf, reading, words)
+  if (!branches) return
+  branch(shelf, start, words)
+  for (const reading of decoded) branch(shelf, reading, words)
 }
 
 function branch(shelf: Shelf, from: Reading, words: KnownWords): void {
@@ -132,6 +142,7 @@ function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading
 function joined(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { singles } = current.signs.places
   const broken = hyphenEdits(current.text)
+  if (singles.length === 0 && broken.size === 0) return current
   return shelf.add(
     current,
     'spaced',
@@ -175,11 +186,11 @@ class Shelf {
   readonly #texts: Set<string>
   #room: number
 
-  constructor(text: string) {
-    this.plain = new Reading('plain', text)
-    this.views = [this.plain]
+  constructor(plain: Reading) {
+    this.plain = plain
+    this.views = [plain]
     this.#texts = new Set()
-    this.#room = text.length * 8 + 65_536
+    this.#room = plain.text.length * 8 + 65_536
   }
 
   /** @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again. */

@@ -47,7 +47,7 @@ export function substitutedEdits(
   const found: Stretch[] = []
   for (let s = 0; s < strange.length; s += 2) {
     const end = Math.min(strange[s + 1]!, text.length)
-    if (isUnlikely(text, strange[s]!, end)) findStretches(text, strange[s]!, end, found)
+    findUnlikely(text, strange[s]!, end, found)
   }
   if (found.length === 0) return undefined
   const chosen: Stretch[] = []
@@ -76,16 +76,35 @@ const unlikelihood = Int16Array.from(frequency, (tenths) => Math.round(-100 * Ma
 /** Sum of it over a stretch that is worth a closer look. */
 const unlikely = 300
 
-/** Whether somewhere in [from, to) the letters are none that European languages write (a CUSUM test), which is quickly told. */
-function isUnlikely(text: string, from: number, to: number): boolean {
+/** Letters around an unlikely stretch that belong to it, by chance likely. */
+const margin = 24
+
+/** Looks where the letters are none that European languages write (a CUSUM test), which is quickly told. */
+function findUnlikely(text: string, from: number, to: number, found: Stretch[]): void {
   let sum = 0
-  for (let i = from; i < to; i++) {
-    const code = text.charCodeAt(i)
-    if (!isLetter(code)) continue
-    sum = Math.max(0, sum + unlikelihood[(code | 32) - 97]!)
-    if (sum >= unlikely) return true
+  let most = 0
+  let first = from
+  let done = from
+  for (let i = from; i <= to; i++) {
+    const code = i < to ? text.charCodeAt(i) : 0
+    if (i < to && !isLetter(code)) continue
+    if (sum === 0) first = i
+    sum = i < to ? Math.max(0, sum + unlikelihood[(code | 32) - 97]!) : 0
+    if (sum > most) most = sum
+    if (sum > 0) continue
+    if (most >= unlikely) {
+      const end = wordEnd(text, Math.min(i + margin, to))
+      if (end > done) findStretches(text, Math.max(done, first - margin), end, found)
+      done = Math.max(done, end)
+    }
+    most = 0
   }
-  return false
+}
+
+function wordEnd(text: string, from: number): number {
+  let i = from
+  while (i < text.length && isLetter(text.charCodeAt(i))) i++
+  return i
 }
 
 const sums = new Int32Array(size)

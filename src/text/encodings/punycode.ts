@@ -2,6 +2,8 @@
 import { domainToUnicode } from 'node:url'
 import { Edits } from '../rewrite.js'
 
+export const punycodePrefix = 'xn--'
+
 /** A label of a host name has at most 63 characters. */
 const label = /\bxn--[a-z0-9-]{1,59}/gi
 
