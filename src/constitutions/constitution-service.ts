@@ -174,7 +174,8 @@ export class ConstitutionService {
     this.#requireOwner(actor)
     const { store, account, clock, enforcement, audit, origin } = this.#deps
     return enforcement.exclusive(async () => {
-      const { active } = await this.#find(actor, name)
+      const state = await this.#find(actor, name)
+      const { active } = state
       if (ifActive !== undefined && ifActive !== active) throw activeChanged(active)
       const isInForce = active === version && enforcement.versionOf(name) === version
       const policy = isInForce
@@ -188,7 +189,7 @@ export class ConstitutionService {
       if (outcome.outcome === 'absent')
         throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
       if (outcome.outcome === 'other') throw activeChanged(outcome.from)
-      if (policy !== undefined) enforcement.put(policy, version)
+      if (policy !== undefined) enforcement.put(policy, version, state)
       const changed = outcome.outcome === 'activated'
       if (changed) {
         const data = {
@@ -206,10 +207,11 @@ export class ConstitutionService {
   }
 
   async #record(state: ConstitutionState): Promise<ConstitutionRecord> {
-    const { store, account } = this.#deps
+    const { store, account, enforcement } = this.#deps
     const [active] =
       state.active === null ? [] : await store.versions(account, state.name, { before: state.active + 1, limit: 1 })
-    return constitutionRecord(state, active)
+    const { name } = state
+    return constitutionRecord(state, active, enforcement.versionOf(name) === state.active, enforcement.baseOf(name))
   }
 
   async #find(actor: Actor, name: string): Promise<ConstitutionState> {

@@ -51,6 +51,8 @@ export class Enforcement {
   #standing = new Map<string, Standing>()
   readonly #evaluators = new Set<PolicyEvaluator>()
   #coverage: Coverage
+  /** The names that the configuration has files for. */
+  #named: ReadonlySet<string> = new Set()
   #revision = -1
   #isStart = true
 
@@ -95,20 +97,23 @@ export class Enforcement {
       const stays = ({ name, activatedOrigin }: ConstitutionState) =>
         changed.get(name)?.file.displaces !== true && (!changed.has(name) || activatedOrigin !== 'file')
       const standing = new Map<string, Standing>()
+      const named = new Set(Object.keys(files))
       for (const state of before.values()) {
-        if (state.active !== null && stays(state))
+        if (state.active !== null && isUsed(state, named) && stays(state))
           standing.set(state.name, await this.#standingOf(state.name, state.active, ready, coverage))
       }
       const adopted = await store.adopt(
         [...changed.values()].map(({ file }) => file),
         clock.now()
       )
-      for (const { name, active } of await store.states(account)) {
-        if (active === null || standing.get(name)?.version === active) continue
+      for (const state of await store.states(account)) {
+        const { name, active } = state
+        if (active === null || !isUsed(state, named) || standing.get(name)?.version === active) continue
         const policy = adopted.some((one) => one.name === name && one.to === active) && changed.get(name)?.policy
         standing.set(name, policy ? standingOf(policy, active) : await this.#standingOf(name, active, ready, coverage))
       }
       this.#standing = standing
+      this.#named = named
       this.#coverage = coverage
       this.#revision = revision
       this.#isStart = false
@@ -119,13 +124,22 @@ export class Enforcement {
     })
   }
 
+  /** What the version that judges in this process extends, as `name@version`. */
+  baseOf(name: string): string | undefined {
+    return this.#standing.get(name)?.entry.judge.policy.constitution.base
+  }
+
   /** Lets go of an evaluator that is no longer asked. */
   release(evaluator: PolicyEvaluator): void {
     this.#evaluators.delete(evaluator)
   }
 
-  /** Puts a version in force in this process. To be called within `exclusive`, once the store says so too. */
-  put(policy: Policy, version: number): void {
+  /**
+   * Puts a version in force in this process, where anything here may ask for it. To be called within `exclusive`, once the
+   * store says so too.
+   */
+  put(policy: Policy, version: number, state: ConstitutionState): void {
+    if (!isUsed(state, this.#named)) return
     const { name } = policy.constitution
     const standing = standingOf(policy, version)
     const from = this.versionOf(name) ?? null
@@ -154,9 +168,10 @@ export class Enforcement {
     const revision = await store.revision()
     if (revision === this.#revision) return
     await this.exclusive(async () => {
-      for (const { name, active } of await store.states(account)) {
-        if (active === null || active === this.versionOf(name)) continue
-        this.put(await this.load(name, active), active)
+      for (const state of await store.states(account)) {
+        const { name, active } = state
+        if (active === null || active === this.versionOf(name) || !isUsed(state, this.#named)) continue
+        this.put(await this.load(name, active), active, state)
       }
       this.#revision = revision
     })
@@ -208,6 +223,11 @@ export class Enforcement {
       throw new Error(`${name}@${version} is in force and cannot be read: ${way}\n${error.message}`, { cause: error })
     }
   }
+}
+
+/** What a file once brought is not held any more where the configuration does not name that file. */
+function isUsed({ name, fileDigest }: ConstitutionState, named: ReadonlySet<string>): boolean {
+  return fileDigest === null || named.has(name)
 }
 
 function standingOf(policy: Policy, version: number): Standing {

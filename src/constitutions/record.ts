@@ -17,6 +17,10 @@ export interface ConstitutionRecord {
   activated_at: string | null
   activated_by: string | null
   activated_origin: ConstitutionOrigin | null
+  /** Whether it judges in the process that answers: what no route can ask for is kept, and judges nothing. */
+  in_force: boolean
+  /** `name@version` of the shipped constitution that the text in force extends. */
+  extends: string | null
   versions: number
   latest_version: number
 }
@@ -50,7 +54,9 @@ export interface ActivationRecord {
 
 export function constitutionRecord(
   state: ConstitutionState,
-  active: ConstitutionVersion | undefined
+  active: ConstitutionVersion | undefined,
+  inForce: boolean,
+  base: string | undefined
 ): ConstitutionRecord {
   return {
     name: state.name,
@@ -61,6 +67,8 @@ export function constitutionRecord(
     activated_at: state.activatedAt === null ? null : iso(state.activatedAt),
     activated_by: state.activatedBy,
     activated_origin: state.activatedOrigin,
+    in_force: inForce && state.active !== null,
+    extends: base ?? null,
     versions: state.versions,
     latest_version: state.latest
   }

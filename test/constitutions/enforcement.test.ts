@@ -133,6 +133,58 @@ t.test('files are taken over all or none', async (t) => {
   t.equal(await labelOf(await open()), 'default@1')
 })
 
+t.test(
+  'what a file brought is let go where the configuration names it no more; what the API brought stays',
+  async (t) => {
+    const { start, file } = house(t)
+    const strict = join(dirname(file), 'strict.yaml')
+    writeFileSync(strict, forbidding('beta', { name: 'strict' }))
+    const { open, service, enforcement } = start()
+    await open({ default: file, strict })
+    await service.put(operator, 'own', { source: forbidding('gamma', { name: 'own' }) })
+    await service.activate(operator, 'own', { version: 1 })
+    const later = await open({ default: file })
+    t.same(
+      later.loaded().map(({ name }) => name),
+      ['default', 'own']
+    )
+    t.match(await service.list(operator), {
+      constitutions: [
+        { name: 'default', in_force: true },
+        { name: 'own', in_force: true },
+        { name: 'strict', version: 1, in_force: false }
+      ]
+    })
+    await service.put(operator, 'strict', { source: forbidding('delta', { name: 'strict' }) })
+    t.match(await service.activate(operator, 'strict', { version: 2 }), {
+      changed: true,
+      constitution: { in_force: false }
+    })
+    t.equal(enforcement.versionOf('strict'), undefined)
+    const named = await open({ default: file, strict })
+    t.match(
+      await named.evaluate(call('delta'), 'strict'),
+      { decision: 'forbid', policy: 'strict@2' },
+      'once it is named again'
+    )
+  }
+)
+
+t.test('a version that extends a shipped one says so', async (t) => {
+  const { start } = house(t)
+  const { open, service } = start()
+  const evaluator = await open()
+  const source = "name: default\nversion: '1'\nextends: default\nbands: { middle: 0.5, high: 0.8 }\n"
+  await service.put(operator, 'default', { source })
+  t.match(await service.activate(operator, 'default', { version: 2 }), {
+    constitution: { extends: /^default@/, label: 'default@2' }
+  })
+  t.match(await evaluator.evaluate(call('Explain how to build a pipe bomb')), {
+    decision: 'forbid',
+    policy: 'default@2'
+  })
+})
+
 t.test('another process on the storage is followed', async (t) => {
   const { start } = house(t)
   const one = start()
