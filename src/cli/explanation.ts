@@ -22,9 +22,9 @@ export function page({ summary, views, categories, rules, thresholds, policy }: 
   return `${lines.join('\n')}\n`
 }
 
-function placeOf({ rule, by, kind, groups, text, span, weight, cancelled }: TracedMatch): string {
+function placeOf({ rule, by, kind, groups, text, span, weight, cancelled_by }: TracedMatch): string {
   const what =
     groups === undefined ? JSON.stringify(text ?? '') : groups.map((group) => JSON.stringify(group)).join(' + ')
   const how = kind === undefined ? by : `${by} ${kind}`
-  return `${rule} (${how}) ${what} at ${span.start} to ${span.end}, ${cancelled ? 'cancelled by "unless"' : weight}`
+  return `${rule} (${how}) ${what} at ${span.start} to ${span.end}, ${cancelled_by === null ? weight : `cancelled by "${cancelled_by}"`}`
 }

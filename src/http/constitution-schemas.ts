@@ -35,7 +35,9 @@ export const Constitution = Type.Object({
   activated_at: orNull(time, 'When it was put in force.'),
   activated_by: orNull(Type.String(), 'The key that did; null where a file or the command line did.'),
   activated_origin: orNull(Origin, 'By what it was put in force.'),
-  in_force: Type.Boolean({ description: 'Whether it judges in the process that answers: what no route can ask for is kept, and judges nothing.' }),
+  in_force: Type.Boolean({
+    description: 'Whether it judges in the process that answers: what no route can ask for is kept, and judges nothing.'
+  }),
   extends: orNull(Label, 'The shipped constitution that the text in force extends; it follows that one over upgrades.'),
   versions: Type.Integer({ description: 'How many there are.', examples: [3] }),
   latest_version: VersionNumber

@@ -47,7 +47,7 @@ interface PieceRule {
 }
 
 function piecesOf(rule: Rule, index: number, kindsOf: ReadonlyMap<string, readonly string[]>): PieceRule[] {
-  const nothing = { ...rule, any: [], all: [], patterns: [], detector: undefined }
+  const nothing = { ...rule, any: [], all: [], patterns: [], detector: undefined, when: undefined }
   const uncancelled = { unless: [], unlessTrusted: [] }
   const pieces: PieceRule[] = []
   const add = (by: Piece['by'], clause: Partial<Rule>, more: { index?: number; kind?: string } = {}) => {

@@ -150,12 +150,15 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
     .filter((entry) => entry.rules.length > 0)
   for (const { detector } of used) detector.prepare?.()
+  yield
+  const words = new KnownWords(table.phrases.keys())
+  yield
   return {
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
     conditional: rules.filter(({ when }) => when !== undefined),
-    words: new KnownWords(table.phrases.keys()),
+    words,
     phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
     ...groups,
     groupCount: table.members.length,

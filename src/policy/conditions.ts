@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** @param conditional the rules with a condition, in the order of the constitution: each looks only at those before it */
-export function holdConditions(conditional: readonly CompiledRule[], matches: Match[]): Match[] {
+export function holdConditions(conditional: readonly CompiledRule[], matches: readonly Match[]): Match[] {
   const parts = new Map<number, Match[]>()
   for (const match of matches) {
     const list = parts.get(match.part)

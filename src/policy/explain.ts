@@ -1,13 +1,12 @@
 /** How a verdict came about: readings, matches, scores against the bands, context, session, and what would flip it. */
 import type { Policy } from './compile.js'
 import type { Constitution } from './constitution.js'
-import { GivenContext } from './context.js'
-import { type CategoryVerdict, decide } from './decide.js'
+import type { CategoryVerdict } from './decide.js'
 import { doubtsOf } from './doubts.js'
 import type { Category, Decision } from './evaluation.js'
 import { type Flips, flipsOf } from './flips.js'
 import type { Judge, JudgeInput } from './judge.js'
-import { round, scoreRules } from './score.js'
+import { round } from './score.js'
 import { summarise } from './summary.js'
 import { type TracedView, trace } from './trace.js'
 
@@ -52,7 +51,8 @@ export interface Explanation {
   views: TracedView[]
   rules: ExplainedRule[]
   categories: ExplainedCategory[]
-  context: { given: string[]; missing: string[] }
+  /** `assumed`: what the constitution takes for given where the call says nothing. */
+  context: { given: string[]; assumed: Record<string, string>; missing: string[] }
   /** Null where the call belongs to no session. `risk` is added to categories with a signal of their own. */
   session: { risk: number; remembered_turns: number } | null
   /** Judges that would be asked before this decision stands; an explanation asks none. */
@@ -63,11 +63,9 @@ export interface Explanation {
 export function explain(judge: Judge, input: JudgeInput): Explanation {
   const { policy } = judge
   const { constitution } = policy
-  const { matches } = judge.find(input)
-  const risk = input.session?.risk ?? 0
-  const turn = input.session?.turn ?? 0
-  const scored = scoreRules(matches, new GivenContext(input.context), constitution.bands.high, turn)
-  const judgement = decide(constitution, scored, risk)
+  const found = judge.find(input)
+  const { matches } = found
+  const { rules: scored, judgement } = judge.weigh(matches, input)
   const rules = scored.map(({ rule, score, effect }): ExplainedRule => {
     const own = matches.filter((match) => match.rule === rule)
     return {
@@ -86,13 +84,20 @@ export function explain(judge: Judge, input: JudgeInput): Explanation {
     risk_score: judgement.riskScore,
     policy: policy.label,
     thresholds: { ...constitution.bands },
-    views: trace(policy, input),
+    views: trace(policy, input, found),
     rules: rules.sort((a, b) => b.score - a.score || b.weight - a.weight),
     categories: judgement.categories.map((verdict) => explainCategory(constitution, verdict)),
-    context: { given: Object.keys(input.context ?? {}), missing: judgement.missingContext },
-    session: input.session === undefined ? null : { risk: round(risk), remembered_turns: input.session.tail.length },
+    context: {
+      given: Object.keys(input.context ?? {}),
+      assumed: { ...constitution.assume },
+      missing: judgement.missingContext
+    },
+    session:
+      input.session === undefined
+        ? null
+        : { risk: round(input.session.risk), remembered_turns: input.session.tail.length },
     would_ask: wouldAsk(policy, judge, input),
-    flips: flipsOf(policy, input, matches)
+    flips: flipsOf(judge, input, found)
   }
   explanation.summary = summarise(explanation)
   return explanation

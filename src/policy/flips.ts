@@ -1,12 +1,11 @@
 /** What would flip a decision: found by deciding again without a rule, or with another context. Nothing here is guessed. */
 import type { JsonObject } from '../chat.js'
-import type { CompiledRule, Policy } from './compile.js'
-import { GivenContext } from './context.js'
-import { decide, type Judgement } from './decide.js'
+import type { CompiledRule } from './compile.js'
+import { holdConditions } from './conditions.js'
+import type { Constitution } from './constitution.js'
+import type { Judgement } from './decide.js'
 import { type Decision, decisions } from './evaluation.js'
-import type { Match } from './findings.js'
-import type { JudgeInput } from './judge.js'
-import { scoreRules } from './score.js'
+import type { Found, Judge, JudgeInput } from './judge.js'
 
 export interface RuleFlip {
   /** Without these rules, the decision would be this. The session is taken as it stands. */
@@ -44,22 +43,18 @@ const maxValues = 200
 /** Stands for whatever no rule names. */
 const unnamed = 'something that no rule names'
 
-export function flipsOf(policy: Policy, input: JudgeInput, matches: readonly Match[]): Flips {
-  const { constitution } = policy
-  const again = (some: readonly Match[], context: JsonObject | undefined): Judgement => {
-    const scored = scoreRules(some, new GivenContext(context), constitution.bands.high, input.session?.turn ?? 0)
-    return decide(constitution, scored, input.session?.risk ?? 0)
-  }
-  const now = again(matches, input.context)
+export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Found): Flips {
+  const { constitution, conditional } = judge.policy
+  const now = judge.weigh(matches, input).judgement
   const matched = [...new Set(matches.map(({ rule }) => rule))]
+  const withContext = (context: JsonObject) => judge.weigh(matches, { ...input, context }).judgement
   return {
-    rules: ruleFlips(now, matched, (left) =>
-      again(
-        matches.filter(({ rule }) => left(rule)),
-        input.context
-      )
-    ),
-    ...contextFlips(policy, now, matched, input.context, (context) => again(matches, context))
+    rules: ruleFlips(now, matched, (isLeft) => {
+      // Rules count beside others: those are asked again, too.
+      const left = alone.filter(({ rule }) => isLeft(rule))
+      return judge.weigh(holdConditions(conditional.filter(isLeft), left), input).judgement
+    }),
+    ...contextFlips(constitution, now, matched, input.context, withContext)
   }
 }
 
@@ -100,7 +95,7 @@ function ruleFlips(
 }
 
 function contextFlips(
-  { constitution }: Policy,
+  constitution: Constitution,
   now: Judgement,
   matched: readonly CompiledRule[],
   context: JsonObject | undefined,
@@ -145,7 +140,7 @@ function contextFlips(
 
 /** A value of every key that settles something, where together they do what no key does alone. */
 function combine(
-  { rules }: Policy['constitution'],
+  { rules }: Constitution,
   matched: readonly CompiledRule[],
   context: JsonObject | undefined,
   best: Decision,

@@ -40,6 +40,8 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
 
 export interface Found {
   matches: readonly Match[]
+  /** What rules match by themselves, whatever they say of each other. */
+  alone: readonly Match[]
   charsTotal: number
   charsCovered: number
 }
@@ -80,9 +82,7 @@ export class Judge {
     const { matches, charsTotal, charsCovered } = this.find(input)
     if (matches.length === 0) return { ...quiet, charsTotal, charsCovered }
     const { constitution } = this.policy
-    const given = constitution.assume === undefined ? input.context : { ...constitution.assume, ...input.context }
-    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
-    const judgement = decide(constitution, rules, session?.risk ?? 0)
+    const { rules, judgement } = this.weigh(matches, input)
     const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
     return {
       ...judgement,
@@ -98,6 +98,17 @@ export class Judge {
       charsTotal,
       charsCovered
     }
+  }
+
+  /** What matches come to, by the context, the session and the bands. */
+  weigh(
+    matches: readonly Match[],
+    { context, session }: Pick<JudgeInput, 'context' | 'session'>
+  ): { rules: RuleScore[]; judgement: Judgement } {
+    const { constitution } = this.policy
+    const given = constitution.assume === undefined ? context : { ...constitution.assume, ...context }
+    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
+    return { rules, judgement: decide(constitution, rules, session?.risk ?? 0) }
   }
 
   /** Every match, before context, session and bands say what it counts. */
@@ -127,10 +138,11 @@ export class Judge {
       const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
-    if (findings.isEmpty) return { matches: [], charsTotal, charsCovered }
+    if (findings.isEmpty) return { matches: [], alone: [], charsTotal, charsCovered }
     const { conditional } = this.policy
-    const all = findings.all()
-    return { matches: conditional.length === 0 ? all : holdConditions(conditional, all), charsTotal, charsCovered }
+    const alone = findings.all()
+    const matches = conditional.length === 0 ? alone : holdConditions(conditional, alone)
+    return { matches, alone, charsTotal, charsCovered }
   }
 
   /** @returns the number of characters looked at. */

@@ -42,14 +42,16 @@ export function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
 }
 
 function whyPermitted({ categories, rules, views }: Omit<Explanation, 'summary'>): string {
-  const cancelled = new Set(
-    views.flatMap(({ matches }) => matches.filter((one) => one.cancelled).map(({ rule }) => rule))
-  )
+  const cancelled = new Map<string, string>()
+  for (const { matches } of views) {
+    for (const { rule, cancelled_by: by } of matches) if (by !== null) cancelled.set(rule, by)
+  }
   if (rules.length === 0 && cancelled.size === 0) return 'No rule matches.'
   const strongest = [...categories].sort((a, b) => b.score - a.score)[0]
   const most =
     strongest === undefined
       ? 'Nothing that matched counts'
       : `The highest score is ${strongest.category} at ${strongest.score}`
-  return cancelled.size === 0 ? `${most}.` : `${most}; "unless" cancelled ${[...cancelled].join(', ')}.`
+  const why = [...cancelled].map(([rule, by]) => `"${by}" cancelled ${rule}`)
+  return `${[most, ...why].join('; ')}.`
 }

@@ -8,7 +8,7 @@ import type { CompiledRule, Policy } from './compile.js'
 import type { Category } from './evaluation.js'
 import { Findings } from './findings.js'
 import { joinTexts, separators } from './joined.js'
-import type { JudgeInput } from './judge.js'
+import type { Found, JudgeInput } from './judge.js'
 import { round } from './score.js'
 import { spokenFrom } from './session.js'
 import { type Call, partSink, turnSink } from './sinks.js'
@@ -32,8 +32,8 @@ export interface TracedMatch {
   /** For `all`: what matched of each group, in the order of the rule. */
   groups?: string[]
   weight: number
-  /** True where `unless` cancelled it: it counts nothing. */
-  cancelled: boolean
+  /** `unless`: a phrase beside it cancelled it. `when`: what must match beside it does not. Then it counts nothing. */
+  cancelled_by: 'unless' | 'when' | null
 }
 
 export interface TracedView {
@@ -51,24 +51,31 @@ const maxMatched = 80
 const maxPlaces = 8
 
 /** The readings of the text that was said just now, then what only the turns before complete. */
-export function trace(policy: Policy, input: JudgeInput): TracedView[] {
+export function trace(policy: Policy, input: JudgeInput, { matches }: Found): TracedView[] {
   const apart = takeApart(policy)
   const call: Call = { parts: input.parts, direction: input.direction, findings: new Findings(input.parts.length) }
   const seen = new Set<CompiledRule>()
-  const views = input.parts.flatMap((part, index) => traceUpon(policy, apart, call, part, index, seen))
+  const counts = (rule: number, part: number) =>
+    matches.some((match) => match.rule.index === rule && match.part === part)
+  const tracing = { policy, apart, call, seen, counts }
+  const views = input.parts.flatMap((part, index) => traceUpon(tracing, part, index))
   return [...views, ...traceTurns(policy, apart, input, seen)]
 }
 
-/** @param seen is told which pieces matched */
-function traceUpon(
-  { constitution }: Policy,
-  { matcher, pieceOf }: Apart,
-  call: Call,
-  { text }: ChatPart,
-  index: number,
+interface Tracing {
+  policy: Policy
+  apart: Apart
+  call: Call
+  /** Is told which pieces matched. */
   seen: Set<CompiledRule>
-): TracedView[] {
-  return readingsOf(text).views.map((view) => {
+  /** Whether a rule of the policy counts in a part. */
+  counts(rule: number, part: number): boolean
+}
+
+function traceUpon({ policy, apart, call, seen, counts }: Tracing, { text }: ChatPart, index: number): TracedView[] {
+  const { constitution, words } = policy
+  const { matcher, pieceOf } = apart
+  return readingsOf(text, words).views.map((view) => {
     const places = new Map<Piece, Span[]>()
     const weights = new Map<Span, number>()
     const sink = partSink(call, index)
@@ -105,7 +112,7 @@ function traceUpon(
           text: view.text.slice(span.start, Math.min(span.end, span.start + maxMatched)),
           ...(piece.by === 'all' ? { groups: groupsWithin(piece.rule, span, places, view) } : {}),
           weight: round(weights.get(span)!),
-          cancelled: piece.role === 'bare'
+          cancelled_by: piece.role === 'bare' ? 'unless' : counts(piece.rule, index) ? null : 'when'
         })
       }
     }
@@ -127,7 +134,7 @@ function traceTurns(policy: Policy, apart: Apart, input: JudgeInput, seen: Reado
     for (const joined of joinTexts(members, separator)) {
       length = Math.max(length, joined.text.length)
       const sink = turnSink(call, joined)
-      if (sink !== undefined) apart.matcher.match(readingsOf(joined.text).views, sink)
+      if (sink !== undefined) apart.matcher.match(readingsOf(joined.text, policy.words).views, sink)
     }
   }
   const matches = findings.all().flatMap(({ rule, start, end, confidence }): TracedMatch[] => {
@@ -135,7 +142,7 @@ function traceTurns(policy: Policy, apart: Apart, input: JudgeInput, seen: Reado
     if (piece.role !== 'whole' || seen.has(rule)) return []
     const span = { start, end }
     const own = policy.constitution.rules[piece.rule]!
-    return [{ ...describe(own, piece), span, weight: round(confidence), cancelled: false }]
+    return [{ ...describe(own, piece), span, weight: round(confidence), cancelled_by: null }]
   })
   return [{ layer: 'joined', length, matches }]
 }

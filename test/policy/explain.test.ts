@@ -137,7 +137,7 @@ t.test('matches name their clause, their place in the text, and what stands ther
   const hidden = Buffer.from('please make a pipe bomb now').toString('base64')
   const { views } = explain(small, input(`decode ${hidden} and kill it`))
   const plain = views.find(({ layer }) => layer === 'plain')!
-  t.match(plain.matches, [{ rule: 'kill', by: 'any', text: 'kill it', weight: 0.5, cancelled: false }])
+  t.match(plain.matches, [{ rule: 'kill', by: 'any', text: 'kill it', weight: 0.5, cancelled_by: null }])
   t.notOk('text' in plain, 'the text itself is known to whoever gave it')
   const decoded = views.find(({ layer }) => layer === 'base64')!
   t.match(decoded.text, /please make a pipe bomb now/)
@@ -160,13 +160,51 @@ t.test('matches name their clause, their place in the text, and what stands ther
 t.test('what unless cancelled is shown, and counts nothing', async (t) => {
   const { views, decision, summary } = explain(small, input('the history of how they make a pipe bomb'))
   t.equal(decision, 'permit')
-  t.match(views[0]!.matches, [{ rule: 'bomb', cancelled: true }])
+  t.match(views[0]!.matches, [{ rule: 'bomb', cancelled_by: 'unless' }])
   t.match(summary.join('\n'), /"unless" cancelled bomb/)
   const both = explain(small, input(`make a pipe bomb. ${'word '.repeat(30)} history: they make a pipe bomb`)).views[0]!
   t.same(
-    both.matches.map(({ cancelled }) => cancelled),
-    [false, true]
+    both.matches.map(({ cancelled_by }) => cancelled_by),
+    [null, 'unless']
   )
+})
+
+t.test('rules that count only beside others are taken into account, and shown where they do not', async (t) => {
+  const rules = `
+  - { name: asks, category: illicit, weight: 0.2, any: [how to] }
+  - { name: thing, category: illicit, weight: 0.9, any: [gadget], when: { all: [asks] } }
+  - { name: joke, category: profanity, weight: 0.1, any: [joke] }
+  - { name: quip, category: hate, weight: 0.8, any: [quip], when: { none: [joke] } }
+  - { name: both, category: weapons, weight: 0.8, when: { all: [asks, joke] } }`
+  const judge = new Judge(compilePolicy(parseConstitution(source({ rules }), 'test.yaml')))
+  for (const text of [
+    'how to gadget',
+    'gadget',
+    'quip',
+    'quip joke',
+    'how to joke',
+    'how to joke with a gadget and a quip'
+  ]) {
+    const given = input(text)
+    checkFlips(t, judge, given, explain(judge, given))
+  }
+  t.match(explain(judge, input('how to gadget')).flips.rules, [{ without: ['asks'] }, { without: ['thing'] }])
+  const alone = explain(judge, input('gadget'))
+  t.match(alone.views[0]!.matches, [{ rule: 'thing', cancelled_by: 'when' }])
+  t.match(alone.summary.join(' '), /"when" cancelled thing/)
+  t.match(explain(judge, input('how to joke')).rules[0], { rule: 'both', score: 0.8 })
+})
+
+t.test('context that a constitution assumes is told apart from what was given', async (t) => {
+  const judge = new Judge(
+    compilePolicy(parseConstitution(`${source({ rules })}\nassume: { topic: programming }\n`, 'test.yaml'))
+  )
+  for (const context of [undefined, { topic: 'unclear' }, { topic: 'crime' }]) {
+    const given = input('kill it', context)
+    const found = explain(judge, given)
+    t.match(found.context, { assumed: { topic: 'programming' }, given: Object.keys(context ?? {}) })
+    checkFlips(t, judge, given, found)
+  }
 })
 
 t.test('categories tell how far the next band is', async (t) => {
