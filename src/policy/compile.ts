@@ -8,7 +8,7 @@ import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { foldPhrase } from '../text/fold.js'
 import { KnownWords } from '../text/known-words.js'
-import { Phrases } from '../text/phrases.js'
+import { type Phrases, phraseSteps } from '../text/phrases.js'
 import type { Condition } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
@@ -153,13 +153,14 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   yield
   const words = new KnownWords(table.phrases.keys())
   yield
+  const phrases = yield* phraseSteps([...table.phrases].map(([phrase, id]) => ({ phrase, id })))
   return {
     constitution,
     label: `${constitution.name}@${constitution.version}`,
     rules,
     conditional: rules.filter(({ when }) => when !== undefined),
     words,
-    phrases: new Phrases([...table.phrases].map(([phrase, id]) => ({ phrase, id }))),
+    phrases,
     ...groups,
     groupCount: table.members.length,
     clausesOf,

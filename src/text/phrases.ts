@@ -16,33 +16,14 @@ export class Phrases {
   readonly #ofCharacters = new HitList()
 
   /** @throws RangeError where a phrase has no letter or digit: it would match everywhere */
-  constructor(patterns: readonly Pattern[]) {
-    const words = new Map<string, number>()
-    const beginnings = new Map<string, number>()
-    const number = (map: Map<string, number>, word: string) => {
-      const known = map.get(word)
-      if (known !== undefined) return known
-      const next = words.size + beginnings.size
-      map.set(word, next)
-      return next
-    }
-    const rows: { row: number[]; id: number }[] = []
-    const unspaced: Pattern[] = []
-    for (const pattern of patterns) {
-      const anyEnding = pattern.phrase.endsWith('*')
-      const phrase = (anyEnding ? pattern.phrase.slice(0, -1) : pattern.phrase).trim()
-      if (phrase === '') throw new RangeError('a phrase needs at least one letter or digit')
-      if ([...phrase].some((character) => isUnspaced(character.codePointAt(0)!))) {
-        unspaced.push(pattern)
-        continue
-      }
-      const parts = phrase.split(' ')
-      const row = parts.map((word, i) => number(anyEnding && i === parts.length - 1 ? beginnings : words, word))
-      rows.push({ row, id: pattern.id })
-    }
-    this.#vocabulary = new Vocabulary(words, beginnings)
-    this.#tree = new PhraseTree(rows, words.size + beginnings.size)
-    this.#unspaced = unspaced.length > 0 ? compileAutomaton(unspaced) : undefined
+  constructor(patterns: readonly Pattern[])
+  /** Built by `phraseSteps`. */
+  constructor(parts: PhraseParts)
+  constructor(given: readonly Pattern[] | PhraseParts) {
+    const { vocabulary, tree, unspaced } = 'tree' in given ? given : atOnce(phraseParts(given))
+    this.#vocabulary = vocabulary
+    this.#tree = tree
+    this.#unspaced = unspaced
   }
 
   /** Adds every occurrence of every phrase, overlapping ones too, in order of their ends. */
@@ -72,4 +53,57 @@ export class Phrases {
       else tree.restart()
     }
   }
+}
+
+interface PhraseParts {
+  vocabulary: Vocabulary
+  tree: PhraseTree
+  unspaced: Automaton | undefined
+}
+
+/** The same step by step, so that whoever is served meanwhile is served between two. */
+export function* phraseSteps(patterns: readonly Pattern[]): Generator<void, Phrases> {
+  return new Phrases(yield* phraseParts(patterns))
+}
+
+function* phraseParts(patterns: readonly Pattern[]): Generator<void, PhraseParts> {
+  const words = new Map<string, number>()
+  const beginnings = new Map<string, number>()
+  const number = (map: Map<string, number>, word: string) => {
+    const known = map.get(word)
+    if (known !== undefined) return known
+    const next = words.size + beginnings.size
+    map.set(word, next)
+    return next
+  }
+  const rows: { row: number[]; id: number }[] = []
+  const unspaced: Pattern[] = []
+  for (const [i, pattern] of patterns.entries()) {
+    if (i % patternsPerStep === 0) yield
+    const anyEnding = pattern.phrase.endsWith('*')
+    const phrase = (anyEnding ? pattern.phrase.slice(0, -1) : pattern.phrase).trim()
+    if (phrase === '') throw new RangeError('a phrase needs at least one letter or digit')
+    if ([...phrase].some((character) => isUnspaced(character.codePointAt(0)!))) {
+      unspaced.push(pattern)
+      continue
+    }
+    const parts = phrase.split(' ')
+    const row = parts.map((word, i) => number(anyEnding && i === parts.length - 1 ? beginnings : words, word))
+    rows.push({ row, id: pattern.id })
+  }
+  yield
+  const vocabulary = new Vocabulary(words, beginnings)
+  yield
+  const tree = new PhraseTree(rows, words.size + beginnings.size)
+  yield
+  return { vocabulary, tree, unspaced: unspaced.length > 0 ? compileAutomaton(unspaced) : undefined }
+}
+
+/** About a millisecond. */
+const patternsPerStep = 500
+
+function atOnce<T>(steps: Generator<void, T>): T {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
 }
