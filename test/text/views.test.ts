@@ -242,6 +242,27 @@ t.test('a long text keeps every character, and a change far inside it is read in
   t.equal(text.slice(start, end), base64(phrase))
 })
 
+t.test(
+  'every character that shows nothing is taken out of a word, and every form of a letter is that letter',
+  async (t) => {
+    const missed: string[] = []
+    const reads = (text: string, word: string) => viewsOf(text).some((view) => ` ${view.folded} `.includes(` ${word} `))
+    for (let point = 0x80; point <= 0x10ffff; point++) {
+      if (point >= 0xd800 && point < 0xe000) continue
+      const character = String.fromCodePoint(point)
+      const isHidden = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u.test(character)
+      const form = character.normalize('NFKC').toLowerCase()
+      const isForm = /^[a-z]$/.test(form)
+      if (!isHidden && !isForm) continue
+      const found = isHidden
+        ? reads(`so kil${character}ling it`, 'killing')
+        : reads(`so x${character}x${character}x`, `x${form}x${form}x`)
+      if (!found) missed.push(`U+${point.toString(16)}`)
+    }
+    t.same(missed, [])
+  }
+)
+
 const anyString = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 120 }).map((codes) => String.fromCharCode(...codes)),
