@@ -234,5 +234,6 @@ function longTable(long) {
     [difference.lowest, difference.mean, difference.highest].map((value) => value.toFixed(3)).join(' / ')
   ])
   const text = table(['place', 'still caught', 'still forbidden', 'score difference: lowest / mean / highest'], lines)
-  return `${long.texts} harmful texts that are caught alone, each within ${long.characters.toLocaleString('en')} characters of benign prose (by itself: ${long.prose.decision}, risk ${long.prose.risk}). Characters not looked at: ${long.uncovered}.\n\n${text}`
+  const { characters, texts, prose, uncovered } = long
+  return `${prose.stopped} of ${prose.of} benign texts of ${characters.toLocaleString('en')} characters, put together from prompts that are permitted one by one, are not permitted. In one that is, ${texts} harmful texts that are caught alone. Characters not looked at: ${uncovered}.\n\n${text}`
 }

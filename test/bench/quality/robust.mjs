@@ -96,6 +96,7 @@ async function countCaught(texts, verdict) {
 }
 
 const longText = 100_000
+const proseCount = 20
 const places = [
   { name: 'start', share: 0.02 },
   { name: 'middle', share: 0.5 },
@@ -112,8 +113,15 @@ export async function inLongText(judged, judge, { most }) {
     13
   )
   if (harmful.length === 0 || permitted.length === 0) return undefined
-  const prose = proseFrom(permitted, longText, 17)
-  const alone = await judge(bareText(prose))
+  const proses = []
+  for (let seed = 1; seed <= proseCount; seed++) {
+    const text = proseFrom(permitted, longText, seed)
+    proses.push({ text, caught: (await judge(bareText(text))).caught })
+  }
+  const stopped = proses.filter(({ caught }) => caught).length
+  // In prose that is not permitted anyway, nothing is found by finding it.
+  const prose = proses.find(({ caught }) => !caught)?.text
+  if (prose === undefined) return { characters: longText, texts: 0, prose: { of: proseCount, stopped }, results: [] }
   const results = []
   for (const { name, share } of places) {
     let caught = 0
@@ -141,5 +149,5 @@ export async function inLongText(judged, judge, { most }) {
       }
     })
   }
-  return { characters: longText, texts: harmful.length, prose: { decision: alone.decision, risk: alone.risk }, results }
+  return { characters: longText, texts: harmful.length, prose: { of: proseCount, stopped }, results }
 }

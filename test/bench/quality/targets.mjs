@@ -103,12 +103,18 @@ function inLong(long) {
   if (long === undefined) return []
   const lost = long.results.reduce((sum, { caught }) => sum + caught.of - caught.count, 0)
   const all = long.results.reduce((sum, { caught }) => sum + caught.of, 0)
-  const lowest = Math.min(...long.results.map(({ difference }) => difference.mean))
+  const lowest = Math.min(0, ...long.results.map(({ difference }) => difference.mean))
+  const { stopped, of } = long.prose
   return [
     {
       target: 'within 100,000 characters of benign prose: still caught, mean score within 0.05',
-      measured: `${all - lost} of ${all}, mean difference ${lowest.toFixed(3)}`,
-      reached: lost === 0 && lowest > -0.05
+      measured: all === 0 ? 'no prose was permitted' : `${all - lost} of ${all}, mean difference ${lowest.toFixed(3)}`,
+      reached: all > 0 && lost === 0 && lowest > -0.05
+    },
+    {
+      target: '100,000 characters of benign prose: not permitted at most 2 %',
+      measured: `${stopped} of ${of}`,
+      reached: stopped <= 0.02 * of
     },
     { target: 'characters not looked at: 0', measured: String(long.uncovered), reached: long.uncovered === 0 }
   ]
