@@ -70,7 +70,8 @@ const near = 16
 const short = /(?<![\w@$])(?=[a-z]*[\d@$])[a-z\d@$]{1,8}(?![\w@$])/gi
 
 /** Two or three signs, or digits alone, are leet only beside words that are: `t0`, `1n`, `70`. */
-function shortWordEdits(text: string, strong: Edits, one: OneReading, words: KnownWords): Edits {
+function shortWordEdits(text: string, changed: Edits, one: OneReading, words: KnownWords): Edits {
+  const strong = changed.where((i) => words.has(changed.text[i]!))
   const edits = new Edits()
   const look = (from: number, to: number) => {
     for (const { 0: word, index } of text.slice(from, to).matchAll(short)) {
@@ -113,7 +114,7 @@ function addWord(text: string, first: number, last: number, one: OneReading, wor
   const word = text.slice(from, to)
   const letters = read(word, one, words)
   // A known word of some length is one however many of its letters are digits.
-  const isKnown = size > 3 && /[a-z]/i.test(word) && words.has(letters)
+  const isKnown = size > 3 && letters !== word && /[a-z]/i.test(word) && words.has(letters)
   if (isKnown || isDisguised(word, text.charCodeAt(to))) edits.add(from, to, letters, 'same')
 }
 

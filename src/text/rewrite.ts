@@ -25,6 +25,15 @@ export class Edits {
     this.fit.push(fit)
   }
 
+  /** The changes for whose numbers `keeps` holds. */
+  where(keeps: (i: number) => boolean): Edits {
+    const out = new Edits()
+    for (let i = 0; i < this.size; i++) {
+      if (keeps(i)) out.add(this.from[i]!, this.to[i]!, this.text[i]!, this.fit[i]!)
+    }
+    return out
+  }
+
   /** Puts the changes of `other` in between, except where they overlap one that is here. */
   merged(other: Edits): Edits {
     if (other.size === 0) return this

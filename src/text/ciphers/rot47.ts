@@ -3,7 +3,7 @@ import type { KnownWords } from '../known-words.js'
 import type { Stretches } from '../places.js'
 import { Edits } from '../rewrite.js'
 import { frequency } from '../rotated.js'
-import { knownShare } from './substituted.js'
+import { holdsWords } from './substituted.js'
 
 /** Hundredths of a nat per character code by which the sign behind it is likelier than it is itself. */
 const weights = new Int16Array(128)
@@ -75,7 +75,7 @@ function addStretch(text: string, first: number, last: number, words: KnownWords
   for (let k = 0; k < around && text.charCodeAt(to) > 32; k++) to++
   if (from < floor) return
   const turnedText = text.slice(from, to).replace(/[!-~]/g, (sign) => String.fromCharCode(turned(sign.charCodeAt(0))))
-  if (knownShare(turnedText.slice(0, 2_048), words) >= fewestKnown) edits.add(from, to, turnedText, 'same')
+  if (holdsWords(turnedText.slice(0, 2_048), words, fewestKnown)) edits.add(from, to, turnedText, 'same')
 }
 
 function turned(code: number): number {

@@ -184,21 +184,26 @@ function extended(
 
 function readsBetter(text: string, { from, to, candidate, evidence }: Stretch, words: KnownWords): boolean {
   const written = text.slice(from, Math.min(to, from + 2_048))
-  return (
-    knownShare(replace(written, candidate), words) >= (evidence >= plenty ? knownAfter : knownAfterLittle) &&
-    knownShare(written, words) <= knownBefore
-  )
+  const share = evidence >= plenty ? knownAfter : knownAfterLittle
+  return holdsWords(replace(written, candidate), words, share) && !holdsWords(written, words, knownBefore)
 }
 
-/** The share of letters that stand in known words. */
-export function knownShare(text: string, words: KnownWords): number {
+/** Fewer letters, in fewer words, are known by chance. */
+const fewestLetters = 10
+const fewestWords = 2
+
+/** Whether at least this share of the letters stand in known words, of which there are some. */
+export function holdsWords(text: string, words: KnownWords, share: number): boolean {
   let letters = 0
   let known = 0
+  let count = 0
   for (const [word] of text.matchAll(/[A-Za-z]{2,}/g)) {
     letters += word.length
-    if (words.has(word)) known += word.length
+    if (!words.has(word)) continue
+    known += word.length
+    count++
   }
-  return letters === 0 ? 0 : known / letters
+  return known >= letters * share && known >= fewestLetters && count >= fewestWords
 }
 
 function replace(text: string, candidate: number): string {
