@@ -2,7 +2,7 @@
  * Platt's calibration (1999) on scores of rows whose source the model had not seen: `sigmoid(slope · z + offset)`.
  * Every source counts the same for its positives, and the same for its negatives, however many rows it has.
  */
-import { lanes, WIDTH } from '../lanes.js'
+import { type Lane, lanes, WIDTH } from '../lanes.js'
 import { sigmoid } from '../sigmoid.js'
 import type { Dataset } from './dataset.js'
 import { threshold } from './metrics.js'
@@ -10,7 +10,7 @@ import { threshold } from './metrics.js'
 export interface Calibration {
   slope: Float64Array
   offset: Float64Array
-  /** What one harmless prompt in fifty exceeds. */
+  /** What few harmless prompts exceed: see `ceilings`. */
   ceiling: Float64Array
 }
 
@@ -30,10 +30,17 @@ export function calibrate(data: Dataset, scores: Float32Array, rows: readonly nu
       // Too few to learn from: what one harmless prompt in a hundred exceeds is put where other lanes have it on average.
       offset[lane] = usual - threshold(ordinary, 0.01)
     }
-    if (ordinary.length > 0) ceiling[lane] = sigmoid(slope[lane]! * threshold(ordinary, 0.02) + offset[lane]!)
+    if (ordinary.length > 0)
+      ceiling[lane] = sigmoid(slope[lane]! * threshold(ordinary, ceilings[lanes[lane]!] ?? 0.02) + offset[lane]!)
   }
   return { slope, offset, ceiling }
 }
+
+/**
+ * The share of harmless prompts above a lane's ceiling for a few words: one in fifty, below what any rule asks at. An
+ * insult needs no surroundings.
+ */
+const ceilings: Partial<Record<Lane, number>> = { hate: 0.004, harassment: 0.004, sexual: 0.004, profanity: 0 }
 
 /** Positives below which a lane is not calibrated by itself. */
 const fewest = 30

@@ -7,6 +7,7 @@ import { syntheticRows } from '../grammar/index.js'
 import { lanes } from '../lanes.js'
 import { encodeModel } from '../model.js'
 import type { TrainingRow } from '../rows.js'
+import { sigmoid } from '../sigmoid.js'
 import { madeRows } from './augment.js'
 import { type Calibration, calibrate } from './calibrate.js'
 import { type Corpus, readCorpus } from './corpus.js'
@@ -15,7 +16,7 @@ import { fit } from './fit.js'
 import { crossValidate, positiveWeights, sharesOf } from './folds.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { printReport, reportOf } from './report.js'
+import { printReport, reported, reportOf } from './report.js'
 
 const usage = 'usage: npm run train -- --data DIR [--out FILE] [--seed N]'
 
@@ -98,8 +99,18 @@ function manifestOf(
         { slope: calibration.slope[i], offset: calibration.offset[i], ceiling: calibration.ceiling[i] }
       ])
     ),
+    harmless_prompts_above: Object.fromEntries(
+      lanes.map((lane, i) => [lane, exceeded(report[lane]!.thresholds, calibration.slope[i]!, calibration.offset[i]!)])
+    ),
     cross_validation_by_source: report
   }
+}
+
+/** Confidences by the share of harmless prompts that exceed them. */
+function exceeded(thresholds: readonly number[], slope: number, offset: number): Record<string, number> {
+  return Object.fromEntries(
+    thresholds.map((score, i) => [`${reported[i]! * 100} %`, Number(sigmoid(slope * score + offset).toFixed(4))])
+  )
 }
 
 function sha256(bytes: Buffer): string {

@@ -17,7 +17,11 @@ export interface SourceMetrics {
   falsePositives: number
 }
 
-export type Report = Record<string, { threshold: number; sources: SourceMetrics[] }>
+/** `thresholds`: the scores that 1 %, 0.5 %, 0.2 % and 0.1 % of harmless prompts exceed. */
+export type Report = Record<string, { thresholds: number[]; sources: SourceMetrics[] }>
+
+/** Shares of harmless prompts for which the scores that they exceed are reported. */
+export const reported = [0.01, 0.005, 0.002, 0.001]
 
 const fewest = 5
 
@@ -27,7 +31,8 @@ export function reportOf(data: Dataset, { rows, scores }: HeldOut): Report {
   for (const [lane, name] of lanes.entries()) {
     const scoreOf = (row: number) => scores[row * WIDTH + lane]!
     const harmless = benign.map(scoreOf)
-    const limit = threshold(harmless, 0.01)
+    const thresholds = reported.map((share) => threshold(harmless, share))
+    const limit = thresholds[0]!
     const bySource = new Map<string, { positive: number[]; negative: number[] }>()
     for (const row of rows) {
       const target = data.value[row * WIDTH + lane]!
@@ -56,7 +61,7 @@ export function reportOf(data: Dataset, { rows, scores }: HeldOut): Report {
         }
       ]
     })
-    report[name] = { threshold: limit, sources: sources.sort((a, b) => (a.source < b.source ? -1 : 1)) }
+    report[name] = { thresholds, sources: sources.sort((a, b) => (a.source < b.source ? -1 : 1)) }
   }
   return report
 }
