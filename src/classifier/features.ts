@@ -36,7 +36,7 @@ export class Words {
       const to = spaces[k + 1]!
       if (nextEmoji < emoji.length) {
         const start = folded.span(from, to).start
-        while (nextEmoji < emoji.length && emoji[nextEmoji]! < start) this.#addEmoji(emoji, nextEmoji), (nextEmoji += 2)
+        for (; nextEmoji < emoji.length && emoji[nextEmoji]! < start; nextEmoji += 2) this.#addEmoji(emoji, nextEmoji)
       }
       const first = units[from]!
       if (first >= 0xe00 && isUnspaced(first)) for (let i = from; i < to; i++) this.#add(units, i, i + 1)
