@@ -79,7 +79,9 @@ function addStretch(text: string, first: number, last: number, known: KnownWords
   // Whatever the letters say: ROT13 of most languages holds known words or gains vowels, another cipher's text does not.
   const letters = words.reduce((sum, word) => sum + word.length, 0)
   const read = words.reduce((sum, word) => sum + (common.has(word) || known.has(word) ? word.length : 0), 0)
-  if (read * 3 < letters && !gainsVowels(words)) return
+  // Numbers in hexadecimal turn into letters with vowels.
+  const isNumbers = (text.slice(from, Math.min(to, from + 4_096)).match(/\d/g)?.length ?? 0) * 4 > letters
+  if (read * 3 < letters && (isNumbers || !gainsVowels(words))) return
   edits.add(from, to, rotated, 'same')
 }
 
