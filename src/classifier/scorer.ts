@@ -1,12 +1,14 @@
 /** Scores a folded text in every lane at once, with buffers that it keeps: nothing is allocated for a text. */
 import type { Folder } from '../text/fold.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
-import { WIDTH } from './lanes.js'
+import { UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
 import { sigmoid } from './sigmoid.js'
 import { fewWords, forEachWindow, scaleOf, segment, segmentStep, stride } from './windows.js'
 import { SHIFT, WordRows } from './word-rows.js'
 
+/** A stretch in which a larger share of the words is unknown gets no score. */
+export const mostUnknown = 0.4
 /** Words of 32 bits in a row of bytes, and every other byte of one. */
 const BYTES = WIDTH / 4
 const EVEN = 0x00ff00ff
@@ -137,8 +139,11 @@ export class Scorer {
     const scale = scaleOf(after - first)
     const low = (first / stride) * WIDTH
     const high = Math.ceil(after / stride) * WIDTH
+    // What the model does not know it has nothing to say of: hashes, other languages, letters in disorder.
+    const unknown = prefix[high + UNKNOWN]! - prefix[low + UNKNOWN]!
+    if (unknown > (after - first) * mostUnknown) return
     const own = kind * WIDTH
-    for (let lane = 0; lane < WIDTH; lane++) {
+    for (let lane = 0; lane < UNKNOWN; lane++) {
       const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
       if (score <= best[lane]!) continue
       best[lane] = score

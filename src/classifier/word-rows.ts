@@ -3,7 +3,7 @@
  * so that a known word costs one addition: bounded, and exact, since a kept row is used only where every letter agrees.
  */
 import { longestWord, mostFeatures, wordFeatures } from './features.js'
-import { WIDTH } from './lanes.js'
+import { UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
 
 /** Words whose rows are kept, in sets of two: a new one takes the place of the older of its set. */
@@ -63,6 +63,7 @@ export class WordRows {
       const at = row * WIDTH
       for (let lane = 0; lane < WIDTH; lane++) sums[lane]! += words[at + lane]!
     }
+    sums[UNKNOWN] = wordTable.find(features[0]!) < 0 ? 1 : 0
     const at = place * PAIRS
     for (let i = 0; i < PAIRS; i++) this.rows[at + i] = held(sums[i * 2]!) + held(sums[i * 2 + 1]!) * SHIFT
     const length = from < 0 ? 0 : to - from

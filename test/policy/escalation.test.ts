@@ -206,7 +206,7 @@ t.test('the judge is shown as a detection that names it, where the doubt is', as
   t.match(diverted, { decision: 'divert', matched_rules: ['hint', 'judge:guard'] })
   t.match(diverted.detections[1], { rule: 'judge:guard', layer: 'judge_unavailable', confidence: 0.3 })
   const explained = await failing.evaluator.explain(call('stab'))
-  t.match(explained, { evaluation: { decision: 'divert' }, categories: [{ category: 'violence', decision: 'divert' }] })
+  t.match(explained, { evaluation: { decision: 'divert' } })
 })
 
 t.test('a judge sees the texts in doubt with their roles, and no others', async (t) => {
