@@ -4,9 +4,11 @@ import { pairFeature, START, skipFeature, Words } from './features.js'
 import { UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
 import { sigmoid } from './sigmoid.js'
-import { fewWords, forEachWindow, scaleOf, segment, segmentStep, stride } from './windows.js'
+import { fewWords, forEachWindow, longest, scaleOf, segment, segmentStep, stride } from './windows.js'
 import { SHIFT, WordRows } from './word-rows.js'
 
+/** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
+const doubtOfMany = 0.35
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
 /** Words of 32 bits in a row of bytes, and every other byte of one. */
@@ -55,7 +57,8 @@ export class Scorer {
   /** 0..1 */
   confidence(lane: number): number {
     const { slope, offset, ceiling } = this.#model
-    const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]!)
+    const doubt = Math.max(0, Math.log(this.#words.count / longest)) * doubtOfMany
+    const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]! - doubt)
     return this.#words.count > fewWords ? confidence : Math.min(confidence, ceiling[lane]!)
   }
 

@@ -12,7 +12,7 @@ const scales = [
   { length: 160, step: 40 }
 ] as const
 /** Texts up to this many words are also scored as a whole. */
-const longest = 160
+export const longest = 160
 
 /** A text of no more words than this has no surroundings: "how do I shoot someone" is a gamer's question too. */
 export const fewWords = 8
