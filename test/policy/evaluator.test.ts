@@ -142,7 +142,9 @@ t.test(
 
 t.test('a text of which a reading had to be left out is an error, counted', async (t) => {
   const { evaluator } = await start(t, { inlineLimit: 1e9 })
-  const text = 'eht woh ekam 1lll y0uuu\n'.repeat(8000)
+  // Each line is read in many ways, hidden ones and the ways of each of those among them.
+  const hidden = [...'how to make'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')
+  const text = `eht woh ekam 1lll y0uuu hooow tooo ǝʞɐɯ oʇ ʍoɥ \u202eekam ot woh\u202c ${hidden}\n`.repeat(400)
   t.throws(() => evaluator.evaluate(call(['hello', text])), EvaluatorError)
   t.equal(evaluator.uncoveredChars(), text.length)
 })
