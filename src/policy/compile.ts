@@ -8,7 +8,7 @@ import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { foldPhrase } from '../text/fold.js'
 import { KnownWords } from '../text/known-words.js'
-import { type Phrases, phraseSteps } from '../text/phrases.js'
+import { atOnce, type Phrases, phraseSteps } from '../text/phrases.js'
 import type { Condition } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
@@ -95,10 +95,7 @@ class GroupTable {
 }
 
 export function compilePolicy(constitution: Constitution, detectors: readonly Detector[] = allDetectors): Policy {
-  const steps = compileSteps(constitution, detectors)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value
+  return atOnce(compileSteps(constitution, detectors))
 }
 
 /** How long the event loop is held at a time, ms: about what one request takes. */

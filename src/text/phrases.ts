@@ -1,6 +1,7 @@
 /**
- * Many phrases in one pass over a folded text. Words are looked up by their hash, and phrases followed as rows of words. Phrases in scripts without spaces begin and end
- * anywhere and have an automaton over characters. The cost is linear in the text and flat in the number of phrases.
+ * Many phrases in one pass over a folded text. Words are looked up by their hash, and phrases followed as rows of words.
+ * Phrases in scripts without spaces begin and end anywhere and have an automaton over characters. The cost is linear in
+ * the text and flat in the number of phrases.
  */
 import { type Automaton, compileAutomaton } from './automaton.js'
 import { isUnspaced } from './characters.js'
@@ -15,12 +16,8 @@ export class Phrases {
   readonly #ofWords = new HitList()
   readonly #ofCharacters = new HitList()
 
-  /** @throws RangeError where a phrase has no letter or digit: it would match everywhere */
-  constructor(patterns: readonly Pattern[])
   /** Built by `phraseSteps`. */
-  constructor(parts: PhraseParts)
-  constructor(given: readonly Pattern[] | PhraseParts) {
-    const { vocabulary, tree, unspaced } = 'tree' in given ? given : atOnce(phraseParts(given))
+  constructor({ vocabulary, tree, unspaced }: PhraseParts) {
     this.#vocabulary = vocabulary
     this.#tree = tree
     this.#unspaced = unspaced
@@ -61,12 +58,11 @@ interface PhraseParts {
   unspaced: Automaton | undefined
 }
 
-/** The same step by step, so that whoever is served meanwhile is served between two. */
+/**
+ * Compiles step by step, so that whoever is served meanwhile is served between two; `atOnce` does it in one go.
+ * @throws RangeError where a phrase has no letter or digit: it would match everywhere
+ */
 export function* phraseSteps(patterns: readonly Pattern[]): Generator<void, Phrases> {
-  return new Phrases(yield* phraseParts(patterns))
-}
-
-function* phraseParts(patterns: readonly Pattern[]): Generator<void, PhraseParts> {
   const words = new Map<string, number>()
   const beginnings = new Map<string, number>()
   const number = (map: Map<string, number>, word: string) => {
@@ -96,13 +92,14 @@ function* phraseParts(patterns: readonly Pattern[]): Generator<void, PhraseParts
   yield
   const tree = new PhraseTree(rows, words.size + beginnings.size)
   yield
-  return { vocabulary, tree, unspaced: unspaced.length > 0 ? compileAutomaton(unspaced) : undefined }
+  return new Phrases({ vocabulary, tree, unspaced: unspaced.length > 0 ? compileAutomaton(unspaced) : undefined })
 }
 
 /** About a millisecond. */
 const patternsPerStep = 500
 
-function atOnce<T>(steps: Generator<void, T>): T {
+/** Runs steps to their end. */
+export function atOnce<T>(steps: Generator<void, T>): T {
   let step = steps.next()
   while (!step.done) step = steps.next()
   return step.value

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Folder, foldPhrase, foldText } from '../../src/text/fold.js'
 import { HitList } from '../../src/text/hit-list.js'
-import { Phrases } from '../../src/text/phrases.js'
+import { atOnce, phraseSteps } from '../../src/text/phrases.js'
 
 const foldings: [name: string, text: string, folded: string][] = [
   ['nothing', '', ' '],
@@ -90,7 +90,7 @@ t.test('every character of the planes with letters in two cases folds to what fo
 /** `id:from:to` of every hit, in folded offsets. */
 const hitsOf = (phrases: readonly string[], text: string): string[] => {
   const found = new HitList()
-  const automaton = new Phrases(phrases.map((phrase, id) => ({ phrase, id })))
+  const automaton = atOnce(phraseSteps(phrases.map((phrase, id) => ({ phrase, id }))))
   automaton.scan(new Folder().fold(text), found)
   return Array.from({ length: found.count }, (_, i) => `${found.id[i]}:${found.from[i]}:${found.to[i]}`)
 }
@@ -125,7 +125,7 @@ t.test('the automaton finds whole words, endings and overlapping phrases', async
     ['at both ends', ['a', 'c'], 'a b c', ['0:a', '1:c']]
   ]
   for (const [name, phrases, text, expected] of rows) t.same(wordsOf(phrases, text), expected, name)
-  t.throws(() => new Phrases([{ phrase: '*', id: 0 }]), RangeError)
+  t.throws(() => atOnce(phraseSteps([{ phrase: '*', id: 0 }])), RangeError)
 })
 
 t.test('many rare characters are found as well as few', async (t) => {
