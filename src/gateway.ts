@@ -75,7 +75,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     log,
     bodyLimit: settings.server.bodyLimit,
     chatFault(path, fault, requestId) {
-      const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'] : dialectAt(proxy, path)
+      const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
       return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
     }
   }

@@ -1,14 +1,11 @@
 /** The routes of a configuration: defaults merged in, references checked, one `RouteSettings` each. */
 
-import type { DialectId, RouteSettings } from '../settings.js'
+import { dialects, operationAt } from '../dialects/index.js'
+import { compilePath, parametersOf } from '../dialects/path.js'
+import { dialectIds, type RouteSettings } from '../settings.js'
 import { parseSize } from '../units.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 import type { Fail } from './upstreams.js'
-
-/** Where each dialect's own documentation puts its chat: what is served where no routes are configured. */
-const publishedPaths: Readonly<Record<DialectId, readonly string[]>> = {
-  'openai-chat': ['/v1/chat/completions']
-}
 
 /** What holds where neither a route nor `defaults` says otherwise (CONTRACT section 1). */
 const treatment: Required<FileTreatment> = {
@@ -50,9 +47,10 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
   return withUniqueIds(routes)
 }
 
+/** Where each dialect's own documentation puts its operations: what is served where no routes are configured. */
 function publishedRoutes(): FileRoute[] {
-  return (Object.keys(publishedPaths) as DialectId[]).flatMap((dialect) =>
-    publishedPaths[dialect].map((path) => ({ path, dialect }))
+  return dialectIds.flatMap((dialect) =>
+    dialects[dialect].flatMap(({ paths }) => paths.map((path) => ({ path, dialect })))
   )
 }
 
@@ -107,6 +105,7 @@ export function checkReferences(
     // Without an upstream of its own a route leads to `default`.
     needUpstream([...path, 'upstream'], route.upstream ?? 'default')
     checkTreatment(path, route)
+    checkPath(path, route, fail)
     const before = unmatched.get(route.path)
     if (before !== undefined) {
       fail(
@@ -115,4 +114,30 @@ export function checkReferences(
       )
     } else if (route.match === undefined) unmatched.set(route.path, index)
   })
+}
+
+/** The path on the upstream tells which operation of the dialect it is; parameters are the dialect's own. */
+function checkPath(path: readonly (string | number)[], route: FileRoute, fail: Fail): void {
+  const { dialect } = route
+  const upstreamPath = route.upstream_path ?? route.path
+  const operation = operationAt(dialect, upstreamPath)
+  if (operation === undefined) {
+    const endings = dialects[dialect].map(({ suffix }) => suffix).join(', ')
+    fail([...path, 'upstream_path'], `names no operation of ${dialect} (a path that ends with ${endings})`)
+    return
+  }
+  for (const [name, template] of [
+    ['path', route.path],
+    ['upstream_path', upstreamPath]
+  ] as const) {
+    try {
+      compilePath(template, operation)
+    } catch (error) {
+      fail([...path, name], `has a parameter that is not known: ${(error as Error).message}`)
+      return
+    }
+  }
+  const given = parametersOf(route.path)
+  const missing = parametersOf(upstreamPath).find((name) => !given.includes(name))
+  if (missing !== undefined) fail([...path, 'upstream_path'], `has {${missing}}, which path does not have`)
 }

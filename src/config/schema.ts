@@ -26,7 +26,8 @@ export const formats: Record<string, (text: string) => boolean> = {
   'address-or-cidr': isAddressOrCidr,
   'http-prefix': isHttpPrefix,
   // The edge refuses every other spelling of a path before routing (DESIGN rule 2): a route on one would never match.
-  'route-path': (text) => /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && !ownPath.test(text),
+  'route-path': (text) =>
+    /^(?:\/(?:[A-Za-z0-9_~-]|\{[a-z_]+\})(?:[A-Za-z0-9._~:-]|\{[a-z_]+\})*)+$/.test(text) && !ownPath.test(text),
   'docs-url': (text) => /^\/[A-Za-z0-9._~/-]+$/.test(text) || isHttpPrefix(text)
 }
 
@@ -56,7 +57,8 @@ const choice = <const T extends readonly string[]>(values: T) =>
   Type.Unsafe<T[number]>({ enum: [...values], accepts: values.join(', ') })
 const path = Type.String({
   format: 'route-path',
-  accepts: 'an exact path such as /v1/chat/completions, outside the paths that the gateway answers itself'
+  accepts:
+    'an exact path such as /v1/chat/completions or /v1beta/models/{model}:generateContent, outside the paths that the gateway answers itself'
 })
 /** Names become labels of metrics and keys of objects. */
 const named = <T extends Parameters<typeof Type.Record>[1]>(value: T) =>

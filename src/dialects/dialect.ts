@@ -1,55 +1,46 @@
 /**
- * The contract of a dialect: reads and writes the shapes of one chat API. No network, no policy, no clock.
+ * The contract of a dialect: reads and writes the shapes of one operation of a chat API. No network, no policy, no clock.
  * A new dialect is one file like `openai-chat.ts`, one line in `index.ts`, one test table.
  */
 import type { ChatReply, ChatRequest, JsonObject } from '../chat.js'
 import type { Fault } from '../errors.js'
 import type { DialectId, UpstreamAuth } from '../settings.js'
 import type { Denial } from './denial.js'
-import type { Replacement } from './rewrite.js'
+import type { ReplyStream } from './reply-stream.js'
+
+/** What of a request's meaning stands in its target instead of its body. */
+export interface Target {
+  /** Values of the path's parameters; each matched its pattern. */
+  params: Readonly<Record<string, string>>
+  /** The query string with its question mark, checked against `Dialect.query`, or empty. */
+  query: string
+}
+
+/** How the pieces of a streamed answer are told apart on the wire. */
+export type Framing = 'sse' | 'ndjson' | 'json-array'
 
 /** What an assistant turn written by the gateway itself is made from. */
 export interface TurnFacts {
   denial: Denial
   /** The request as it was judged: names the model, the streaming options. */
   request: JsonObject
+  target: Target
   requestId: string
   /** Seconds since the epoch. */
   created: number
 }
 
-/** One server-sent event, already framed (WHATWG HTML, section 9.2). */
-export interface ServerSentEvent {
-  event?: string | undefined
-  data: string
-}
-
-/** An answer that comes in pieces. Holds what it was given until it is released. */
-export interface ReplyStream {
-  /**
-   * Takes one event.
-   * @returns `end` for the dialect's own end marker, after which nothing is read
-   * @throws Fault `upstream_error` for anything that this dialect does not stream
-   */
-  push(event: ServerSentEvent): 'more' | 'end'
-  /** What is held, assembled, with a little of what was released before it, so that a phrase cut in two is still seen whole. */
-  content(): ChatReply
-  /** Rewrites spans of what `content` gave, wherever their pieces lie. Replacements that lie in released text are left out. */
-  rewrite(replacements: readonly Replacement[]): number
-  /** The frames of what is held, serialised from the objects that were judged; afterwards nothing is held. */
-  release(): string
-  /** True once anything was released. */
-  readonly started: boolean
-  /** Ends the stream in the dialect's own way as filtered, end marker included; what is held is dropped. */
-  filtered(facts: TurnFacts): string
-  /** The dialect's end marker. */
-  end(): string
-}
-
 export interface Dialect {
   readonly id: DialectId
-  /** The published paths, for routes that the configuration leaves out. */
+  /**
+   * What a path on the upstream ends with where it names this operation; tells the operations of one dialect apart. Empty
+   * for a dialect of one operation.
+   */
+  readonly suffix: string
+  /** The published paths, for routes that the configuration leaves out. `{name}` stands for a parameter. */
   readonly paths: readonly string[]
+  /** The pattern of each parameter that paths of this dialect may have, without anchors; none may match a slash. */
+  readonly parameters: Readonly<Record<string, RegExp>>
   /** Explicit pass routes: forwarded with a key and without evaluation. Parameters match `parameter`. */
   readonly passPaths: readonly { path: string; parameter?: RegExp }[]
   /** How an upstream of this dialect takes its credential. */
@@ -64,12 +55,14 @@ export interface Dialect {
   readonly responseHeaders: readonly string[]
 
   /** @throws Fault `validation_error` that names the field */
-  readRequest(body: JsonObject): ChatRequest
+  readRequest(body: JsonObject, target: Target): ChatRequest
   /** @returns undefined where the object is no successful answer of this dialect */
   readReply(body: JsonObject): ChatReply | undefined
   /** Every leaf of an upstream's error. */
   readError(body: JsonObject): ChatReply
-  openStream(): ReplyStream
+  /** How a streamed answer to this target comes, and how it is sent on. */
+  framing(target: Target): Framing
+  openStream(target: Target): ReplyStream
 
   /** The pointer that a client can act on: the message, where the leaf lies in one. */
   offender(pointer: string): string

@@ -1,8 +1,18 @@
-/** Every dialect. A literal list: the compiler holds it equal to `dialectIds`. */
+/** Every dialect with its operations. A literal list: the compiler holds it equal to `dialectIds`. */
 import type { DialectId } from '../settings.js'
 import type { Dialect } from './dialect.js'
 import { openaiChat } from './openai-chat.js'
 
-export const dialects: Readonly<Record<DialectId, Dialect>> = {
-  'openai-chat': openaiChat
+export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
+  'openai-chat': [openaiChat]
+}
+
+/** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */
+export function operationAt(id: DialectId, upstreamPath: string): Dialect | undefined {
+  let best: Dialect | undefined
+  for (const operation of dialects[id]) {
+    if (!upstreamPath.endsWith(operation.suffix)) continue
+    if (best === undefined || operation.suffix.length > best.suffix.length) best = operation
+  }
+  return best
 }

@@ -1,9 +1,10 @@
 /** OpenAI's chat completions, as spoken by api.openai.com, vLLM, llama.cpp, Ollama and most others. */
 import type { Dialect } from './dialect.js'
+import { HeldStream } from './held-stream.js'
 import { names } from './openai-chat/names.js'
 import { forgetTokens, readError, readReply } from './openai-chat/reply.js'
 import { readRequest } from './openai-chat/request.js'
-import { ChatStream } from './openai-chat/stream.js'
+import { ChatStreamShape } from './openai-chat/stream.js'
 import { denied, error, errorFrame, filtered, turn, turnStream } from './openai-chat/write.js'
 
 /** The message, or the place as far as its names are this API's own: a name that a caller made up could be the finding itself. */
@@ -22,7 +23,9 @@ function offender(pointer: string): string {
 
 export const openaiChat: Dialect = {
   id: 'openai-chat',
+  suffix: '',
   paths: ['/v1/chat/completions'],
+  parameters: {},
   // Fine-tuned models are named `ft:base:org:suffix:id`.
   passPaths: [
     { path: '/v1/models' },
@@ -37,7 +40,8 @@ export const openaiChat: Dialect = {
   readRequest,
   readReply,
   readError,
-  openStream: () => new ChatStream(),
+  framing: () => 'sse',
+  openStream: () => new HeldStream(new ChatStreamShape()),
   offender,
   error,
   denied,

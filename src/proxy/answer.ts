@@ -14,6 +14,7 @@ import { andThen, type MaybePromise } from './maybe.js'
 import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
+import { mediaTypes } from './wire.js'
 
 /** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
 const answerNodes = 1_000_000
@@ -22,7 +23,7 @@ const answerNodes = 1_000_000
 export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<Reply> {
   const type = mediaType(answer)
   const ok = answer.status >= 200 && answer.status < 300
-  if (ok && type === 'text/event-stream') return judgeStream(exchange, answer)
+  if (ok && isStreamed(exchange, type)) return judgeStream(exchange, answer)
   // A redirect is not followed: it could lead to a host that is not in the configuration.
   if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
     discard(answer.body)
@@ -159,6 +160,12 @@ function judgeError(exchange: Exchange, body: JsonObject): MaybePromise<Judged> 
     }
     return { body: redactReply(exchange, body, content, evaluation) }
   })
+}
+
+/** By its media type; one that whole answers have too counts where a stream was asked for. */
+function isStreamed({ route, chat, inbound }: Exchange, type: string): boolean {
+  const framing = route.spoken.framing(inbound.target)
+  return type === mediaTypes[framing].received && (framing === 'sse' || chat.stream)
 }
 
 function mediaType({ headers }: UpstreamAnswer): string {

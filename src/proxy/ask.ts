@@ -27,6 +27,8 @@ export interface Question {
   body: Buffer | undefined
   /** Bytes of a whole answer. */
   limit: number
+  /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
+  streamed: string | undefined
   cancel: Cancel
 }
 
@@ -82,11 +84,11 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
-    if (
-      String(headers['content-type'] ?? '')
-        .toLowerCase()
-        .startsWith('text/event-stream')
-    ) {
+    const type = String(headers['content-type'] ?? '').toLowerCase()
+    const { streamed } = this.#question
+    // A failure is read as a whole, whatever it is called.
+    const isStream = status < 300 && streamed !== undefined && type.startsWith(streamed)
+    if (isStream || type.startsWith('text/event-stream')) {
       this.#stream = new Readable({
         read: () => controller.resume(),
         destroy: (error, done) => {

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ChatRequest, JsonObject } from '../chat.js'
 import type { Clock } from '../clock.js'
+import type { Target } from '../dialects/dialect.js'
 import type { Caller } from '../identity/caller.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
@@ -54,8 +55,7 @@ export interface ProxyDeps {
 export interface Inbound {
   entry: PathEntry
   headers: IncomingHttpHeaders
-  /** Query string with its question mark, or empty. */
-  query: string
+  target: Target
   caller: Caller
   requestId: string
   /** Monotonic ms at which the request came. */

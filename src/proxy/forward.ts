@@ -18,13 +18,21 @@ export interface Sending extends Omit<Question, 'headers'> {
 export async function send(upstreams: Upstreams, name: string, sending: Sending): Promise<UpstreamAnswer> {
   const first = upstreams.get(name)
   if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
-  const { method, body, limit, cancel } = sending
+  const { method, body, limit, streamed, cancel } = sending
   const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
   let failure: unknown
   for (const upstream of candidates(upstreams, first)) {
     try {
       const path = upstream.pathOf(sending.path) + sending.query
-      const answer = await ask(upstream, { method, path, headers: sending.headers(upstream), body, limit, cancel })
+      const answer = await ask(upstream, {
+        method,
+        path,
+        headers: sending.headers(upstream),
+        body,
+        limit,
+        streamed,
+        cancel
+      })
       if (Buffer.isBuffer(answer.body)) disarm()
       else answer.body.once('close', disarm)
       return answer

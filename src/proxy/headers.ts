@@ -19,13 +19,14 @@ export function upstreamHeaders(
   client: IncomingHttpHeaders,
   options: {
     requestId: string
-    stream: boolean
+    /** Media type of the answer. */
+    accept: string
     length: number | undefined
     credential: Readonly<Record<string, string>>
   }
 ): Record<string, string> {
   const out: Record<string, string> = {
-    accept: options.stream ? 'text/event-stream' : 'application/json',
+    accept: options.accept,
     // A coding would have to be undone before the answer can be judged.
     'accept-encoding': 'identity',
     'x-request-id': options.requestId

@@ -5,6 +5,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type HttpProxy from 'http-proxy'
+import { fillPath } from '../dialects/path.js'
 import { Fault } from '../errors.js'
 import type { Cancel } from './cancel.js'
 import { candidates, transportFault } from './forward.js'
@@ -12,6 +13,7 @@ import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
 import type { ChatProxy } from './proxy.js'
 import type { Upstream } from './upstreams.js'
+import { acceptFor } from './wire.js'
 
 /** http-proxy sets time-outs on the client's socket; those are the server's business. */
 const standSocket = { destroyed: false, setTimeout() {} }
@@ -30,12 +32,12 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
     for (const upstream of candidates(chat.upstreams, first)) {
       const headers = upstreamHeaders(route.spoken, inbound.headers, {
         requestId: inbound.requestId,
-        stream: request.stream,
+        accept: acceptFor(route.spoken, request.stream, inbound.target),
         length: bytes.length,
         credential: upstream.credential(route.spoken)
       })
       try {
-        const path = upstream.pathOf(route.upstreamPath) + inbound.query
+        const path = upstream.pathOf(fillPath(route.upstreamPath, inbound.target.params)) + inbound.target.query
         const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)
         answer.once('close', disarm)
         return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key }

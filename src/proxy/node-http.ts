@@ -17,7 +17,7 @@ import { proxyTransport } from './http-proxy-transport.js'
 import { isPassPath, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
 import { faultReply } from './reply.js'
-import type { PathEntry } from './routes.js'
+import type { PathEntry, RouteTable } from './routes.js'
 
 export interface NodeGuardOptions {
   chat: ChatProxy
@@ -38,18 +38,19 @@ export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
     // Express keeps the full target here where it has cut a mount path off `url`.
     const target = (req as { originalUrl?: string }).originalUrl ?? req.url ?? ''
     const path = canonicalTarget(target)
-    const entry = path instanceof Fault ? undefined : chat.table.get(path)
+    const found = path instanceof Fault ? undefined : chat.table.find(path)
     const passes =
-      path instanceof Fault ? undefined : [...chat.table.values()].find(({ dialect }) => isPassPath(dialect, path))
+      path instanceof Fault ? undefined : chat.table.entries.find(({ dialect }) => isPassPath(dialect, path))
     // An odd spelling is never left to others: a later handler may well read it as the guarded path.
-    if (entry === undefined && passes === undefined && next !== undefined && !(path instanceof Fault)) return next()
-    void answer(options, transport, req, res, { target, entry, passes: entry === undefined ? passes : undefined })
+    if (found === undefined && passes === undefined && next !== undefined && !(path instanceof Fault)) return next()
+    void answer(options, transport, req, res, { raw: target, found, passes: found === undefined ? passes : undefined })
   }
 }
 
-interface Target {
-  target: string
-  entry: PathEntry | undefined
+interface Asked {
+  /** The raw request target. */
+  raw: string
+  found: ReturnType<RouteTable['find']>
   passes: PathEntry | undefined
 }
 
@@ -58,13 +59,14 @@ async function answer(
   transport: Transport,
   req: IncomingMessage,
   res: ServerResponse,
-  { target, entry, passes }: Target
+  { raw: target, found, passes }: Asked
 ): Promise<void> {
   const { chat } = options
   const { metrics, clock } = chat.deps
+  const entry = found?.entry
   const requestId = options.nextRequestId()
   const started = clock.monotonic()
-  const dialect = (entry ?? passes)?.dialect ?? [...chat.table.values()][0]!.dialect
+  const dialect = (entry ?? passes)?.dialect ?? chat.table.entries[0]!.dialect
   const headers: Record<string, string> = { 'x-request-id': requestId }
   const cancel = cancelOnLeave(res)
   res.once('finish', () =>
@@ -72,7 +74,7 @@ async function answer(
   )
   let reply: Reply | undefined
   try {
-    if (entry === undefined && passes === undefined) throw new Fault('not_found')
+    if (found === undefined && passes === undefined) throw new Fault('not_found')
     const method = entry === undefined ? 'GET' : 'POST'
     if (req.method !== method) throw new Fault('method_not_allowed', { headers: { allow: method } })
     const framing = checkFraming(req)
@@ -92,16 +94,18 @@ async function answer(
     })
     if (admitted instanceof Fault) throw admitted
     if (admitted.limit !== undefined) Object.assign(headers, limitHeaders(admitted.limit))
-    if (entry === undefined) {
+    if (found === undefined) {
       checkQuery({ query: {} }, target)
       const path = target.replace(/\?$/, '')
       reply = await passThrough(chat, { dialect, path, headers: req.headers, requestId, cancel })
     } else {
       const refused = checkBodyHeaders(req.headers)
       if (refused !== undefined) throw refused
-      const query = checkQuery(dialect, target)
-      const bytes = await readBody(req, entry.bodyLimit)
-      const inbound = { entry, headers: req.headers, query, caller: admitted.caller, requestId, started, cancel }
+      const { params } = found
+      const asked = { params, query: checkQuery(dialect, target) }
+      const bytes = await readBody(req, found.entry.bodyLimit)
+      const { caller } = admitted
+      const inbound = { entry: found.entry, headers: req.headers, target: asked, caller, requestId, started, cancel }
       reply = (await guard(chat.deps, inbound, bytes, transport))?.reply
     }
   } catch (error) {

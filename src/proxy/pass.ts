@@ -26,7 +26,7 @@ export async function passThrough(
   proxy: ChatProxy,
   { dialect, path, headers, requestId, cancel }: PassRequest
 ): Promise<Reply> {
-  const entry = [...proxy.table.values()].find((candidate) => candidate.dialect === dialect)
+  const entry = proxy.table.entries.find((candidate) => candidate.dialect === dialect)
   if (entry === undefined) throw new Fault('not_found')
   const answer = await send(proxy.upstreams, catchAll(entry).upstream, {
     method: 'GET',
@@ -35,12 +35,13 @@ export async function passThrough(
     headers: (upstream) =>
       upstreamHeaders(dialect, headers, {
         requestId,
-        stream: false,
+        accept: 'application/json',
         length: undefined,
         credential: upstream.credential(dialect)
       }),
     body: undefined,
     limit: answerLimit,
+    streamed: undefined,
     cancel
   })
   const bytes = await readAll(answer, answerLimit)
@@ -67,7 +68,7 @@ function catchAll({ candidates }: PathEntry): Route {
 
 /** The dialect that clients of a canonical path speak, pass routes included; undefined where no chat route is. */
 export function dialectAt({ table }: ChatProxy, path: string): Dialect | undefined {
-  const entry = table.get(path) ?? [...table.values()].find(({ dialect }) => isPassPath(dialect, path))
+  const entry = table.find(path)?.entry ?? table.entries.find(({ dialect }) => isPassPath(dialect, path))
   return entry?.dialect
 }
 

@@ -7,6 +7,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
+import { routerPath } from '../dialects/path.js'
 import { Fault } from '../errors.js'
 import { callerOf } from '../http/facts.js'
 import { toFault } from '../http/faults.js'
@@ -21,13 +22,15 @@ import type { PathEntry } from './routes.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
 export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
-  for (const entry of proxy.table.values()) {
+  for (const entry of proxy.table.entries) {
     await app.register(async (scope) => registerPath(scope, proxy, entry))
   }
-  const spoken = new Set([...proxy.table.values()].map(({ dialect }) => dialect))
-  for (const dialect of spoken) {
-    await app.register(async (scope) => registerPasses(scope, proxy, dialect))
+  // Two dialects may publish the same list of models: the first of the table answers for both.
+  const passes = new Map<string, Dialect>()
+  for (const { dialect } of proxy.table.entries) {
+    for (const { path } of dialect.passPaths) if (!passes.has(path)) passes.set(path, dialect)
   }
+  for (const [path, dialect] of passes) await app.register(async (scope) => registerPass(scope, proxy, dialect, path))
 }
 
 async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
@@ -46,7 +49,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
   }
   const first = entry.candidates[0]!
   await scope.register(httpProxy, {
-    prefix: path,
+    prefix: routerPath(path, dialect),
     routes: ['/'],
     httpMethods: ['POST'],
     proxyPayloads: false,
@@ -54,7 +57,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     config: { access },
     // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
-    rewritePrefix: first.upstreamPath,
+    rewritePrefix: first.upstreamPath.replaceAll(/[{}]/g, ''),
     // Answered before the registration's own handler, which would work out a destination for its own forwarder (four URLs
     // a request, a twentieth of the proxy's time, measured). `done` is never called, so nothing goes on to that handler.
     preHandler(request, reply, _done) {
@@ -73,12 +76,16 @@ async function handleChat(
   reply: FastifyReply
 ): Promise<void> {
   const { id, started } = request.sluicegate
+  const raw = request.raw.url ?? ''
+  // The router's patterns are the entry's own; what they gave is read once more by the one reader that both edges share.
+  const params = entry.read(raw.split('?', 1)[0]!)
+  if (params === undefined) throw new Fault('not_found')
   const outcome = await guard(
     proxy.deps,
     {
       entry,
       headers: request.raw.headers,
-      query: checkQuery(entry.dialect, request.raw.url ?? ''),
+      target: { params, query: checkQuery(entry.dialect, raw) },
       caller: callerOf(request),
       requestId: id,
       started,
@@ -91,7 +98,7 @@ async function handleChat(
   sendReply(reply, outcome?.reply)
 }
 
-function registerPasses(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect): void {
+function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect, url: string): void {
   answerInDialect(scope, proxy, dialect, 0)
   const access = {
     posture: 'pass' as const,
@@ -99,31 +106,29 @@ function registerPasses(scope: FastifyInstance, proxy: ChatProxy, dialect: Diale
     cost: 0,
     keyHeaders: dialect.keyHeaders
   }
-  for (const { path: url } of dialect.passPaths) {
-    scope.route({
-      method: 'GET',
-      url,
-      exposeHeadRoute: false,
-      config: { access },
-      handler: async (request, reply) => {
-        const target = request.raw.url ?? ''
-        checkQuery({ query: {} }, target)
-        const path = target.replace(/\?$/, '')
-        if (!isPassPath(dialect, path)) throw new Fault('not_found')
-        const cancel = cancelOnLeave(reply.raw)
-        try {
-          const { headers } = request.raw
-          return sendReply(
-            reply,
-            await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, cancel })
-          )
-        } catch (error) {
-          if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
-          throw error
-        }
+  scope.route({
+    method: 'GET',
+    url,
+    exposeHeadRoute: false,
+    config: { access },
+    handler: async (request, reply) => {
+      const target = request.raw.url ?? ''
+      checkQuery({ query: {} }, target)
+      const path = target.replace(/\?$/, '')
+      if (!isPassPath(dialect, path)) throw new Fault('not_found')
+      const cancel = cancelOnLeave(reply.raw)
+      try {
+        const { headers } = request.raw
+        return sendReply(
+          reply,
+          await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, cancel })
+        )
+      } catch (error) {
+        if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
+        throw error
       }
-    })
-  }
+    }
+  })
 }
 
 /** @param reply undefined: the client has left */

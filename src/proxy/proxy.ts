@@ -1,5 +1,6 @@
 /** The proxy of one configuration: route table, upstreams, and the transport over them. A reload makes a new one. */
 import type { Dialect } from '../dialects/dialect.js'
+import { fillPath } from '../dialects/path.js'
 import { invalid } from '../errors.js'
 import type { RouteSettings, UpstreamSettings } from '../settings.js'
 import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
@@ -8,6 +9,7 @@ import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
 import { compileRoutes, type RouteTable } from './routes.js'
 import { closeUpstreams, openUpstreams, type Upstreams } from './upstreams.js'
+import { acceptFor, streamedType } from './wire.js'
 
 export interface ProxySettings {
   routes: readonly RouteSettings[]
@@ -35,17 +37,18 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
     transport({ route, inbound, chat }, { upstream, bytes }) {
       return send(upstreams, upstream, {
         method: 'POST',
-        path: route.upstreamPath,
-        query: inbound.query,
+        path: fillPath(route.upstreamPath, inbound.target.params),
+        query: inbound.target.query,
         headers: (target) =>
           upstreamHeaders(route.spoken, inbound.headers, {
             requestId: inbound.requestId,
-            stream: chat.stream,
+            accept: acceptFor(route.spoken, chat.stream, inbound.target),
             length: bytes.length,
             credential: target.credential(route.spoken)
           }),
         body: bytes,
         limit: deps.answerLimit ?? defaultAnswerLimit,
+        streamed: streamedType(route.spoken, chat.stream, inbound.target),
         cancel: inbound.cancel
       })
     },

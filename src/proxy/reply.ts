@@ -4,9 +4,9 @@ import type { Dialect, TurnFacts } from '../dialects/dialect.js'
 import type { Fault } from '../errors.js'
 import type { Exchange, Reply } from './exchange.js'
 import { headerValue } from './headers.js'
+import { mediaTypes } from './wire.js'
 
 export const jsonType = 'application/json; charset=utf-8'
-export const streamType = 'text/event-stream; charset=utf-8'
 
 /** A fault in the dialect's own shape: what real SDKs read. */
 export function faultReply(dialect: Dialect, fault: Fault, requestId: string): Reply {
@@ -29,11 +29,13 @@ export function denialReply(exchange: Exchange, denial: Denial): Reply {
   }
   const facts = turnFacts(exchange, denial)
   return chat.stream
-    ? { status: 200, headers: { ...refusal, ...streamHeaders }, body: route.spoken.turnStream(facts) }
+    ? { status: 200, headers: { ...refusal, ...streamHeaders(exchange) }, body: route.spoken.turnStream(facts) }
     : { status: 200, headers: { ...refusal, 'content-type': jsonType }, body: JSON.stringify(route.spoken.turn(facts)) }
 }
 
-export const streamHeaders = { 'content-type': streamType, 'cache-control': 'no-cache' }
+export function streamHeaders({ route, inbound }: Exchange): Record<string, string> {
+  return { 'content-type': mediaTypes[route.spoken.framing(inbound.target)].sent, 'cache-control': 'no-cache' }
+}
 
 /** On every refusal, so that a client can drop the message named, and does not send the same again. */
 export function refusalHeaders(code: string, pointer: string | undefined): Record<string, string> {
@@ -45,7 +47,8 @@ export function refusalHeaders(code: string, pointer: string | undefined): Recor
 }
 
 export function turnFacts({ deps, inbound, body }: Exchange, denial: Denial): TurnFacts {
-  return { denial, request: body, requestId: inbound.requestId, created: Math.floor(deps.clock.now() / 1000) }
+  const { requestId, target } = inbound
+  return { denial, request: body, target, requestId, created: Math.floor(deps.clock.now() / 1000) }
 }
 
 /** Names, numbers and ids of the verdict; never a text. */

@@ -32,7 +32,7 @@ export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer)
   const { entry } = inbound
   const body = parseJson(decoded)
   if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
-  const chat = entry.dialect.readRequest(body)
+  const chat = entry.dialect.readRequest(body, inbound.target)
   const route = chooseRoute(entry, chat.model)
   if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
   const { context, texts } = readContext(inbound, route, chat.metadata)

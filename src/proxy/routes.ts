@@ -1,7 +1,8 @@
-/** The route table: exact path → the routes that share it, chosen by the request's model. Compiled once per load. */
+/** The route table: path → the routes that share it, chosen by the request's model. Compiled once per load. */
 
 import type { Dialect } from '../dialects/dialect.js'
-import { dialects } from '../dialects/index.js'
+import { operationAt } from '../dialects/index.js'
+import { compilePath, type PathParameters, parametersOf } from '../dialects/path.js'
 import { Fault } from '../errors.js'
 import type { RouteSettings } from '../settings.js'
 
@@ -14,20 +15,28 @@ export interface Route extends RouteSettings {
 
 /** All routes of one path. They speak one dialect, so that a body is read before its route is chosen. */
 export interface PathEntry {
+  /** As it is configured, parameters in braces. */
   readonly path: string
+  /** Reads a canonical path. */
+  readonly read: (path: string) => PathParameters | undefined
   readonly dialect: Dialect
   readonly candidates: readonly Route[]
   /** The widest of the candidates': what may be read before the model is known. */
   readonly bodyLimit: number
 }
 
-export type RouteTable = ReadonlyMap<string, PathEntry>
+export interface RouteTable {
+  readonly entries: readonly PathEntry[]
+  /** The entry of a canonical path, with the values of the path's parameters. */
+  find(path: string): { entry: PathEntry; params: PathParameters } | undefined
+}
 
-/** @throws Error where two routes of one path speak different dialects */
+/** @throws Error where two routes of one path speak different dialects, or a path names no operation of its dialect */
 export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
-  const table = new Map<string, { path: string; dialect: Dialect; candidates: Route[]; bodyLimit: number }>()
+  const table = new Map<string, PathEntry & { candidates: Route[]; bodyLimit: number }>()
   for (const settings of routes) {
-    const dialect = dialects[settings.dialect]
+    const dialect = operationAt(settings.dialect, settings.upstreamPath)
+    if (dialect === undefined) throw new Error(`routes: ${settings.upstreamPath} is no path of ${settings.dialect}`)
     const route: Route = {
       ...settings,
       spoken: dialect,
@@ -36,7 +45,8 @@ export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
     }
     const entry = table.get(settings.path)
     if (entry === undefined) {
-      table.set(settings.path, { path: settings.path, dialect, candidates: [route], bodyLimit: settings.bodyLimit })
+      const { path, bodyLimit } = settings
+      table.set(path, { path, read: compilePath(path, dialect), dialect, candidates: [route], bodyLimit })
     } else if (entry.dialect !== dialect) {
       throw new Error(`routes: ${settings.path} is bound to ${entry.dialect.id} and to ${dialect.id}`)
     } else {
@@ -44,8 +54,23 @@ export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
       entry.bodyLimit = Math.max(entry.bodyLimit, settings.bodyLimit)
     }
   }
-  return table
+  const entries = [...table.values()]
+  const templated = entries.filter(({ path }) => parametersOf(path).length > 0)
+  return {
+    entries,
+    find(path) {
+      const exact = table.get(path)
+      if (exact !== undefined) return { entry: exact, params: noParameters }
+      for (const entry of templated) {
+        const params = entry.read(path)
+        if (params !== undefined) return { entry, params }
+      }
+      return undefined
+    }
+  }
 }
+
+const noParameters: PathParameters = {}
 
 /** The first route that takes the model; a 404 where none does. */
 export function chooseRoute(entry: PathEntry, model: string | undefined): Route {

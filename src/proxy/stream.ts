@@ -4,7 +4,9 @@
  * else ends the stream in the dialect's own way and aborts the upstream. `window` behaves as `full`.
  */
 import { Readable } from 'node:stream'
-import type { ReplyStream, ServerSentEvent } from '../dialects/dialect.js'
+import type { Framing } from '../dialects/dialect.js'
+import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
+import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
@@ -12,8 +14,8 @@ import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { discard, transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
-import { readEvents } from './sse.js'
 import { denialOf, redactions } from './verdict.js'
+import { readWire } from './wire.js'
 
 const defaultHoldBytes = 1024 * 1024
 
@@ -27,7 +29,7 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
   }
   const frames = relay(exchange, answer)
   const first = await frames.next()
-  const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders)
+  const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders(exchange))
   addVerdictHeaders(headers, exchange, exchange.requestVerdict)
   const reply: Reply = { status: answer.status, headers, body: first.value }
   if (first.done) return reply
@@ -47,14 +49,17 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
   const body = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
   const budget = deps.holdBytes ?? defaultHoldBytes
   const passes = route.output === 'off' || route.mode === 'observe'
-  const stream = route.spoken.openStream()
+  const framing = route.spoken.framing(inbound.target)
+  const stream = route.spoken.openStream(inbound.target)
   let held = 0
+  let count = 0
   let firstAt: number | undefined
   let ended = false
   if (route.output === 'off') deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   try {
-    for await (const event of readEvents(body)) {
+    for await (const event of readWire(framing, body)) {
       firstAt ??= deps.clock.monotonic()
+      count++
       if (answer.key !== undefined && event.data.includes(answer.key)) {
         throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
       }
@@ -63,24 +68,23 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
         break
       }
       held += event.data.length
-      if (passes) yield rawFrame(event)
+      if (passes) yield rawFrame(framing, event, count === 1)
       else gauge.inc(event.data.length)
       if (held < budget) continue
-      const stopped = await settle(exchange, stream)
-      if (stopped !== undefined) return stopped
+      const { stopped, text } = await settle(exchange, stream)
+      if (stopped) return text
       if (!passes) gauge.dec(held)
       held = 0
-      const text = stream.release()
       if (!passes) {
         if (!exchange.streaming) deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
         exchange.streaming = true
         yield text
       }
     }
-    if (!ended) throw new Fault('upstream_error', { internal: 'the stream ended without its end marker' })
-    const stopped = await settle(exchange, stream)
-    if (stopped !== undefined) return stopped
-    const text = stream.release()
+    if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
+    ended = true
+    const { stopped, text } = await settle(exchange, stream)
+    if (stopped) return text
     if (!exchange.streaming && firstAt !== undefined && !passes) {
       deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
     }
@@ -98,27 +102,34 @@ async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerato
 
 /**
  * Judges what is held.
- * @returns the frames that end the stream where it must not go on; undefined where what is held may leave
+ * @returns the frames that may leave; where `stopped`, those that end the stream, which must not go on
  */
-async function settle(exchange: Exchange, stream: ReplyStream): Promise<string | undefined> {
+async function settle(exchange: Exchange, stream: ReplyStream): Promise<{ stopped: boolean; text: string }> {
   const { route } = exchange
-  if (route.output === 'off') return undefined
+  const leave = (replacements: readonly Replacement[]) => {
+    const { frames, redacted } = stream.release(undefined, replacements)
+    exchange.redacted += redacted
+    return { stopped: false, text: frames }
+  }
+  if (route.output === 'off') return leave([])
   const content = stream.content()
   const evaluation = await judgeContent(exchange, content)
-  if (evaluation === undefined || route.mode === 'observe') return undefined
+  if (evaluation === undefined || route.mode === 'observe') return leave([])
   const { decision } = evaluation
   switch (decision) {
     case 'permit':
-      exchange.redacted += stream.rewrite(redactions(exchange, content, evaluation))
-      return undefined
+      return leave(redactions(exchange, content, evaluation))
     case 'forbid':
-      return stream.filtered(turnFacts(exchange, denialOf(exchange, 'forbid', 'answer', content, evaluation)))
+      return {
+        stopped: true,
+        text: stream.filtered(turnFacts(exchange, denialOf(exchange, 'forbid', 'answer', content, evaluation)))
+      }
     case 'divert':
     case 'depends': {
       const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(content.parts))
       const facts = turnFacts(exchange, denial)
       // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
-      return stream.started ? stream.filtered(facts) : route.spoken.turnStream(facts)
+      return { stopped: true, text: stream.started ? stream.filtered(facts) : route.spoken.turnStream(facts) }
     }
     default:
       decision satisfies never
@@ -126,7 +137,10 @@ async function settle(exchange: Exchange, stream: ReplyStream): Promise<string |
   }
 }
 
-/** An event as it came, framed anew: only its data, which is what clients of these APIs read. */
-function rawFrame({ data }: ServerSentEvent): string {
-  return `data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+/** An event as it came, framed anew. */
+function rawFrame(framing: Framing, { event, data }: WireEvent, isFirst: boolean): string {
+  if (framing === 'ndjson') return `${data}\n`
+  if (framing === 'json-array') return `${isFirst ? '[' : ',\r\n'}${data}`
+  const name = event === undefined ? '' : `event: ${event}\n`
+  return `${name}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
 }

@@ -7,34 +7,38 @@ import { pointerSegments, type Replacement, rewriteTree, splice } from '../../sr
 import { type ErrorCode, errorTable, Fault } from '../../src/errors.js'
 import { dialectIds } from '../../src/settings.js'
 
-const dialect = dialects['openai-chat']
+const dialect = dialects['openai-chat'][0]
+const target = { params: {}, query: '' }
 
 t.test('every dialect of the settings is registered under its id', async (t) => {
   t.same(Object.keys(dialects), [...dialectIds])
-  for (const id of dialectIds) t.equal(dialects[id].id, id)
+  for (const id of dialectIds) for (const operation of dialects[id]) t.equal(operation.id, id)
 })
 
 t.test('roles, pointers and runs that a model reads as one', async (t) => {
-  const { parts, joined, model, stream } = dialect.readRequest({
-    model: 'm',
-    stream: true,
-    messages: [
-      { role: 'developer', content: 'd' },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'a' },
-          { type: 'text', text: 'b' }
-        ]
-      },
-      { role: 'user', content: 'c' },
-      { role: 'assistant', content: 'e' },
-      { role: 'tool', tool_call_id: 'call', content: 'f' },
-      { role: 'user', content: 'g' }
-    ],
-    tools: [{ type: 'function', function: { name: 'look', description: 'h' } }],
-    metadata: { 'a/b~c': 'v' }
-  })
+  const { parts, joined, model, stream } = dialect.readRequest(
+    {
+      model: 'm',
+      stream: true,
+      messages: [
+        { role: 'developer', content: 'd' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'a' },
+            { type: 'text', text: 'b' }
+          ]
+        },
+        { role: 'user', content: 'c' },
+        { role: 'assistant', content: 'e' },
+        { role: 'tool', tool_call_id: 'call', content: 'f' },
+        { role: 'user', content: 'g' }
+      ],
+      tools: [{ type: 'function', function: { name: 'look', description: 'h' } }],
+      metadata: { 'a/b~c': 'v' }
+    },
+    target
+  )
   t.equal(model, 'm')
   t.equal(stream, true)
   const at = (pointer: string) =>
@@ -76,7 +80,7 @@ t.test('whatever stands in a request or an answer is seen, unless it is a word o
         other: d,
         response_format: b
       } as JsonObject
-      return seen(dialect.readRequest(body).parts, body)
+      return seen(dialect.readRequest(body, target).parts, body)
     })
   )
   fc.assert(
@@ -94,7 +98,7 @@ t.test('whatever stands in a request or an answer is seen, unless it is a word o
 t.test('a stream cut into increments anywhere is assembled to the same texts', async (t) => {
   fc.assert(
     fc.property(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 }), (pieces) => {
-      const stream = dialect.openStream()
+      const stream = dialect.openStream(target)
       for (const content of pieces) {
         const delta = { content, tool_calls: [{ index: 3, function: { arguments: content } }] }
         stream.push({ data: JSON.stringify({ id: 'x', choices: [{ index: 1, delta }] }) })
@@ -107,7 +111,7 @@ t.test('a stream cut into increments anywhere is assembled to the same texts', a
       )
     })
   )
-  const stream = dialect.openStream()
+  const stream = dialect.openStream(target)
   t.equal(stream.push({ data: '[DONE]' }), 'end')
   for (const [data, event] of [
     ['{"error":{"message":"x"}}'],

@@ -3,7 +3,7 @@
  * Shapes: platform.openai.com/docs/api-reference/chat and learn.microsoft.com/azure/ai-services/openai/concepts/content-filter.
  */
 import type { Json, JsonObject } from '../../chat.js'
-import { Fault } from '../../errors.js'
+import type { Fault } from '../../errors.js'
 import type { Category } from '../../policy/evaluation.js'
 import { type Denial, denialTable, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
@@ -191,8 +191,4 @@ export function filteredStream(open: readonly number[], begun: boolean, facts: T
 
 export function errorFrame(fault: Fault, requestId: string): string {
   return frame(error(fault, requestId))
-}
-
-export function unreadable(internal: string): Fault {
-  return new Fault('upstream_error', { internal })
 }
