@@ -108,6 +108,14 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     fail: (reason: string) => failVariable('SLUICEGATE_DATABASE_URL', reason)
   }
   const chosenStorage = environment.databaseUrl === undefined ? fromFile : fromVariable
+  const storageAt = storageUrl(chosenStorage) ?? `sqlite:${join(dataDir, 'sluicegate.db')}`
+  // A key made here would be another one on every node, and what one node sealed no other could read.
+  if (storageAt.startsWith('postgres') && environment.dataKey === undefined) {
+    failVariable(
+      'SLUICEGATE_DATA_KEY',
+      'is not set, and nodes share a PostgreSQL (32 bytes in base64, the same for all)'
+    )
+  }
   refuseUnsupported(config, environment, fail, failVariable)
 
   const routes = compileRoutes(config, bodyLimit)
@@ -129,7 +137,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       port: environment.opsPort ?? ops.port ?? 9464
     },
     storage: {
-      url: storageUrl(chosenStorage) ?? `sqlite:${join(dataDir, 'sluicegate.db')}`,
+      url: storageAt,
       staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number
     },
     dataDir,
@@ -182,9 +190,9 @@ function storageUrl({
   if (url === undefined || url === 'memory:') return url
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(url)?.[1]
   if (path !== undefined && path !== ':memory:') return `sqlite:${resolve(base, path)}`
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return url
   // Never the URL itself: it may hold a password.
-  if (/^postgres(?:ql)?:/.test(url)) fail('names PostgreSQL, which this version does not support (sqlite:<path>)')
-  else fail('is not valid (sqlite:<path>, or memory: to keep nothing)')
+  fail('is not valid (sqlite:<path>, postgres://user:password@host:port/database, or memory: to keep nothing)')
   return undefined
 }
 

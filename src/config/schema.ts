@@ -210,7 +210,10 @@ export const FileSchema = Type.Object(
     ),
     ops: Type.Optional(Type.Object({ host: Type.Optional(host), port: Type.Optional(port) }, closed)),
     storage: Type.Optional(
-      Type.Object({ url: Type.Optional(text('sqlite:<path>')), stale_keys: Type.Optional(duration) }, closed)
+      Type.Object(
+        { url: Type.Optional(text('sqlite:<path> or postgres://…')), stale_keys: Type.Optional(duration) },
+        closed
+      )
     ),
     redis: Type.Optional(Type.Object({ url: Type.Optional(text('redis://…')) }, closed)),
     docs_url: Type.Optional(

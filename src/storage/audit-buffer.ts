@@ -1,5 +1,5 @@
 /** Group commit for the audit, the same for every store: rows wait at most 100 ms and then commit together. */
-import type { AuditRow, AuditStore } from './contracts.js'
+import type { AuditRow, AuditStore } from './audit-store.js'
 
 const groupMs = 100
 /** After a failed commit the next try waits longer, so that a dead disk is not hammered ten times a second. */

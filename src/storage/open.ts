@@ -1,10 +1,11 @@
 /** From a URL to a storage. */
 import type { Storage } from './contracts.js'
 import { createMemoryStorage } from './memory/storage.js'
+import { openPostgres } from './postgres/open.js'
 import { openSqlite } from './sqlite/open.js'
 
 export interface OpenOptions {
-  /** `sqlite:<path>`, or `memory:` for a storage that ends with the process. */
+  /** `sqlite:<path>`, `postgres://…`, or `memory:` for a storage that ends with the process. */
   url: string
   /** Where to say that audit rows could not be committed yet (a pino logger fits). */
   log?: { error(details: object, message: string): void } | undefined
@@ -12,6 +13,7 @@ export interface OpenOptions {
 
 /** @throws an Error in words that an operator can act on */
 export async function openStorage({ url, log }: OpenOptions): Promise<Storage> {
+  const auditWaits = (error: unknown) => log?.error({ err: error }, 'audit rows wait: the storage does not take them')
   if (url === 'memory:') return createMemoryStorage()
   if (url.startsWith('sqlite:')) {
     // `sqlite:///var/x.db`, as other tools write it, means the same file as `sqlite:/var/x.db`.
@@ -19,12 +21,10 @@ export async function openStorage({ url, log }: OpenOptions): Promise<Storage> {
     if (path === '' || path === ':memory:') {
       throw new Error('storage.url: sqlite: needs the path of a file; memory: keeps nothing')
     }
-    return openSqlite(path, (error) => log?.error({ err: error }, 'audit rows wait: the storage does not take them'))
+    return openSqlite(path, auditWaits)
   }
-  if (/^postgres(ql)?:/.test(url)) {
-    throw new Error('storage.url: PostgreSQL is not supported by this version; use sqlite:<path>')
-  }
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, auditWaits)
   // Only the scheme is named: a URL may hold a password.
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
-  throw new Error(`storage.url: must begin with sqlite: or be memory: (found ${scheme})`)
+  throw new Error(`storage.url: must begin with sqlite: or postgres:, or be memory: (found ${scheme})`)
 }

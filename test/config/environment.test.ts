@@ -103,11 +103,11 @@ t.test('the environment comes before the file, that before the defaults, and an 
     [{ SLUICEGATE_BOOTSTRAP_KEY_FILE: 'empty' }, 'SLUICEGATE_BOOTSTRAP_KEY_FILE: names a file that is empty'],
     [
       { SLUICEGATE_DATABASE_URL: 'postgres://u:canary@h/d' },
-      'SLUICEGATE_DATABASE_URL: names PostgreSQL, which this version does not support (sqlite:<path>)'
+      'SLUICEGATE_DATA_KEY: is not set, and nodes share a PostgreSQL (32 bytes in base64, the same for all)'
     ],
     [
       { SLUICEGATE_DATABASE_URL_FILE: 'secret' },
-      'SLUICEGATE_DATABASE_URL: is not valid (sqlite:<path>, or memory: to keep nothing)'
+      'SLUICEGATE_DATABASE_URL: is not valid (sqlite:<path>, postgres://user:password@host:port/database, or memory: to keep nothing)'
     ],
     [
       { SLUICEGATE_REDIS_URL: 'redis://:canary@h' },

@@ -287,5 +287,4 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
     storage.audit.append({ at: t0, kind: 'test', account: null, keyId: null, data: {} })
     await t.rejects(storage.audit.flush(), gone)
   })
-  t.end()
 }

@@ -1,20 +1,28 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openStorage } from '../../src/storage/open.js'
+import { createDatabase, emptyDatabase, noPostgres } from '../support/services.js'
 import { constitutionSuite } from './constitution-suite.js'
 import { storageSuite } from './storage-suite.js'
 
-for (const [name, url] of [
-  ['memory', () => 'memory:'],
-  ['sqlite', (t: Test) => `sqlite:${join(t.testdir(), 'data', 'test.db')}`]
-] as const) {
-  t.test(name, (t) => {
-    const open = async (t: Test) => {
-      const storage = await openStorage({ url: url(t) })
-      t.teardown(() => storage.close())
-      return storage
-    }
-    storageSuite(t, open)
-    constitutionSuite(t, open)
-  })
+function suites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
+  const open = async (t: Test) => {
+    const storage = await openStorage({ url: await newUrl(t) })
+    t.teardown(() => storage.close())
+    return storage
+  }
+  storageSuite(t, open)
+  constitutionSuite(t, open)
 }
+
+t.test('memory', async (t) => suites(t, () => 'memory:'))
+
+t.test('sqlite', async (t) => suites(t, (t) => `sqlite:${join(t.testdir(), 'data', 'test.db')}`))
+
+t.test('postgres', { skip: noPostgres }, async (t) => {
+  const url = await createDatabase(t)
+  suites(t, async () => {
+    await emptyDatabase(url)
+    return url
+  })
+})

@@ -106,7 +106,7 @@ t.test('what cannot be opened is named, with the reason', async (t) => {
     [`sqlite:${unreadable}`, /gate\.db cannot be opened/],
     ['sqlite:', /path of a file/],
     ['sqlite::memory:', /path of a file/],
-    ['postgres://user:hunter2@db/gate', /PostgreSQL is not supported by this version/],
+    ['postgres://user:hunter2@127.0.0.1:1/gate', /postgres:\/\/127\.0\.0\.1:1\/gate cannot be opened: .*ECONNREFUSED/],
     ['mysql://user:hunter2@db/gate', /found mysql:/],
     ['/var/lib/gate.db', /no scheme/]
   ]

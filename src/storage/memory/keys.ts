@@ -1,6 +1,7 @@
 /** Keys in this process: for tests, and for programs that embed the gateway and keep no data. */
-import type { KeyRow, KeyStore } from '../contracts.js'
+
 import { Conflict } from '../failure.js'
+import type { KeyRow, KeyStore } from '../key-store.js'
 
 export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>): KeyStore {
   const rows = new Map<string, KeyRow>()

@@ -1,5 +1,5 @@
 /** Reviews in this process. */
-import type { ReviewRow, ReviewStore, ReviewSubject } from '../contracts.js'
+import type { ReviewRow, ReviewStore, ReviewSubject } from '../review-store.js'
 
 export function createMemoryReviews(call: <T>(work: () => T) => Promise<T>): ReviewStore {
   const rows = new Map<string, ReviewRow>()

@@ -1,33 +1,20 @@
 /** Constitutions in SQL, for every dialect that Kysely speaks. */
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import {
   type ConstitutionActivation,
-  type ConstitutionRow,
-  type ConstitutionState,
   type ConstitutionStore,
   type ConstitutionVersion,
   type NewConstitution,
   nextVersion
 } from '../constitution-store.js'
 import { storageCall } from '../failure.js'
-import type { ActivationsTable, ConstitutionsTable, Database, VersionsTable } from './tables.js'
+import { fromRow, toActivation, toState, toVersion, versionColumns } from './tables/constitutions.js'
+import type { Database } from './tables.js'
+import type { Write } from './write.js'
 
-/** All but the text, which is long and which a list does not show. */
-const versionColumns = [
-  'account',
-  'name',
-  'version',
-  'declared',
-  'digest',
-  'length',
-  'origin',
-  'note',
-  'created_at',
-  'created_by'
-] as const
-
-export function createSqlConstitutions(db: Database): ConstitutionStore {
-  const write = <T>(work: (db: Database) => Promise<T>): Promise<T> => storageCall(() => db.transaction().execute(work))
+export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): ConstitutionStore {
+  // In turn: what is numbered by what stands before, and `revision`, which must not see a later activation first.
+  const write: Write = (work) => writeInAnyOrder(work, 'constitutions')
 
   const statesOf = (db: Database, account: string, name?: string) => {
     const query = db.selectFrom('constitutions').selectAll().where('account', '=', account).orderBy('name')
@@ -168,35 +155,4 @@ export function createSqlConstitutions(db: Database): ConstitutionStore {
         return seq ?? 0
       })
   }
-}
-
-function fromRow(row: ConstitutionRow): VersionsTable {
-  const { createdAt, createdBy, ...same } = row
-  return { ...same, created_at: createdAt, created_by: createdBy }
-}
-
-function toVersion(row: Pick<VersionsTable, (typeof versionColumns)[number]>): ConstitutionVersion {
-  const { account, name, version, declared, digest, length, origin, note } = row
-  const { created_at: createdAt, created_by: createdBy } = row
-  return { account, name, version, declared, digest, length, origin, note, createdAt, createdBy }
-}
-
-function toState(row: Selectable<ConstitutionsTable>): ConstitutionState {
-  const { account, name, versions, latest, active } = row
-  return {
-    account,
-    name,
-    versions,
-    latest,
-    active,
-    activatedOrigin: row.activated_origin,
-    activatedAt: row.activated_at,
-    activatedBy: row.activated_by,
-    fileDigest: row.file_digest
-  }
-}
-
-function toActivation(row: Selectable<ActivationsTable>): ConstitutionActivation {
-  const { seq, account, name, from_version: from, to_version: to, at, by, origin } = row
-  return { seq, account, name, from, to, at, by, origin }
 }

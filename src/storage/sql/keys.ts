@@ -1,10 +1,15 @@
 /** Keys in SQL, for every dialect that Kysely speaks. */
-import type { KeyRow, KeyStore } from '../contracts.js'
-import { Conflict, storageCall } from '../failure.js'
-import { type Database, fromKey, toKey } from './tables.js'
+import { sql } from 'kysely'
+import { storageCall } from '../failure.js'
+import type { KeyRow, KeyStore } from '../key-store.js'
+import { fromKey, toKey } from './tables/keys.js'
+import type { Database } from './tables.js'
+import type { Write } from './write.js'
 
-/** @param isConflict tells a violated unique index from every other error of the driver */
-export function createSqlKeys(db: Database, isConflict: (error: unknown) => boolean): KeyStore {
+/** Two parameters each, well below the bound of one statement. */
+const rowsPerUpdate = 100
+
+export function createSqlKeys(db: Database, write: Write): KeyStore {
   async function insert(db: Database, row: KeyRow): Promise<void> {
     await db
       .insertInto('accounts')
@@ -12,17 +17,6 @@ export function createSqlKeys(db: Database, isConflict: (error: unknown) => bool
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute()
     await db.insertInto('keys').values(fromKey(row)).execute()
-  }
-
-  /** A write in one transaction: all of it or nothing. */
-  function write<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    return storageCall(async () => {
-      try {
-        return await db.transaction().execute(work)
-      } catch (error) {
-        throw isConflict(error) ? new Conflict('key id or prefix is taken', { cause: error }) : error
-      }
-    })
   }
 
   async function isEmpty(db: Database): Promise<boolean> {
@@ -40,7 +34,7 @@ export function createSqlKeys(db: Database, isConflict: (error: unknown) => bool
         if (!(await isEmpty(db))) return false
         await insert(db, row)
         return true
-      }),
+      }, 'first key'),
 
     isEmpty: () => storageCall(() => isEmpty(db)),
 
@@ -97,13 +91,17 @@ export function createSqlKeys(db: Database, isConflict: (error: unknown) => bool
 
     touch: (uses) =>
       write(async (db) => {
-        for (const [keyId, at] of uses) {
-          await db
-            .updateTable('keys')
-            .set({ last_used_at: at })
-            .where('key_id', '=', keyId)
-            .where((is) => is.or([is('last_used_at', 'is', null), is('last_used_at', '<', at)]))
-            .execute()
+        // In one order, so that two processes that store the uses of the same keys do not wait for each other.
+        const rows = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
+        for (let i = 0; i < rows.length; i += rowsPerUpdate) {
+          const values = rows
+            .slice(i, i + rowsPerUpdate)
+            .map(([keyId, at]) => sql`(cast(${keyId} as text), cast(${at} as bigint))`)
+          await sql`
+            with used(id, used_at) as (values ${sql.join(values)})
+            update keys set last_used_at = used.used_at from used
+            where keys.key_id = used.id and (keys.last_used_at is null or keys.last_used_at < used.used_at)
+          `.execute(db)
         }
       })
   }

@@ -1,9 +1,11 @@
 /** Reviews in SQL, for every dialect that Kysely speaks. */
-import type { ReviewStore, ReviewSubject } from '../contracts.js'
 import { storageCall } from '../failure.js'
-import { type Database, fromReview, toReview } from './tables.js'
+import type { ReviewStore, ReviewSubject } from '../review-store.js'
+import { fromReview, toReview } from './tables/reviews.js'
+import type { Database } from './tables.js'
+import type { Write } from './write.js'
 
-export function createSqlReviews(db: Database): ReviewStore {
+export function createSqlReviews(db: Database, write: Write): ReviewStore {
   const ofSubject = (db: Database, subject: ReviewSubject) =>
     db
       .selectFrom('reviews')
@@ -14,8 +16,6 @@ export function createSqlReviews(db: Database): ReviewStore {
       .where('route', '=', subject.route)
       .where('digest', '=', subject.digest)
       .orderBy('review_id', 'desc')
-
-  const write = <T>(work: (db: Database) => Promise<T>): Promise<T> => storageCall(() => db.transaction().execute(work))
 
   return {
     open: (row) =>
@@ -28,7 +28,7 @@ export function createSqlReviews(db: Database): ReviewStore {
         if (same) return { reviewId: same.review_id, created: false }
         await db.insertInto('reviews').values(fromReview(row)).execute()
         return { reviewId: row.reviewId, created: true }
-      }),
+      }, `review ${row.digest}`),
 
     get: (account, reviewId) =>
       storageCall(async () => {

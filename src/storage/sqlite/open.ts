@@ -4,7 +4,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import type { Storage } from '../contracts.js'
-import { openSqlStorage, type SqlDialectFacts } from '../sql/storage.js'
+import type { SqlDialect } from '../sql/dialect.js'
+import { migrate } from '../sql/migrate.js'
+import { createSqlStorage } from '../sql/storage.js'
 import type { Tables } from '../sql/tables.js'
 import { blockingWaitMs, whileBusy } from './busy.js'
 import { embeddedDialect } from './dialect.js'
@@ -12,8 +14,17 @@ import { embeddedDialect } from './dialect.js'
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html */
 const conflictCodes = new Set([1555, 2067])
 
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && conflictCodes.has(Number(error.errcode))
+const sqlite: SqlDialect = {
+  columns: {
+    text: 'text',
+    bytes: 'blob',
+    counter: 'integer',
+    countsUp: (column) => column.primaryKey().autoIncrement()
+  },
+  isConflict: (error) => error instanceof Error && 'errcode' in error && conflictCodes.has(Number(error.errcode)),
+  isVictim: () => false,
+  // A transaction takes the write lock when it begins (`dialect.ts`): they are one at a time already.
+  async waitTurn() {}
 }
 
 function openFile(path: string): InstanceType<typeof DatabaseSync> {
@@ -41,8 +52,8 @@ export async function openSqlite(path: string, onAuditFailure: (error: unknown) 
     // Others may be starting on the same new file: turning to WAL and creating tables take the lock too.
     const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))) })
     kysely = db
-    const facts: SqlDialectFacts = { columns: { bytes: 'blob', counter: 'integer' }, isConflict, onAuditFailure }
-    return await whileBusy(() => openSqlStorage(db, facts))
+    await whileBusy(() => migrate(db, sqlite.columns))
+    return createSqlStorage(db, sqlite, onAuditFailure)
   } catch (error) {
     await kysely?.destroy()
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error

@@ -1,0 +1,14 @@
+import { Migrator } from 'kysely'
+import { unavailable } from '../failure.js'
+import type { ColumnTypes } from './dialect.js'
+import { migrations } from './migrations/index.js'
+import type { Database } from './tables.js'
+
+/** Brings the tables to the newest form; several processes may start at once. @returns the names of what was done */
+export async function migrate(db: Database, types: ColumnTypes): Promise<string[]> {
+  const list = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, migration(types)]))
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => list } })
+  const { error, results = [] } = await migrator.migrateToLatest()
+  if (error) throw unavailable(error)
+  return results.map(({ migrationName }) => migrationName)
+}

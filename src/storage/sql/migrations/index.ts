@@ -1,0 +1,17 @@
+/**
+ * Every change of the tables, in order, as a literal list: a release adds an entry and never edits one that was
+ * released. What SQLite and PostgreSQL have no common name for, the dialect names.
+ */
+import type { Migration } from 'kysely'
+import type { ColumnTypes } from '../dialect.js'
+import { keys } from './001-keys.js'
+import { reviews } from './002-reviews.js'
+import { audit } from './003-audit.js'
+import { constitutions } from './004-constitutions.js'
+
+export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
+  '001-keys': keys,
+  '002-reviews': reviews,
+  '003-audit': audit,
+  '004-constitutions': constitutions
+}
