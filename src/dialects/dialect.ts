@@ -54,6 +54,9 @@ export interface Dialect {
   /** Response headers of this dialect, lower case, that are forwarded as given. */
   readonly responseHeaders: readonly string[]
 
+  /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
+  readonly hasTurns: boolean
+
   /** @throws Fault `validation_error` that names the field */
   readRequest(body: JsonObject, target: Target): ChatRequest
   /** @returns undefined where the object is no successful answer of this dialect */

@@ -2,6 +2,7 @@
  * The generic walk: whatever a dialect does not know by name is still read, leaf by leaf and key by key, so that a field
  * added to an API tomorrow is judged today.
  */
+import { isUtf8 } from 'node:buffer'
 import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../chat.js'
 import { invalid } from '../errors.js'
 import { isObject, pointerSegment } from './rewrite.js'
@@ -88,6 +89,11 @@ export class Collector implements ChatContent {
     }
   }
 
+  /** Encrypted state that an API hands out and takes back (signatures): no text, as long as it looks like it. */
+  opaque(role: Role, value: Json | undefined, pointer: string): void {
+    if (typeof value !== 'string' || !isCiphertext(value)) this.walk(role, value, pointer)
+  }
+
   /** A media object: its bytes are media, its captions, names and addresses are text. */
   mediaObject(kind: Media['kind'], role: Role, value: Json | undefined, pointer: string): void {
     this.media.push({ pointer, kind })
@@ -119,6 +125,24 @@ export class Collector implements ChatContent {
     )
     if (!known) this.joined.push(run)
   }
+}
+
+/** What an upstream says when it does not answer as asked: all of it, as the model's words. */
+export function everyLeaf(body: JsonObject, names: ReadonlySet<string>): ChatContent {
+  const out = new Collector(names)
+  out.walk('assistant', body, '')
+  return out
+}
+
+/** Base64 of what is no text: words run together are made of letters alone, and what is read decodes to UTF-8. */
+function isCiphertext(text: string): boolean {
+  return (
+    base64.test(text) &&
+    /[A-Z]/.test(text) &&
+    /[a-z]/.test(text) &&
+    /\d/.test(text) &&
+    !isUtf8(Buffer.from(text, 'base64'))
+  )
 }
 
 /** The kind of media that a `data:` URL in base64 carries, wherever it stands; undefined for any other string. */

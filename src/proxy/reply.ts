@@ -23,7 +23,7 @@ export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const { route, inbound, chat } = exchange
   const { status, code } = denialTable[denial.decision]
   const refusal = refusalHeaders(code, denial.pointer)
-  if (route.respond === 'error') {
+  if (route.respond === 'error' || !route.spoken.hasTurns) {
     const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))
     return { status, headers: { ...refusal, 'content-type': jsonType }, body }
   }

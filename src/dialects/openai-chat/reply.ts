@@ -1,8 +1,9 @@
 /** Reads an answer that is not streamed: all choices, tool calls, reasoning, refusals, and every other leaf. */
-import type { ChatReply, Json, JsonObject } from '../../chat.js'
+import type { ChatReply, JsonObject } from '../../chat.js'
+import { names } from '../openai/names.js'
+import { tokenTexts } from '../openai/tokens.js'
 import { isObject } from '../rewrite.js'
 import { Collector } from '../walk.js'
-import { names } from './names.js'
 import { readCalls } from './request.js'
 
 const bodyFields = new Set(['choices'])
@@ -46,38 +47,4 @@ function joinContent(out: Collector, from: number, prefix: string): void {
     if (!part.isKey && part.pointer.startsWith(prefix)) run.push(i)
   }
   out.join(run)
-}
-
-/**
- * Token probabilities repeat the answer token by token. They are judged as the texts that they spell: the chosen tokens
- * as one, the alternatives as another; a leaf per token would be judged without what stands beside it.
- */
-export function tokenTexts(logprobs: Json | undefined): string[] {
-  let chosen = ''
-  let others = ''
-  const visit = (value: Json | undefined, alternative: boolean, depth: number): void => {
-    if (typeof value === 'string') {
-      if (alternative) others += value
-      else chosen += value
-    } else if (depth < 8 && typeof value === 'object' && value !== null) {
-      for (const [name, child] of Object.entries(value)) visit(child, alternative || name === 'top_logprobs', depth + 1)
-    }
-  }
-  visit(logprobs, false, 0)
-  return [chosen, others].filter((text) => text !== '')
-}
-
-/** An upstream's error, or anything else it says: all of it as the model's words. */
-export function readError(body: JsonObject): ChatReply {
-  const out = new Collector(names)
-  out.walk('assistant', body, '')
-  return out
-}
-
-/** Drops what repeats the former text of a rewritten answer. */
-export function forgetTokens(body: JsonObject): void {
-  if (!Array.isArray(body.choices)) return
-  for (const choice of body.choices) {
-    if (isObject(choice) && choice.logprobs !== undefined) choice.logprobs = null
-  }
 }

@@ -1,6 +1,6 @@
 /**
- * `chat.completion.chunk` events. Every string inside a choice is an increment of one channel: choice × path, with tool
- * calls told apart by their own `index`. All other leaves of a chunk repeat from chunk to chunk.
+ * Chunks of choices (chat completions and completions). Every string inside a choice is an increment of one channel:
+ * choice × path, with tool calls told apart by their own `index`. All other leaves of a chunk repeat from chunk to chunk.
  */
 import type { Json, JsonObject } from '../../chat.js'
 import type { Holder } from '../channel.js'
@@ -8,9 +8,10 @@ import type { TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { dataKind } from '../walk.js'
+import type { ChoiceWriter } from './choices-write.js'
+import { dataFrame, doneFrame, endMarker } from './frames.js'
 import { names } from './names.js'
-import { tokenTexts } from './reply.js'
-import { doneFrame, filteredStream, frame } from './write.js'
+import { forgetTokens, tokenTexts } from './tokens.js'
 
 /** Spoken answers come in pieces of base64 beside their transcript. */
 const audioData = /^\/choices\/\d+\/message\/audio\/data$/
@@ -18,13 +19,20 @@ const audioData = /^\/choices\/\d+\/message\/audio\/data$/
 const choiceFields = new Set(['index', 'finish_reason', 'logprobs'])
 const bodyFields = new Set(['choices'])
 
-export class ChatStreamShape implements StreamShape {
+export class ChoicesStreamShape implements StreamShape {
   readonly names = names
-  readonly endMarker = '[DONE]'
+  readonly endMarker = endMarker
+  readonly frame = dataFrame
+  readonly forgetTokens = forgetTokens
   readonly repeats = false
   /** Nothing but the end marker ends it. */
   readonly complete = false
   readonly #choices = new Set<number>()
+  readonly #filtered: ChoiceWriter['filteredStream']
+
+  constructor(filtered: ChoiceWriter['filteredStream']) {
+    this.#filtered = filtered
+  }
 
   read(chunk: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
     if (name === 'error') throw unreadable('the upstream sent an error event')
@@ -55,21 +63,10 @@ export class ChatStreamShape implements StreamShape {
     }
   }
 
-  frame(chunk: JsonObject): string {
-    return frame(chunk)
-  }
-
   left(): void {}
 
-  forgetTokens({ choices }: JsonObject): void {
-    if (!Array.isArray(choices)) return
-    for (const choice of choices) {
-      if (isObject(choice) && choice.logprobs !== undefined) choice.logprobs = null
-    }
-  }
-
   filtered(facts: TurnFacts, started: boolean): string {
-    return filteredStream(
+    return this.#filtered(
       [...this.#choices].sort((a, b) => a - b),
       started,
       facts

@@ -1,0 +1,26 @@
+/** What all of OpenAI's operations share: credentials, headers, lists of models, errors. */
+import type { Dialect } from '../dialect.js'
+import { everyLeaf } from '../walk.js'
+import { denied, error, errorFrame } from './errors.js'
+import { names } from './names.js'
+
+export const family = {
+  parameters: {},
+  // Fine-tuned models are named `ft:base:org:suffix:id`.
+  passPaths: [
+    { path: '/v1/models' },
+    { path: '/v1/models/:id', parameter: /^[A-Za-z0-9_~:-][A-Za-z0-9._~:-]{0,255}$/ }
+  ],
+  auth: 'bearer',
+  keyHeaders: [],
+  query: {},
+  requestHeaders: ['openai-beta'],
+  // Not `openai-organization`: it names the account behind the upstream's key.
+  responseHeaders: ['openai-model', 'openai-processing-ms', 'openai-version'],
+  hasTurns: true,
+  readError: (body) => everyLeaf(body, names),
+  framing: () => 'sse',
+  error,
+  denied,
+  errorFrame
+} as const satisfies Partial<Dialect>
