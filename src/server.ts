@@ -70,9 +70,6 @@ export async function start({ env = process.env, cwd = process.cwd() }: ServeOpt
   })
 
   for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
-  if (settings.routes.some(({ output }) => output === 'window')) {
-    log.info({}, 'output window behaves as full in this version: a streamed answer is held until all of it is judged')
-  }
   log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) announce(url, settings, firstKey)

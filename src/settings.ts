@@ -60,6 +60,8 @@ export interface RouteSettings {
   /** The context keys of a caller that count; others are judged as text only. */
   callerContext: readonly string[]
   bodyLimit: number
+  /** How much of a streamed answer, and with `window` for how long, is held before it is judged as it stands. */
+  hold: { bytes: number; ms: number }
 }
 
 export const judgeTypes = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'onnx'] as const

@@ -3,7 +3,7 @@
 import { dialects, operationAt } from '../dialects/index.js'
 import { compilePath, parametersOf } from '../dialects/path.js'
 import { dialectIds, type RouteSettings } from '../settings.js'
-import { parseSize } from '../units.js'
+import { parseDuration, parseSize } from '../units.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 import type { Fail } from './upstreams.js'
 
@@ -12,6 +12,7 @@ const treatment: Required<FileTreatment> = {
   mode: 'enforce',
   respond: 'error',
   output: 'window',
+  hold: {},
   divert: 'queue',
   on_failure: 'closed',
   unscannable: 'deny',
@@ -35,6 +36,7 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
       mode: merged.mode,
       respond: merged.respond,
       output: merged.output,
+      hold: holdOf({ ...file.defaults?.hold, ...route.hold }),
       divert: merged.divert,
       onFailure: merged.on_failure,
       unscannable: merged.unscannable,
@@ -45,6 +47,10 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
     }
   })
   return withUniqueIds(routes)
+}
+
+function holdOf({ size = '1MiB', time = '2s' }: NonNullable<FileTreatment['hold']>): RouteSettings['hold'] {
+  return { bytes: parseSize(size) as number, ms: parseDuration(time) as number }
 }
 
 /** Where each dialect's own documentation puts its operations: what is served where no routes are configured. */

@@ -71,6 +71,7 @@ const treatment = {
   mode: Type.Optional(choice(['enforce', 'observe'])),
   respond: Type.Optional(choice(['error', 'message'])),
   output: Type.Optional(choice(['off', 'window', 'full'])),
+  hold: Type.Optional(Type.Object({ size: Type.Optional(size), time: Type.Optional(timeout) }, closed)),
   divert: Type.Optional(
     Type.Unsafe<'queue' | { upstream: string }>({
       anyOf: [{ const: 'queue' }, Type.Object({ upstream: upstreamName }, closed)],

@@ -8,6 +8,7 @@ import { type Lane, lanes } from '../classifier/lanes.js'
 import { readModel } from '../classifier/model.js'
 import { Scorer } from '../classifier/scorer.js'
 import { Folder } from '../text/fold.js'
+import { sentenceStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 
 /** Findings are given from this confidence on: below it a text is ordinary. */
@@ -29,6 +30,7 @@ export const classifier: Detector = {
   id: 'classifier',
   kinds: lanes,
   readsWords: true,
+  growsFrom: sentenceStart,
   prepare() {
     open()
   },

@@ -21,6 +21,11 @@ export interface Detector {
    * round, which elsewhere make identifiers out of harmless text.
    */
   readonly readsWords?: boolean
+  /**
+   * Of a text that is still being written: the least offset from which a finding could still begin or change, whatever
+   * follows. Left out: nothing is settled before the text has ended.
+   */
+  growsFrom?(text: string): number
   /** Reads what it needs, once in each thread, when a policy that uses it is compiled. Throws with the reason. */
   prepare?(): void
   /**

@@ -5,12 +5,15 @@
  */
 import { lookAlike } from '../text/confusables.js'
 import { hiddenRuns } from '../text/hidden.js'
+import { lastWord } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 import { withoutOverlaps } from './span.js'
 
 export const obfuscation: Detector = {
   id: 'obfuscation',
   kinds: ['hidden_text', 'bidi_control', 'invisible_run', 'mixed_script_word'],
+  // What hides is one run of characters that are no white space.
+  growsFrom: lastWord,
   find(text) {
     if (!/[^\x00-\x7f]/.test(text)) return []
     const found: Finding[] = []

@@ -1,9 +1,11 @@
 /** Personal data: what names or reaches one person. Shapes with checksums first; weak shapes only beside a word that names them. */
+
+import { wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 import { findEmails, findIPv4, findIPv6AndHardware, findPhones } from './personal-data/contact.js'
 import { findBirthDates, findCards, findIbans, findNationalNumbers, mayFollowBirth } from './personal-data/numbers.js'
 import { findStreets } from './personal-data/streets.js'
-import { type DigitWindow, digitWindows } from './personal-data/windows.js'
+import { type DigitWindow, digitWindows, reach } from './personal-data/windows.js'
 import { withoutOverlaps } from './span.js'
 
 export const personalData: Detector = {
@@ -31,6 +33,7 @@ export const personalData: Detector = {
     'driving_licence',
     'date_of_birth'
   ],
+  growsFrom: (text) => wordStart(text, Math.max(0, text.length - reach)),
   find(text) {
     const found: Finding[] = []
     findEmails(text, 0, found)

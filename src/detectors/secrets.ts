@@ -1,4 +1,6 @@
 /** Secrets: tokens that their issuer marks, private keys, and values that stand beside a word for a secret. */
+
+import { wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 import { ASSIGNS, runsOf, shortestToken } from './secrets/runs.js'
 import { tokenShapes } from './secrets/tokens.js'
@@ -17,6 +19,12 @@ export const secrets: Detector = {
     'password_assignment',
     'generic_secret'
   ],
+  growsFrom(text) {
+    const end = text.endsWith('-----') ? -1 : text.lastIndexOf('-----END')
+    const key = text.indexOf('-----BEGIN', end + 1)
+    const word = wordStart(text, Math.max(0, text.length - rightContext))
+    return key < 0 ? word : Math.min(key, word)
+  },
   find(text) {
     const found: Finding[] = []
     if (text.includes('-----BEGIN')) findPrivateKeys(text, found)
@@ -30,6 +38,8 @@ export const secrets: Detector = {
 }
 
 const longestRun = 2_048
+/** What stands after a value can make it one: `… to log in`. */
+const rightContext = 32
 
 function findTokens(text: string, from: number, to: number, found: Finding[]): void {
   const run = text.slice(from, to)

@@ -1,5 +1,6 @@
 /** One text that a stream spells out over several events: its held pieces, and the end of what has left already. */
 import type { Json, JsonObject } from '../chat.js'
+import type { HeldText } from './reply-stream.js'
 import { type Replacement, rewriteLeaf, setOwn } from './rewrite.js'
 
 /** The object or list in an event that has the piece as its own. */
@@ -15,7 +16,7 @@ interface Piece {
 
 export class Channel {
   /** UTF-16 units of released text that are judged again with what follows: longer than any phrase or identifier. */
-  static readonly tailLength = 2048
+  static readonly tailLength = 1024
   readonly pointer: string
   readonly kind: 'text' | 'arguments'
   isClosed = false
@@ -74,6 +75,26 @@ export class Channel {
       piece.end = text.length
     }
     return text.length === this.#tail.length ? undefined : text
+  }
+
+  /** What is held of it, as of now; undefined where nothing is. */
+  holding(): HeldText | undefined {
+    if (this.#pieces.length === 0) return undefined
+    const text = this.#pieces.map((piece) => piece.text).join('')
+    const { pointer, isClosed } = this
+    return { pointer, text, offset: this.#tail.length, isClosed, isReadable: this.kind === 'text' }
+  }
+
+  /** How many of its pieces, from the first of the stream on, lie before an offset of the text as it would be judged now. */
+  countUpTo(offset: number): number {
+    let count = this.#gone
+    let end = this.#tail.length
+    for (const { text } of this.#pieces) {
+      end += text.length
+      if (text !== '' && end > offset) break
+      count++
+    }
+    return Math.max(count, this.settledPieces)
   }
 
   /**

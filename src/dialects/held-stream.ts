@@ -10,6 +10,7 @@ import { parseJson } from '../json/parse.js'
 import { Channel, type Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'
 import {
+  type HeldText,
   type Released,
   type ReplyStream,
   type StreamShape,
@@ -133,8 +134,16 @@ export class HeldStream implements ReplyStream {
     return out
   }
 
-  closed(pointer: string): boolean {
-    return this.#channels.get(pointer)?.isClosed ?? false
+  holding(): readonly HeldText[] {
+    return [...this.#channels.values()].flatMap((channel) => channel.holding() ?? [])
+  }
+
+  mayLeave(settled: ReadonlyMap<string, number>): boolean {
+    const first = this.#events[0]
+    return (
+      first?.pieces.every(({ channel, count }) => channel.countUpTo(settled.get(channel.pointer) ?? 0) >= count) ??
+      false
+    )
   }
 
   release(settled: ReadonlyMap<string, number> | undefined, replacements: readonly Replacement[]): Released {

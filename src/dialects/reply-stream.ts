@@ -29,8 +29,10 @@ export interface ReplyStream {
   readonly held: number
   /** What is held, assembled, with a little of what was released before it, so that a phrase cut in two is still seen whole. */
   content(): ChatReply
-  /** Pointers of the channels in `content` to which nothing will be added. */
-  closed(pointer: string): boolean
+  /** The channels of which something is held. */
+  holding(): readonly HeldText[]
+  /** Whether `release` with these would let anything go. */
+  mayLeave(settled: ReadonlyMap<string, number>): boolean
   /**
    * The frames of held events that may leave, serialised from the objects that were judged.
    * @param settled by pointer of a channel, how much of the text that `content` gave may leave; undefined: everything
@@ -43,6 +45,18 @@ export interface ReplyStream {
   filtered(facts: TurnFacts): string
   /** What follows the last event: the dialect's end marker, or nothing. */
   end(): string
+}
+
+/** What is held of one channel. */
+export interface HeldText {
+  pointer: string
+  text: string
+  /** Where `text` begins in what `content` gives for the channel. */
+  offset: number
+  /** Nothing will be added to it. */
+  isClosed: boolean
+  /** False for JSON, which can only be read as a whole. */
+  isReadable: boolean
 }
 
 export interface Released {

@@ -2,11 +2,13 @@
 import { compileGently, type Policy } from './compile.js'
 import type { ReadOptions } from './constitution.js'
 import type { HeldPolicy } from './evaluation.js'
+import { Growth } from './growth.js'
 import { Judge } from './judge.js'
 import { readConstitution } from './read.js'
 
 export interface PolicyEntry extends HeldPolicy {
   readonly judge: Judge
+  readonly growth: Growth
   /** Names this text of this constitution for the worker threads; never used twice in a process. */
   readonly key: string
 }
@@ -15,7 +17,7 @@ let generation = 0
 
 export function entryOf(policy: Policy): PolicyEntry {
   const { label } = policy
-  return { label, judge: new Judge(policy), key: `${label}#${++generation}` }
+  return { label, judge: new Judge(policy), growth: new Growth(policy), key: `${label}#${++generation}` }
 }
 
 /** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */

@@ -1,5 +1,5 @@
 /** The words and shapes of a decision: spec sections 2.2 to 2.4, CONTRACT section 4. */
-import type { ChatPart, JsonObject } from '../chat.js'
+import type { ChatPart, JsonObject, Role } from '../chat.js'
 import type { Cancellation } from './judges.js'
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
@@ -92,6 +92,13 @@ export interface EvaluationInput {
   cancel?: Cancellation | undefined
 }
 
+/** Whose text is being written, and what of it is replaced under `permit`. */
+export interface Growing {
+  role: Role
+  direction: 'request' | 'answer'
+  redact: readonly Category[]
+}
+
 /** One version of a constitution. Whoever holds it is judged by it, whatever is put in force meanwhile. */
 export interface HeldPolicy {
   /** `name@version` */
@@ -105,6 +112,11 @@ export interface HeldPolicy {
 export interface Evaluator {
   /** `constitution` is a name, of which the version in force is used, or a version that is held. */
   evaluate(input: EvaluationInput, constitution?: string | HeldPolicy): Evaluation | Promise<Evaluation>
+  /**
+   * Of a text that is still being written, how much is settled: UTF-16 units from its start before which no rule can begin
+   * to match any more, whatever follows. A constitution that is not loaded settles nothing.
+   */
+  settled(text: string, growing: Growing, constitution: string | HeldPolicy): number
   /** The version in force, for the evaluations of one exchange; the name itself where there is none. */
   hold(constitution: string): string | HeldPolicy
   /** Name and version of every loaded constitution, for metrics and logs. */

@@ -150,6 +150,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         ? verdict.then((late) => toEvaluation(late, entry.label, started))
         : toEvaluation(verdict, entry.label, started)
     },
+    settled(text, growing, constitution) {
+      const entry = typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
+      return entry === undefined ? 0 : entry.growth.settled(text, growing)
+    },
     hold: (constitution) => entries.get(constitution) ?? constitution,
     async assess(input, constitution = 'default') {
       const started = clock.monotonic()

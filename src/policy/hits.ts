@@ -50,6 +50,10 @@ export class Hits {
   get count(): number {
     return this.#found.count
   }
+  /** The phrase of each hit. */
+  get id(): Int32Array {
+    return this.#found.id
+  }
   /** Folded offsets of each hit, without the spaces around its words. */
   get from(): Int32Array {
     return this.#found.from

@@ -45,8 +45,6 @@ export interface ProxyDeps {
   log: Log
   /** Told of each pass without a verdict, besides the log and the counter: the audit. */
   onFailOpen?: (event: FailOpenEvent) => void
-  /** Bytes of a stream that are held before they are judged as they stand. Default 1 MiB. */
-  holdBytes?: number
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }

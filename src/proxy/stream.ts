@@ -1,12 +1,12 @@
 /**
- * The answer's half of the funnel for an answer that comes in pieces. Everything is held, the response's headers too,
- * until the end marker or until the hold budget is spent; then it is judged as it stands. What is permitted leaves, anything
- * else ends the stream in the dialect's own way and aborts the upstream. `window` behaves as `full`.
+ * The answer's half of the funnel for an answer that comes in pieces. What is held is judged before it leaves, the
+ * response's headers too. `full` holds until the end; `window` until no rule can match from there on any more (see
+ * `window.ts`); both until the hold budget is spent, when what is held is judged as it stands. What is permitted leaves,
+ * anything else ends the stream in the dialect's own way and aborts the upstream.
  */
 import { Readable } from 'node:stream'
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
-import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
@@ -15,9 +15,8 @@ import { discard, transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
 import { denialOf, redactions } from './verdict.js'
+import { bearsOnHeld, HoldClock, nextOrLate, settledIn } from './window.js'
 import { readWire } from './wire.js'
-
-const defaultHoldBytes = 1024 * 1024
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
@@ -43,90 +42,166 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
 }
 
 /** Yields what may leave; returns the last of it. Throws where the upstream breaks: never a clean-looking end. */
-async function* relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+function relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+  const { output, mode } = exchange.route
+  return output === 'off' || mode === 'observe' ? passOn(exchange, answer) : hold(exchange, answer)
+}
+
+async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
   const { deps, route, inbound } = exchange
-  const gauge = deps.metrics.streamHeldBytes
-  const body = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
-  const budget = deps.holdBytes ?? defaultHoldBytes
-  const passes = route.output === 'off' || route.mode === 'observe'
-  const framing = route.spoken.framing(inbound.target)
+  const { metrics, clock } = deps
+  const source = openSource(exchange, answer)
   const stream = route.spoken.openStream(inbound.target)
+  const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
   let held = 0
-  let count = 0
-  let firstAt: number | undefined
   let ended = false
-  if (route.output === 'off') deps.metrics.notEvaluated.inc({ reason: 'output_off' })
+  const letGo = ({ text, stopped }: Settled): string => {
+    metrics.streamHeldBytes.dec(held)
+    held = 0
+    if (!exchange.streaming) metrics.streamAddedTtft.observe(timer.sinceFirst() / 1000)
+    exchange.streaming ||= !stopped
+    timer.restart()
+    return text
+  }
   try {
-    for await (const event of readWire(framing, body)) {
-      firstAt ??= deps.clock.monotonic()
-      count++
-      if (answer.key !== undefined && event.data.includes(answer.key)) {
-        throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
+    for (;;) {
+      const next = await nextOrLate(source.events, timer)
+      if (next === 'late') {
+        const settled = await settle(exchange, stream, undefined)
+        if (settled.stopped) return letGo(settled)
+        yield letGo(settled)
+        continue
       }
-      if (stream.push(event) === 'end') {
+      if (next.done) break
+      timer.arrived()
+      refuseCredential(answer, next.value)
+      const more = stream.push(next.value)
+      held += next.value.data.length
+      metrics.streamHeldBytes.inc(next.value.data.length)
+      if (more === 'end') {
         ended = true
         break
       }
-      held += event.data.length
-      if (passes) yield rawFrame(framing, event, count === 1)
-      else gauge.inc(event.data.length)
-      if (held < budget) continue
-      const { stopped, text } = await settle(exchange, stream)
-      if (stopped) return text
-      if (!passes) gauge.dec(held)
-      held = 0
-      if (!passes) {
-        if (!exchange.streaming) deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
-        exchange.streaming = true
-        yield text
-      }
+      const isSpent = held >= route.hold.bytes
+      const upTo = isSpent || route.output === 'full' ? undefined : settledIn(exchange, stream)
+      if (!isSpent && upTo === undefined) continue
+      const settled = await settle(exchange, stream, upTo)
+      if (settled.stopped) return letGo(settled)
+      if (settled.text !== '') yield letGo(settled)
     }
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
     ended = true
-    const { stopped, text } = await settle(exchange, stream)
-    if (stopped) return text
-    if (!exchange.streaming && firstAt !== undefined && !passes) {
-      deps.metrics.streamAddedTtft.observe((deps.clock.monotonic() - firstAt) / 1000)
-    }
-    return (passes ? '' : text) + stream.end()
+    const settled = await settle(exchange, stream, undefined)
+    return settled.stopped ? letGo(settled) : letGo(settled) + stream.end()
   } catch (error) {
-    // The abort's reason is what happened; what the transport made of it is not.
-    if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
-    throw error instanceof ClientGone ? error : transportFault(error)
+    throw reasonOf(exchange, error)
   } finally {
-    if (!passes) gauge.dec(held)
-    // After the end marker the connection is left to close in its own time; anything else is cut.
-    if (!ended) discard(body)
+    metrics.streamHeldBytes.dec(held)
+    close(source, ended)
   }
+}
+
+/** `output: off`, and `mode: observe`, which judges what has left already. */
+async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+  const { deps, route, inbound } = exchange
+  const source = openSource(exchange, answer)
+  const stream = route.spoken.openStream(inbound.target)
+  const isOff = route.output === 'off'
+  let held = 0
+  let count = 0
+  let ended = false
+  if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
+  const observe = async () => {
+    held = 0
+    if (!isOff) await judgeContent(exchange, stream.content())
+    stream.release(undefined, [])
+  }
+  try {
+    for (;;) {
+      const next = await source.events.next()
+      if (next.done) break
+      refuseCredential(answer, next.value)
+      if (stream.push(next.value) === 'end') {
+        ended = true
+        // An end that is an event of its own is passed on too; a bare marker is what `end` writes.
+        if (stream.end() === '') yield rawFrame(source.framing, next.value, ++count === 1)
+        break
+      }
+      held += next.value.data.length
+      yield rawFrame(source.framing, next.value, ++count === 1)
+      if (held >= route.hold.bytes) await observe()
+    }
+    if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
+    ended = true
+    await observe()
+    return stream.end()
+  } catch (error) {
+    throw reasonOf(exchange, error)
+  } finally {
+    close(source, ended)
+  }
+}
+
+function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer) {
+  const framing = route.spoken.framing(inbound.target)
+  const body = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
+  return { framing, body, events: readWire(framing, body) }
+}
+
+/** After the end marker the connection is left to close in its own time; anything else is cut. */
+function close({ body, events }: ReturnType<typeof openSource>, ended: boolean): void {
+  if (!ended) discard(body)
+  events.return().catch(() => {})
+}
+
+function refuseCredential({ key }: UpstreamAnswer, { data }: WireEvent): void {
+  if (key !== undefined && data.includes(key)) {
+    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
+  }
+}
+
+/** The abort's reason is what happened; what the transport made of it is not. */
+function reasonOf({ inbound }: Exchange, error: unknown): unknown {
+  if (inbound.cancel.reason !== undefined) return inbound.cancel.reason
+  return error instanceof ClientGone ? error : transportFault(error)
+}
+
+interface Settled {
+  /** True where the stream must not go on: the text ends it. */
+  stopped: boolean
+  text: string
 }
 
 /**
  * Judges what is held.
- * @returns the frames that may leave; where `stopped`, those that end the stream, which must not go on
+ * @param upTo by channel, how much of what is held leaves where it is permitted; undefined: everything
+ * @returns the frames that may leave
  */
-async function settle(exchange: Exchange, stream: ReplyStream): Promise<{ stopped: boolean; text: string }> {
+async function settle(
+  exchange: Exchange,
+  stream: ReplyStream,
+  upTo: ReadonlyMap<string, number> | undefined
+): Promise<Settled> {
   const { route } = exchange
-  const leave = (replacements: readonly Replacement[]) => {
-    const { frames, redacted } = stream.release(undefined, replacements)
-    exchange.redacted += redacted
-    return { stopped: false, text: frames }
-  }
-  if (route.output === 'off') return leave([])
+  const holding = stream.holding()
   const content = stream.content()
   const evaluation = await judgeContent(exchange, content)
-  if (evaluation === undefined || route.mode === 'observe') return leave([])
-  const { decision } = evaluation
+  const decision =
+    evaluation === undefined || !bearsOnHeld(evaluation, content, holding) ? 'permit' : evaluation.decision
   switch (decision) {
-    case 'permit':
-      return leave(redactions(exchange, content, evaluation))
-    case 'forbid':
-      return {
-        stopped: true,
-        text: stream.filtered(turnFacts(exchange, denialOf(exchange, 'forbid', 'answer', content, evaluation)))
-      }
+    case 'permit': {
+      const replacements = evaluation === undefined ? [] : redactions(exchange, content, evaluation)
+      const { frames, redacted } = stream.release(upTo, replacements)
+      exchange.redacted += redacted
+      return { stopped: false, text: frames }
+    }
+    case 'forbid': {
+      const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation!)
+      return { stopped: true, text: stream.filtered(turnFacts(exchange, denial)) }
+    }
     case 'divert':
     case 'depends': {
-      const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(content.parts))
+      const denial = await storeAnswer(exchange, content, evaluation!, JSON.stringify(content.parts))
       const facts = turnFacts(exchange, denial)
       // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
       return { stopped: true, text: stream.started ? stream.filtered(facts) : route.spoken.turnStream(facts) }

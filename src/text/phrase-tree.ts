@@ -69,6 +69,11 @@ export class PhraseTree {
     this.#starts = new Int32Array(longest + 1)
   }
 
+  /** Where the oldest phrase under way begins, or -1. */
+  get oldest(): number {
+    return this.#underWay === 0 ? -1 : this.#starts[0]!
+  }
+
   /** A word that is in no phrase: none is under way after it. */
   restart(): void {
     this.#underWay = 0

@@ -36,6 +36,11 @@ export class Phrases {
     found.merge(this.#ofWords, this.#ofCharacters)
   }
 
+  /** The folded offset at which the longest phrase begins that the text scanned last may still go on with, or -1. */
+  get underWay(): number {
+    return this.#tree.oldest
+  }
+
   #scanWords({ view, units, spaces, words }: FoldedText, found: HitList): void {
     const vocabulary = this.#vocabulary
     const tree = this.#tree

@@ -67,6 +67,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       unscannable: 'deny',
       redact: [],
       constitution: 'default',
+      hold: { bytes: 1_048_576, ms: 2000 },
       callerContext: ['topic', 'platform'],
       bodyLimit: 1_048_576
     }
@@ -169,6 +170,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: { upstream: 'other' },
           redact: ['personal_data'],
           constitution: 'strict',
+          hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: ['tenant'],
           bodyLimit: 2_097_152
         },
@@ -184,6 +186,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: 'queue',
           redact: ['personal_data'],
           constitution: 'default',
+          hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: ['tenant'],
           bodyLimit: 65_536
         },
@@ -199,6 +202,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: { upstream: 'other' },
           redact: ['secrets'],
           constitution: 'strict',
+          hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: [],
           bodyLimit: 65_536
         }

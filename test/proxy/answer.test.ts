@@ -309,7 +309,9 @@ t.test('the total time-out ends an exchange that only drips', async (t) => {
 
 t.test('the hold budget: what is held is judged as it stands', async (t) => {
   const upstream = await fakeUpstream(t, stall)
-  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) }, { holdBytes: 600 })
+  const gateway = await harness(t, [route({ hold: { bytes: 600, ms: 2000 } })], {
+    default: upstreamSettings(upstream.url)
+  })
   const words = Array.from({ length: 20 }, (_, i) => `word${i} `)
 
   upstream.answer = sse(sseText(chunks(...words)))
@@ -421,7 +423,9 @@ async function requestOf(upstream: FakeUpstream) {
 
 t.test('a client that leaves ends the upstream, at any phase', async (t) => {
   const upstream = await fakeUpstream(t, stall)
-  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) }, { holdBytes: 100 })
+  const gateway = await harness(t, [route({ hold: { bytes: 100, ms: 2000 } })], {
+    default: upstreamSettings(upstream.url)
+  })
   const drip = sseText(chunks('hello'), false)
   const phases: Record<string, Answer> = {
     'before the first byte': stall,
@@ -445,7 +449,9 @@ t.test('a client that leaves ends the upstream, at any phase', async (t) => {
 
 t.test('a slow reader slows the upstream down', async (t) => {
   const upstream = await fakeUpstream(t, stall)
-  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) }, { holdBytes: 50_000 })
+  const gateway = await harness(t, [route({ hold: { bytes: 50_000, ms: 2000 } })], {
+    default: upstreamSettings(upstream.url)
+  })
   let written = 0
   upstream.answer = async (res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })

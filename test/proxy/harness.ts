@@ -41,6 +41,11 @@ export class MarkerEvaluator implements Evaluator {
     return constitution
   }
 
+  /** Its longest marker is `me@example.com`. */
+  settled(text: string) {
+    return Math.max(0, text.length - 14)
+  }
+
   evaluate(input: EvaluationInput): Evaluation | Promise<Evaluation> {
     this.inputs.push(input)
     if (input.parts.some(({ text }) => text.includes('crashme'))) throw new Error('crashed')
@@ -138,6 +143,7 @@ export function route(overrides: Partial<RouteSettings> = {}): RouteSettings {
     mode: 'enforce',
     respond: 'error',
     output: 'window',
+    hold: { bytes: 1024 * 1024, ms: 2000 },
     divert: 'queue',
     onFailure: 'closed',
     unscannable: 'deny',
@@ -202,12 +208,7 @@ export interface Harness {
   post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Answered>
 }
 
-export function buildProxy(
-  t: Teardown,
-  routes: readonly RouteSettings[],
-  upstreams: Record<string, UpstreamSettings>,
-  options: { holdBytes?: number } = {}
-) {
+export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstreams: Record<string, UpstreamSettings>) {
   const evaluator = new MarkerEvaluator()
   const reviews = new FakeReviews()
   const metrics = testMetrics()
@@ -215,7 +216,7 @@ export function buildProxy(
   const logLines: string[] = []
   const log = createLog({ level: 'debug', destination: { write: (line) => void logLines.push(line) } })
   const proxy = createProxy(
-    { evaluator, reviews, clock: systemClock, metrics, log, onFailOpen: (event) => failOpen.push(event), ...options },
+    { evaluator, reviews, clock: systemClock, metrics, log, onFailOpen: (event) => failOpen.push(event) },
     { routes, upstreams }
   )
   t.teardown(() => proxy.close())
@@ -225,10 +226,9 @@ export function buildProxy(
 export async function harness(
   t: Teardown,
   routes: readonly RouteSettings[],
-  upstreams: Record<string, UpstreamSettings>,
-  options: { holdBytes?: number } = {}
+  upstreams: Record<string, UpstreamSettings>
 ): Promise<Harness> {
-  const { proxy, evaluator, reviews, metrics, failOpen, logLines, log } = buildProxy(t, routes, upstreams, options)
+  const { proxy, evaluator, reviews, metrics, failOpen, logLines, log } = buildProxy(t, routes, upstreams)
   const app = Fastify({ exposeHeadRoutes: false, bodyLimit: 1024 * 1024 })
   registerEdge(app, {
     admission: admission as never,

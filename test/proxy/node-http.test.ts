@@ -16,7 +16,7 @@ async function program(
   upstreams: Record<string, UpstreamSettings>,
   handle: Next = (guard, req, res) => guard(req, res)
 ) {
-  const parts = buildProxy(t, routes, upstreams, { holdBytes: 600 })
+  const parts = buildProxy(t, routes, upstreams)
   const proxy = HttpProxy.createProxyServer({ target: 'http://127.0.0.1:9', xfwd: true, timeout: 500 })
   const guard = createNodeGuard({
     chat: parts.proxy,

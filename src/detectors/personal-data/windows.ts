@@ -27,7 +27,7 @@ export interface DigitWindow {
 }
 
 /** Characters read on either side of a digit: more than any shape and the word beside it take. */
-const reach = 96
+export const reach = 96
 
 /** A driving licence is no longer. */
 const longestGap = 13

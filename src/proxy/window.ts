@@ -1,0 +1,114 @@
+/** What `output: window` lets go, and when. */
+import type { ChatContent } from '../chat.js'
+import type { Clock } from '../clock.js'
+import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import type { Exchange } from './exchange.js'
+
+/** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends. */
+const leastStep = 40
+
+/**
+ * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
+ * @returns undefined where nothing would leave
+ */
+export function settledIn(exchange: Exchange, stream: ReplyStream): ReadonlyMap<string, number> | undefined {
+  const { deps, route, policy } = exchange
+  const growing = { role: 'assistant', direction: 'answer', redact: route.redact } as const
+  const settled = new Map<string, number>()
+  let step = 0
+  let closes = false
+  for (const { pointer, text, offset, isClosed, isReadable } of stream.holding()) {
+    const length = isClosed ? text.length : isReadable ? deps.evaluator.settled(text, growing, policy) : 0
+    settled.set(pointer, offset + length)
+    step += length
+    closes ||= isClosed
+  }
+  if (step === 0 || (step < leastStep && !closes)) return undefined
+  return stream.mayLeave(settled) ? settled : undefined
+}
+
+/**
+ * Whether a verdict rests on anything that is still held. What has left was judged with what stood around it; without
+ * its beginning, which is no longer at hand, a sentence that declines can look like one that agrees.
+ */
+export function bearsOnHeld(
+  { decision, matched_rules: rules, detections }: Evaluation,
+  { media }: ChatContent,
+  holding: readonly HeldText[]
+): boolean {
+  if (decision === 'permit') return false
+  if (media.length > 0) return true
+  const offsets = new Map(holding.map(({ pointer, offset }) => [pointer, offset]))
+  const causes = detections.filter(({ rule }) => rules.includes(rule))
+  return (
+    causes.length === 0 ||
+    causes.some(({ pointer, span }) => span.end > (offsets.get(pointer ?? '') ?? Number.NEGATIVE_INFINITY))
+  )
+}
+
+/** How long text has been held, and until when it may be. */
+export class HoldClock {
+  readonly #clock: Clock
+  readonly #limitMs: number | undefined
+  #firstAt: number | undefined
+  #heldSince: number | undefined
+
+  /** @param limitMs undefined: as long as it takes */
+  constructor(clock: Clock, limitMs: number | undefined) {
+    this.#clock = clock
+    this.#limitMs = limitMs
+  }
+
+  arrived(): void {
+    const now = this.#clock.monotonic()
+    this.#firstAt ??= now
+    this.#heldSince ??= now
+  }
+
+  /** Something has left: what is held still is held from now on. */
+  restart(): void {
+    this.#heldSince = undefined
+  }
+
+  /** ms since the first event. */
+  sinceFirst(): number {
+    return this.#firstAt === undefined ? 0 : this.#clock.monotonic() - this.#firstAt
+  }
+
+  /** ms that what is held may be held on; undefined where nothing is, or no limit. */
+  left(): number | undefined {
+    if (this.#limitMs === undefined || this.#heldSince === undefined) return undefined
+    return Math.max(0, this.#heldSince + this.#limitMs - this.#clock.monotonic())
+  }
+}
+
+const pending = new WeakMap<AsyncGenerator<unknown, void, undefined>, Promise<IteratorResult<unknown, void>>>()
+
+/** The next event, or `late` where the hold's time is up first; the event is then the next call's. */
+export async function nextOrLate<T>(
+  events: AsyncGenerator<T, void, undefined>,
+  clock: HoldClock
+): Promise<IteratorResult<T, void> | 'late'> {
+  const next = (pending.get(events) as Promise<IteratorResult<T, void>> | undefined) ?? events.next()
+  const left = clock.left()
+  if (left === undefined) {
+    pending.delete(events)
+    return next
+  }
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(resolve, left, 'late' as const)
+  })
+  try {
+    const first = await Promise.race([next, late])
+    if (first === 'late') {
+      pending.set(events, next)
+      // It may fail after the stream was ended for another reason.
+      next.catch(() => {})
+    } else pending.delete(events)
+    return first
+  } finally {
+    clearTimeout(timer)
+  }
+}

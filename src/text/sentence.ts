@@ -1,0 +1,27 @@
+/** The last word and the last sentence of a text that is still being written. */
+
+/** A sentence that has no end by then is taken in pieces: the classifier's longest window has about as many units. */
+const longestSentence = 800
+
+/** Where the last word begins: it may go on. The end of the text where it ends with white space. */
+export function lastWord(text: string): number {
+  return wordStart(text, text.length)
+}
+
+/** Where the word begins that stands before `end`. */
+export function wordStart(text: string, end: number): number {
+  let at = end
+  while (at > 0 && !/\s/.test(text[at - 1]!)) at--
+  return at
+}
+
+/** Where the sentence at the end begins. */
+export function sentenceStart(text: string): number {
+  const least = Math.max(0, text.length - longestSentence)
+  for (let i = text.length - 1; i > least; i--) {
+    const before = text[i - 1]!
+    if (before === '\n' || /[。！？]/.test(before)) return i
+    if (/\s/.test(text[i]!) && /[.!?…:;]["')\]]*$/.test(text.slice(Math.max(0, i - 4), i))) return i + 1
+  }
+  return least
+}
