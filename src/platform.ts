@@ -20,20 +20,24 @@ import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createDryRunner } from './policy/dry-run-pool.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
-import { memorySessions, type SessionStore } from './policy/session.js'
+import type { SessionStore } from './policy/session.js'
 import { ReviewService } from './review/review-service.js'
-import { createSeal, loadDataKey } from './review/seal.js'
+import { createSeal, loadDataKey, type Seal } from './review/seal.js'
 import type { Limits, Settings } from './settings.js'
 import type { Storage } from './storage/contracts.js'
-import { createMemoryCounters } from './storage/memory/counters.js'
+import { createLocalState } from './storage/memory/shared-state.js'
 import { openStorage } from './storage/open.js'
+import { openRedisState } from './storage/redis/shared-state.js'
+import type { SharedState } from './storage/shared-state.js'
 
-/** How soon an activation by another process on the same storage, such as the command, is in force here. */
-const refreshEveryMs = 5_000
+/** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
+const refreshEveryMs = 1_000
 
 export interface PlatformOptions {
   clock?: Clock
   log?: Log
+  /** Default: Redis where it is configured, else this process alone. */
+  shared?: SharedState
 }
 
 export interface Platform {
@@ -66,20 +70,57 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
     throw new Error('SLUICEGATE_BOOTSTRAP_KEY: is not a key: slg_<live|test>_<8>_<48>, with its checksum')
   }
-  const { log = createLog() } = options
+  const { log = createLog(), clock = systemClock } = options
+  const dataKey = loadDataKey(settings)
+  if (dataKey.generated) {
+    log.warn(
+      { data_dir: settings.dataDir },
+      'a key that encrypts stored texts was generated as master.key; keep a copy'
+    )
+  }
+  const seal = createSeal(dataKey.key)
   const storage = await openStorage({ url: settings.storage.url, log })
   try {
-    return await build(settings, storage, options.clock ?? systemClock, log)
+    const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
+    return build(settings, { storage, shared, seal, clock, log })
   } catch (error) {
     await storage.close()
     throw error
   }
 }
 
-async function build(settings: Settings, storage: Storage, clock: Clock, log: Log): Promise<Platform> {
+async function openSharedState(
+  { redis, storage }: Settings,
+  { clock, log, seal }: { clock: Clock; log: Log; seal: Seal }
+): Promise<SharedState> {
+  if (redis === undefined) {
+    if (storage.url.startsWith('postgres'))
+      log.warn({}, 'without Redis each node counts limits and sessions by itself (SLUICEGATE_REDIS_URL)')
+    return createLocalState(clock)
+  }
+  return openRedisState({
+    ...redis,
+    clock,
+    seal,
+    onChange(up, reason) {
+      if (up) log.info({}, 'Redis answers: limits and sessions are shared')
+      else log.error({ reason }, 'Redis does not answer: each node goes on by itself, with its share of the limits')
+    }
+  })
+}
+
+interface Parts {
+  storage: Storage
+  shared: SharedState
+  seal: Seal
+  clock: Clock
+  log: Log
+}
+
+function build(settings: Settings, { storage, shared, seal, clock, log }: Parts): Platform {
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
-  const sessions = memorySessions(clock)
+  const { sessions, notices } = shared
   let inForce: { settings: Settings; evaluator: PolicyEvaluator; judges: Pick<OpenJudges, 'states'> } | undefined
   let demo: ReturnType<typeof startDemo> | undefined
 
@@ -89,16 +130,12 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     keys: storage.keys,
     clock,
     lastUsed,
-    invalidate: (prefix) => verifier.invalidate(prefix)
+    invalidate(prefix) {
+      verifier.invalidate(prefix)
+      return notices.publish({ kind: 'key', prefix })
+    }
   })
-  const dataKey = await loadDataKey(settings)
-  if (dataKey.generated) {
-    log.warn(
-      { data_dir: settings.dataDir },
-      'a key that encrypts stored texts was generated as master.key; keep a copy'
-    )
-  }
-  const reviewDeps = { reviews: storage.reviews, clock, seal: createSeal(dataKey.key), ...settings.review }
+  const reviewDeps = { reviews: storage.reviews, clock, seal, ...settings.review }
   const reviews = new ReviewService(reviewDeps)
   const enforcement = new Enforcement({
     store: storage.constitutions,
@@ -124,20 +161,27 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
     audit: storage.audit,
     clock,
     enforcement,
-    origin: 'api'
+    origin: 'api',
+    activated: () => notices.publish({ kind: 'constitution' })
   })
   const runner = createDryRunner()
-  const refreshing = setInterval(() => {
-    enforcement
+  const refresh = () =>
+    void enforcement
       .refresh()
       .catch((error) =>
         log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
       )
-  }, refreshEveryMs)
+  const refreshing = setInterval(refresh, refreshEveryMs)
   refreshing.unref()
+  notices.listen((notice) => {
+    if (notice.kind === 'key') verifier.invalidate(notice.prefix)
+    else refresh()
+    if (notice.kind === 'unknown') verifier.invalidateAll()
+  })
   const metrics = createMetrics({
     reviews: () => reviews.backlog(),
     sessions: () => sessions.size,
+    shared: () => shared.status(),
     policies: () => inForce?.evaluator.loaded() ?? [],
     weakenings: () => (inForce === undefined ? [] : weakenings(inForce.settings)),
     judges: () => inForce?.judges.states() ?? [],
@@ -146,7 +190,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
   const admission = createAdmission({
     verifier,
     lastUsed,
-    limiter: createLimiter({ counters: createMemoryCounters({ clock }) }),
+    limiter: createLimiter({ counters: shared.counters }),
     clock,
     docsUrl: settings.docsUrl,
     limits,
@@ -187,6 +231,7 @@ async function build(settings: Settings, storage: Storage, clock: Clock, log: Lo
       await runner.close()
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
+      await shared.close()
       await storage.close()
     }
   }

@@ -139,6 +139,8 @@ export interface Settings {
     /** How long known keys are honoured while the storage is down, ms. */
     staleKeysMs: number
   }
+  /** Undefined: nothing is shared but the storage. `prefix` is before every name there. */
+  redis: { url: string; prefix: string } | undefined
   dataDir: string
   /** 32 bytes that encrypt stored texts; undefined: taken from, or made as, `<dataDir>/master.key`. */
   dataKey: Buffer | undefined
@@ -154,5 +156,6 @@ export interface Settings {
   review: { expiryMs: number; allowOwn: boolean }
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>
+  /** Processes that share the port. */
   workers: number
 }

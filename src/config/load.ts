@@ -116,7 +116,12 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       'is not set, and nodes share a PostgreSQL (32 bytes in base64, the same for all)'
     )
   }
-  refuseUnsupported(config, environment, fail, failVariable)
+  const redisAt = environment.redisUrl
+    ? redisUrl(environment.redisUrl, (reason) => failVariable('SLUICEGATE_REDIS_URL', reason))
+    : redisUrl(config.redis?.url, (reason) => fail(['redis', 'url'], reason))
+  const workers = environment.workers ?? 1
+  if (workers > 1)
+    failVariable('SLUICEGATE_WORKERS', 'is more than 1, but this version serves from one process only (1)')
 
   const routes = compileRoutes(config, bodyLimit)
   // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
@@ -140,6 +145,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       url: storageAt,
       staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number
     },
+    redis: redisAt === undefined ? undefined : { url: redisAt, prefix: config.redis?.prefix ?? 'sluicegate:' },
     dataDir,
     dataKey: environment.dataKey,
     bootstrapKey: environment.bootstrapKey,
@@ -159,22 +165,15 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       allowOwn: review.allow_own ?? demo
     },
     constitutions: { ...Object.fromEntries(inUse), ...own },
-    workers: 1
+    workers
   }
 }
 
-/** What the contract names and this version does not do yet is refused, never silently left out. */
-function refuseUnsupported(
-  config: FileConfig,
-  environment: Environment,
-  fail: Fail,
-  failVariable: (path: string, reason: string) => void
-): void {
-  const redis = 'is set, but this version keeps limits and sessions in one process only (leave it out)'
-  if (environment.redisUrl !== undefined) failVariable('SLUICEGATE_REDIS_URL', redis)
-  if (config.redis?.url !== undefined) fail(['redis', 'url'], redis)
-  if ((environment.workers ?? 1) > 1)
-    failVariable('SLUICEGATE_WORKERS', 'is more than 1, but this version serves from one process only (1)')
+/** Undefined where none is given. */
+function redisUrl(url: string | undefined, fail: (reason: string) => void): string | undefined {
+  if (url === undefined || (/^rediss?:\/\//.test(url) && URL.canParse(url))) return url
+  fail('is not valid (redis://user:password@host:port/number, or rediss:// for TLS)')
+  return undefined
 }
 
 /** Undefined where none is given. `sqlite://` and `sqlite:` mean the same, as in other tools. */

@@ -186,6 +186,11 @@ const judge = Type.Object(
   closed
 )
 
+const redisPrefix = Type.String({
+  pattern: '^[A-Za-z0-9:._-]{1,64}$',
+  accepts: 'up to 64 letters, digits, ":", ".", "_" and "-"'
+})
+
 export const FileSchema = Type.Object(
   {
     server: Type.Optional(
@@ -216,7 +221,9 @@ export const FileSchema = Type.Object(
         closed
       )
     ),
-    redis: Type.Optional(Type.Object({ url: Type.Optional(text('redis://…')) }, closed)),
+    redis: Type.Optional(
+      Type.Object({ url: Type.Optional(text('redis://…')), prefix: Type.Optional(redisPrefix) }, closed)
+    ),
     docs_url: Type.Optional(
       Type.String({ format: 'docs-url', accepts: 'a path such as /docs, or an http or https URL' })
     ),

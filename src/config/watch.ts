@@ -18,8 +18,10 @@ const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = 
   'ops.port': ({ ops }) => ops.port,
   'storage.url': ({ storage }) => storage.url,
   'storage.stale_keys': ({ storage }) => storage.staleKeysMs,
+  'redis.url': ({ redis }) => redis,
   SLUICEGATE_DATA_DIR: ({ dataDir }) => dataDir,
   SLUICEGATE_DATA_KEY: ({ dataKey }) => dataKey,
+  SLUICEGATE_WORKERS: ({ workers }) => workers,
   SLUICEGATE_BOOTSTRAP_KEY: ({ bootstrapKey }) => bootstrapKey
 }
 
@@ -133,6 +135,8 @@ function merge(old: Settings, next: Settings): { settings: Settings; restart: st
     server: { ...next.server, host: old.server.host, port: old.server.port, tls: old.server.tls },
     ops: old.ops,
     storage: old.storage,
+    redis: old.redis,
+    workers: old.workers,
     dataDir: old.dataDir,
     dataKey: old.dataKey,
     bootstrapKey: old.bootstrapKey

@@ -30,6 +30,8 @@ export interface ConstitutionServiceDeps {
   enforcement: Enforcement
   /** Recorded with what is stored and activated through this service. */
   origin: ConstitutionOrigin
+  /** Tells whoever else judges by this storage that something else is in force. */
+  activated?(): Promise<void>
 }
 
 /** With the active version's own record and text, where one is active. */
@@ -200,6 +202,7 @@ export class ConstitutionService {
           origin
         }
         audit.append({ at, kind: 'constitution.activated', account, keyId: by, data })
+        await this.#deps.activated?.()
       }
       const constitution = await this.#record(await this.#find(actor, name))
       return { changed, previous: outcome.from, constitution }

@@ -1,7 +1,8 @@
 /**
  * Tells who a key is: one indexed lookup, then a cache of a few seconds. What changes with time (expiry, the end of a
- * grace) is judged at every use; what changes by an act in this process is dropped at once; what another process changes
- * (the command line beside a running server) is in force when the entry ages out.
+ * grace) is judged at every use; what changes by an act in this process is dropped at once, and by an act of another
+ * node when its notice comes; what nobody tells of (the command line beside a running server) is in force when the entry
+ * ages out.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -13,12 +14,14 @@ import { type ParsedKey, shownPrefix } from './key-format.js'
 import { keyStatus } from './key-record.js'
 import { isScope } from './scopes.js'
 
-/** Below the 5 s that the contract gives a revocation by the command line. */
-const freshMs = 4500
+/** With `patienceMs`, below the 5 s that the contract gives a revocation that nobody tells of. */
+const freshMs = 3500
 /** How long a prefix stays unknown, so that a flood of one made-up key costs one lookup a second. */
 const absentMs = 1000
 /** While the storage is down, how long a stale key is honoured before the storage is asked again. */
 const retryMs = 1000
+/** A storage that takes longer is as good as down for whoever has a key that is known well enough. */
+const patienceMs = 1000
 const maxKnown = 20_000
 const maxAbsent = 10_000
 
@@ -38,6 +41,8 @@ export interface Verifier {
   recognises(key: ParsedKey): boolean
   /** Forgets a key; call it when a key was created or changed, before anyone is told. */
   invalidate(prefix: string): void
+  /** Looks every key up again at its next use: some change elsewhere was missed. */
+  invalidateAll(): void
 }
 
 interface Entry {
@@ -46,6 +51,18 @@ interface Entry {
   /** Monotonic ms at which the lookup began: a change after that moment may be missing. */
   loadedAt: number
   freshUntil: number
+}
+
+/** Whether a promise is still open after some time. */
+function isLate(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms)
+    const inTime = () => {
+      clearTimeout(timer)
+      resolve(false)
+    }
+    work.then(inTime, inTime)
+  })
 }
 
 export interface VerifierDeps {
@@ -86,6 +103,15 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
     return status === 'active' || status === 'retiring' ? entry.verified : undefined
   }
 
+  /** A key that is known well enough to be honoured while the storage is down, for a while longer. */
+  function prolong(prefix: string): Entry | undefined {
+    const entry = known.get(prefix)
+    const now = clock.monotonic()
+    if (!entry || now - entry.loadedAt > staleKeysMs) return undefined
+    entry.freshUntil = Math.min(now + retryMs, entry.loadedAt + staleKeysMs)
+    return entry
+  }
+
   /** One lookup at a time for each prefix, whoever asks. */
   function load(prefix: string): Promise<Entry | undefined> {
     const running = loading.get(prefix)
@@ -110,10 +136,8 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
           return entry
         },
         (error) => {
-          const entry = known.get(prefix)
-          const now = clock.monotonic()
-          if (!entry || now - entry.loadedAt > staleKeysMs) throw error
-          entry.freshUntil = Math.min(now + retryMs, entry.loadedAt + staleKeysMs)
+          const entry = prolong(prefix)
+          if (entry === undefined) throw error
           return entry
         }
       )
@@ -130,7 +154,11 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
       const entry = known.get(key.prefix)
       if (entry && now < entry.freshUntil) return check(entry, key)
       if (now < (absent.get(key.prefix) ?? now)) return check(undefined, key)
-      return load(key.prefix).then((entry) => check(entry, key))
+      const lookup = load(key.prefix)
+      if (entry === undefined) return lookup.then((entry) => check(entry, key))
+      return isLate(lookup, patienceMs)
+        .then((late) => (late ? prolong(key.prefix) : undefined) ?? lookup)
+        .then((entry) => check(entry, key))
     },
     recognises(key) {
       const entry = known.get(key.prefix)
@@ -140,6 +168,12 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
       known.delete(prefix)
       absent.delete(prefix)
       loading.delete(prefix)
+    },
+    invalidateAll() {
+      // Kept, but not fresh: while the storage is down they are known as well as before.
+      for (const entry of known.values()) entry.freshUntil = 0
+      absent.clear()
+      loading.clear()
     }
   }
 }

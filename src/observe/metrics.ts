@@ -18,6 +18,8 @@ const breakerStates = { closed: 0, half_open: 1, open: 2 }
 export interface Gauges {
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
   sessions(): number
+  /** `up` undefined: nothing is shared. */
+  shared(): { up: boolean | undefined; nodes: number }
   policies(): readonly { name: string; version: string }[]
   weakenings(): readonly string[]
   /** The heavier judges of the configuration in force. */
@@ -69,6 +71,13 @@ export function createMetrics(gauges: Gauges) {
     gauge.set((await gauges.reviews()).oldestAgeSeconds)
   })
   asked('sessions_active', 'Sessions whose recent turns are remembered.', [], (gauge) => gauge.set(gauges.sessions()))
+  asked('redis_up', 'Whether Redis answers; absent where none is configured.', [], (gauge) => {
+    const { up } = gauges.shared()
+    gauge.reset()
+    if (up === undefined) gauge.remove()
+    else gauge.set(up ? 1 : 0)
+  })
+  asked('nodes', 'Nodes that share limits, as far as this one knows.', [], (gauge) => gauge.set(gauges.shared().nodes))
   asked('policy_info', 'Constitutions in force; always 1.', ['name', 'version'], (gauge) => {
     gauge.reset()
     for (const { name, version } of gauges.policies()) gauge.set({ name, version }, 1)

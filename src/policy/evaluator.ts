@@ -13,7 +13,15 @@ import type { JudgeInput, Verdict } from './judge.js'
 import type { Judges } from './judges.js'
 import { evaluationOf } from './outcome.js'
 import { createPool } from './pool.js'
-import { boostOf, memorySessions, nextState, type SessionStore, textOfTurn, turnOf } from './session.js'
+import {
+  boostOf,
+  memorySessions,
+  nextState,
+  type SessionState,
+  type SessionStore,
+  textOfTurn,
+  turnOf
+} from './session.js'
 
 export interface EvaluatorOptions {
   clock: Clock
@@ -90,19 +98,27 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
-  function withSession(input: EvaluationInput, { session: rules }: Constitution, now: number): JudgeInput {
+  function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
     const { parts, joined, context, direction, session: key } = input
     if (key === undefined || direction === 'answer') return { parts, joined, context, direction, session: undefined }
+    const withState = (state: SessionState | undefined): JudgeInput => {
+      const risk = boostOf(state, clock.monotonic(), rules)
+      return { parts, joined, context, direction, session: { tail: state?.tail ?? [], turn: turnOf(parts), risk } }
+    }
     const state = sessions.get(key)
-    const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk: boostOf(state, now, rules) }
-    return { parts, joined, context, direction, session }
+    return state instanceof Promise ? state.then(withState) : withState(state)
   }
 
   function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
+    const judgeInput = withSession(input, entry.judge.policy.constitution)
+    return judgeInput instanceof Promise
+      ? judgeInput.then((judgeInput) => judgeWith(input, judgeInput, entry))
+      : judgeWith(input, judgeInput, entry)
+  }
+
+  function judgeWith(input: EvaluationInput, judgeInput: JudgeInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
     const { policy } = entry.judge
     const { parts, session: key } = input
-    const now = clock.monotonic()
-    const judgeInput = withSession(input, policy.constitution, now)
     const { session } = judgeInput
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
 
@@ -114,13 +130,14 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         throw new EvaluatorError('The caller left before the verdict.', error)
       })
     }
-    function remember(verdict: Verdict): Verdict {
-      if (key !== undefined && session !== undefined) {
-        const text = textOfTurn(parts, session.turn)
-        const { decision, ownRisk } = verdict
-        sessions.set(key, nextState(sessions.get(key), { text, decision, ownRisk }, now, policy.constitution.session))
-      }
-      return verdict
+    function remember(verdict: Verdict): Verdict | Promise<Verdict> {
+      if (key === undefined || session === undefined) return verdict
+      const { decision, ownRisk } = verdict
+      const turn = { text: textOfTurn(parts, session.turn), decision, ownRisk }
+      const stored = sessions.update(key, (state) =>
+        nextState(state, turn, clock.monotonic(), policy.constitution.session)
+      )
+      return stored instanceof Promise ? stored.then(() => verdict) : verdict
     }
     if (total + parts.length * partCost <= inlineLimit) return settle(guarded(() => entry.judge.judge(judgeInput)))
     return pool
@@ -166,9 +183,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const started = clock.monotonic()
       const entry = entryFor(constitution)
       // Before the verdict, which the session remembers.
-      const explanation = guarded(() =>
-        explain(entry.judge, withSession(input, entry.judge.policy.constitution, started))
-      )
+      const judgeInput = await withSession(input, entry.judge.policy.constitution)
+      const explanation = guarded(() => explain(entry.judge, judgeInput))
       const verdict = await judge(input, entry)
       return { evaluation: toEvaluation(verdict, entry.label, started), explanation }
     },

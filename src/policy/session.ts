@@ -18,8 +18,10 @@ export interface SessionState {
 
 /** Keys are `<account>:<session id>`. */
 export interface SessionStore {
-  get(key: string): SessionState | undefined
-  set(key: string, state: SessionState): void
+  /** Synchronous where sessions are in memory. */
+  get(key: string): SessionState | undefined | Promise<SessionState | undefined>
+  /** Stores what `next` makes of what stands; called again where another process was faster. Never rejects. */
+  update(key: string, next: (state: SessionState | undefined) => SessionState): void | Promise<void>
   /** Sessions held now, for a gauge. */
   readonly size: number
 }
@@ -31,7 +33,12 @@ export interface SessionBounds {
   ttlMs?: number
 }
 
-export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }: SessionBounds = {}): SessionStore {
+export interface MemorySessions extends SessionStore {
+  get(key: string): SessionState | undefined
+  update(key: string, next: (state: SessionState | undefined) => SessionState): void
+}
+
+export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }: SessionBounds = {}): MemorySessions {
   const cache = new LRUCache<string, SessionState>({
     max,
     ttl: ttlMs,
@@ -40,7 +47,7 @@ export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }
   })
   return {
     get: (key) => cache.get(key),
-    set: (key, state) => void cache.set(key, state),
+    update: (key, next) => void cache.set(key, next(cache.get(key))),
     get size() {
       cache.purgeStale()
       return cache.size

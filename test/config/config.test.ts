@@ -95,10 +95,7 @@ t.test('the shipped file shows every key, and its commented examples are valid',
   const reasons = problems.split('\n').map((line) => line.replace(/^all\.yaml:\d+:\d+ /, ''))
   t.same(
     reasons.filter((reason) => !/PEM|tls|cannot be read/.test(reason)).sort(),
-    [
-      'redis.url: is set, but this version keeps limits and sessions in one process only (leave it out)',
-      'routes[1].upstream: names an upstream that does not exist (default)'
-    ],
+    ['routes[1].upstream: names an upstream that does not exist (default)'],
     'the examples fail only for files and upstreams that are not there'
   )
 })
@@ -135,6 +132,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         tls: { cert: certificate, key }
       },
       ops: { host: '::1', port: 0 },
+      redis: { url: 'rediss://:a-b@cache:6380/2', prefix: 'gate-1:' },
       storage: { url: `sqlite:${join(good, 'keys.db')}`, staleKeysMs: 0 },
       dataDir: '/data',
       dataKey: undefined,

@@ -110,12 +110,12 @@ t.test('the environment comes before the file, that before the defaults, and an 
       'SLUICEGATE_DATABASE_URL: is not valid (sqlite:<path>, postgres://user:password@host:port/database, or memory: to keep nothing)'
     ],
     [
-      { SLUICEGATE_REDIS_URL: 'redis://:canary@h' },
-      'SLUICEGATE_REDIS_URL: is set, but this version keeps limits and sessions in one process only (leave it out)'
+      { SLUICEGATE_REDIS_URL: 'http://:canary@h' },
+      'SLUICEGATE_REDIS_URL: is not valid (redis://user:password@host:port/number, or rediss:// for TLS)'
     ],
     [
       { SLUICEGATE_REDIS_URL_FILE: 'secret' },
-      'SLUICEGATE_REDIS_URL: is set, but this version keeps limits and sessions in one process only (leave it out)'
+      'SLUICEGATE_REDIS_URL: is not valid (redis://user:password@host:port/number, or rediss:// for TLS)'
     ],
     [
       { SLUICEGATE_WORKERS: '2' },

@@ -176,6 +176,7 @@ export function testMetrics() {
   return createMetrics({
     reviews: async () => ({ depth: 0, oldestAgeSeconds: 0 }),
     sessions: () => 0,
+    shared: () => ({ up: undefined, nodes: 1 }),
     policies: () => [],
     weakenings: () => [],
     judges: () => [],

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -54,6 +55,18 @@ export async function createDatabase(t: Teardown): Promise<string> {
   const url = new URL(postgresServer!)
   url.pathname = `/${name}`
   return url.href
+}
+
+/** A prefix of the test's own; what bears it goes with the test. */
+export function redisPrefix(t: Teardown): string {
+  const prefix = `sluicegate_test_${randomBytes(6).toString('hex')}:`
+  t.teardown(async () => {
+    const redis = new Redis(redisServer!)
+    const names = await redis.keys(`${prefix}*`)
+    if (names.length > 0) await redis.del(names)
+    redis.disconnect()
+  })
+  return prefix
 }
 
 /** Takes every row out of a database of a test's, and keeps the tables: a new database takes half a second. */

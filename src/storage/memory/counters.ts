@@ -8,6 +8,11 @@ const exactLimit = 1000
 /** Above it, 1/600 of a window: 0.17 % of a minute, within the 1 % that the contract allows. */
 const grains = 600
 
+/** How coarse entries are for this limit, ms; the same in every store. */
+export function grainOf(limit: number, windowMs: number): number {
+  return limit > exactLimit ? windowMs / grains : 0
+}
+
 export interface MemoryCounters extends CounterStore {
   take(counter: string, cost: number, limit: number, windowMs: number): Taken
   close(): void
@@ -55,7 +60,7 @@ export function createMemoryCounters(options: {
           old.delete(counter)
         }
       }
-      return window.take(now, cost, limit, windowMs, grainMs ?? (limit > exactLimit ? windowMs / grains : 0))
+      return window.take(now, cost, limit, windowMs, grainMs ?? grainOf(limit, windowMs))
     },
     close() {
       young.clear()

@@ -1,0 +1,16 @@
+/** One node that shares with nobody. */
+import type { Clock } from '../../clock.js'
+import { memorySessions } from '../../policy/session.js'
+import type { SharedState } from '../shared-state.js'
+import { createMemoryCounters } from './counters.js'
+
+export function createLocalState(clock: Clock): SharedState {
+  const counters = createMemoryCounters({ clock })
+  return {
+    counters,
+    sessions: memorySessions(clock),
+    notices: { publish: async () => {}, listen() {} },
+    status: () => ({ up: undefined, nodes: 1 }),
+    close: async () => counters.close()
+  }
+}

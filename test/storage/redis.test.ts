@@ -1,0 +1,67 @@
+import { Redis } from 'ioredis'
+import t from 'tap'
+import { grainOf } from '../../src/storage/memory/counters.js'
+import { SlidingWindow } from '../../src/storage/memory/window.js'
+import { take } from '../../src/storage/redis/scripts.js'
+import { noRedis, redisPrefix, redisServer } from '../support/services.js'
+
+/** The script with the time of the test's: what is compared is everything but where time comes from. */
+const timed = take.replace(`redis.call('TIME')`, `{ math.floor(ARGV[5] / 1000000), ARGV[5] % 1000000 }`)
+
+t.test('the script and the window in memory tell the same of every sequence', { skip: noRedis }, async (t) => {
+  t.not(timed, take)
+  const redis = new Redis(redisServer!)
+  t.teardown(() => redis.disconnect())
+  const prefix = redisPrefix(t)
+  let seed = 7
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return seed % below
+  }
+  const windowMs = 60_000
+  for (const [run, limit] of [1, 2, 20, 100, 1000, 1001, 1040, 5000].entries()) {
+    const window = new SlidingWindow()
+    const grain = grainOf(limit, windowMs)
+    /** µs */
+    let now = 1_700_000_000_000_000
+    for (let step = 0; step < 250; step++) {
+      now += [0, 0, 1, 99_999, 100_000, 100_001, 59_999_999, 60_000_000, random(3_000_000)][random(9)]!
+      const cost = [0, 1, 1, 1, random(limit) + 1, limit, limit + 1][random(7)]!
+      const expected = window.take(now / 1000, cost, limit, windowMs, grain)
+      const answer = (await redis.eval(
+        timed,
+        1,
+        `${prefix}${run}`,
+        cost,
+        limit,
+        windowMs * 1000,
+        grain * 1000,
+        now
+      )) as number[]
+      const [allowed, remaining, reset, retry] = answer
+      const found = { allowed: allowed === 1, remaining, resetMs: reset! / 1000, retryMs: retry! / 1000 }
+      const rounded = {
+        ...expected,
+        resetMs: Math.round(expected.resetMs * 1000) / 1000,
+        retryMs: Math.round(expected.retryMs * 1000) / 1000
+      }
+      if (JSON.stringify(found) !== JSON.stringify(rounded)) {
+        t.same(found, rounded, `limit ${limit}, step ${step}, cost ${cost}`)
+        return
+      }
+    }
+    t.pass(`limit ${limit}`)
+  }
+})
+
+t.test('a server whose clock is set back neither opens nor closes a window', { skip: noRedis }, async (t) => {
+  const redis = new Redis(redisServer!)
+  t.teardown(() => redis.disconnect())
+  const name = `${redisPrefix(t)}back`
+  const at = (seconds: number, cost = 1) =>
+    redis.eval(timed, 1, name, cost, 3, 60_000_000, 0, 1_700_000_000_000_000 + seconds * 1e6) as Promise<number[]>
+  for (const second of [0, 10, 20]) t.equal((await at(second))[0], 1)
+  t.same(await at(-3600), [0, 0, 40_000_000, 40_000_000], 'an hour back: ages are as they were')
+  t.equal((await at(-3600 + 39.9))[0], 0)
+  t.equal((await at(-3600 + 40))[0], 1, 'the oldest has left its window')
+})
