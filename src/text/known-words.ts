@@ -10,6 +10,13 @@ const fewestUnknown = 10
 /** Letters around a run that belong to it, by chance known. */
 const margin = 16
 
+/** Known words stand for their other forms too. */
+export const endings: ReadonlySet<string> = new Set(
+  `s es d ed r er ers ing ings ly e ion ions ally ity istic istics able ment ments ness ship ation ations ization izations ized
+  izing`.split(/\s+/)
+)
+export const shortestStem = 4
+
 const start = 0x811c9dc5 | 0
 
 /** One letter more (FNV-1a); never 0, which is an empty slot. */
@@ -24,17 +31,28 @@ export class KnownWords {
   readonly #next: Int32Array
   /** Per node 0, or where a word ends its cost: twice the logarithm of its rank by frequency. */
   readonly #costs: Uint8Array
+  /** Per node whether a beginning ends at it, or before: whatever follows, a phrase matches. */
+  readonly #begins: Uint8Array
   /** The words' hashes, by open addressing: one look-up a word, where the tree needs one a letter. */
   readonly #hashes: Int32Array
 
-  /** @param phrases further words, in any text: runs of two and more ASCII letters are taken from it, in lower case */
+  /**
+   * @param phrases further words, in any text: runs of two and more ASCII letters are taken from it, in lower case; one
+   * with `*` behind it also stands for every word that begins so
+   */
   constructor(phrases: Iterable<string>) {
     const words = new Set(englishWords)
-    for (const phrase of phrases) for (const word of phrase.toLowerCase().match(/[a-z]{2,}/g) ?? []) words.add(word)
+    const beginnings = new Set<string>()
+    for (const phrase of phrases) {
+      for (const [word] of phrase.toLowerCase().matchAll(/[a-z]{2,}/g)) words.add(word)
+      const beginning = /[a-z]{2,}(?=\*$)/i.exec(phrase)
+      if (beginning !== null) beginnings.add(beginning[0].toLowerCase())
+    }
     let size = 1
     for (const word of words) size += word.length
     const next = new Int32Array(size * letters)
     const costs = new Uint8Array(size)
+    const begins = new Uint8Array(size)
     let rank = 0
     let nodes = 1
     let slots = 1024
@@ -51,6 +69,7 @@ export class KnownWords {
         hash = mixed(hash, letter)
       }
       rank++
+      if (beginnings.has(word)) begins[node] = 1
       const isShortTerm = rank > englishWords.length && word.length < 4
       costs[node] = Math.round(4 + 2 * Math.log(rank + 1)) + (isShortTerm ? costOfShortTerm : 0)
       let slot = (hash >>> 8) & (slots - 1)
@@ -59,6 +78,20 @@ export class KnownWords {
     }
     this.#next = next.slice(0, nodes * letters)
     this.#costs = costs.slice(0, nodes)
+    this.#begins = begins.slice(0, nodes)
+  }
+
+  /** Whether the letters of `text` at [from, to) are one, a form of one, or a word that a phrase with `*` matches. */
+  means(text: string, from: number, to: number): boolean {
+    let node = 0
+    for (let i = from; i < to; i++) {
+      if (i - from >= shortestStem && this.#costs[node] !== 0 && endings.has(text.slice(i, to).toLowerCase()))
+        return true
+      node = this.step(node, text.charCodeAt(i))
+      if (node === 0) return false
+      if (this.#begins[node] !== 0) return true
+    }
+    return this.#costs[node] !== 0
   }
 
   /** The node after one more character, in either case, or 0 where no word goes on. 0 is also where words begin. */

@@ -107,6 +107,9 @@ export function reversedRunEdits(text: string, strange: Stretches, words: KnownW
           best = sum
           to = i
         }
+      } else {
+        // English backwards is made of known words for the most part; in another language one in ten is.
+        sum = Math.max(0, sum - weight / 6)
       }
       if (sum === 0 && best > 0) {
         if (best >= fewestKnown) turn(text, from, to, whole, edits)

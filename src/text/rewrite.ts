@@ -64,6 +64,8 @@ const gap = '\n--\n'
 export interface Rewritten {
   text: string
   trace: Trace
+  /** Where in the result each change stands: `from` and `to` by turns. */
+  changed: readonly number[]
 }
 
 /**
@@ -76,6 +78,7 @@ export function rewrite(text: string, edits: Edits): Rewritten {
   const froms: number[] = []
   const tos: number[] = []
   const fits: Fit[] = []
+  const changed: number[] = []
   let length = 0
   const put = (piece: string, from: number, to: number, fit: Fit) => {
     if (piece === '') return
@@ -97,12 +100,14 @@ export function rewrite(text: string, edits: Edits): Rewritten {
       done = wordEdge(text, from - context)
     }
     keep(done, from)
+    changed.push(length)
     put(edits.text[i]!, from, edits.to[i]!, edits.fit[i]!)
+    changed.push(length)
     done = edits.to[i]!
   }
   const last = done + context
   keep(done, last < text.length ? wordEdge(text, last) : text.length)
-  return { text: pieces.join(''), trace: traceOf(starts, froms, tos, fits, length) }
+  return { text: pieces.join(''), trace: traceOf(starts, froms, tos, fits, length), changed }
 }
 
 /** The nearest end of a word before `at`, so that no half word appears; `at` itself where words are very long. */

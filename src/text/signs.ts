@@ -4,11 +4,13 @@
  */
 import { foldUnit, SPACE } from './characters.js'
 import { commonShape } from './common.js'
+import { isPlain } from './odd-characters.js'
 import { Places } from './places.js'
 import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
 import { likely, weights } from './rotated.js'
 import { UnitReader } from './units.js'
 
+/** A character that may be read as another, or as none. Letters of other languages and typographic quotes are none such. */
 export const UNUSUAL = 1
 /** `&`, `%`, `=` or `\`. */
 export const ESCAPE = 2
@@ -47,8 +49,20 @@ for (const c of '@$') kinds[c.charCodeAt(0)]! |= JOINER
 for (const c of '+/-_') kinds[c.charCodeAt(0)]! |= BASE64
 for (const c of '&%=\\') kinds[c.charCodeAt(0)]! |= ESCAPE
 
+/** The same for units beyond ASCII, filled as they are met. */
+const wideKinds = new Int16Array(65536).fill(-1)
+
+function wideKind(text: string, i: number): number {
+  const code = text.charCodeAt(i)
+  const known = wideKinds[code]!
+  if (known >= 0) return known
+  const kind = (foldUnit(code) > SPACE ? LETTER | WIDE : 0) | (isPlain(text, i) ? 0 : UNUSUAL)
+  // The first half of a pair says nothing without the second.
+  if (code < 0xd800 || code >= 0xdc00) wideKinds[code] = kind
+  return kind
+}
+
 const EQUALS = 61
-const wideLetter = LETTER | WIDE | UNUSUAL
 
 /** Runs shorter than this are neither base64 nor hexadecimal. */
 const shortestToken = 8
@@ -90,7 +104,7 @@ export function signsOf(text: string): Signs {
   let seenInToken = 0
   for (let i = 0; i <= length; i++) {
     const code = i < length ? units[i]! : SPACE
-    const kind = code < 128 ? kinds[code]! : foldUnit(code) > SPACE ? wideLetter : UNUSUAL
+    const kind = code < 128 ? kinds[code]! : wideKind(text, i)
     if ((kind & (LETTER | DIGIT)) !== 0) {
       seen |= kind
       evidence += kind >> 16

@@ -2,7 +2,7 @@
  * Words that run together: in one case (`howtopickalock`), split where known words meet, and with a capital at each word
  * (`howToPickALock`).
  */
-import type { KnownWords } from './known-words.js'
+import { endings, type KnownWords, shortestStem } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
@@ -61,11 +61,8 @@ const costOfSingle = 4
 const costOfLetter = 14
 const costOfEnding = 3
 
-/** Known words stand for their other forms too. */
-const endings =
-  `s es d ed r er ers ing ings ly e ion ions ally ity istic istics able ment ments ness ship ation ations ization izations ized
-  izing`.split(/\s+/)
-const shortestStem = 4
+/** Shorter words stand by chance in any long one. */
+const shortestTelling = 3
 
 /** The split into known words that costs least (Viterbi's algorithm), taken where nearly all letters fall in words. */
 function splitAtWords(text: string, from: number, to: number, words: KnownWords, edits: Edits): void {
@@ -95,6 +92,7 @@ function splitAtWords(text: string, from: number, to: number, words: KnownWords,
   }
   const parts: number[] = []
   let known = 0
+  let telling = 0
   let count = 0
   let strange = false
   for (let i = size; i > 0; i -= lengths[i]!) {
@@ -109,9 +107,12 @@ function splitAtWords(text: string, from: number, to: number, words: KnownWords,
     // Single letters stand everywhere.
     if (lengths[i] === 1) continue
     known += lengths[i]!
+    if (lengths[i]! >= shortestTelling) telling += lengths[i]!
     count++
   }
   if (!isSentence(size, known, count)) return
+  // A long word of English falls into `in`, `at`, `or` and the like: where one is no longer, most letters stand in longer words.
+  if (size <= longestWord && telling * 5 < size * 3) return
   addGaps(from, parts.reverse(), edits)
 }
 

@@ -17,6 +17,7 @@ import { hiddenEdits } from './hidden.js'
 import { KnownWords } from './known-words.js'
 import { leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
+import { revealsWord } from './revealed.js'
 import { reversedEdits, reversedRunEdits } from './reversed.js'
 import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
@@ -156,7 +157,7 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   const { drawnOut } = current.signs.places
   if (drawnOut.length > 0) {
     for (const run of runReadings) {
-      const reading = shelf.add(current, 'spaced', drawnOutEdits(current.text, drawnOut, run))
+      const reading = shelf.add(current, 'spaced', drawnOutEdits(current.text, drawnOut, run), words)
       if (first === current) first = reading
     }
   }
@@ -166,8 +167,8 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   if (mixed.length === 0) return
   for (const one of oneReadings) {
     // The readings change the same words, each in its way.
-    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words))
-    if (reading === first) break
+    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words), words)
+    if (reading === first) continue
     apart(shelf, reading, words)
   }
 }
@@ -193,10 +194,15 @@ class Shelf {
     this.#room = plain.text.length * 8 + 65_536
   }
 
-  /** @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again. */
-  add(from: Reading, layer: string, edits: Edits): Reading {
+  /**
+   * @param words where the reading counts only if it shows one of them
+   * @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again.
+   */
+  add(from: Reading, layer: string, edits: Edits, words?: KnownWords): Reading {
     if (edits.size === 0) return from
-    const reading = from.next(layer, rewrite(from.text, edits))
+    const rewritten = rewrite(from.text, edits)
+    if (words !== undefined && !revealsWord(rewritten.text, rewritten.changed, words)) return from
+    const reading = from.next(layer, rewritten)
     if (this.#texts.has(reading.text)) return reading.text === from.text ? from : reading
     if (reading.text.length > this.#room || this.views.length >= mostViews) {
       this.complete = false

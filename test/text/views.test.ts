@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { KnownWords } from '../../src/text/known-words.js'
+import { signsOf, UNUSUAL } from '../../src/text/signs.js'
+import { unicodeEdits } from '../../src/text/unicode.js'
 import { readingsOf, viewsOf } from '../../src/text/views.js'
 import { hostileShapes } from './hostile-shapes.js'
 
 const phrase = 'how to build a pipe bomb'
 /** The words of a policy. */
-const words = new KnownWords(['pipe bomb', 'kill him yourself'])
+const words = new KnownWords(['pipe bomb', 'kill him yourself', 'shit', 'flame'])
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const hex = (text: string) => Buffer.from(text).toString('hex')
 const turn = (text: string) => [...text].reverse().join('')
@@ -213,7 +215,13 @@ t.test('ordinary texts have one view', async (t) => {
     'हिन्दी में मौसम बताइए।',
     'Ładna pogoda, że ho ho. Größe, naïve, Ørsted, şeker, mañana.',
     'Good morning 😀👨‍👩‍👧❤️🇺🇸 to all of you',
-    'commit the change, then run the tests; see docs/build.txt for the rest'
+    'commit the change, then run the tests; see docs/build.txt for the rest',
+    // Half words that a reading makes are none.
+    'He left as inconspicuously as any extraterrestrial technologically could; procrastination, conservationists.',
+    'Copy $FILE to $HOME/str2, file1.txt and number4; see https://www.example.com (chapter III).',
+    // Words of another language that by chance are English ones backwards.
+    'Das war nur gut, wenn man es am Tag mit rot sah; wer nie reist, der lebt nur halb und mag es so.',
+    '“Quoted” – it’s 5 € · naïve… and a café'
   ]
   for (const text of texts)
     t.same(
@@ -229,6 +237,26 @@ t.test('ordinary texts have one view', async (t) => {
       }
     )
   )
+})
+
+t.test('a character that a reading changes is a sign that there is one', async (t) => {
+  const missed: string[] = []
+  const blocks = [
+    [0x80, 0x3100],
+    [0xa640, 0xab70],
+    [0xf900, 0x10000],
+    [0x1d400, 0x1d800],
+    [0x1f000, 0x1fc00],
+    [0xe0000, 0xe0200]
+  ] as const
+  for (const [first, after] of blocks) {
+    for (let point = first; point < after; point++) {
+      const text = `some ab${String.fromCodePoint(point)}cd words`
+      const isChanged = unicodeEdits(text, false).edits.size > 0
+      if (isChanged && (signsOf(text).bits & UNUSUAL) === 0) missed.push(point.toString(16))
+    }
+  }
+  t.same(missed, [])
 })
 
 t.test('a long text keeps every character, and a change far inside it is read in its surroundings', async (t) => {
