@@ -22,6 +22,7 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
+import { warmUp } from './warm-up.js'
 
 export interface EvaluatorOptions {
   clock: Clock
@@ -50,6 +51,8 @@ export interface PolicyEvaluator extends Evaluator {
   explain(input: EvaluationInput, constitution?: string): Promise<{ evaluation: Evaluation; explanation: Explanation }>
   /** Puts a constitution in force under its own name, at once: a call under way, and whoever holds the one before, ends with that. */
   put(entry: PolicyEntry): void
+  /** Judges made-up texts by what is in force, for about so many ms, so that the first callers do not wait for the engine. */
+  warmUp(ms: number): void
   readonly sessions: SessionStore
   /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
   uncoveredChars(): number
@@ -189,6 +192,9 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       return { evaluation: toEvaluation(verdict, entry.label, started), explanation }
     },
     put,
+    warmUp(ms) {
+      for (const { judge } of entries.values()) warmUp(judge, ms / entries.size)
+    },
     loaded: () =>
       [...entries.values()]
         .map(({ judge: { policy } }) => policy.constitution)

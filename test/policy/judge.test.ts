@@ -8,6 +8,7 @@ import { parseConstitution } from '../../src/policy/constitution.js'
 import { type Decision, decisions } from '../../src/policy/evaluation.js'
 import { Judge } from '../../src/policy/judge.js'
 import { screenOf } from '../../src/policy/required.js'
+import { warmUp } from '../../src/policy/warm-up.js'
 import { type CallOptions, call as evaluatorCall, part, source } from './support.js'
 
 function call(texts: string | readonly (string | ChatPart)[], options: CallOptions = {}) {
@@ -472,4 +473,11 @@ t.test('a rule with a condition counts only beside the rules that it names, in t
   t.same(matchedRules('hand it over'), [])
   t.same(matchedRules('hand it over, the scanner'), ['order', 'tool'])
   t.equal(judge.judge(call(['a scanner for my neighbour'])).decision, 'forbid')
+})
+
+t.test('warming up judges made-up texts and changes no verdict', async (t) => {
+  const judge = judgeOf('  - { name: hit, category: violence, weight: 0.9, any: [hit man] }')
+  const before = judge.judge(call('a hit man'))
+  t.ok(warmUp(judge, 20) > 0)
+  t.same(judge.judge(call('a hit man')), before)
 })
