@@ -34,7 +34,13 @@ const longestGap = 13
 
 const reader = new UnitReader()
 
-export function digitWindows(text: string): DigitWindow[] {
+/** A search by the engine's own matcher costs a fifth of a loop over the units. */
+const digit = /[0-9]/g
+const none: readonly DigitWindow[] = []
+
+export function digitWindows(text: string): readonly DigitWindow[] {
+  let start = nextDigit(text, 0)
+  if (start < 0) return none
   const units = reader.read(text)
   const { length } = text
   const windows: DigitWindow[] = []
@@ -45,9 +51,8 @@ export function digitWindows(text: string): DigitWindow[] {
   let inWord = 0
   let dots = 0
   let before = 0
-  for (let i = 0; i < length; i++) {
-    if (!isDigit(units[i]!)) continue
-    const start = i
+  for (let i = start; start >= 0; start = nextDigit(text, i)) {
+    i = start
     if (window === undefined || start - reach > window.to) {
       window = open(start)
       windows.push(window)
@@ -84,6 +89,12 @@ export function digitWindows(text: string): DigitWindow[] {
     window.to = Math.min(length, i - 1 + reach)
   }
   return windows
+}
+
+/** Where the next digit stands, or -1. */
+function nextDigit(text: string, from: number): number {
+  digit.lastIndex = from
+  return digit.test(text) ? digit.lastIndex - 1 : -1
 }
 
 function open(start: number): DigitWindow {
