@@ -1,0 +1,96 @@
+/** One streamed answer through the funnel, without sockets: its bytes come in the chunks that a test gives. */
+import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
+import { systemClock } from '../../src/clock.js'
+import { operationAt } from '../../src/dialects/index.js'
+import { createLog } from '../../src/observe/log.js'
+import { entryOf, loadPolicy, type PolicyEntry } from '../../src/policy/entry.js'
+import type { Evaluator } from '../../src/policy/evaluation.js'
+import { evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
+import { Cancel } from '../../src/proxy/cancel.js'
+import type { Exchange } from '../../src/proxy/exchange.js'
+import { compileRoutes } from '../../src/proxy/routes.js'
+import { judgeStream } from '../../src/proxy/stream.js'
+import type { RouteSettings } from '../../src/settings.js'
+import { caller, FakeReviews, route as routeSettings, testMetrics } from './harness.js'
+
+const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
+
+export async function shippedEntry(): Promise<PolicyEntry> {
+  return entryOf(await loadPolicy(readFileSync(file, 'utf8'), 'default.yaml'))
+}
+
+export function evaluatorFor(entry: PolicyEntry): PolicyEvaluator {
+  return evaluatorOf([entry], { clock: systemClock, inlineLimit: 1_000_000 })
+}
+
+const metrics = testMetrics()
+const log = createLog({ level: 'silent', destination: { write() {} } })
+
+/** @returns everything that a client is sent */
+export async function relayed(
+  evaluator: Evaluator,
+  overrides: Partial<RouteSettings>,
+  chunks: readonly Buffer[],
+  { params = {}, query = '', type = 'text/event-stream' } = {}
+): Promise<{ text: string; exchange: Exchange; reviews: FakeReviews }> {
+  const settings = routeSettings(overrides)
+  const table = compileRoutes([settings])
+  const entry = table.entries[0]!
+  const reviews = new FakeReviews()
+  const cancel = new Cancel()
+  const exchange: Exchange = {
+    deps: { evaluator, reviews, clock: systemClock, metrics, log },
+    inbound: {
+      entry,
+      headers: {},
+      target: { params, query },
+      caller,
+      requestId: 'req',
+      started: 0,
+      cancel
+    },
+    route: entry.candidates[0]!,
+    body: { model: 'm', stream: true, messages: [] },
+    chat: {
+      parts: [],
+      joined: [],
+      media: [],
+      stream: true,
+      model: 'm',
+      metadata: undefined,
+      session: undefined
+    },
+    context: undefined,
+    session: undefined,
+    policy: evaluator.hold(settings.constitution),
+    requestVerdict: undefined,
+    verdict: undefined,
+    reviewId: undefined,
+    streaming: false,
+    redacted: 0,
+    evaluationMs: 0,
+    upstreamMs: 0
+  }
+  if (operationAt(settings.dialect, settings.upstreamPath) === undefined) throw new Error('no such operation')
+  const reply = await judgeStream(exchange, {
+    status: 200,
+    headers: { 'content-type': type },
+    body: Readable.from(chunks),
+    key: undefined
+  })
+  let text = String(reply.body)
+  if (reply.rest !== undefined) {
+    for (;;) {
+      const { value, done } = await reply.rest.frames.next()
+      text += value ?? ''
+      if (done) break
+    }
+  }
+  return { text, exchange, reviews }
+}
+
+/** Every run of `length` characters of a text. */
+export function* runsOf(text: string, length: number): Generator<string> {
+  for (let i = 0; i + length <= text.length; i++) yield text.slice(i, i + length)
+}
