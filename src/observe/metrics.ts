@@ -138,6 +138,8 @@ export function createMetrics(gauges: Gauges) {
       [],
       upstreamBuckets
     ),
+    /** `end`: complete, filtered (by the verdict), upstream (broke or was late), client (left), failed (no verdict). */
+    streamEnds: counter('stream_ends_total', 'How streamed answers ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
   }

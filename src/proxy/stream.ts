@@ -55,12 +55,14 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
   const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
   let held = 0
   let ended = false
+  let end: StreamEnd = 'client'
   const letGo = ({ text, stopped }: Settled): string => {
     metrics.streamHeldBytes.dec(held)
     held = 0
     if (!exchange.streaming) metrics.streamAddedTtft.observe(timer.sinceFirst() / 1000)
     exchange.streaming ||= !stopped
     timer.restart()
+    if (stopped) end = 'filtered'
     return text
   }
   try {
@@ -92,10 +94,14 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
     ended = true
     const settled = await settle(exchange, stream, undefined)
-    return settled.stopped ? letGo(settled) : letGo(settled) + stream.end()
+    end = 'complete'
+    return letGo(settled) + (settled.stopped ? '' : stream.end())
   } catch (error) {
-    throw reasonOf(exchange, error)
+    const reason = reasonOf(exchange, error)
+    end = endOf(reason)
+    throw reason
   } finally {
+    metrics.streamEnds.inc({ end })
     metrics.streamHeldBytes.dec(held)
     close(source, ended)
   }
@@ -110,6 +116,7 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
   let held = 0
   let count = 0
   let ended = false
+  let end: StreamEnd = 'client'
   if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   const observe = async () => {
     held = 0
@@ -134,10 +141,14 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
     ended = true
     await observe()
+    end = 'complete'
     return stream.end()
   } catch (error) {
-    throw reasonOf(exchange, error)
+    const reason = reasonOf(exchange, error)
+    end = endOf(reason)
+    throw reason
   } finally {
+    deps.metrics.streamEnds.inc({ end })
     close(source, ended)
   }
 }
@@ -164,6 +175,15 @@ function refuseCredential({ key }: UpstreamAnswer, { data }: WireEvent): void {
 function reasonOf({ inbound }: Exchange, error: unknown): unknown {
   if (inbound.cancel.reason !== undefined) return inbound.cancel.reason
   return error instanceof ClientGone ? error : transportFault(error)
+}
+
+/** What a stream was ended by, told apart in the metrics as on the wire. */
+type StreamEnd = 'complete' | 'filtered' | 'upstream' | 'client' | 'failed'
+
+function endOf(reason: unknown): StreamEnd {
+  if (reason instanceof ClientGone) return 'client'
+  const isUpstream = reason instanceof Fault && (reason.code === 'upstream_error' || reason.code === 'upstream_timeout')
+  return isUpstream ? 'upstream' : 'failed'
 }
 
 interface Settled {

@@ -260,7 +260,7 @@ const faults: Record<string, { whole: Answer; stream: Answer; status: number }> 
 t.test('upstream faults: a clean error with its status, and a POST is never sent twice', async (t) => {
   const upstream = await fakeUpstream(t, stall)
   const settings = upstreamSettings(upstream.url, { firstByteTimeoutMs: 300, idleTimeoutMs: 300 })
-  const gateway = await harness(t, [route()], { default: settings })
+  const gateway = await harness(t, [route({ output: 'full' })], { default: settings })
   for (const [name, { whole, stream, status }] of Object.entries(faults)) {
     for (const isStream of [false, true]) {
       const label = `${name}, ${isStream ? 'streamed' : 'whole'}`
@@ -288,7 +288,8 @@ t.test('upstream faults: a clean error with its status, and a POST is never sent
 
 t.test('a stream cut at any byte never looks complete', async (t) => {
   const upstream = await fakeUpstream(t, stall)
-  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
+  const routes = [route({ output: 'full' }), route({ path: '/window', upstreamPath: '/v1/chat/completions' })]
+  const gateway = await harness(t, routes, { default: upstreamSettings(upstream.url) })
   const text = sseText(chunks('hel', 'lo'))
   const end = text.lastIndexOf('data: [DONE]')
   for (let at = 1; at < end; at += 5) {
@@ -296,6 +297,10 @@ t.test('a stream cut at any byte never looks complete', async (t) => {
     const response = await gateway.post(streamed)
     t.equal(response.status, 502, `cut at ${at}`)
     await response.text()
+    // What has left already cannot be taken back: an error frame follows, and the connection is cut.
+    const early = await gateway.post(streamed, {}, '/window')
+    if (early.status === 502) await early.text()
+    else await t.rejects(early.text(), { message: 'terminated' }, `window, cut at ${at}`)
   }
 })
 
@@ -445,6 +450,32 @@ t.test('a client that leaves ends the upstream, at any phase', async (t) => {
     t.pass(phase)
   }
   t.equal((await gateway.metrics.streamHeldBytes.get()).values[0]?.value ?? 0, 0, 'nothing is held any more')
+})
+
+t.test('how a stream ended is told apart in the metrics', async (t) => {
+  const upstream = await fakeUpstream(t, stall)
+  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
+  const whole = sseText(chunks('hello'))
+  const ends: [string, Answer][] = [
+    ['complete', sse(whole)],
+    ['filtered', sse(sseText(chunks('forbidme')))],
+    ['upstream', sse(sseText(chunks('hello'), false))]
+  ]
+  for (const [end, answer] of ends) {
+    upstream.answer = answer
+    await (await gateway.post(streamed)).text()
+    const { values } = await gateway.metrics.streamEnds.get()
+    t.equal(values.find(({ labels }) => labels.end === end)?.value, 1, end)
+  }
+  upstream.answer = raw(`${head('text/event-stream')}\r\n${sseText(chunks('hello'), false)}`, { close: false })
+  upstream.requests.length = 0
+  const client = leavingClient(gateway.url, JSON.stringify(streamed))
+  const request = await requestOf(upstream)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  client.leave()
+  await request.aborted
+  const { values } = await gateway.metrics.streamEnds.get()
+  t.equal(values.find(({ labels }) => labels.end === 'client')?.value, 1, 'client')
 })
 
 t.test('a slow reader slows the upstream down', async (t) => {
