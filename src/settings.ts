@@ -5,7 +5,7 @@
 
 import type { Category } from './policy/evaluation.js'
 
-export const dialectIds = ['openai-chat'] as const
+export const dialectIds = ['openai-chat', 'anthropic'] as const
 export type DialectId = (typeof dialectIds)[number]
 
 export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const

@@ -16,6 +16,14 @@ export interface Target {
   query: string
 }
 
+export interface PassPath {
+  /** `:id` stands for a parameter, at the end. */
+  path: string
+  parameter?: RegExp
+  /** As `Dialect.query`. */
+  query?: Readonly<Record<string, RegExp>>
+}
+
 /** How the pieces of a streamed answer are told apart on the wire. */
 export type Framing = 'sse' | 'ndjson' | 'json-array'
 
@@ -41,8 +49,8 @@ export interface Dialect {
   readonly paths: readonly string[]
   /** The pattern of each parameter that paths of this dialect may have, without anchors; none may match a slash. */
   readonly parameters: Readonly<Record<string, RegExp>>
-  /** Explicit pass routes: forwarded with a key and without evaluation. Parameters match `parameter`. */
-  readonly passPaths: readonly { path: string; parameter?: RegExp }[]
+  /** Explicit pass routes: forwarded with a key and without evaluation. */
+  readonly passPaths: readonly PassPath[]
   /** How an upstream of this dialect takes its credential. */
   readonly auth: Exclude<UpstreamAuth, 'none'>
   /** Headers besides X-API-Key and Authorization in which this dialect's SDKs send a key. */

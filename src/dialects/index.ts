@@ -1,10 +1,12 @@
 /** Every dialect with its operations. A literal list: the compiler holds it equal to `dialectIds`. */
 import type { DialectId } from '../settings.js'
+import { anthropicCount, anthropicMessages } from './anthropic.js'
 import type { Dialect } from './dialect.js'
 import { openaiChat } from './openai-chat.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
-  'openai-chat': [openaiChat]
+  'openai-chat': [openaiChat],
+  anthropic: [anthropicMessages, anthropicCount]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

@@ -14,7 +14,7 @@ import { ClientGone, type Reply } from './exchange.js'
 import { cancelOnLeave, writeFrames } from './frames.js'
 import { guard, type Transport } from './guard.js'
 import { proxyTransport } from './http-proxy-transport.js'
-import { isPassPath, passThrough } from './pass.js'
+import { passAt, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
 import { faultReply } from './reply.js'
 import type { PathEntry, RouteTable } from './routes.js'
@@ -39,8 +39,7 @@ export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
     const target = (req as { originalUrl?: string }).originalUrl ?? req.url ?? ''
     const path = canonicalTarget(target)
     const found = path instanceof Fault ? undefined : chat.table.find(path)
-    const passes =
-      path instanceof Fault ? undefined : chat.table.entries.find(({ dialect }) => isPassPath(dialect, path))
+    const passes = path instanceof Fault ? undefined : passAt(chat.table, path, req.headers)?.entry
     // An odd spelling is never left to others: a later handler may well read it as the guarded path.
     if (found === undefined && passes === undefined && next !== undefined && !(path instanceof Fault)) return next()
     void answer(options, transport, req, res, { raw: target, found, passes: found === undefined ? passes : undefined })
@@ -95,9 +94,7 @@ async function answer(
     if (admitted instanceof Fault) throw admitted
     if (admitted.limit !== undefined) Object.assign(headers, limitHeaders(admitted.limit))
     if (found === undefined) {
-      checkQuery({ query: {} }, target)
-      const path = target.replace(/\?$/, '')
-      reply = await passThrough(chat, { dialect, path, headers: req.headers, requestId, cancel })
+      reply = await passThrough(chat, { target, headers: req.headers, requestId, cancel })
     } else {
       const refused = checkBodyHeaders(req.headers)
       if (refused !== undefined) throw refused

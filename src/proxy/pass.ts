@@ -1,21 +1,21 @@
 /** Pass routes: what a dialect lists as safe to forward with a key and without evaluation (lists of models). */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dialect } from '../dialects/dialect.js'
+import type { Dialect, PassPath } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
 import { parseJson } from '../json/parse.js'
 import type { Cancel } from './cancel.js'
 import type { Reply } from './exchange.js'
 import { readAll, send } from './forward.js'
 import { clientHeaders, upstreamHeaders } from './headers.js'
-import type { ChatProxy } from './proxy.js'
+import { type ChatProxy, checkQuery } from './proxy.js'
 import { jsonType } from './reply.js'
-import type { PathEntry, Route } from './routes.js'
+import type { PathEntry, Route, RouteTable } from './routes.js'
 
 const answerLimit = 16 * 1024 * 1024
 
 export interface PassRequest {
-  dialect: Dialect
-  path: string
+  /** The raw request target, its path checked already. */
+  target: string
   headers: IncomingHttpHeaders
   requestId: string
   cancel: Cancel
@@ -24,14 +24,17 @@ export interface PassRequest {
 /** Asks the upstream of the dialect's first route. Still strict: JSON or nothing, and never the credential. */
 export async function passThrough(
   proxy: ChatProxy,
-  { dialect, path, headers, requestId, cancel }: PassRequest
+  { target, headers, requestId, cancel }: PassRequest
 ): Promise<Reply> {
-  const entry = proxy.table.entries.find((candidate) => candidate.dialect === dialect)
-  if (entry === undefined) throw new Fault('not_found')
+  const path = target.split('?', 1)[0]!
+  const found = passAt(proxy.table, path, headers)
+  if (found === undefined) throw new Fault('not_found')
+  const { entry, pass } = found
+  const { dialect } = entry
   const answer = await send(proxy.upstreams, catchAll(entry).upstream, {
     method: 'GET',
     path,
-    query: '',
+    query: checkQuery({ query: pass.query ?? {} }, target),
     headers: (upstream) =>
       upstreamHeaders(dialect, headers, {
         requestId,
@@ -68,15 +71,29 @@ function catchAll({ candidates }: PathEntry): Route {
 
 /** The dialect that clients of a canonical path speak, pass routes included; undefined where no chat route is. */
 export function dialectAt({ table }: ChatProxy, path: string): Dialect | undefined {
-  const entry = table.find(path)?.entry ?? table.entries.find(({ dialect }) => isPassPath(dialect, path))
-  return entry?.dialect
+  return (table.find(path)?.entry ?? passAt(table, path, {})?.entry)?.dialect
 }
 
-/** The dialect's pass path that a canonical path is, or undefined. */
-export function isPassPath(dialect: Dialect, path: string): boolean {
-  return dialect.passPaths.some(({ path: pattern, parameter }) => {
-    const colon = pattern.indexOf(':')
-    if (colon === -1) return path === pattern
-    return path.startsWith(pattern.slice(0, colon)) && parameter!.test(path.slice(colon))
+/**
+ * The pass route that a canonical path is. Where two dialects publish the same path (lists of models), the one whose own
+ * headers the client sends answers, else the first of the table.
+ */
+export function passAt(
+  { entries }: RouteTable,
+  path: string,
+  headers: IncomingHttpHeaders
+): { entry: PathEntry; pass: PassPath } | undefined {
+  const found = entries.flatMap((entry) => {
+    const pass = entry.dialect.passPaths.find((candidate) => isPath(candidate, path))
+    return pass === undefined ? [] : [{ entry, pass }]
   })
+  const speaks = ({ requestHeaders, keyHeaders }: Dialect) =>
+    requestHeaders.some((name) => name in headers) || keyHeaders.some((name) => name in headers)
+  return found.find(({ entry }) => speaks(entry.dialect)) ?? found[0]
+}
+
+function isPath({ path: pattern, parameter }: PassPath, path: string): boolean {
+  const colon = pattern.indexOf(':')
+  if (colon === -1) return path === pattern
+  return path.startsWith(pattern.slice(0, colon)) && parameter!.test(path.slice(colon))
 }

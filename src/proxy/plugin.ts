@@ -15,7 +15,7 @@ import { describeError } from '../observe/log.js'
 import { ClientGone, type Reply } from './exchange.js'
 import { cancelOnLeave, writeFrames } from './frames.js'
 import { guard } from './guard.js'
-import { isPassPath, passThrough } from './pass.js'
+import { passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
 import { faultReply } from './reply.js'
 import type { PathEntry } from './routes.js'
@@ -25,12 +25,11 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
   for (const entry of proxy.table.entries) {
     await app.register(async (scope) => registerPath(scope, proxy, entry))
   }
-  // Two dialects may publish the same list of models: the first of the table answers for both.
-  const passes = new Map<string, Dialect>()
+  const passes = new Map<string, Dialect[]>()
   for (const { dialect } of proxy.table.entries) {
-    for (const { path } of dialect.passPaths) if (!passes.has(path)) passes.set(path, dialect)
+    for (const { path } of dialect.passPaths) passes.set(path, [...(passes.get(path) ?? []), dialect])
   }
-  for (const [path, dialect] of passes) await app.register(async (scope) => registerPass(scope, proxy, dialect, path))
+  for (const [path, dialects] of passes) await app.register(async (scope) => registerPass(scope, proxy, dialects, path))
 }
 
 async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
@@ -98,13 +97,13 @@ async function handleChat(
   sendReply(reply, outcome?.reply)
 }
 
-function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect, url: string): void {
-  answerInDialect(scope, proxy, dialect, 0)
+function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {
+  answerInDialect(scope, proxy, dialects[0]!, 0)
   const access = {
     posture: 'pass' as const,
     scope: 'safety:evaluate' as const,
     cost: 0,
-    keyHeaders: dialect.keyHeaders
+    keyHeaders: [...new Set(dialects.flatMap(({ keyHeaders }) => keyHeaders))]
   }
   scope.route({
     method: 'GET',
@@ -113,16 +112,10 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect
     config: { access },
     handler: async (request, reply) => {
       const target = request.raw.url ?? ''
-      checkQuery({ query: {} }, target)
-      const path = target.replace(/\?$/, '')
-      if (!isPassPath(dialect, path)) throw new Fault('not_found')
       const cancel = cancelOnLeave(reply.raw)
       try {
         const { headers } = request.raw
-        return sendReply(
-          reply,
-          await passThrough(proxy, { dialect, path, headers, requestId: request.sluicegate.id, cancel })
-        )
+        return sendReply(reply, await passThrough(proxy, { target, headers, requestId: request.sluicegate.id, cancel }))
       } catch (error) {
         if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
         throw error

@@ -1,0 +1,102 @@
+/**
+ * Content blocks, as requests, answers and the events of a stream hold them. Blocks stand within blocks (a document in a
+ * tool's result, a page in a search's), so every object with a known `type` is read as a block wherever it lies.
+ */
+import type { Json, JsonObject, Media, Role } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import type { Collector } from '../walk.js'
+
+/** Whose words a block holds, where they are not those of the message that it stands in. */
+function roleWithin(type: Json | undefined, role: Role): Role {
+  if (typeof type !== 'string') return role
+  return type === 'document' || type === 'search_result' || type.endsWith('_result') ? 'tool' : role
+}
+
+/** Encrypted state: signatures of thoughts, results that only the API reads. */
+const opaqueFields = new Set(['signature', 'encrypted_content', 'encrypted_index', 'encrypted_stdout'])
+
+/**
+ * @param content a text, or a list of blocks
+ * @returns indexes of the texts that a model reads one after the other
+ * @throws Fault `validation_error` that names `field`
+ */
+export function readContent(
+  out: Collector,
+  content: Json | undefined,
+  role: Role,
+  pointer: string,
+  field: string
+): number[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return [out.text(role, content, pointer)]
+  if (!Array.isArray(content)) throw invalid(field, 'wrong_type', `${field} must be a string or an array of blocks.`)
+  return content.flatMap((block, i) => {
+    if (!isObject(block)) throw invalid(`${field}.${i}`, 'wrong_type', 'A content block must be an object.')
+    return readBlock(out, block, role, `${pointer}/${i}`)
+  })
+}
+
+/** Where prose stands. Ids, addresses and what a tool is called with would only come between two halves of a payload. */
+const prose = /\/(?:text|thinking|content|data|title|context|stdout|\d+)$/
+
+/** @returns indexes of the block's texts that a model reads as part of the conversation */
+export function readBlock(out: Collector, block: JsonObject, role: Role, pointer: string): number[] {
+  const before = out.parts.length
+  visit(out, block, role, pointer, 0)
+  if (typeof block.type === 'string' && block.type.endsWith('tool_use')) return []
+  return out.parts.flatMap((part, index) => (index >= before && !part.isKey && prose.test(part.pointer) ? [index] : []))
+}
+
+/** Depth is bounded by the strict reader. */
+function visit(out: Collector, value: Json | undefined, role: Role, pointer: string, depth: number): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) visit(out, value[i], role, `${pointer}/${i}`, depth + 1)
+  } else if (isObject(value)) {
+    visitObject(out, value, role, pointer, depth)
+  } else {
+    out.walk(role, value, pointer)
+  }
+}
+
+function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: string, depth: number): void {
+  const { type, source } = object
+  const role = roleWithin(type, outer)
+  const kind = mediaKind(object)
+  if (kind !== undefined) {
+    out.mediaObject(kind, role, object, pointer)
+    return
+  }
+  for (const name of Object.keys(object)) {
+    const at = `${pointer}/${pointerSegment(name)}`
+    const child = object[name]
+    out.key(role, name, at)
+    if (name === 'type' && typeof child === 'string') out.word(role, child, at)
+    else if (opaqueFields.has(name) || (name === 'data' && type === 'redacted_thinking')) out.opaque(role, child, at)
+    // Arguments are data of the caller's own shape: nothing in them is a block.
+    else if (name === 'input' && typeof type === 'string') out.walk(role, child, at)
+    else if (name === 'source' && isPlainText(source)) readPlainText(out, source, role, at)
+    else visit(out, child, role, at, depth + 1)
+  }
+}
+
+/** `{"type": "text", "media_type": "text/plain", "data": …}`: text, whatever it looks like. */
+function isPlainText(source: Json | undefined): source is JsonObject {
+  return isObject(source) && source.type === 'text'
+}
+
+function readPlainText(out: Collector, source: JsonObject, role: Role, pointer: string): void {
+  if (typeof source.data === 'string') out.text(role, source.data, `${pointer}/data`)
+  out.rest(role, source, pointer, typeof source.data === 'string' ? dataField : noFields)
+}
+
+const dataField = new Set(['data'])
+const noFields: ReadonlySet<string> = new Set()
+
+/** Images, documents that are no text, and files handed to a container. */
+function mediaKind({ type, source }: JsonObject): Media['kind'] | undefined {
+  if (type === 'image') return 'image'
+  if (type === 'container_upload') return 'file'
+  if (type !== 'document' || !isObject(source)) return undefined
+  return source.type === 'text' || source.type === 'content' ? undefined : 'file'
+}

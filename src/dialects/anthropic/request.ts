@@ -1,0 +1,55 @@
+/** Reads `POST /v1/messages` and `POST /v1/messages/count_tokens`: every string leaf and key with its role. */
+import type { ChatRequest, JsonObject, Role } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { booleanField, objectField, requiredList, stringField } from '../fields.js'
+import { Turns } from '../turns.js'
+import { Collector } from '../walk.js'
+import { readContent } from './blocks.js'
+import { names } from './names.js'
+
+const roleOf: Readonly<Record<string, Role>> = { user: 'user', assistant: 'assistant', system: 'system' }
+
+const messageFields = new Set(['role', 'content'])
+/** Definitions of tools, and schemas of the answer. */
+const definitions = ['tools', 'output_config', 'output_format']
+const bodyFields = new Set(['messages', 'system', ...definitions])
+
+/**
+ * The metadata object is offered as context like that of any dialect; the API itself takes only `user_id` there, which is
+ * no key that counts, so that context comes by the header as a rule.
+ */
+export function readRequest(body: JsonObject): ChatRequest {
+  const messages = requiredList(body, 'messages')
+  const model = stringField(body, 'model')
+  const stream = booleanField(body, 'stream') ?? false
+  const metadata = objectField(body, 'metadata')
+  const out = new Collector(names)
+  out.join(readContent(out, body.system, 'system', '/system', 'system'))
+  readMessages(out, messages)
+  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  out.rest('parameter', body, '', bodyFields)
+  const { parts, joined, media } = out
+  return { parts, joined, media, stream, model, metadata, session: undefined }
+}
+
+function readMessages(out: Collector, messages: readonly JsonObject[]): void {
+  const turns = new Turns(out)
+  for (const [i, message] of messages.entries()) {
+    const field = `messages.${i}`
+    const name = message.role
+    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
+    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+    // A role that this API does not know is judged as the caller's own words, and as a text itself.
+    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
+    out.word('parameter', name, `/messages/${i}/role`)
+    const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
+    // A message of the user also carries what tools brought back: both are read in their order.
+    out.join(indexes)
+    turns.add(
+      role,
+      indexes.filter((index) => out.parts[index]?.role === role)
+    )
+    out.rest(role, message, `/messages/${i}`, messageFields)
+  }
+  turns.end()
+}

@@ -1,0 +1,142 @@
+/**
+ * The events of a streamed message (docs.anthropic.com/en/docs/build-with-claude/streaming). Every string of a delta
+ * continues a channel: block × field. What is begun is closed again, also where the stream ends as filtered.
+ */
+import type { Json, JsonObject } from '../../chat.js'
+import type { TurnFacts } from '../dialect.js'
+import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { isObject } from '../rewrite.js'
+import { readBlock } from './blocks.js'
+import { names } from './names.js'
+import { readMessage } from './reply.js'
+import { filteredStream, frame } from './write.js'
+
+/** The field of a block that a field of a delta continues, where the two are not called the same. */
+const continued: Readonly<Record<string, string>> = { partial_json: 'input' }
+/** Strings of a block that its deltas continue. */
+const spelledOut = ['text', 'thinking', 'content']
+const opaque = new Set(['signature', 'encrypted_content'])
+const eventFields = new Set(['type', 'index', 'content_block', 'delta', 'message'])
+
+export class MessageStreamShape implements StreamShape {
+  readonly names = names
+  readonly endMarker = undefined
+  readonly repeats = false
+  /** Only `message_stop` ends it. */
+  readonly complete = false
+  /** Blocks that the upstream has begun and not ended. */
+  readonly #open = new Set<number>()
+  readonly #citations = new Map<number, number>()
+  /** What the client has seen. */
+  readonly #seen = { started: false, open: new Set<number>(), next: 0, stopped: false }
+
+  read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end' {
+    const { type } = event
+    if (typeof type !== 'string') throw unreadable('an event has no type')
+    if (name !== undefined && name !== type) throw unreadable('the name and the type of an event differ')
+    sink.rest.word('assistant', type, '/type')
+    sink.rest.rest('parameter', event, '', eventFields)
+    switch (type) {
+      case 'message_start':
+        if (!isObject(event.message)) throw unreadable('message_start has no message')
+        readMessage(sink.rest, event.message)
+        sink.rest.walk('assistant', event.message.content, '/content')
+        return 'more'
+      case 'content_block_start':
+        this.#readStart(event, sink)
+        return 'more'
+      case 'content_block_delta':
+        this.#readDelta(event, sink)
+        return 'more'
+      case 'content_block_stop': {
+        const index = this.#openIndex(event)
+        this.#open.delete(index)
+        sink.close(`/content/${index}/`)
+        return 'more'
+      }
+      case 'message_delta':
+        if (isObject(event.delta)) readMessage(sink.rest, event.delta)
+        else sink.rest.walk('assistant', event.delta, '/delta')
+        return 'more'
+      case 'message_stop':
+        return 'end'
+      case 'ping':
+        return 'more'
+      case 'error':
+        throw unreadable('the upstream sent an error event')
+      default:
+        // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
+        throw unreadable('an event of an unknown type')
+    }
+  }
+
+  #readStart({ index, content_block: block }: JsonObject, sink: StreamSink): void {
+    if (typeof index !== 'number' || !isObject(block)) throw unreadable('content_block_start without index or block')
+    if (this.#open.has(index)) throw unreadable('a block is begun twice')
+    this.#open.add(index)
+    const pointer = `/content/${index}`
+    const whole: JsonObject = { ...block }
+    for (const field of spelledOut) {
+      if (typeof block[field] !== 'string') continue
+      delete whole[field]
+      sink.delta(`${pointer}/${field}`, block, field)
+    }
+    readBlock(sink.rest, whole, 'assistant', pointer)
+  }
+
+  #readDelta(event: JsonObject, sink: StreamSink): void {
+    const index = this.#openIndex(event)
+    const { delta } = event
+    if (!isObject(delta)) throw unreadable('a delta is not an object')
+    const pointer = `/content/${index}`
+    for (const name of Object.keys(delta)) {
+      const value = delta[name] as Json
+      const field = Object.hasOwn(continued, name) ? continued[name]! : name
+      const at = `${pointer}/${field}`
+      sink.rest.key('assistant', name, at)
+      if (name === 'type' && typeof value === 'string') sink.rest.word('assistant', value, at)
+      else if (opaque.has(name)) sink.rest.opaque('assistant', value, at)
+      else if (typeof value === 'string') sink.delta(at, delta, name, field === 'input' ? 'arguments' : 'text')
+      else if (name === 'citation') this.#readCitation(index, value, sink)
+      else sink.rest.walk('assistant', value, at)
+    }
+  }
+
+  #readCitation(index: number, citation: Json, sink: StreamSink): void {
+    const count = this.#citations.get(index) ?? 0
+    this.#citations.set(index, count + 1)
+    const pointer = `/content/${index}/citations/${count}`
+    if (isObject(citation)) readBlock(sink.rest, citation, 'assistant', pointer)
+    else sink.rest.walk('assistant', citation, pointer)
+  }
+
+  #openIndex({ index }: JsonObject): number {
+    if (typeof index !== 'number' || !this.#open.has(index)) throw unreadable('an event of a block that is not open')
+    return index
+  }
+
+  frame(event: JsonObject): string {
+    return frame(event)
+  }
+
+  left({ type, index, delta }: JsonObject): void {
+    const seen = this.#seen
+    if (type === 'message_start') seen.started = true
+    else if (type === 'content_block_start') {
+      seen.open.add(index as number)
+      seen.next = Math.max(seen.next, (index as number) + 1)
+    } else if (type === 'content_block_stop') seen.open.delete(index as number)
+    else if (type === 'message_delta' && isObject(delta) && delta.stop_reason != null) seen.stopped = true
+  }
+
+  /** This API streams no token probabilities. */
+  forgetTokens(): void {}
+
+  filtered(facts: TurnFacts): string {
+    return filteredStream(this.#seen, facts)
+  }
+
+  end(): string {
+    return ''
+  }
+}

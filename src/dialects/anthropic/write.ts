@@ -1,0 +1,128 @@
+/**
+ * Writes what the official SDKs read: the error envelope with its types by status, a message that ends with
+ * `stop_reason: refusal`, and the same as a full run of events. Shapes: docs.anthropic.com/en/api/errors and
+ * docs.anthropic.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals.
+ */
+import type { Json, JsonObject } from '../../chat.js'
+import type { Fault } from '../../errors.js'
+import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import type { TurnFacts } from '../dialect.js'
+import { isObject } from '../rewrite.js'
+
+const typeOf: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error'
+}
+
+/** `details.error_code` is where the SDKs look for a stable code; the message leads with it for everyone else. */
+function envelope(status: number, code: string, sentence: string, more: JsonObject, requestId: string): JsonObject {
+  return {
+    type: 'error',
+    error: {
+      type: typeOf[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error'),
+      message: `${code}: ${sentence}`,
+      details: { error_code: code, ...more }
+    },
+    request_id: requestId
+  }
+}
+
+export function error(fault: Fault, requestId: string): JsonObject {
+  const { details, ...fields } = fault.fields as JsonObject
+  return envelope(fault.status, fault.code, fault.message, { ...(isObject(details) && details), ...fields }, requestId)
+}
+
+export function denied(denial: Denial, requestId: string): JsonObject {
+  const { status, code } = denialTable[denial.decision]
+  const { evaluation, pointer } = denial
+  const more: JsonObject = {
+    ...(pointer !== undefined && { pointer }),
+    ...(denial.decision === 'divert' && denial.reviewId !== undefined && { review_id: denial.reviewId }),
+    ...(denial.decision === 'depends' && { missing_context: evaluation.missing_context ?? [] }),
+    evaluation_id: evaluation.evaluation_id
+  }
+  return envelope(status, code, sentenceOf(denial), more, requestId)
+}
+
+const noUsage = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+
+/** `forbid` is the API's own refusal; the other two are ordinary turns, so that every chat client shows them. */
+function stopOf({ denial }: TurnFacts): JsonObject {
+  return denial.decision === 'forbid'
+    ? {
+        stop_reason: 'refusal',
+        stop_sequence: null,
+        stop_details: { type: 'refusal', category: null, explanation: sentenceOf(denial) }
+      }
+    : { stop_reason: 'end_turn', stop_sequence: null }
+}
+
+function message({ request, requestId }: TurnFacts, content: Json, stop: JsonObject, usage: JsonObject): JsonObject {
+  const model = typeof request.model === 'string' ? request.model : ''
+  return { id: `msg_${requestId}`, type: 'message', role: 'assistant', model, content, ...stop, usage }
+}
+
+export function turn(facts: TurnFacts): JsonObject {
+  const content = [{ type: 'text', text: sentenceOf(facts.denial), citations: null }]
+  return message(facts, content, stopOf(facts), { ...noUsage })
+}
+
+/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
+  const usage = reply.usage
+  if (!isObject(usage)) return turn(facts)
+  const counts = Object.fromEntries(
+    Object.keys(noUsage).map((name) => [name, typeof usage[name] === 'number' ? usage[name] : 0])
+  )
+  return { ...turn(facts), usage: counts }
+}
+
+export function frame(event: JsonObject): string {
+  return `event: ${event.type as string}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+export function turnStream(facts: TurnFacts): string {
+  return filteredStream({ started: false, open: new Set(), next: 0, stopped: false }, facts)
+}
+
+/** What of a stream a client has seen. */
+export interface SeenOfStream {
+  started: boolean
+  /** Blocks that were begun and not ended. */
+  open: ReadonlySet<number>
+  /** The index of a further block. */
+  next: number
+  /** The reason to stop was told. */
+  stopped: boolean
+}
+
+/** Ends a stream wherever it stands: open blocks are closed, one more says why, and the message stops. */
+export function filteredStream({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): string {
+  const start = message(facts, [], { stop_reason: null, stop_sequence: null }, { ...noUsage })
+  const block = { type: 'text', text: '', citations: null }
+  const delta = { type: 'text_delta', text: sentenceOf(facts.denial) }
+  return [
+    ...(started ? [] : [{ type: 'message_start', message: start }]),
+    ...[...open].map((index) => ({ type: 'content_block_stop', index })),
+    ...(stopped
+      ? []
+      : [
+          { type: 'content_block_start', index: next, content_block: block },
+          { type: 'content_block_delta', index: next, delta },
+          { type: 'content_block_stop', index: next },
+          { type: 'message_delta', delta: stopOf(facts), usage: { output_tokens: 0 } }
+        ]),
+    { type: 'message_stop' }
+  ]
+    .map(frame)
+    .join('')
+}
+
+export function errorFrame(fault: Fault, requestId: string): string {
+  return frame(error(fault, requestId))
+}
