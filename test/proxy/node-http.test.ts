@@ -146,7 +146,7 @@ t.test('upstream faults through http-proxy', async (t) => {
   const gone = await fakeUpstream(t, stall)
   await gone.close()
   const path = '/gone/v1/chat/completions'
-  const gateway = await program(t, [route(), route({ path, upstream: 'gone' })], {
+  const gateway = await program(t, [route({ output: 'full' }), route({ path, upstream: 'gone' })], {
     default: upstreamSettings(upstream.url, { firstByteTimeoutMs: 300, idleTimeoutMs: 300, fallback: ['spare'] }),
     gone: upstreamSettings(gone.url, { name: 'gone', fallback: ['spare'] }),
     spare: upstreamSettings(spare.url, { name: 'spare' })
