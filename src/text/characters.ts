@@ -27,6 +27,8 @@ export function foldUnit(code: number): number {
 function decide(code: number): number {
   // Accents of Latin and Greek, written as their own character: dropped, as they are from the composed letters below.
   if (code >= 0x300 && code <= 0x36f) return DROP
+  // Variation selectors choose a form of the character before them and are no letters of their own.
+  if (code >= 0xfe00 && code <= 0xfe0f) return DROP
   const text = String.fromCharCode(code)
   if (!wordCharacter.test(text)) return SPACE
   const lower = baseLetter(text.toLowerCase())

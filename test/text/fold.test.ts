@@ -13,6 +13,7 @@ const foldings: [name: string, text: string, folded: string][] = [
   ['an apostrophe between two words separates them', "kill'yourself kill'em", ' kill yourself kill em '],
   ['quotes around a word', "'kill' ‘me’", ' kill me '],
   ['accents of Latin and Greek, composed or not', 'Café Cafe\u0301 ΚΑΛΆ Übung', ' cafe cafe καλα ubung '],
+  ['variation selectors', 'k\ufe0fi\ufe0fll 我\ufe0f们\ufe0f', ' kill 我们 '],
   ['Cyrillic keeps its letters', 'Ёлка МОЙ', ' елка мой '],
   ['marks of other scripts stay', 'हिन्दी שָׁלוֹם', ' हिन्दी שָׁלוֹם '],
   ['scripts without spaces are set apart', '我想kill他3次', ' 我想 kill 他 3 次 '],

@@ -11,6 +11,7 @@ const phrase = 'how to build a pipe bomb'
 const words = new KnownWords(['pipe bomb', 'kill him yourself', 'shit', 'flame'])
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const hex = (text: string) => Buffer.from(text).toString('hex')
+const bytesOf = (text: string) => hex(text).replace(/../g, '\\x$&')
 const turn = (text: string) => [...text].reverse().join('')
 const points = (text: string, of: (code: number) => number) =>
   [...text].map((c) => String.fromCodePoint(of(c.codePointAt(0)!))).join('')
@@ -89,6 +90,8 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
   ['hexadecimal with 0x', `x 0x${hex(phrase)} y`, 'hex', 'pipe bomb', `0x${hex(phrase)}`],
   ['hexadecimal in pairs', hex(phrase).replace(/..(?=.)/g, '$& '), 'hex', 'pipe bomb', ''],
   ['byte escapes', `x ${hex('kill').replace(/../g, '\\x$&')} y`, 'escape', 'kill', '\\x6b\\x69\\x6c\\x6c'],
+  ['byte escapes of UTF-8', `x ${bytesOf('убить')} y`, 'escape', 'убить', bytesOf('убить')],
+  ['byte escapes of Latin-1', `x caf\\xe9 y`, 'escape', 'cafe', 'caf\\xe9'],
   ['unicode escapes', 'x \\u006b\\u{69}ll y', 'escape', 'kill', '\\u006b\\u{69}ll'],
   ['percent encoding', 'x %6bi%6C%6c y', 'url', 'kill', '%6bi%6C%6c'],
   ['HTML entities', 'x &#107;&#x69;ll y', 'html', 'kill', '&#107;&#x69;ll'],

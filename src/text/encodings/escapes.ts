@@ -1,4 +1,5 @@
 /** Characters written as escapes: `%6b` (RFC 3986), `&#107;` (HTML), `\u006b` and `\x6b` (programming languages). */
+import { isUtf8 } from 'node:buffer'
 import { Edits } from '../rewrite.js'
 
 /** Runs of percent-encoded bytes, as UTF-8; a byte that is none becomes U+FFFD. */
@@ -26,8 +27,19 @@ export function percentEdits(text: string): Edits {
 /** `\uXXXX`, `\u{X…}`, `\UXXXXXXXX`, `\xXX`, and the octal `\153`. */
 export function escapeEdits(text: string): Edits {
   const edits = new Edits()
+  // Runs of bytes are looked at once.
+  let runEnd = 0
   for (let i = text.indexOf('\\'); i >= 0; i = text.indexOf('\\', i + 1)) {
     const sign = text.charCodeAt(i + 1)
+    if (sign === 120 && i >= runEnd) {
+      const run = byteRun(text, i)
+      runEnd = run.end
+      if (run.text !== undefined) {
+        edits.add(i, runEnd, run.text)
+        i = runEnd - 1
+        continue
+      }
+    }
     const isBrace = sign === 117 && text.charCodeAt(i + 2) === 123
     let value = -1
     let end = i
@@ -51,6 +63,25 @@ export function escapeEdits(text: string): Edits {
     i = end - 1
   }
   return edits
+}
+
+/**
+ * A run of `\xXX`, which is how languages print the bytes of a string. `text` where it is UTF-8 beyond ASCII; elsewhere each
+ * escape is a character of Latin-1 by itself.
+ */
+function byteRun(text: string, from: number): { text: string | undefined; end: number } {
+  const bytes: number[] = []
+  let end = from
+  let beyond = false
+  while (text.charCodeAt(end) === 92 && text.charCodeAt(end + 1) === 120) {
+    const byte = hexValue(text, end + 2, 2)
+    if (byte < 0) break
+    beyond ||= byte >= 0x80
+    bytes.push(byte)
+    end += 4
+  }
+  const run = Buffer.from(bytes)
+  return { text: beyond && isUtf8(run) ? run.toString('utf8') : undefined, end }
 }
 
 const named: ReadonlyMap<string, string> = new Map(
