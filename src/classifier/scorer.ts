@@ -59,7 +59,9 @@ export class Scorer {
     const { slope, offset, ceiling } = this.#model
     const doubt = Math.max(0, Math.log(this.#words.count / longest)) * doubtOfMany
     const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]! - doubt)
-    return this.#words.count > fewWords ? confidence : Math.min(confidence, ceiling[lane]!)
+    const most = ceiling[lane]!
+    // Above its ceiling a short text keeps its rank among others, within a tenth of the way to certainty.
+    return this.#words.count > fewWords || confidence <= most ? confidence : most + (confidence - most) / 10
   }
 
   /** Where in the text the strongest window of a lane stands. */
