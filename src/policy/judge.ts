@@ -9,8 +9,9 @@ import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
 import { Findings, type Match } from './findings.js'
-import { joinTexts, type Member, separators } from './joined.js'
-import { Matcher } from './match.js'
+import { type JoinedText, joinTexts, type Member, separators } from './joined.js'
+import { Matcher, type Sink } from './match.js'
+import { Digests, isTranscript, PartMemory } from './memory.js'
 import { type RuleScore, scoreRules } from './score.js'
 import { spokenFrom } from './session.js'
 import { type Call, joinedSink, partSink, turnSink } from './sinks.js'
@@ -69,6 +70,7 @@ const quiet = Object.freeze({
 export class Judge {
   readonly policy: Policy
   readonly #matcher: Matcher
+  readonly #memory = new PartMemory()
   /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
   readonly #blank = new Map<string, LRUCache<string, true>>()
 
@@ -115,7 +117,8 @@ export class Judge {
   find(input: JudgeInput): Found {
     const { parts, session } = input
     const findings = new Findings(parts.length)
-    const call = { parts, direction: input.direction, findings }
+    const digests = isTranscript(parts) ? new Digests(parts) : undefined
+    const call = { parts, direction: input.direction, findings, digests }
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
@@ -152,12 +155,23 @@ export class Judge {
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
     const blank = recurs ? this.#blankFor(`${call.direction}/${role}`) : undefined
     if (blank?.has(text)) return text.length
-    const { views, complete } = readingsOf(text, this.policy.words)
     const before = call.findings.added
-    this.#matcher.match(views, partSink(call, index))
+    const scan = (sink: Sink) => this.#scan(text, sink)
+    const sink = partSink(call, index)
+    const { digests, direction } = call
+    const complete =
+      digests === undefined || blank !== undefined
+        ? scan(sink)
+        : this.#memory.replay(`${direction} ${digests.of(index)}`, sink, scan)
     if (complete && call.findings.added === before) blank?.set(text, true)
-    // A text of which a reading had to be left out counts as not looked at.
-    return complete ? (views[0]?.text.length ?? 0) : 0
+    return complete ? text.length : 0
+  }
+
+  /** @returns false for a text of which a reading had to be left out: it counts as not looked at. */
+  #scan(text: string, sink: Sink): boolean {
+    const { views, complete } = readingsOf(text, this.policy.words)
+    this.#matcher.match(views, sink)
+    return complete && views[0]?.text.length === text.length
   }
 
   #blankFor(kind: string): LRUCache<string, true> {
@@ -176,13 +190,20 @@ export class Judge {
       for (const joined of joinTexts(members, separator)) {
         const sink = sinkOf(call, joined)
         if (sink === undefined) continue
-        const { views, complete } = readingsOf(joined.text, this.policy.words)
-        if (!complete) all = false
-        this.#matcher.match(views, sink)
+        const scan = (sink: Sink) => this.#scan(joined.text, sink)
+        const key = seamKey(call, joined, separator)
+        all = (key === undefined ? scan(sink) : this.#memory.replay(key, sink, scan)) && all
       }
     }
     return all
   }
+}
+
+/** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
+function seamKey({ digests, direction }: Call, { pieces }: JoinedText, separator: string): string | undefined {
+  if (digests === undefined || pieces.some(({ part }) => part < 0)) return undefined
+  const of = pieces.map(({ part, offset, start, end }) => `${offset}+${end - start} ${digests.of(part)}`)
+  return `${direction}${separator}|${of.join('|')}`
 }
 
 /** The rules of categories that only the session's risk made stricter than the turn itself is. */

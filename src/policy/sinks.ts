@@ -4,12 +4,15 @@ import type { CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
 import { type JoinedText, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
+import type { Digests } from './memory.js'
 
 /** One call: its parts, its direction, and what was found so far. */
 export interface Call {
   parts: readonly ChatPart[]
   direction: 'request' | 'answer'
   findings: Findings
+  /** Set for a chat that goes on: see `memory.ts`. */
+  digests?: Digests | undefined
 }
 
 export function partSink({ parts, direction, findings }: Call, index: number): Sink {
