@@ -26,10 +26,10 @@ export interface ChatPart {
   isKey?: true
 }
 
-/** A part that holds no text to judge: image, audio, file. */
+/** A part that holds no text to judge: image, audio, file, or a text as the numbers of some model's tokens. */
 export interface Media {
   pointer: string
-  kind: 'image' | 'audio' | 'video' | 'file'
+  kind: 'image' | 'audio' | 'video' | 'file' | 'tokens'
 }
 
 export interface ChatContent {

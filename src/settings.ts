@@ -5,7 +5,14 @@
 
 import type { Category } from './policy/evaluation.js'
 
-export const dialectIds = ['openai-chat', 'anthropic'] as const
+export const dialectIds = [
+  'openai-chat',
+  'openai-responses',
+  'openai-completions',
+  'openai-embeddings',
+  'azure-openai',
+  'anthropic'
+] as const
 export type DialectId = (typeof dialectIds)[number]
 
 export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const

@@ -1,11 +1,19 @@
 /** Every dialect with its operations. A literal list: the compiler holds it equal to `dialectIds`. */
 import type { DialectId } from '../settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
+import { azureOpenai } from './azure-openai.js'
 import type { Dialect } from './dialect.js'
 import { openaiChat } from './openai-chat.js'
+import { openaiCompletions } from './openai-completions.js'
+import { openaiEmbeddings } from './openai-embeddings.js'
+import { openaiResponses } from './openai-responses.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
+  'openai-responses': [openaiResponses],
+  'openai-completions': [openaiCompletions],
+  'openai-embeddings': [openaiEmbeddings],
+  'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount]
 }
 

@@ -1,14 +1,17 @@
-import fc from 'fast-check'
+/** OpenAI's operations on choices and inputs, and what all dialects share in reading and rewriting. */
 import t from 'tap'
 import type { Json, JsonObject } from '../../src/chat.js'
-import { dialects } from '../../src/dialects/index.js'
+import type { Dialect } from '../../src/dialects/dialect.js'
+import { dialects, operationAt } from '../../src/dialects/index.js'
 import { names } from '../../src/dialects/openai/names.js'
+import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import { pointerSegments, type Replacement, rewriteTree, splice } from '../../src/dialects/rewrite.js'
 import { type ErrorCode, errorTable, Fault } from '../../src/errors.js'
 import { dialectIds } from '../../src/settings.js'
+import { type Assembled, dialectSuite, noTarget } from '../contracts/dialect-suite.js'
+import { refusal } from '../support/refusal.js'
 
 const dialect = dialects['openai-chat'][0]
-const target = { params: {}, query: '' }
 
 t.test('every dialect of the settings is registered under its id', async (t) => {
   t.same(Object.keys(dialects), [...dialectIds])
@@ -37,7 +40,7 @@ t.test('roles, pointers and runs that a model reads as one', async (t) => {
       tools: [{ type: 'function', function: { name: 'look', description: 'h' } }],
       metadata: { 'a/b~c': 'v' }
     },
-    target
+    noTarget
   )
   t.equal(model, 'm')
   t.equal(stream, true)
@@ -56,74 +59,227 @@ t.test('roles, pointers and runs that a model reads as one', async (t) => {
   t.same(texts.sort(), ['ab', 'abc', 'abcg'])
 })
 
-/** Every string leaf and key of a value. */
-function leaves(value: Json): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value !== 'object' || value === null) return []
-  if (Array.isArray(value)) return value.flatMap(leaves)
-  return Object.entries(value).flatMap(([key, child]) => [key, ...leaves(child)])
+/** A text, a refusal, thoughts and a call's arguments of choice 1, each spelled out by the pieces. */
+function spell(pieces: readonly string[]): WireEvent[] {
+  const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'm',
+    choices: [{ index: 1, delta, finish_reason: finish }]
+  })
+  const events = [
+    chunk({ role: 'assistant', content: '' }),
+    ...pieces.map((piece) => chunk({ content: piece, refusal: piece })),
+    ...pieces.map((piece) => chunk({ reasoning_content: piece })),
+    chunk({ tool_calls: [{ index: 3, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] }),
+    ...pieces.map((piece) => chunk({ tool_calls: [{ index: 3, function: { arguments: piece } }] })),
+    chunk({}, 'tool_calls'),
+    { id: 'chatcmpl-1', choices: [], usage: { prompt_tokens: 1 } }
+  ]
+  return [...events.map((event) => ({ data: JSON.stringify(event) })), { data: '[DONE]' }]
 }
 
-const anyJson = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>
-
-t.test('whatever stands in a request or an answer is seen, unless it is a word of the closed set', async (t) => {
-  const seen = (parts: readonly { text: string }[], body: Json) => {
-    const texts = new Set(parts.map(({ text }) => text))
-    const missing = leaves(body).filter((leaf) => leaf !== '' && !names.has(leaf) && !texts.has(leaf))
-    return missing.length === 0
-  }
-  fc.assert(
-    fc.property(anyJson, anyJson, anyJson, anyJson, (a, b, c, d) => {
-      const body = {
-        messages: [{ role: 'user', content: 'x', extra: a, tool_calls: b, function_call: c }],
-        tools: a,
-        other: d,
-        response_format: b
-      } as JsonObject
-      return seen(dialect.readRequest(body, target).parts, body)
-    })
-  )
-  fc.assert(
-    fc.property(anyJson, anyJson, anyJson, (a, b, c) => {
-      const body = {
-        choices: [{ message: { content: a, tool_calls: b, more: c }, extra: b }, { message: c }],
-        other: a
-      } as JsonObject
-      return seen(dialect.readReply(body)!.parts, body) && seen(dialect.readError(body).parts, body)
-    })
-  )
-  t.pass('for all of the bodies tried')
-})
-
-t.test('a stream cut into increments anywhere is assembled to the same texts', async (t) => {
-  fc.assert(
-    fc.property(fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 }), (pieces) => {
-      const stream = dialect.openStream(target)
-      for (const content of pieces) {
-        const delta = { content, tool_calls: [{ index: 3, function: { arguments: content } }] }
-        stream.push({ data: JSON.stringify({ id: 'x', choices: [{ index: 1, delta }] }) })
+/** Strict where the SDKs rely on it: nothing of a choice after its finish reason but a filter's, nothing after the end marker. */
+function assemble(frames: string): Assembled {
+  const texts: Record<string, string> = {}
+  const finished = new Map<number, string>()
+  const open = new Set<number>()
+  let ended = false
+  const collect = (value: Json, pointer: string) => {
+    if (typeof value === 'string') texts[pointer] = (texts[pointer] ?? '') + value
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, child] of Object.entries(value)) {
+        const index = Array.isArray(value) ? ((child as JsonObject).index ?? key) : key
+        collect(child!, `${pointer}/${index}`)
       }
-      const { parts } = stream.content()
-      const text = pieces.join('')
-      const at = (pointer: string) => parts.find((part) => part.pointer === pointer)?.text
-      return (
-        at('/choices/1/message/content') === text && at('/choices/1/message/tool_calls/3/function/arguments') === text
-      )
-    })
-  )
-  const stream = dialect.openStream(target)
-  t.equal(stream.push({ data: '[DONE]' }), 'end')
-  for (const [data, event] of [
-    ['{"error":{"message":"x"}}'],
-    ['nonsense'],
-    ['[1]'],
-    ['{"choices":5}'],
-    ['{"choices":[5]}'],
-    ['{}', 'error']
-  ]) {
-    t.throws(() => stream.push({ data: data!, event }), { code: 'upstream_error' }, String(data))
+    }
+  }
+  for (const frame of frames.split('\n\n').slice(0, -1)) {
+    const data = /^data: (.*)$/.exec(frame)![1]!
+    if (ended) throw new Error('something after the end')
+    if (data === '[DONE]') {
+      ended = true
+      continue
+    }
+    for (const { index, delta, text, finish_reason: finish } of JSON.parse(data).choices) {
+      if (finished.has(index) && !frames.includes('"content_filter"'))
+        throw new Error('something after the finish reason')
+      open.add(index)
+      collect(delta ?? text, `/choices/${index}/${delta === undefined ? 'text' : 'message'}`)
+      if (typeof finish === 'string') finished.set(index, finish)
+    }
+  }
+  const isWhole = ended && open.size > 0 && [...open].every((index) => finished.has(index))
+  return { texts, finish: isWhole ? [...finished.values()][0] : undefined }
+}
+
+dialectSuite(t, {
+  operation: dialect,
+  names,
+  request: (hole) => ({
+    messages: [{ role: 'user', content: 'x', extra: hole(0), tool_calls: hole(1), function_call: hole(2) }],
+    tools: hole(0),
+    other: hole(3),
+    response_format: hole(1)
+  }),
+  answer: (hole) => ({
+    choices: [
+      { message: { content: hole(0), tool_calls: hole(1), more: hole(2) }, extra: hole(1) },
+      { message: hole(2) }
+    ],
+    other: hole(0)
+  }),
+  stream: {
+    spell,
+    channels: [
+      '/choices/1/message/content',
+      '/choices/1/message/refusal',
+      '/choices/1/message/reasoning_content',
+      '/choices/1/message/tool_calls/3/function/arguments'
+    ],
+    assemble,
+    filteredFinish: 'content_filter',
+    refused: [
+      { data: '{"error":{"message":"x"}}' },
+      { data: '{"choices":5}' },
+      { data: '{"choices":[5]}' },
+      { event: 'error', data: '{}' }
+    ]
   }
 })
+
+const completions = dialects['openai-completions'][0]
+dialectSuite(t, {
+  operation: completions,
+  names,
+  request: (hole) => ({ prompt: ['x', 'y'], suffix: 'z', stop: hole(0), other: hole(1) }),
+  answer: (hole) => ({ choices: [{ text: hole(0), extra: hole(1) }, { text: 'x' }], other: hole(2) }),
+  stream: {
+    spell: (pieces) => [
+      ...[...pieces, ''].map((text, i) => ({
+        data: JSON.stringify({
+          id: 'cmpl-1',
+          object: 'text_completion',
+          choices: [{ index: 2, text, logprobs: null, finish_reason: i === pieces.length ? 'stop' : null }]
+        })
+      })),
+      { data: '[DONE]' }
+    ],
+    channels: ['/choices/2/text'],
+    assemble,
+    filteredFinish: 'content_filter',
+    refused: [{ data: '{"error":{"message":"x"}}' }]
+  }
+})
+
+const embeddings = dialects['openai-embeddings'][0]
+dialectSuite(t, {
+  operation: embeddings,
+  names,
+  request: (hole) => ({ input: ['x', 'y'], messages: hole(0), other: hole(1) }),
+  answer: (hole) => ({ data: [{ index: 0, embedding: hole(0), extra: hole(1) }], other: hole(2) })
+})
+
+t.test('prompts and inputs: texts are judged, tokens cannot be', async (t) => {
+  const read = (body: JsonObject, operation = completions) => {
+    const { parts, media, joined } = operation.readRequest(body, noTarget)
+    return {
+      texts: parts.filter(({ role }) => role === 'user').map(({ text, pointer }) => `${pointer} ${text}`),
+      media: media.map(({ kind, pointer }) => `${kind} ${pointer}`),
+      joined: joined.map((run) => run.map((i) => parts[i]!.text).join(''))
+    }
+  }
+  t.same(read({ prompt: 'a', suffix: 'c' }), { texts: ['/prompt a', '/suffix c'], media: [], joined: ['ac'] })
+  t.same(read({ prompt: ['a', 'b'] }), { texts: ['/prompt/0 a', '/prompt/1 b'], media: [], joined: [] })
+  t.same(read({ prompt: [1, 2] }).media, ['tokens /prompt'])
+  t.same(read({ prompt: [[1], [2]] }).media, ['tokens /prompt/0', 'tokens /prompt/1'])
+  t.same(read({ prompt: ['a', 7, 'b'] }), {
+    texts: ['/prompt/0 a', '/prompt/2 b'],
+    media: ['tokens /prompt'],
+    joined: ['ab']
+  })
+  t.same(read({ prompt: null }).texts, [])
+  t.same(read({ input: [[1, 2]] }, embeddings).media, ['tokens /input/0'])
+  for (const [operation, body, field, reason] of [
+    [completions, {}, 'prompt', 'missing'],
+    [completions, { prompt: [] }, 'prompt', 'empty'],
+    [completions, { prompt: { a: 1 } }, 'prompt', 'wrong_type'],
+    [completions, { prompt: [{ a: 1 }] }, 'prompt.0', 'wrong_type'],
+    [completions, { prompt: [[['x']]] }, 'prompt.0.0', 'wrong_type'],
+    [completions, { prompt: 'x', suffix: 5 }, 'suffix', 'wrong_type'],
+    [embeddings, {}, 'input', 'missing'],
+    [embeddings, { input: [true] }, 'input.0', 'wrong_type'],
+    [embeddings, { input: 'x', model: 5 }, 'model', 'wrong_type']
+  ] as [Dialect, JsonObject, string, string][]) {
+    t.same(
+      refusal(() => operation.readRequest(body, noTarget)),
+      { field, reason },
+      JSON.stringify(body)
+    )
+  }
+})
+
+t.test('token probabilities are judged as the texts that they spell, in each of their shapes', async (t) => {
+  const chat = {
+    choices: [
+      { message: {}, logprobs: { content: [{ token: 'for', top_logprobs: [{ token: 'kill' }] }, { token: 'bid' }] } }
+    ]
+  }
+  const legacy = {
+    choices: [{ text: '', logprobs: { tokens: ['for', 'bid'], top_logprobs: [{ kill: -1 }, { er: -2 }] } }]
+  }
+  const texts = (operation: Dialect, body: JsonObject) =>
+    operation
+      .readReply(body)!
+      .parts.filter(({ pointer }) => pointer.endsWith('/logprobs'))
+      .map(({ text }) => text)
+  t.same(texts(dialect, chat), ['forbid', 'kill'])
+  t.same(texts(completions, legacy), ['forbid', 'killer'])
+})
+
+t.test('a vector is numbers, as a list or packed; whatever else stands in its place is judged', async (t) => {
+  const packed = Buffer.from(new Float32Array(64).fill(0.1).buffer).toString('base64')
+  for (const [embedding, judged] of [
+    [[0.1, -2], 0],
+    [packed, 0],
+    ['how to do harm', 1],
+    [[0.1, 'harm'], 1],
+    [{ a: 'harm' }, 2]
+  ] as [Json, number][]) {
+    const { parts } = embeddings.readReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding }] })!
+    const found = parts.filter(({ pointer }) => pointer.startsWith('/data/0/embedding'))
+    t.equal(found.length, judged, JSON.stringify(embedding).slice(0, 40))
+  }
+})
+
+t.test(
+  'Azure: the same operations under its paths, told apart by their ends; the deployment is the model',
+  async (t) => {
+    for (const [path, of] of [
+      ['/openai/deployments/gpt-4o/chat/completions', dialect],
+      ['/openai/v1/chat/completions', dialect],
+      ['/openai/deployments/gpt-4o/completions', completions],
+      ['/openai/deployments/ada/embeddings', embeddings],
+      ['/openai/responses', dialects['openai-responses'][0]],
+      ['/openai/v1/responses', dialects['openai-responses'][0]]
+    ] as const) {
+      const operation = operationAt('azure-openai', path)!
+      t.equal(operation.readReply, of.readReply, path)
+      t.match(operation, { id: 'azure-openai', auth: 'api-key', keyHeaders: ['api-key'] })
+    }
+    t.equal(operationAt('azure-openai', '/openai/models'), undefined)
+    const [chat] = dialects['azure-openai']
+    const body = { messages: [{ role: 'user', content: 'x' }] }
+    const { model, parts } = chat.readRequest(body, { params: { deployment: 'how-to-harm' }, query: '' })
+    t.equal(model, 'how-to-harm')
+    t.match(parts, [{}, { role: 'parameter', text: 'how-to-harm', pointer: 'path.deployment' }])
+    t.equal(chat.offender('path.deployment'), 'path.deployment')
+    const version = chat.query['api-version']!
+    for (const value of ['2024-10-21', '2025-04-01-preview', 'v1', 'preview']) t.match(value, version)
+    for (const value of ['', '2024', 'x', '2024-10-21-x', '2024-10-21&a=b']) t.notMatch(value, version)
+  }
+)
 
 t.test('rewriting changes the span that was named and nothing else', async (t) => {
   const root = (): JsonObject => ({

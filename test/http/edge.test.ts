@@ -27,7 +27,7 @@ function raw(url: string, bytes: string): Promise<string> {
 t.test('every route declares its posture, and only guarded ones reach an upstream', async (t) => {
   const { app } = await build(t)
   const routes: RouteOptions[] = []
-  const host = Fastify()
+  const host = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => host.close())
   host.addHook('onRoute', (route) => {
     routes.push(route)

@@ -39,7 +39,8 @@ export async function build(t: Teardown, { yaml = '', env = {}, clock, prefix }:
   const config = join(dir, 'gateway.yaml')
   writeFileSync(config, yaml.includes('storage:') ? yaml : `${yaml}\nstorage: { url: "memory:" }\n`)
   const logs: string[] = []
-  const app = Fastify()
+  // Compiling the constitutions takes longer on a machine that runs other tests too.
+  const app = Fastify({ pluginTimeout: 60_000 })
   let key = ''
   app.register(sluicegate, {
     ...(prefix === undefined ? {} : { prefix }),

@@ -1,0 +1,60 @@
+/** OpenAI's embeddings: texts in, numbers out. */
+import type { ChatReply, ChatRequest, Json, JsonObject } from '../chat.js'
+import { invalid } from '../errors.js'
+import type { Dialect } from './dialect.js'
+import { offenderBy } from './offender.js'
+import { family } from './openai/family.js'
+import { names } from './openai/names.js'
+import { readPrompts } from './openai/prompts.js'
+import { readOptions } from './openai/request.js'
+import { isObject } from './rewrite.js'
+import { turnless } from './turnless.js'
+import { Collector } from './walk.js'
+
+const bodyFields = new Set(['input'])
+
+function readRequest(body: JsonObject): ChatRequest {
+  const { input } = body
+  const { model, metadata } = readOptions(body)
+  const out = new Collector(names)
+  // Servers that embed conversations (vLLM) take `messages` instead, which is read leaf by leaf.
+  if (input !== undefined) readPrompts(out, input, 'input')
+  else if (body.messages === undefined) throw invalid('input', 'missing', 'The field input is required.')
+  out.walk('user', body.messages, '/messages')
+  out.rest('parameter', body, '', new Set([...bodyFields, 'messages']))
+  return { model, metadata, stream: false, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
+}
+
+const replyFields = new Set(['data'])
+const dataFields = new Set(['embedding'])
+/** The vector as base64 of its floats, which the SDKs ask for: any other string in its place is judged. */
+const packed = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+function readReply(body: JsonObject): ChatReply | undefined {
+  if (!Array.isArray(body.data)) return undefined
+  const out = new Collector(names)
+  for (const [i, item] of body.data.entries()) {
+    if (!isObject(item)) return undefined
+    const { embedding } = item
+    if (!isVector(embedding)) out.walk('assistant', embedding, `/data/${i}/embedding`)
+    out.rest('assistant', item, `/data/${i}`, dataFields)
+  }
+  out.rest('parameter', body, '', replyFields)
+  return out
+}
+
+function isVector(value: Json | undefined): boolean {
+  if (typeof value === 'string') return value.length >= 64 && packed.test(value)
+  return Array.isArray(value) && value.every((each) => typeof each === 'number')
+}
+
+export const openaiEmbeddings: Dialect = {
+  ...family,
+  ...turnless(family),
+  id: 'openai-embeddings',
+  suffix: '',
+  paths: ['/v1/embeddings'],
+  readRequest,
+  readReply,
+  offender: offenderBy(/^\/input\/\d+/, names)
+}

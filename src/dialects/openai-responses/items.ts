@@ -1,0 +1,148 @@
+/**
+ * Items: what the input of a request and the output of an answer are made of. The same shapes stand in both, and in the
+ * events of a stream, whole or as they grow; so one reader serves all three and hands each growing text to its `leaf`.
+ * Shapes: platform.openai.com/docs/api-reference/responses, the unions ResponseInputItem and ResponseOutputItem.
+ */
+import type { Json, JsonObject, Role } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { readContent, readPart } from '../openai/content.js'
+import { roleNamed } from '../openai/request.js'
+import { tokenTexts } from '../openai/tokens.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import type { Collector } from '../walk.js'
+
+export type LeafKind = 'text' | 'arguments'
+
+/** Takes a text that a stream spells out over events. @returns its index in the collector, or -1 */
+export type Leaf = (holder: JsonObject, key: string, role: Role, pointer: string, kind: LeafKind) => number
+
+/** The leaf of what comes as a whole: judged where it stands. */
+export function wholeLeaf(out: Collector): Leaf {
+  return (holder, key, role, pointer, kind) => {
+    const text = holder[key] as string
+    if (kind === 'text') return out.text(role, text, pointer)
+    const index = out.parts.length
+    out.embedded(role, text, pointer)
+    return text === '' ? -1 : index
+  }
+}
+
+/** Fields of items that grow in a stream. */
+const growing: Readonly<Record<string, LeafKind>> = { arguments: 'arguments', input: 'arguments', code: 'text' }
+
+/** Fields of an item in which its tool answers. */
+const toolFields = new Set(['output', 'outputs', 'error'])
+
+export interface ItemText {
+  role: Role
+  /** The texts that a model reads as one. */
+  indexes: number[]
+}
+
+/**
+ * Every leaf and key of an item.
+ * @param fallback the role of an item that does not say whose words it holds
+ * @param field names the item in an error; undefined where another shape is read leaf by leaf instead
+ * @throws Fault `validation_error`
+ */
+export function readItem(
+  out: Collector,
+  item: JsonObject,
+  fallback: Role,
+  pointer: string,
+  field: string | undefined,
+  leaf: Leaf = wholeLeaf(out)
+): ItemText {
+  const role = roleOf(item, fallback)
+  const indexes: number[] = []
+  for (const name of Object.keys(item)) {
+    const at = `${pointer}/${pointerSegment(name)}`
+    const value = item[name]!
+    out.key(role, name, at)
+    if (name === 'type' || name === 'role' || name === 'status') readWord(out, value, role, at)
+    else if (name === 'content' || name === 'summary') {
+      indexes.push(...readParts(out, item, name, role, at, field === undefined ? undefined : `${field}.${name}`, leaf))
+    } else if (toolFields.has(name)) {
+      const ofTool = role === 'assistant' ? 'tool' : role
+      const read = isObject(value)
+        ? readPart(out, value, ofTool, at)
+        : readContent(out, value, ofTool, at, field === undefined ? undefined : `${field}.${name}`)
+      if (ofTool === role) indexes.push(...read)
+    } else if (typeof value === 'string' && Object.hasOwn(growing, name)) {
+      indexes.push(leaf(item, name, role, at, growing[name]!))
+    } else readField(out, item, name, role, at)
+  }
+  return { role, indexes }
+}
+
+function readField(out: Collector, item: JsonObject, name: string, role: Role, at: string): void {
+  const value = item[name]!
+  // What only OpenAI can read: its own reasoning and compactions, sealed.
+  if (name === 'encrypted_content') out.opaque(role, value, at)
+  else if (name === 'result' && item.type === 'image_generation_call' && typeof value === 'string') {
+    out.mediaObject('image', role, value, at)
+  } else if (name === 'tools') out.walk('definition', value, at)
+  // What a search found is a text of its source, whatever else stands beside it.
+  else out.walk(name === 'results' ? 'tool' : role, value, at)
+}
+
+function readWord(out: Collector, value: Json, role: Role, pointer: string): void {
+  if (typeof value === 'string') out.word(role, value, pointer)
+  else out.walk(role, value, pointer)
+}
+
+/** Whose words an item holds: by its role, or else by its type. */
+function roleOf({ type, role }: JsonObject, fallback: Role): Role {
+  if (typeof role === 'string') return roleNamed(role)
+  if (typeof type !== 'string') return fallback
+  if (type.endsWith('_output')) return 'tool'
+  if (type === 'mcp_list_tools') return 'definition'
+  if (type === 'mcp_approval_response') return 'user'
+  return type.endsWith('_call') || ofModel.has(type) ? 'assistant' : fallback
+}
+
+const ofModel = new Set(['reasoning', 'mcp_approval_request', 'compaction'])
+
+/** The parts of a message or a summary. */
+function readParts(
+  out: Collector,
+  item: JsonObject,
+  name: string,
+  role: Role,
+  pointer: string,
+  field: string | undefined,
+  leaf: Leaf
+): number[] {
+  const parts = item[name]!
+  if (!Array.isArray(parts)) return readContent(out, parts, role, pointer, field)
+  const indexes: number[] = []
+  for (const [i, part] of parts.entries()) {
+    if (isObject(part)) indexes.push(...readItemPart(out, part, role, `${pointer}/${i}`, leaf))
+    else if (typeof part === 'string') indexes.push(out.text(role, part, `${pointer}/${i}`))
+    else if (field === undefined) out.walk(role, part, `${pointer}/${i}`)
+    else throw invalid(`${field}.${i}`, 'wrong_type', 'A content part must be an object.')
+  }
+  return indexes
+}
+
+/** What a part may say, of which the rest of it is about. */
+const said = ['text', 'refusal'] as const
+const saidTypes = new Set(['output_text', 'refusal', 'summary_text', 'reasoning_text', 'text', 'input_text'])
+
+/** One part; what it says grows in a stream. */
+export function readItemPart(out: Collector, part: JsonObject, role: Role, pointer: string, leaf: Leaf): number[] {
+  if (typeof part.type !== 'string' || !saidTypes.has(part.type)) return readPart(out, part, role, pointer)
+  const indexes: number[] = []
+  const taken = new Set<string>()
+  for (const name of said) {
+    if (typeof part[name] !== 'string') continue
+    taken.add(name)
+    indexes.push(leaf(part, name, role, `${pointer}/${name}`, 'text'))
+  }
+  if (Array.isArray(part.logprobs)) {
+    taken.add('logprobs')
+    for (const text of tokenTexts(part.logprobs)) out.text(role, text, `${pointer}/logprobs`)
+  }
+  out.rest(role, part, pointer, taken)
+  return indexes
+}

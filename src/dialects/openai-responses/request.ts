@@ -1,0 +1,83 @@
+/** Reads `POST /v1/responses`: instructions, input items, tools, schemas, and every other leaf and key with its role. */
+import type { ChatRequest, Json, JsonObject } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { booleanField, objectField, stringField } from '../fields.js'
+import { readPart } from '../openai/content.js'
+import { names } from '../openai/names.js'
+import { readOptions } from '../openai/request.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import { Turns } from '../turns.js'
+import { Collector } from '../walk.js'
+import { readItem } from './items.js'
+
+const bodyFields = new Set(['input', 'instructions', 'tools', 'text', 'prompt'])
+
+export function readRequest(body: JsonObject): ChatRequest {
+  const { input } = body
+  const options = readOptions(body)
+  const instructions = stringField(body, 'instructions')
+  for (const name of ['previous_response_id', 'user', 'safety_identifier']) stringField(body, name)
+  if (isGiven(body.tools) && !Array.isArray(body.tools)) {
+    throw invalid('tools', 'wrong_type', 'tools must be an array.')
+  }
+  objectField(body, 'text')
+  if (booleanField(body, 'background') === true && !options.stream) {
+    const why = 'background needs stream: the paths that answers are fetched from later are not served here.'
+    throw invalid('background', 'unknown_value', why)
+  }
+
+  const out = new Collector(names)
+  const turns = new Turns(out)
+  if (instructions !== undefined) turns.add('system', [out.text('system', instructions, '/instructions')])
+  if (typeof input === 'string') turns.add('user', [out.text('user', input, '/input')])
+  else if (Array.isArray(input)) readInput(out, turns, input)
+  else if (isGiven(input)) throw invalid('input', 'wrong_type', 'input must be a string or an array of items.')
+  else if (!isGiven(body.prompt)) throw invalid('input', 'missing', 'The field input is required.')
+  turns.end()
+  readPrompt(out, body.prompt)
+  out.walk('definition', body.tools, '/tools')
+  out.walk('definition', body.text, '/text')
+  out.rest('parameter', body, '', bodyFields)
+  return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: conversationOf(body) }
+}
+
+function readInput(out: Collector, turns: Turns, input: readonly Json[]): void {
+  if (input.length === 0) throw invalid('input', 'empty', 'The field input must not be empty.')
+  for (const [i, item] of input.entries()) {
+    const field = `input.${i}`
+    if (!isObject(item)) throw invalid(field, 'wrong_type', 'An item must be an object.')
+    if (item.role !== undefined && typeof item.role !== 'string') {
+      throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+    }
+    const { role, indexes } = readItem(out, item, 'user', `/input/${i}`, field)
+    turns.add(role, indexes)
+  }
+}
+
+/** A prompt kept by the API, which fills in what the caller says. */
+function readPrompt(out: Collector, prompt: Json | undefined): void {
+  if (!isObject(prompt) || !isObject(prompt.variables)) {
+    out.walk('parameter', prompt, '/prompt')
+    return
+  }
+  out.rest('parameter', prompt, '/prompt', new Set(['variables']))
+  const { variables } = prompt
+  for (const name of Object.keys(variables)) {
+    const at = `/prompt/variables/${pointerSegment(name)}`
+    out.key('user', name, at)
+    const value = variables[name]!
+    if (isObject(value)) readPart(out, value, 'user', at)
+    else out.walk('user', value, at)
+  }
+}
+
+/** The API's own name for what ties requests together. A chain by `previous_response_id` has a new name each time. */
+function conversationOf({ conversation }: JsonObject): string | undefined {
+  if (!isGiven(conversation) || typeof conversation === 'string') return conversation ?? undefined
+  if (isObject(conversation) && typeof conversation.id === 'string') return conversation.id
+  throw invalid('conversation', 'wrong_type', 'conversation must be a string or an object with an id.')
+}
+
+function isGiven(value: Json | undefined): value is Exclude<Json, null> {
+  return value !== undefined && value !== null
+}

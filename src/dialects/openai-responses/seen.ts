@@ -1,0 +1,108 @@
+/**
+ * What a client has seen of a streamed response: the items that were announced, with what was said in them so far. From it
+ * a blocked stream is ended: what is open is closed with what it holds, and the last event repeats what has left.
+ */
+import type { Json, JsonObject } from '../../chat.js'
+import { sentenceOf } from '../denial.js'
+import type { TurnFacts } from '../dialect.js'
+import { isObject } from '../rewrite.js'
+import { textPlaces } from './events.js'
+import { emptyResponse, ended, lastEvent, message, messageEvents, numbered, refusalPart } from './write.js'
+
+interface SeenItem {
+  item: JsonObject
+  isOpen: boolean
+  /** Lists of parts (`content`, `summary`) with the indexes that are open. */
+  open: Map<string, Set<number>>
+}
+
+export class SeenResponse {
+  #response: JsonObject | undefined
+  readonly #items = new Map<number, SeenItem>()
+  /** The number of the last event; -1 before the first. */
+  #sequence = -1
+
+  /** Takes an event that has left. */
+  add(event: JsonObject): void {
+    const { type, response, item, part, output_index: at } = event
+    if (typeof event.sequence_number === 'number') this.#sequence = event.sequence_number
+    else this.#sequence++
+    if (isObject(response)) this.#response ??= response
+    if (typeof at !== 'number' || typeof type !== 'string') return
+    if (isObject(item)) {
+      this.#items.set(at, { item: structuredClone(item), isOpen: type.endsWith('.added'), open: new Map() })
+      return
+    }
+    const seen = this.#items.get(at)
+    if (seen === undefined) return
+    if (isObject(part)) takePart(seen, event, part, type.endsWith('.added'))
+    else if (typeof event.delta === 'string') takeDelta(seen, event, event.delta)
+  }
+
+  /** The rest of a stream that has begun and may not go on. */
+  close(facts: TurnFacts): string {
+    const events: JsonObject[] = []
+    const output: Json[] = []
+    const indexes = [...this.#items.keys()].sort((a, b) => a - b)
+    for (const index of indexes) {
+      const seen = this.#items.get(index)!
+      if (!seen.isOpen) output.push(seen.item)
+      // A call that was cut must never look like one to be made: it stays as it is, and is no part of the response.
+      else if (hasParts(seen.item)) output.push(closeItem(seen, index, events))
+    }
+    const refusal = message(`msg_${facts.requestId}`, 'incomplete', [refusalPart(sentenceOf(facts.denial))])
+    events.push(...messageEvents(refusal, (indexes.at(-1) ?? -1) + 1))
+    output.push(refusal)
+    const response = { ...emptyResponse(facts), ...this.#response }
+    events.push(lastEvent(ended(response, output, true)))
+    return numbered(events, this.#sequence)
+  }
+}
+
+function hasParts({ type }: JsonObject): boolean {
+  return type === 'message' || type === 'reasoning'
+}
+
+function takePart({ item, open }: SeenItem, event: JsonObject, part: JsonObject, isOpen: boolean): void {
+  const list = String(event.type).includes('summary') ? 'summary' : 'content'
+  const index = event[`${list}_index`]
+  if (typeof index !== 'number') return
+  partsOf(item, list)[index] = structuredClone(part)
+  const indexes = open.get(list) ?? new Set()
+  open.set(list, indexes)
+  if (isOpen) indexes.add(index)
+  else indexes.delete(index)
+}
+
+function takeDelta({ item }: SeenItem, event: JsonObject, delta: string): void {
+  const place = textPlaces[String(event.type).replace(/\.delta$/, '')]
+  if (place === undefined) return
+  const { list, key } = place
+  const index = list === undefined ? undefined : event[`${list}_index`]
+  const holder = list === undefined ? item : typeof index === 'number' ? partsOf(item, list)[index] : undefined
+  if (isObject(holder)) holder[key] = (typeof holder[key] === 'string' ? holder[key] : '') + delta
+}
+
+function partsOf(item: JsonObject, list: string): Json[] {
+  if (!Array.isArray(item[list])) item[list] = []
+  return item[list]
+}
+
+/** @returns the item as it ends */
+function closeItem({ item, open }: SeenItem, outputIndex: number, events: JsonObject[]): JsonObject {
+  for (const [list, indexes] of open) {
+    for (const index of indexes) {
+      const part = partsOf(item, list)[index] as JsonObject
+      const place = { item_id: item.id ?? '', output_index: outputIndex, [`${list}_index`]: index }
+      const stem = list === 'summary' ? 'response.reasoning_summary_text' : `response.${String(part.type)}`
+      const key = part.type === 'refusal' ? 'refusal' : 'text'
+      const tokens = part.type === 'output_text' ? { logprobs: [] } : {}
+      events.push({ type: `${stem}.done`, ...place, [key]: part[key] ?? '', ...tokens })
+      const whole = list === 'summary' ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
+      events.push({ type: whole, ...place, part })
+    }
+  }
+  const closed = { ...item, status: 'incomplete' }
+  events.push({ type: 'response.output_item.done', output_index: outputIndex, item: closed })
+  return closed
+}

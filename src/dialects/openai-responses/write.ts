@@ -1,0 +1,176 @@
+/**
+ * Writes responses of the gateway's own: a message that says a sentence, as a refusal (`incomplete`, content_filter) or as
+ * an ordinary answer (`completed`), whole or as the run of events that the official SDKs expect.
+ * Shapes: platform.openai.com/docs/api-reference/responses/object and …/responses-streaming.
+ */
+import type { Json, JsonObject } from '../../chat.js'
+import type { Fault } from '../../errors.js'
+import { sentenceOf } from '../denial.js'
+import type { TurnFacts } from '../dialect.js'
+import { error } from '../openai/errors.js'
+import { isObject } from '../rewrite.js'
+
+/** One event; its name is the type of its data, which is what clients go by. */
+export function eventFrame(event: JsonObject): string {
+  return `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`
+}
+
+/** Numbers events from the one after `last`. */
+export function numbered(events: readonly JsonObject[], last: number): string {
+  return events
+    .map(({ type, ...rest }, i) => eventFrame({ type: type!, sequence_number: last + 1 + i, ...rest }))
+    .join('')
+}
+
+const noUsage = {
+  input_tokens: 0,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens: 0,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 0
+}
+
+/** Every field that the API always gives, without an answer yet. */
+export function emptyResponse({ request, target, requestId, created }: TurnFacts): JsonObject {
+  return {
+    id: `resp_${requestId}`,
+    object: 'response',
+    created_at: created,
+    status: 'in_progress',
+    error: null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    model: typeof request.model === 'string' ? request.model : (target.params.deployment ?? ''),
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    store: false,
+    temperature: null,
+    text: { format: { type: 'text' } },
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    truncation: 'disabled',
+    usage: null
+  }
+}
+
+/** `forbid` is the API's own refusal; the other two are ordinary answers, so that every client shows them. */
+function isRefusal({ denial }: TurnFacts): boolean {
+  return denial.decision === 'forbid'
+}
+
+export function refusalPart(sentence: string): JsonObject {
+  return { type: 'refusal', refusal: sentence }
+}
+
+function textPart(text: string): JsonObject {
+  return { type: 'output_text', text, annotations: [], logprobs: [] }
+}
+
+export function message(id: string, status: string, content: Json[]): JsonObject {
+  return { type: 'message', id, status, role: 'assistant', content }
+}
+
+/** A response as it ends. */
+export function ended(
+  response: JsonObject,
+  output: Json[],
+  filtered: boolean,
+  usage: JsonObject = noUsage
+): JsonObject {
+  return {
+    ...response,
+    status: filtered ? 'incomplete' : 'completed',
+    incomplete_details: filtered ? { reason: 'content_filter' } : null,
+    output,
+    usage: { ...usage }
+  }
+}
+
+/** The message that a gateway's own response consists of. */
+function messageOf(facts: TurnFacts, refusal: boolean): JsonObject {
+  const sentence = sentenceOf(facts.denial)
+  const part = refusal ? refusalPart(sentence) : textPart(sentence)
+  return message(`msg_${facts.requestId}`, refusal ? 'incomplete' : 'completed', [part])
+}
+
+export function turn(facts: TurnFacts): JsonObject {
+  const refusal = isRefusal(facts)
+  return ended(emptyResponse(facts), [messageOf(facts, refusal)], refusal)
+}
+
+export function turnStream(facts: TurnFacts): string {
+  return wholeStream(facts, isRefusal(facts))
+}
+
+/** A stream of which nothing has left yet, as filtered. */
+export function filteredStream(facts: TurnFacts): string {
+  return wholeStream(facts, true)
+}
+
+function wholeStream(facts: TurnFacts, refusal: boolean): string {
+  const response = emptyResponse(facts)
+  const item = messageOf(facts, refusal)
+  const events = [
+    { type: 'response.created', response },
+    { type: 'response.in_progress', response },
+    ...messageEvents(item, 0),
+    lastEvent(ended(response, [item], refusal))
+  ]
+  return numbered(events, -1)
+}
+
+export function lastEvent(response: JsonObject): JsonObject {
+  return { type: response.status === 'incomplete' ? 'response.incomplete' : 'response.completed', response }
+}
+
+/** The events of a message of one part, which is said at once. */
+export function messageEvents(item: JsonObject, outputIndex: number): JsonObject[] {
+  const [part] = item.content as [JsonObject]
+  const place = { item_id: item.id!, output_index: outputIndex, content_index: 0 }
+  const isText = part.type === 'output_text'
+  const said = isText ? { text: part.text! } : { refusal: part.refusal! }
+  const tokens = isText ? { logprobs: [] } : {}
+  const stem = `response.${String(part.type)}`
+  return [
+    {
+      type: 'response.output_item.added',
+      output_index: outputIndex,
+      item: { ...item, status: 'in_progress', content: [] }
+    },
+    { type: 'response.content_part.added', ...place, part: isText ? textPart('') : refusalPart('') },
+    { type: `${stem}.delta`, ...place, delta: Object.values(said)[0]!, ...tokens },
+    { type: `${stem}.done`, ...place, ...said, ...tokens },
+    { type: 'response.content_part.done', ...place, part },
+    { type: 'response.output_item.done', output_index: outputIndex, item }
+  ]
+}
+
+/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
+  return ended(emptyResponse(facts), [messageOf(facts, true)], true, countsOf(reply.usage))
+}
+
+function countsOf(usage: Json | undefined): JsonObject {
+  if (!isObject(usage)) return noUsage
+  const count = (name: string) => (typeof usage[name] === 'number' ? usage[name] : 0)
+  return {
+    ...noUsage,
+    input_tokens: count('input_tokens'),
+    output_tokens: count('output_tokens'),
+    total_tokens: count('total_tokens')
+  }
+}
+
+/**
+ * The `error` event. Its fields stand at the top, as the API's description has them, and under `error` too, as some
+ * official SDKs look for them (openai/openai-python#3934).
+ */
+export function errorFrame(fault: Fault, requestId: string): string {
+  const { error: nested } = error(fault, requestId) as { error: JsonObject }
+  const { code, message: text, param } = nested
+  return eventFrame({ type: 'error', sequence_number: 0, code: code!, message: text!, param: param!, error: nested })
+}
