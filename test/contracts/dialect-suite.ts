@@ -12,6 +12,7 @@ import type { Replacement } from '../../src/dialects/rewrite.js'
 import { type ErrorCode, errorTable, Fault } from '../../src/errors.js'
 import { categories, type Scores } from '../../src/policy/evaluation.js'
 import { readWire } from '../../src/proxy/wire.js'
+import { windowSuite } from './window-suite.js'
 
 /** What a client makes of the frames that it got. */
 export interface Assembled {
@@ -144,7 +145,9 @@ export function dialectSuite(
     }
   })
 
-  if (stream !== undefined) streamSuite(t, operation, target, stream)
+  if (stream === undefined) return
+  streamSuite(t, operation, target, stream)
+  windowSuite(t, operation, target, stream)
 }
 
 function readable(read: () => unknown): boolean {
