@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: `sluicegate serve | check | evaluate | keys | constitutions`. What each does is in `cli/`; here is how it is called. */
+/** The command: `sluicegate serve | check | evaluate | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
@@ -53,9 +53,7 @@ function createProgram(): Command {
 
   const keys = program.command('keys').description('manage API keys in the store, also beside a running server')
   const inAccount = (command: Command) =>
-    command
-      .option('--account <name>', 'the account that the key belongs to', 'default')
-      .option('--json', 'print JSON as the API does')
+    command.option('--account <name>', 'the account', 'default').option('--json', 'print JSON as the API does')
 
   inAccount(keys.command('create'))
     .description('create a key and print it, this once')
@@ -108,6 +106,34 @@ function createProgram(): Command {
     .argument('<name>')
     .argument('<candidate>', 'a file, or the number of a stored version')
     .action(async (name, candidate, options) => (await import('./cli/constitutions.js')).test(name, candidate, options))
+
+  const audit = program.command('audit').description('what was decided and done, and whether anyone tampered with it')
+  audit
+    .command('export')
+    .description('print the rows as JSON lines, oldest first')
+    .option('--account <name>', 'default: every account')
+    .option('--kind <kind>', 'evaluation, key.created, review.decided, …')
+    .option('--from <time>', 'an ISO 8601 time, or a duration ago such as 24h')
+    .option('--to <time>', 'the same')
+    .action(async (options) => (await import('./cli/audit.js')).exportRows(options))
+  audit
+    .command('verify')
+    .description('follow every chain of hashes and name the rows that are missing, altered or too many')
+    .option('--head <node:position:hash>', 'an end of a chain that was kept elsewhere; may be repeated', collect)
+    .action(async (options) => (await import('./cli/audit.js')).verify(options))
+
+  const users = program.command('users').description('who may sign in to the dashboard')
+  inAccount(users.command('invite'))
+    .description('print a link that makes a user, once, within 24 hours')
+    .option('--role <role>', 'viewer, reviewer or admin', 'viewer')
+    .action(async (options) => (await import('./cli/users.js')).invite(options))
+  inAccount(users.command('list'))
+    .description('list the users of an account')
+    .action(async (options) => (await import('./cli/users.js')).list(options))
+  inAccount(users.command('disable'))
+    .description('keep someone out, at once')
+    .argument('<user_id>')
+    .action(async (userId: string, options) => (await import('./cli/users.js')).disable(userId, options))
   return program
 }
 

@@ -9,9 +9,22 @@ export const errorTable = {
     message: 'An API key is required: send it as X-API-Key or as Authorization: Bearer.'
   },
   invalid_api_key: { status: 401, message: 'The API key is not valid.' },
+  sign_in_failed: { status: 401, message: 'The login or the password is not right, or the user is disabled.' },
+  sign_in_required: { status: 401, message: 'Nobody is signed in, or the session has ended.' },
   insufficient_scope: { status: 403, message: 'The API key lacks a scope that this operation needs.' },
   ip_not_allowed: { status: 403, message: 'The address is not on the list of this API key.' },
   own_review: { status: 403, message: 'A key may not decide a review that it caused.' },
+  cross_site_request: { status: 403, message: 'A request with the cookie of a sign-in must come from this site.' },
+  secure_transport_required: {
+    status: 403,
+    message:
+      'Signing in needs HTTPS away from loopback: set server.tls, or put a proxy that terminates TLS in server.trusted_proxies and have it send x-forwarded-proto.'
+  },
+  confirmation_required: {
+    status: 403,
+    message: 'This needs a fresh proof of who you are: confirm your sign-in first.'
+  },
+  invitation_invalid: { status: 403, message: 'This link is not valid: it was used, has expired, or never was.' },
   not_found: { status: 404, message: 'There is nothing at this address.' },
   method_not_allowed: { status: 405, message: 'This method is not allowed here.' },
   key_retiring: { status: 409, message: 'This key was rotated already and is in its grace period.' },
@@ -19,6 +32,11 @@ export const errorTable = {
   key_expired: { status: 409, message: 'This key is expired.' },
   already_decided: { status: 409, message: 'This review is decided already.' },
   review_expired: { status: 409, message: 'This review is expired.' },
+  review_claimed: { status: 409, message: 'Someone else has claimed this review.' },
+  second_person_required: { status: 409, message: 'You have permitted this review already: it needs a second person.' },
+  already_approved: { status: 409, message: 'Someone else has permitted this review first: it needs one more permit.' },
+  login_taken: { status: 409, message: 'There is a user with this login already.' },
+  last_admin: { status: 409, message: 'This is the last administrator who can sign in.' },
   active_changed: { status: 409, message: 'Another version is active than the request expects.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type must be application/json in UTF-8.' },
@@ -33,6 +51,7 @@ export const errorTable = {
   upstream_timeout: { status: 504, message: 'The upstream did not answer in time.' },
   overloaded: { status: 503, message: 'The service is overloaded. Try again shortly.' },
   storage_unavailable: { status: 503, message: 'The storage is unavailable. Try again shortly.' },
+  sign_in_unavailable: { status: 503, message: 'The provider that vouches for people cannot be reached.' },
   evaluator_unavailable: { status: 503, message: 'The evaluation could not be completed. Nothing was forwarded.' }
 } as const satisfies Record<string, { status: number; message: string }>
 

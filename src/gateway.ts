@@ -2,14 +2,19 @@
  * The composition root: builds each room from its settings and registers the edges in the order in which a request
  * passes them. Nothing else in the program knows all the rooms.
  */
+import type { IncomingMessage } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
-import { upstreamSettings } from './config/load.js'
+import { upstreamSettings, weakenings } from './config/load.js'
 import { dialects } from './dialects/index.js'
 import { Fault } from './errors.js'
+import { registerAudit } from './http/audit.js'
+import { registerAuth } from './http/auth.js'
 import { registerConstitutions } from './http/constitutions.js'
 import { registerDocs } from './http/docs.js'
 import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
+import { registerExceptions } from './http/exceptions.js'
+import { managed } from './http/facts.js'
 import { sendFault } from './http/faults.js'
 import { registerHealth } from './http/health.js'
 import { createJudge } from './http/judge.js'
@@ -17,9 +22,17 @@ import { registerKeys } from './http/keys.js'
 import { registerMetrics } from './http/metrics.js'
 import { moderationsPath, registerModerations } from './http/moderations.js'
 import { registerOverload } from './http/overload.js'
+import { createPeopleAdmission } from './http/people.js'
 import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
+import { registerSafetyMetrics } from './http/safety-metrics.js'
+import { insecureFault } from './http/same-site.js'
+import { registerStatus } from './http/status.js'
+import { registerUsage } from './http/usage.js'
+import { registerUsers } from './http/users.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
+import type { Caller } from './identity/caller.js'
+import { firstAccount } from './identity/key-service.js'
 import { type OpenJudges, openJudges } from './judges/open.js'
 import { judgeReport } from './observe/record.js'
 import type { Platform } from './platform.js'
@@ -49,7 +62,9 @@ const maxPeers = 1000
 
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = given.demo ? await withDemo(given, platform) : given
-  const { clock, log, metrics, admission, keys, reviews, storage } = platform
+  const { clock, log, metrics, admission, keys, record, people, storage } = platform
+  const { reviews } = people
+  const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
   const evaluator = await openEvaluator(settings, platform, judges)
   const proxy = createProxy(
@@ -57,16 +72,20 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       evaluator,
       reviews,
       clock,
+      record,
+      exceptions,
       metrics,
       log,
-      onFailOpen: ({ accountId, keyId, ...data }) =>
-        storage.audit.append({ at: clock.now(), kind: 'fail_open', account: accountId, keyId, data })
+      onFailOpen: ({ accountId: account, keyId, requestId: subject, ...data }) =>
+        storage.audit.append({ at: clock.now(), kind: 'fail_open', account, keyId, subject, data })
     },
     settings
   )
   platform.adopt(settings, evaluator, judges)
+  const loadedAt = clock.now()
 
   const trusted = compileAddressList(settings.server.trustedProxies)
+  const insecure = (request: IncomingMessage) => insecureFault(request, trusted)
   const edge: EdgeDeps = {
     admission,
     clientAddress: rememberPeers((peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted)),
@@ -74,12 +93,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     metrics,
     log,
     bodyLimit: settings.server.bodyLimit,
+    people: createPeopleAdmission(people.sessions, insecure),
     chatFault(path, fault, requestId) {
       const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
       return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
     }
   }
-  const judge = createJudge(evaluator, metrics)
+  const judge = createJudge({ evaluator, record, exceptions })
   const ready = () =>
     storage.ping().then(
       () => true,
@@ -102,9 +122,35 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         await registerProxy(loaded, proxy)
       })
       registerKeys(app, keys)
-      registerReviews(app, reviews, metrics)
+      registerReviews(app, people, metrics)
+      registerExceptions(app, people.exceptions)
+      registerAudit(app, storage.audit, clock)
+      registerUsage(app, storage.usage, clock)
+      registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, insecure })
+      registerUsers(app, people.users)
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
-      registerMetrics(app, metrics, { posture: 'key', scope: 'safety:metrics', cost: 0 })
+      registerMetrics(app, metrics, managed('safety:metrics'))
+      registerSafetyMetrics(app, {
+        history: platform.history,
+        reviews,
+        clock,
+        upstreams: Object.keys(settings.upstreams),
+        limits: settings.limits
+      })
+      registerStatus(app, async () => ({
+        version,
+        node: platform.node,
+        runtime: process.version,
+        startedAt: platform.startedAt,
+        loadedAt,
+        now: clock.now(),
+        demo: settings.demo,
+        storage: { kind: settings.storage.url.split(':', 1)[0]!, available: await ready() },
+        audit: { required: settings.audit.required, dropped: storage.audit.dropped },
+        policies: evaluator.loaded(),
+        weakenings: weakenings(settings),
+        exceptions: people.exceptions.active
+      }))
     },
     async registerOps(app) {
       registerEdge(app, edge)

@@ -16,19 +16,21 @@ import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
 import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
+import { createHistory, type History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
+import { createRecorder, type Recorder } from './observe/record.js'
+import { openPeople, type People } from './people.js'
 import { createDryRunner } from './policy/dry-run-pool.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
 import type { SessionStore } from './policy/session.js'
-import { ReviewService } from './review/review-service.js'
 import { createSeal, loadDataKey, type Seal } from './review/seal.js'
 import type { Limits, Settings } from './settings.js'
+import { openSharedState } from './shared.js'
 import type { Storage } from './storage/contracts.js'
-import { createLocalState } from './storage/memory/shared-state.js'
 import { openStorage } from './storage/open.js'
-import { openRedisState } from './storage/redis/shared-state.js'
 import type { SharedState } from './storage/shared-state.js'
+import { version } from './version.js'
 
 /** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
 const refreshEveryMs = 1_000
@@ -44,10 +46,18 @@ export interface Platform {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
+  /** What the metrics did over time. */
+  readonly history: History
+  /** This process in the audit. */
+  readonly node: string
+  /** Wall time, ms. */
+  readonly startedAt: number
   readonly storage: Storage
   readonly admission: Admission
   readonly keys: KeyService
-  readonly reviews: ReviewService
+  readonly people: People
+  /** Counts, meters and audits each verdict. */
+  readonly record: Recorder
   readonly constitutions: ConstitutionService
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
@@ -79,45 +89,28 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
     )
   }
   const seal = createSeal(dataKey.key)
-  const storage = await openStorage({ url: settings.storage.url, log })
+  const storage = await openStorage({ url: settings.storage.url, node: settings.node, log })
   try {
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
-    return build(settings, { storage, shared, seal, clock, log })
+    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log })
+    await platform.people.exceptions.refresh()
+    return platform
   } catch (error) {
     await storage.close()
     throw error
   }
 }
 
-async function openSharedState(
-  { redis, storage }: Settings,
-  { clock, log, seal }: { clock: Clock; log: Log; seal: Seal }
-): Promise<SharedState> {
-  if (redis === undefined) {
-    if (storage.url.startsWith('postgres'))
-      log.warn({}, 'without Redis each node counts limits and sessions by itself (SLUICEGATE_REDIS_URL)')
-    return createLocalState(clock)
-  }
-  return openRedisState({
-    ...redis,
-    clock,
-    seal,
-    onChange(up, reason) {
-      if (up) log.info({}, 'Redis answers: limits and sessions are shared')
-      else log.error({ reason }, 'Redis does not answer: each node goes on by itself, with its share of the limits')
-    }
-  })
-}
-
 interface Parts {
   storage: Storage
   shared: SharedState
+  dataKey: Buffer
   seal: Seal
   clock: Clock
   log: Log
 }
 
-function build(settings: Settings, { storage, shared, seal, clock, log }: Parts): Platform {
+function build(settings: Settings, { storage, shared, dataKey, seal, clock, log }: Parts): Platform {
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
   const { sessions, notices } = shared
@@ -130,13 +123,12 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
     keys: storage.keys,
     clock,
     lastUsed,
+    audit: storage.audit,
     invalidate(prefix) {
       verifier.invalidate(prefix)
       return notices.publish({ kind: 'key', prefix })
     }
   })
-  const reviewDeps = { reviews: storage.reviews, clock, seal, ...settings.review }
-  const reviews = new ReviewService(reviewDeps)
   const enforcement = new Enforcement({
     store: storage.constitutions,
     account: firstAccount,
@@ -151,6 +143,7 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
         kind: 'constitution.activated',
         account: firstAccount,
         keyId: null,
+        subject: name,
         data
       })
     }
@@ -179,7 +172,8 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
     if (notice.kind === 'unknown') verifier.invalidateAll()
   })
   const metrics = createMetrics({
-    reviews: () => reviews.backlog(),
+    reviews: () => people.reviews.backlog(),
+    deadLetters: () => storage.deliveries.dead(),
     sessions: () => sessions.size,
     shared: () => shared.status(),
     policies: () => inForce?.evaluator.loaded() ?? [],
@@ -187,6 +181,24 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
     judges: () => inForce?.judges.states() ?? [],
     uncovered: () => inForce?.evaluator.uncoveredChars() ?? 0
   })
+  const history = createHistory(metrics, clock)
+  const people = openPeople({
+    storage,
+    clock,
+    log,
+    settings,
+    dataKey,
+    seal,
+    delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome })
+  })
+  const auditing = { ...settings.audit }
+  const { audit, usage } = storage
+  const { fingerprints } = people
+  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
+  const startedAt = clock.now()
+  const tell = (kind: string, data: Record<string, unknown>) =>
+    audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
+  tell('process.started', { version })
   const admission = createAdmission({
     verifier,
     lastUsed,
@@ -201,10 +213,14 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
     clock,
     log,
     metrics,
+    history,
+    node: settings.node,
+    startedAt,
     storage,
     admission,
     keys,
-    reviews,
+    people,
+    record,
     constitutions,
     tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
     enforcement,
@@ -223,14 +239,19 @@ function build(settings: Settings, { storage, shared, seal, clock, log }: Parts)
     },
     adopt(next, evaluator, judges) {
       Object.assign(limits, next.limits)
-      Object.assign(reviewDeps, next.review)
+      Object.assign(auditing, next.audit)
+      people.adopt(next)
+      tell('settings.adopted', { weakenings: weakenings(next), policies: evaluator.loaded() })
       inForce = { settings: next, evaluator, judges }
     },
     async close() {
       clearInterval(refreshing)
+      history.close()
       await runner.close()
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
+      await people.close()
+      tell('process.stopped', {})
       await shared.close()
       await storage.close()
     }

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { loadSettings, watchSettings, weakenings } from './config/load.js'
 import { buildApp, createGateway } from './gateway.js'
+import { invitationPath } from './http/users.js'
 import { createListener, drain, listen } from './listener.js'
 import { createLog } from './observe/log.js'
 import { openPlatform, type Platform } from './platform.js'
@@ -81,7 +82,10 @@ export async function start({
   for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
   log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
   const firstKey = await platform.firstKey()
-  if (firstKey !== undefined) announce(url, settings, firstKey)
+  if (firstKey !== undefined) {
+    const invitation = await platform.people.firstInvitation()
+    announce(url, settings, firstKey, invitation)
+  }
 
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
@@ -150,13 +154,20 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
 }
 
 /** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
-function announce(url: string, settings: Settings, firstKey: string): void {
+function announce(url: string, settings: Settings, firstKey: string, invitation: string | undefined): void {
   const lines = [
     '',
     `Sluicegate serves at ${url}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,
     '',
     `Your first API key, shown this once: ${firstKey}`,
     '',
+    ...(invitation === undefined
+      ? []
+      : [
+          'To sign in as the first administrator, choose a password within 24 hours by this link, which works once:',
+          `  ${settings.signIn.publicUrl ?? url}${invitationPath(invitation)}`,
+          ''
+        ]),
     'Try it:',
     `  curl -s ${url}/api/v1/safety/evaluate -H 'X-API-Key: ${firstKey}' -H 'content-type: application/json' -d '{"input_text":"How do I kill a Python process?"}'`,
     `  curl -s ${url}/v1/chat/completions -H 'Authorization: Bearer ${firstKey}' -H 'content-type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"Hello!"}]}'`,

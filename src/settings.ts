@@ -128,6 +128,63 @@ export interface Limits {
   failedAuthPerAddressPerMinute: number
 }
 
+export interface ReviewSettings {
+  /** How long a review waits, and its permit holds, from its creation; ms. */
+  expiryMs: number
+  /** Whether a key may decide what it caused itself: for demonstrations. */
+  allowOwn: boolean
+  /** Whether a permit takes two different people. */
+  twoPerson: boolean
+  /** How long a claim keeps others from deciding, ms. */
+  claimMs: number
+  /** How long a diverted request waits for its decision before it is answered, ms; 0: not at all. */
+  holdMs: number
+  /** How long texts are kept after the decision or the expiry, ms. */
+  retentionMs: number
+  webhook: WebhookSettings | undefined
+}
+
+export const webhookFormats = ['json', 'slack'] as const
+export type WebhookFormat = (typeof webhookFormats)[number]
+
+export interface WebhookSettings {
+  url: string
+  /** Signs what is sent. `whsec_` and base64, or any text. */
+  secret: string
+  format: WebhookFormat
+}
+
+export const userRoles = ['viewer', 'reviewer', 'admin'] as const
+/** What someone who signs in may do, from the least to the most. */
+export type UserRole = (typeof userRoles)[number]
+
+export interface SignInSettings {
+  /** Without a request for so long a session ends, ms. */
+  idleMs: number
+  /** However busy, it ends so long after it began, ms. */
+  absoluteMs: number
+  /** How long a proof of who one is counts for what needs a fresh one, ms. */
+  confirmMs: number
+  /** What people type to get here; undefined: the listener's own address. */
+  publicUrl: string | undefined
+  oidc: OidcSettings | undefined
+}
+
+export interface OidcSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string | undefined
+  /** Where the provider sends the browser back to: our own callback, as the provider knows it. */
+  redirectUri: string
+  scope: string
+  /** The claim that says what a person may do, a text or a list of texts. */
+  roleClaim: string
+  /** Which of its values stand for which role; the highest that fits counts. */
+  roles: Readonly<Partial<Record<UserRole, readonly string[]>>>
+  /** For whom none fits; undefined: they may not sign in. */
+  defaultRole: UserRole | undefined
+}
+
 export interface Settings {
   /** The file the settings came from, or undefined for the defaults alone. */
   file: string | undefined
@@ -148,6 +205,8 @@ export interface Settings {
   }
   /** Undefined: nothing is shared but the storage. `prefix` is before every name there. */
   redis: { url: string; prefix: string } | undefined
+  /** Names this process in the audit and in status: the machine's name, unless one is given. */
+  node: string
   dataDir: string
   /** 32 bytes that encrypt stored texts; undefined: taken from, or made as, `<dataDir>/master.key`. */
   dataKey: Buffer | undefined
@@ -160,7 +219,16 @@ export interface Settings {
   limits: Limits
   /** By name. */
   judges: Readonly<Record<string, JudgeSettings>>
-  review: { expiryMs: number; allowOwn: boolean }
+  review: ReviewSettings
+  audit: {
+    /** Whether an answer waits until what was decided is committed to the audit. */
+    required: boolean
+    /** Rows older than this are removed, ms. */
+    retentionMs: number
+    /** Which decisions are written: every one, or those that are not `permit`. */
+    decisions: 'all' | 'stopped'
+  }
+  signIn: SignInSettings
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>
   /** Processes that share the port. */

@@ -38,3 +38,17 @@ export function isHttpPrefix(text: string): boolean {
   const { username, password, search, hash } = new URL(text)
   return username === '' && password === '' && search === '' && hash === ''
 }
+
+/** An address of this machine: what is sent there in the clear does not leave it. */
+export function isLoopbackUrl(text: string): boolean {
+  return /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$)/.test(text)
+}
+
+/** ISO 8601 in UTC, as the API writes every time. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+export function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : isoTime(ms)
+}

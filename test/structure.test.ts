@@ -26,14 +26,27 @@ const allowed: Record<string, string[]> = {
   limits: ['storage'],
   identity: ['storage', 'limits'],
   review: ['storage', 'identity', 'policy'],
+  users: ['storage', 'identity', 'limits'],
   constitutions: ['storage', 'identity', 'policy'],
-  observe: ['policy'],
+  observe: ['policy', 'identity', 'storage'],
   dialects: ['policy'],
-  http: ['identity', 'limits', 'review', 'constitutions', 'policy', 'dialects', 'observe', 'storage'],
+  http: ['identity', 'limits', 'review', 'users', 'constitutions', 'policy', 'dialects', 'observe', 'storage'],
   proxy: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'http'],
   config: ['policy', 'identity', 'dialects', 'judges']
 }
-const composition = ['gateway', 'platform', 'server', 'cli', 'index', 'http-proxy', 'library', 'listener', 'demo']
+const composition = [
+  'gateway',
+  'platform',
+  'people',
+  'shared',
+  'server',
+  'cli',
+  'index',
+  'http-proxy',
+  'library',
+  'listener',
+  'demo'
+]
 
 const importsOf = (file: string) =>
   [
@@ -59,9 +72,18 @@ t.test('only the edges know Fastify, and only the platform and the command open 
   for (const file of files) {
     const text = readFileSync(join(src, file), 'utf8')
     if (
-      ['policy', 'detectors', 'dialects', 'identity', 'limits', 'text', 'storage', 'review', 'constitutions'].includes(
-        roomOf(file)
-      )
+      [
+        'policy',
+        'detectors',
+        'dialects',
+        'identity',
+        'limits',
+        'text',
+        'storage',
+        'review',
+        'users',
+        'constitutions'
+      ].includes(roomOf(file))
     ) {
       t.notMatch(text, /from '(?:@fastify\/|fastify)/, `${file} knows no Fastify`)
     }

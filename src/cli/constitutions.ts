@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { systemClock } from '../clock.js'
-import { isShipped, loadSettings } from '../config/load.js'
+import { isShipped } from '../config/load.js'
 import { ConstitutionService } from '../constitutions/constitution-service.js'
 import { Enforcement } from '../constitutions/enforcement.js'
 import { type TrialReport, tryOut } from '../constitutions/trial.js'
@@ -14,7 +14,7 @@ import { noReport } from '../judges/consult.js'
 import { openJudges } from '../judges/open.js'
 import { createDryRunner } from '../policy/dry-run-pool.js'
 import type { Problem } from '../policy/problems.js'
-import { openStorage } from '../storage/open.js'
+import { commandSettings, openCommandStorage } from './store.js'
 import { Told, UsageError } from './terminal.js'
 
 interface CommonOptions {
@@ -100,13 +100,10 @@ interface Services {
 
 /** @param source names the text in problems */
 async function withService<T>(use: (services: Services) => Promise<T>, source = ''): Promise<T> {
-  const settings = loadSettings({ env: process.env, cwd: process.cwd() })
-  if (settings.storage.url === 'memory:') {
-    throw new UsageError('storage.url is memory: another process has no access to its constitutions')
-  }
+  const settings = commandSettings()
   const clock = systemClock
   const judges = await openJudges(settings.judges, { clock, report: noReport })
-  const storage = await openStorage({ url: settings.storage.url })
+  const storage = await openCommandStorage(settings)
   const runner = createDryRunner()
   try {
     const store = storage.constitutions

@@ -1,11 +1,10 @@
 /** `sluicegate keys`: the key service on the store itself, with the rights of whoever may open its file. */
 import { systemClock } from '../clock.js'
-import { loadSettings } from '../config/load.js'
 import type { Actor, KeyRecord } from '../identity/caller.js'
 import { KeyService } from '../identity/key-service.js'
 import type { Environment } from '../storage/contracts.js'
-import { openStorage } from '../storage/open.js'
 import { parseDuration } from '../units.js'
+import { commandSettings, openCommandStorage } from './store.js'
 import { UsageError } from './terminal.js'
 
 interface CommonOptions {
@@ -65,13 +64,10 @@ async function withService<T>(
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(account)) {
     throw new UsageError('--account takes a name of letters, digits, "_", "." and "-"')
   }
-  const { storage: settings } = loadSettings({ env: process.env, cwd: process.cwd() })
-  if (settings.url === 'memory:')
-    throw new UsageError('storage.url is memory: another process has no access to its keys')
-  const storage = await openStorage({ url: settings.url })
+  const storage = await openCommandStorage(commandSettings())
   try {
     // A running server holds keys in its memory for at most 5 s, and then asks the store.
-    const service = new KeyService({ keys: storage.keys, clock: systemClock, invalidate() {} })
+    const service = new KeyService({ keys: storage.keys, clock: systemClock, audit: storage.audit, invalidate() {} })
     return await use(service, { accountId: account, scopes: ['*'] })
   } finally {
     await storage.close()

@@ -1,6 +1,7 @@
 /** Holds a parsed file against the schema of `config-schema.ts`, and says in sentences what does not fit. */
 import { Ajv, type ErrorObject } from 'ajv'
-import { FileSchema, formats } from './schema.js'
+import { FileSchema } from './schema.js'
+import { formats } from './values.js'
 
 /** One place that does not fit, by its path of keys and indexes. */
 export interface SchemaProblem {

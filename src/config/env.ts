@@ -29,6 +29,7 @@ export interface Environment {
   upstreamKey: string | undefined
   upstreamAuth: UpstreamAuth | undefined
   workers: number | undefined
+  node: string | undefined
   /** Any variable, for substitution in the file; a secret also where only its file is given. */
   lookup(name: string): string | undefined
 }
@@ -91,6 +92,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
     upstreamAuth: checked('SLUICEGATE_UPSTREAM_AUTH', upstreamAuths.join(', '), (value) =>
       (upstreamAuths as readonly string[]).includes(value)
     ) as UpstreamAuth | undefined,
+    node: checked('SLUICEGATE_NODE', 'letters, digits, "_", "." and "-", at most 64', (value) =>
+      /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)
+    ),
     workers: whole('SLUICEGATE_WORKERS', 1, 1024),
     lookup
   }

@@ -3,6 +3,7 @@
  * program reads a variable, parses a unit or guesses a default. CONTRACT section 1.
  */
 import { existsSync, readdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Settings } from '../settings.js'
@@ -11,6 +12,7 @@ import { createFileCheck } from './check.js'
 import { type Environment, readEnvironment } from './env.js'
 import { ConfigError, type ConfigFile, type Problem, readConfigFile, showPath } from './file.js'
 import { compileJudges } from './judges.js'
+import { compileAudit, compileReview, compileSignIn } from './people.js'
 import { checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
 import { compileUpstreams, type Fail, readTls } from './upstreams.js'
@@ -80,7 +82,7 @@ interface Compilation {
 
 function compile(config: FileConfig, { environment, file, cwd, fail, problems }: Compilation): Settings {
   const folder = file === undefined ? cwd : dirname(file)
-  const { server = {}, ops = {}, storage = {}, limits = {}, review = {} } = config
+  const { server = {}, ops = {}, storage = {}, limits = {} } = config
   const failVariable = (path: string, reason: string) => problems.push({ source: 'environment', path, reason })
 
   const bodyLimit = parseSize(server.body_limit ?? '1MiB') as number
@@ -146,6 +148,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number
     },
     redis: redisAt === undefined ? undefined : { url: redisAt, prefix: config.redis?.prefix ?? 'sluicegate:' },
+    node: environment.node ?? hostname(),
     dataDir,
     dataKey: environment.dataKey,
     bootstrapKey: environment.bootstrapKey,
@@ -159,11 +162,9 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       testPerMinute: limits.test_per_minute ?? 20,
       failedAuthPerAddressPerMinute: limits.failed_auth_per_address_per_minute ?? 100
     },
-    review: {
-      expiryMs: parseDuration(review.expiry ?? '24h') as number,
-      // Alone with the demo, a newcomer has one key, and wants to see the whole way of a review.
-      allowOwn: review.allow_own ?? demo
-    },
+    review: compileReview(config, demo),
+    audit: compileAudit(config),
+    signIn: compileSignIn(config, fail),
     constitutions: { ...Object.fromEntries(inUse), ...own },
     workers
   }

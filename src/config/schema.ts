@@ -5,67 +5,23 @@
 import Type, { type Static } from 'typebox'
 import { categories } from '../policy/evaluation.js'
 import { dialectIds, judgeTypes, upstreamAuths } from '../settings.js'
-import { durationForms, isAddressOrCidr, isHttpPrefix, parseDuration, parseSize, sizeForms } from '../units.js'
-
-/** Timers of Node fire at once beyond this many milliseconds. */
-const maxTimerMs = 2 ** 31 - 1
-/** A year: what is kept longer is kept by mistake. */
-const maxPeriodMs = 366 * 86_400_000
-/** Bodies are held as one string; V8's end at 512 MiB. */
-const maxBodyBytes = 256 * 1024 ** 2
-
-/** Paths that the gateway answers itself. */
-const ownPath = /^\/(?:api\/v1|v1\/moderations|v1\/models|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)/
-
-/** What JSON Schema has no words for. */
-export const formats: Record<string, (text: string) => boolean> = {
-  duration: (text) => parseDuration(text) !== undefined,
-  timeout: (text) => between(parseDuration(text), 1, maxTimerMs),
-  period: (text) => between(parseDuration(text), 1, maxPeriodMs),
-  size: (text) => between(parseSize(text), 1, maxBodyBytes),
-  'address-or-cidr': isAddressOrCidr,
-  'http-prefix': isHttpPrefix,
-  // The edge refuses every other spelling of a path before routing (DESIGN rule 2): a route on one would never match.
-  'route-path': (text) =>
-    /^(?:\/(?:[A-Za-z0-9_~-]|\{[a-z_]+\})(?:[A-Za-z0-9._~:-]|\{[a-z_]+\})*)+$/.test(text) && !ownPath.test(text),
-  'docs-url': (text) => /^\/[A-Za-z0-9._~/-]+$/.test(text) || isHttpPrefix(text)
-}
-
-function between(value: number | undefined, least: number, most: number): boolean {
-  return value !== undefined && value >= least && value <= most
-}
-
-const closed = { additionalProperties: false } as const
-
-const text = (accepts: string) => Type.String({ minLength: 1, accepts })
-const host = Type.String({ pattern: '^[A-Za-z0-9.:_-]+$', accepts: 'an address or a host name' })
-const port = Type.Integer({ minimum: 0, maximum: 65535, accepts: '0 to 65535; 0 takes a free port' })
-const duration = Type.String({ format: 'duration', accepts: durationForms })
-const timeout = Type.String({ format: 'timeout', accepts: `more than 0: ${durationForms}` })
-const period = Type.String({ format: 'period', accepts: `more than 0, at most 366d: ${durationForms}` })
-const size = Type.Unsafe<string | number>({
-  type: ['integer', 'string'],
-  format: 'size',
-  minimum: 1,
-  maximum: maxBodyBytes,
-  accepts: `${sizeForms}, at most 256MiB`
-})
-const perMinute = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })
-const file = text('the path of a PEM file')
-const upstreamName = text('the name of an upstream')
-const choice = <const T extends readonly string[]>(values: T) =>
-  Type.Unsafe<T[number]>({ enum: [...values], accepts: values.join(', ') })
-const path = Type.String({
-  format: 'route-path',
-  accepts:
-    'an exact path such as /v1/chat/completions or /v1beta/models/{model}:generateContent, outside the paths that the gateway answers itself'
-})
-/** Names become labels of metrics and keys of objects. */
-const named = <T extends Parameters<typeof Type.Record>[1]>(value: T) =>
-  Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$' }), value, {
-    ...closed,
-    accepts: 'names of letters, digits, "_", "." and "-"'
-  })
+import { peopleSections } from './people-schema.js'
+import {
+  choice,
+  closed,
+  duration,
+  file,
+  host,
+  named,
+  path,
+  period,
+  perMinute,
+  port,
+  size,
+  text,
+  timeout,
+  upstreamName
+} from './values.js'
 
 const treatment = {
   mode: Type.Optional(choice(['enforce', 'observe'])),
@@ -242,9 +198,7 @@ export const FileSchema = Type.Object(
         closed
       )
     ),
-    review: Type.Optional(
-      Type.Object({ expiry: Type.Optional(period), allow_own: Type.Optional(Type.Boolean()) }, closed)
-    ),
+    ...peopleSections,
     judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file')))
   },

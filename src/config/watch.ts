@@ -19,6 +19,7 @@ const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = 
   'storage.url': ({ storage }) => storage.url,
   'storage.stale_keys': ({ storage }) => storage.staleKeysMs,
   'redis.url': ({ redis }) => redis,
+  SLUICEGATE_NODE: ({ node }) => node,
   SLUICEGATE_DATA_DIR: ({ dataDir }) => dataDir,
   SLUICEGATE_DATA_KEY: ({ dataKey }) => dataKey,
   SLUICEGATE_WORKERS: ({ workers }) => workers,
@@ -137,6 +138,7 @@ function merge(old: Settings, next: Settings): { settings: Settings; restart: st
     storage: old.storage,
     redis: old.redis,
     workers: old.workers,
+    node: old.node,
     dataDir: old.dataDir,
     dataKey: old.dataKey,
     bootstrapKey: old.bootstrapKey

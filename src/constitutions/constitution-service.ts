@@ -157,7 +157,7 @@ export class ConstitutionService {
       })
       if (created) {
         const data = { name, version: version.version, digest, origin }
-        audit.append({ at, kind: 'constitution.stored', account, keyId: actor.keyId ?? null, data })
+        audit.append({ at, kind: 'constitution.stored', account, keyId: actor.keyId ?? null, subject: name, data })
       }
       return { created, version: versionRecord(version, state?.active ?? null) }
     })
@@ -201,7 +201,7 @@ export class ConstitutionService {
           digest: policy && digestOf(policy.constitution.source),
           origin
         }
-        audit.append({ at, kind: 'constitution.activated', account, keyId: by, data })
+        audit.append({ at, kind: 'constitution.activated', account, keyId: by, subject: name, data })
         await this.#deps.activated?.()
       }
       const constitution = await this.#record(await this.#find(actor, name))

@@ -20,14 +20,16 @@ import {
   VersionWithSource
 } from './constitution-schemas.js'
 import { checkContextSize } from './evaluate-input.js'
-import { callerOf } from './facts.js'
-import { errorResponses, keyErrors, NoQuery, Page } from './schemas.js'
+import { callerOf, managed } from './facts.js'
+import { errorResponses, managedErrors, NoQuery, Page } from './schemas.js'
 
 const path = '/api/v1/constitutions'
-const read = { access: { posture: 'key', scope: 'constitutions:read', cost: 0 } } as const
-const write = { access: { posture: 'key', scope: 'constitutions:write', cost: 0 } } as const
+const read = { access: managed('constitutions:read') }
+const write = { access: managed('constitutions:write') }
+/** What is put in force may let more through. */
+const enforce = { access: managed('constitutions:write', { confirmed: true }) }
 const tags = ['constitutions']
-const readErrors = errorResponses('validation_error', ...keyErrors, 'not_found')
+const readErrors = errorResponses('validation_error', ...managedErrors, 'not_found')
 const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'unsupported_encoding', 'overloaded'] as const
 
 type OfName = { Params: Static<typeof ConstitutionParams> }
@@ -48,7 +50,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       querystring: NoQuery,
       response: {
         200: Type.Object({ constitutions: Type.Array(Constitution) }),
-        ...errorResponses('validation_error', ...keyErrors)
+        ...errorResponses('validation_error', ...managedErrors)
       }
     },
     handler: (request) => constitutions.list(callerOf(request))
@@ -130,7 +132,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       response: {
         200: Version,
         201: Version,
-        ...errorResponses('validation_error', ...keyErrors, 'not_found', ...bodyErrors)
+        ...errorResponses('validation_error', ...managedErrors, 'not_found', ...bodyErrors)
       }
     },
     async handler(request, reply) {
@@ -142,7 +144,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
   app.route<OfName & { Body: Static<typeof Activate> }>({
     method: 'POST',
     url: `${path}/:name/activate`,
-    config: write,
+    config: enforce,
     schema: {
       summary: 'Put a version in force; an older one is the way back',
       description:
@@ -153,7 +155,14 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       body: Activate,
       response: {
         200: Activated,
-        ...errorResponses('validation_error', ...keyErrors, 'not_found', 'active_changed', ...bodyErrors)
+        ...errorResponses(
+          'validation_error',
+          ...managedErrors,
+          'confirmation_required',
+          'not_found',
+          'active_changed',
+          ...bodyErrors
+        )
       }
     },
     handler: (request) => constitutions.activate(callerOf(request), request.params.name, request.body)
@@ -173,7 +182,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       body: TryConstitution,
       response: {
         200: Trial,
-        ...errorResponses('validation_error', ...keyErrors, 'not_found', 'evaluator_unavailable', ...bodyErrors)
+        ...errorResponses('validation_error', ...managedErrors, 'not_found', 'evaluator_unavailable', ...bodyErrors)
       }
     },
     handler(request) {

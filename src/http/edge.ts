@@ -16,6 +16,7 @@ import { type Metrics, statusClass } from '../observe/metrics.js'
 import type { RequestFacts } from './facts.js'
 import { sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
+import type { PeopleAdmission } from './people.js'
 import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
 import { compileValidator, type Place } from './validate.js'
@@ -28,6 +29,8 @@ export interface EdgeDeps {
   metrics: Metrics
   log: Log
   bodyLimit: number
+  /** Admits people who are signed in; undefined: keys alone. */
+  people?: PeopleAdmission | undefined
   /** A fault at a path of another API in the shape that its clients read; undefined for every other path. */
   chatFault: (path: string, fault: Fault, requestId: string) => ShapedFault | undefined
 }
@@ -70,6 +73,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       ),
       started: clock.monotonic(),
       caller: undefined,
+      signedIn: undefined,
       decision: undefined
     }
     request.sluicegate = facts
@@ -97,6 +101,14 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
           'Keys are not taken from the query string: send X-API-Key or Authorization: Bearer.'
         )
       )
+    }
+    if (deps.people?.presents(request.raw, access)) {
+      deps.people.admit(request.raw, access).then((signedIn) => {
+        if (signedIn instanceof Fault) return next(signedIn)
+        Object.assign(request.sluicegate, { signedIn, caller: signedIn.caller })
+        next(checkBodyHeaders(request.raw.headers))
+      }, next)
+      return
     }
     const finish = (outcome: Awaited<ReturnType<Admission['admit']>>) => {
       if (outcome instanceof Fault) return next(outcome)

@@ -37,6 +37,9 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       checkContextSize(context)
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
+        route: evaluatePath,
+        caller,
+        requestId: request.sluicegate.id,
         context,
         session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
         response: reply.raw

@@ -3,13 +3,15 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/admission.js'
 import type { Scope } from '../identity/scopes.js'
 import type { Decision } from '../policy/evaluation.js'
+import type { SignedIn } from '../users/user.js'
 
 /**
  * How a route is guarded. Every route declares one; a census test fails on a route without it.
- * `public`: no key (health, documents); `key`: a key with `scope`, answered here; `guarded`: a key, and everything that
+ * `public`: no key (health, documents, signing in); `key`: a key with `scope`, answered here; `person`: someone who is
+ * signed in, whatever their role; `guarded`: a key, and everything that
  * is forwarded is evaluated; `pass`: a key, forwarded as it is by explicit decision (model lists).
  */
-export type Posture = 'public' | 'key' | 'guarded' | 'pass'
+export type Posture = 'public' | 'key' | 'person' | 'guarded' | 'pass'
 
 export interface Access {
   posture: Posture
@@ -18,6 +20,16 @@ export interface Access {
   cost?: number
   /** Header names besides X-API-Key and Authorization that carry the key on this route. */
   keyHeaders?: readonly string[]
+  /** Whether someone who is signed in may come in the place of a key. Default: no. */
+  people?: 'signed-in' | 'confirmed'
+}
+
+/**
+ * What people and their tools do with a running gateway: never counted against a limit, and open to who is signed in.
+ * @param options.confirmed whether a person must have proved lately who they are
+ */
+export function managed(scope?: Scope, { confirmed = false } = {}): Access {
+  return { posture: 'key', cost: 0, people: confirmed ? 'confirmed' : 'signed-in', ...(scope && { scope }) }
 }
 
 export interface RequestFacts {
@@ -28,6 +40,8 @@ export interface RequestFacts {
   started: number
   /** Set by admission on every route that needs a key. */
   caller: Caller | undefined
+  /** Where the caller is a person. */
+  signedIn: SignedIn | undefined
   decision: Decision | undefined
 }
 

@@ -2,15 +2,20 @@
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from '../chat.js'
 import { Fault } from '../errors.js'
-import type { Metrics } from '../observe/metrics.js'
-import { recordEvaluation, type Surface } from '../observe/record.js'
+import type { Caller } from '../identity/caller.js'
+import type { Recorder, Surface } from '../observe/record.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
+import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
 import { readText } from './evaluate-input.js'
 
 export interface JudgeOptions {
   surface: Surface
+  /** Path of the endpoint. */
+  route: string
+  caller: Caller
+  requestId: string
   context?: JsonObject | undefined
   session?: string | undefined
   constitution?: string
@@ -25,29 +30,40 @@ export interface Judge {
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
-export function createJudge(evaluator: Pick<PolicyEvaluator, 'evaluate' | 'assess'>, metrics: Metrics): Judge {
-  const counted = (evaluation: Evaluation, { surface }: JudgeOptions): Evaluation => {
-    recordEvaluation(metrics, surface, evaluation)
+export interface JudgeDeps {
+  evaluator: Pick<PolicyEvaluator, 'evaluate' | 'assess'>
+  record: Recorder
+  /** What people have excepted for a caller. */
+  exceptions(caller: Caller): Exceptions | undefined
+}
+
+export function createJudge({ evaluator, record, exceptions }: JudgeDeps): Judge {
+  const inputOf = (text: string, { context, session, response, caller }: JudgeOptions): EvaluationInput => {
+    const cancel = response === undefined ? undefined : leaveOf(response)
+    return { ...readText(text, context), session, exceptions: exceptions(caller), cancel }
+  }
+  const recorded = async (
+    evaluation: Evaluation,
+    { parts }: EvaluationInput,
+    { surface, route, caller, requestId }: JudgeOptions
+  ): Promise<Evaluation> => {
+    const committed = record({ surface, evaluation, caller, route, requestId, parts })
+    if (committed !== undefined) await committed
     // The only text is the input itself: a pointer to it would say nothing.
     const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
     return { ...evaluation, detections }
   }
   return {
     async text(text, options) {
-      const { constitution } = options
-      return counted(await available(() => evaluator.evaluate(inputOf(text, options), constitution)), options)
+      const input = inputOf(text, options)
+      return recorded(await available(() => evaluator.evaluate(input, options.constitution)), input, options)
     },
     async assess(text, options) {
-      const { constitution } = options
-      const found = await available(() => evaluator.assess(inputOf(text, options), constitution))
-      return { ...found, evaluation: counted(found.evaluation, options) }
+      const input = inputOf(text, options)
+      const found = await available(() => evaluator.assess(input, options.constitution))
+      return { ...found, evaluation: await recorded(found.evaluation, input, options) }
     }
   }
-}
-
-function inputOf(text: string, { context, session, response }: JudgeOptions): EvaluationInput {
-  const cancel = response === undefined ? undefined : leaveOf(response)
-  return { ...readText(text, context), session, cancel }
 }
 
 async function available<T>(judge: () => T | Promise<T>): Promise<T> {

@@ -2,12 +2,14 @@
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { KeyService } from '../identity/key-service.js'
-import { callerOf } from './facts.js'
-import { CreateKey, errorResponses, KeyParams, KeyRecord, keyErrors, NoQuery, Page } from './schemas.js'
+import { callerOf, managed } from './facts.js'
+import { CreateKey, errorResponses, KeyParams, KeyRecord, managedErrors, NoQuery, Page } from './schemas.js'
 
 const path = '/api/v1/ssaas/keys'
 /** No scope here: a key without `*` may still look after itself, so the service decides. */
-const access = { posture: 'key', cost: 0 } as const
+const access = managed()
+/** Both hand out a key: whoever found a desk unlocked must not walk away with one. */
+const handingOut = managed(undefined, { confirmed: true })
 
 export function registerKeys(app: FastifyInstance, keys: KeyService): void {
   app.route<{ Querystring: Static<typeof Page> }>({
@@ -20,7 +22,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       querystring: Page,
       response: {
         200: Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) }),
-        ...errorResponses('validation_error', ...keyErrors)
+        ...errorResponses('validation_error', ...managedErrors)
       }
     },
     handler: (request) => keys.list(callerOf(request), request.query)
@@ -29,7 +31,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
   app.route<{ Body: Static<typeof CreateKey> }>({
     method: 'POST',
     url: path,
-    config: { access: { ...access, scope: '*' } },
+    config: { access: { ...handingOut, scope: '*' } },
     schema: {
       summary: 'Create a key',
       tags: ['keys'],
@@ -37,7 +39,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       body: CreateKey,
       response: {
         201: Type.Object({ key: Type.String({ description: 'The full key, shown once.' }), record: KeyRecord }),
-        ...errorResponses('validation_error', ...keyErrors)
+        ...errorResponses('validation_error', ...managedErrors, 'confirmation_required')
       }
     },
     async handler(request, reply) {
@@ -55,7 +57,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       tags: ['keys'],
       params: KeyParams,
       querystring: NoQuery,
-      response: { 200: KeyRecord, ...errorResponses(...keyErrors, 'not_found') }
+      response: { 200: KeyRecord, ...errorResponses(...managedErrors, 'not_found') }
     },
     handler: (request) => keys.revoke(callerOf(request), request.params.key_id)
   })
@@ -63,7 +65,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
   app.route<{ Params: Static<typeof KeyParams> }>({
     method: 'POST',
     url: `${path}/:key_id/rotate`,
-    config: { access },
+    config: { access: handingOut },
     schema: {
       summary: 'Rotate a key; the old one works for 5 more minutes',
       tags: ['keys'],
@@ -71,7 +73,14 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       querystring: NoQuery,
       response: {
         201: Type.Object({ key: Type.String(), record: KeyRecord, previous: KeyRecord }),
-        ...errorResponses(...keyErrors, 'not_found', 'key_retiring', 'key_revoked', 'key_expired')
+        ...errorResponses(
+          ...managedErrors,
+          'confirmation_required',
+          'not_found',
+          'key_retiring',
+          'key_revoked',
+          'key_expired'
+        )
       }
     },
     async handler(request, reply) {

@@ -151,7 +151,13 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         if (outcome instanceof Fault) throw outcome
         reply.headers(limitHeaders(outcome))
       }
-      const options = { surface: 'moderations', response: reply.raw } as const
+      const options = {
+        surface: 'moderations',
+        route: moderationsPath,
+        caller: callerOf(request),
+        requestId: request.sluicegate.id,
+        response: reply.raw
+      } as const
       const results = await mapSome(texts, async (text) => readResult(await judge.assess(text, options)))
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {

@@ -18,6 +18,7 @@ export const Detection = Type.Object({
     { start: Type.Integer(), end: Type.Integer() },
     { description: 'UTF-16 offsets into the original text.' }
   ),
+  suppressed: Type.Optional(Type.Literal(true, { description: 'Excepted by people: it did not count.' })),
   layer: Type.String({
     description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
   })
@@ -70,7 +71,6 @@ export const CreateKey = Type.Object(
 )
 
 export const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^key_[0-9A-Za-z]{1,40}$' }) })
-export const ReviewParams = Type.Object({ review_id: Type.String({ pattern: '^rev_[0-9A-Za-z]{1,40}$' }) })
 
 /** Cursors are opaque; their reader refuses what it did not write. */
 export const Page = Type.Object(
@@ -82,25 +82,6 @@ export const Page = Type.Object(
 )
 
 export const NoQuery = Type.Object({}, { additionalProperties: false })
-
-export const Review = Type.Object(
-  {
-    review_id: Type.String(),
-    status: Type.Enum(['pending', 'permitted', 'forbidden', 'expired']),
-    created_at: Type.String({ format: 'date-time' }),
-    expires_at: Type.String({ format: 'date-time' })
-  },
-  { additionalProperties: true }
-)
-
-export const Adjudicate = Type.Object(
-  {
-    review_id: Type.String({ pattern: '^rev_[0-9A-Za-z]{1,40}$' }),
-    decision: Type.Enum(['permit', 'forbid']),
-    note: Type.Optional(Type.String({ maxLength: 2000 }))
-  },
-  { additionalProperties: false }
-)
 
 const ErrorBody = Type.Object(
   { error: Type.String(), message: Type.String(), request_id: Type.String() },
@@ -150,6 +131,14 @@ export const keyErrors: ErrorCode[] = [
   'insufficient_scope',
   'ip_not_allowed',
   'storage_unavailable'
+]
+
+/** What a route may answer that lets in people who are signed in, too. */
+export const managedErrors: ErrorCode[] = [
+  ...keyErrors,
+  'sign_in_required',
+  'cross_site_request',
+  'secure_transport_required'
 ]
 
 /** What any route may answer that counts against the limit and judges a text. */

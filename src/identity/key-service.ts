@@ -1,7 +1,7 @@
 /** The life of a key: spec section 3, CONTRACT section 3. Knows no transport: the API, the command line and starts use it. */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
-import type { KeyRow, KeyStore } from '../storage/contracts.js'
+import type { AuditStore, KeyRow, KeyStore } from '../storage/contracts.js'
 import { Conflict } from '../storage/failure.js'
 import { isId, newId } from '../storage/id.js'
 import type { Actor, KeyRecord, KeyStatus } from './caller.js'
@@ -33,6 +33,7 @@ export interface KeyServiceDeps {
   /** Makes every verifier that may have cached the key forget it; a change is told to nobody before this is done. */
   invalidate(prefix: string): void | Promise<void>
   lastUsed?: Pick<LastUsed, 'pending'> | undefined
+  audit: Pick<AuditStore, 'append'>
 }
 
 /** `ignored`: a bootstrap key was given although the store has keys. */
@@ -57,6 +58,8 @@ export class KeyService {
       () => newRow(actor.accountId, wanted, now),
       (row) => this.#deps.keys.insert(row)
     )
+    const { name, environment, scopes } = row
+    this.#audit('key.created', actor, row.keyId, { name, environment, scopes })
     return { key, record: this.#record(row) }
   }
 
@@ -90,6 +93,7 @@ export class KeyService {
     try {
       const row = await keys.revoke(actor.accountId, keyId, clock.now())
       if (!row) throw new Fault('not_found')
+      this.#audit('key.revoked', actor, keyId, {})
       return this.#record(row)
     } finally {
       // Also where the storage failed: whether it had committed is then unknown.
@@ -117,6 +121,7 @@ export class KeyService {
         throwUnlessActive(keyStatus(await this.#authorised(actor, keyId), now))
         throw new Fault('storage_unavailable', { internal: 'a rotation was refused although the key is active' })
       }
+      this.#audit('key.rotated', actor, keyId, { to: row.keyId })
       const previous = this.#record({ ...old, graceEndsAt, rotatedTo: row.keyId })
       return { key, record: this.#record(row), previous }
     } finally {
@@ -150,6 +155,7 @@ export class KeyService {
     const { row } = rowOf(key, firstAccount, wanted, clock.now())
     if (!(await keys.insertFirst(row))) return { created: false, ignored }
     await this.#deps.invalidate(row.prefix)
+    this.#audit('key.created', { accountId: firstAccount }, row.keyId, { ...wanted, first: true })
     return { created: true, key, record: this.#record(row) }
   }
 
@@ -159,6 +165,11 @@ export class KeyService {
     if (!row) throw new Fault('not_found', { message: 'There is no such key.' })
     if (keyId !== actor.keyId && !holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
     return row
+  }
+
+  #audit(kind: string, by: Pick<Actor, 'accountId' | 'keyId'>, subject: string, data: Record<string, unknown>): void {
+    const { audit, clock } = this.#deps
+    audit.append({ at: clock.now(), kind, account: by.accountId, keyId: by.keyId ?? null, subject, data })
   }
 
   async #store(make: () => NewRow, insert: (row: KeyRow) => Promise<void>): Promise<NewRow> {

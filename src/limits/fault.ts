@@ -24,6 +24,11 @@ export function failedAuthFault(limit: number, retryAfter: number): Fault {
   return tooMany(`${limit} failed authentications per minute from one address`, retryAfter, {})
 }
 
+/** For sign-ins: nobody is locked out, and after a while one more may be tried. */
+export function failedSignInFault(limit: number, minutes: number, retryAfter: number): Fault {
+  return tooMany(`${limit} failed sign-ins in ${minutes} minutes`, retryAfter, {})
+}
+
 function tooMany(what: string, retryAfter: number, headers: Record<string, string>): Fault {
   return new Fault('rate_limit_exceeded', {
     message: `Rate limit exceeded: ${what}.`,

@@ -17,6 +17,8 @@ const breakerStates = { closed: 0, half_open: 1, open: 2 }
 /** What is read when a scrape asks, not when it changes. */
 export interface Gauges {
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
+  /** Messages to the webhook that were given up. */
+  deadLetters(): Promise<number>
   sessions(): number
   /** `up` undefined: nothing is shared. */
   shared(): { up: boolean | undefined; nodes: number }
@@ -70,6 +72,9 @@ export function createMetrics(gauges: Gauges) {
   asked('review_oldest_age_seconds', 'Age of the oldest review that waits.', [], async (gauge) => {
     gauge.set((await gauges.reviews()).oldestAgeSeconds)
   })
+  asked('webhook_dead_letters', 'Messages to the webhook that were given up.', [], async (gauge) => {
+    gauge.set(await gauges.deadLetters())
+  })
   asked('sessions_active', 'Sessions whose recent turns are remembered.', [], (gauge) => gauge.set(gauges.sessions()))
   asked('redis_up', 'Whether Redis answers; absent where none is configured.', [], (gauge) => {
     const { up } = gauges.shared()
@@ -109,6 +114,10 @@ export function createMetrics(gauges: Gauges) {
       evaluationBuckets
     ),
     ruleMatches: hotCounter('rule_matches_total', 'Matches of a rule.', ['rule', 'category']),
+    suppressedMatches: hotCounter('suppressed_matches_total', 'Matches of a rule that did not count, by exception.', [
+      'rule',
+      'category'
+    ]),
     requests: hotCounter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
     overhead: hotHistogram(
       'overhead_seconds',
@@ -121,6 +130,11 @@ export function createMetrics(gauges: Gauges) {
       'Time of the upstream, from sending to its last byte.',
       ['route', 'status_class'],
       upstreamBuckets
+    ),
+    upstreamRequests: hotCounter(
+      'upstream_requests_total',
+      'Requests to an upstream by its answer; 5xx also where none came.',
+      ['upstream', 'status_class']
     ),
     judgeRequests: counter('judge_requests_total', 'Questions to a judge by what came of them.', ['judge', 'outcome']),
     judgeDuration: histogram('judge_duration_seconds', 'Time of one question to a judge.', ['judge'], judgeBuckets),
@@ -141,6 +155,7 @@ export function createMetrics(gauges: Gauges) {
     /** `end`: complete, filtered (by the verdict), upstream (broke or was late), client (left), failed (no verdict). */
     streamEnds: counter('stream_ends_total', 'How streamed answers ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
+    webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
   }
 }

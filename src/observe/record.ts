@@ -1,14 +1,79 @@
-/** Counting one evaluation: the same on every surface, so that dashboards add up. */
+/**
+ * What becomes of one evaluation besides its answer: counted, metered, audited. The same on every surface, so that
+ * dashboards, bills and the audit add up.
+ */
+import type { ChatPart } from '../chat.js'
+import type { Clock } from '../clock.js'
+import type { Caller } from '../identity/caller.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import type { AuditStore } from '../storage/audit-store.js'
+import type { UsageStore } from '../storage/usage-store.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 
-export type Surface = 'evaluate' | 'moderations' | 'chat' | 'answer'
+export const surfaces = ['evaluate', 'moderations', 'chat', 'answer'] as const
+export type Surface = (typeof surfaces)[number]
 
-export function recordEvaluation(metrics: Metrics, surface: Surface, evaluation: Evaluation): void {
-  metrics.evaluations.of(surface, evaluation.decision).inc()
-  metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
-  for (const { rule, category } of evaluation.detections) metrics.ruleMatches.of(rule, category).inc()
+export interface Decided {
+  surface: Surface
+  evaluation: Evaluation
+  caller: Pick<Caller, 'accountId' | 'keyId' | 'environment' | 'lineage'>
+  /** Id of the route, or the path of the endpoint. */
+  route: string
+  requestId: string
+  /** What was judged. */
+  parts: readonly ChatPart[]
+}
+
+/** @returns a promise only where the answer must wait for the commit; it is rejected where that failed */
+export type Recorder = (decided: Decided) => Promise<void> | undefined
+
+export interface RecorderDeps {
+  metrics: Pick<Metrics, 'evaluations' | 'evaluationDuration' | 'ruleMatches' | 'suppressedMatches'>
+  audit: Pick<AuditStore, 'append' | 'commit'>
+  usage: Pick<UsageStore, 'add'>
+  clock: Clock
+  /** Of the texts that a decision was about, for exceptions; see `review/fingerprint.ts`. */
+  fingerprints: (evaluation: Evaluation, parts: readonly ChatPart[]) => readonly string[]
+  /** Read at each use. */
+  settings: { readonly required: boolean; readonly decisions: 'all' | 'stopped' }
+}
+
+export function createRecorder({ metrics, audit, usage, clock, fingerprints, settings }: RecorderDeps): Recorder {
+  return ({ surface, evaluation, caller, route, requestId, parts }) => {
+    const { decision } = evaluation
+    metrics.evaluations.of(surface, decision).inc()
+    metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
+    for (const { rule, category, suppressed } of evaluation.detections) {
+      metrics.ruleMatches.of(rule, category).inc()
+      if (suppressed) metrics.suppressedMatches.of(rule, category).inc()
+    }
+    const at = clock.now()
+    const { accountId: account, keyId, environment } = caller
+    const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
+    usage.add({ account, keyId, environment, surface, at, evaluations: 1, characters })
+    if (decision === 'permit' && settings.decisions === 'stopped') return undefined
+    const row = {
+      at,
+      kind: 'evaluation',
+      account,
+      keyId,
+      subject: evaluation.evaluation_id,
+      data: {
+        surface,
+        route,
+        request_id: requestId,
+        decision,
+        risk_score: evaluation.risk_score,
+        rules: evaluation.matched_rules,
+        policy: evaluation.policy,
+        ...(decision === 'permit' ? {} : { lineage: caller.lineage, fingerprints: fingerprints(evaluation, parts) })
+      }
+    }
+    if (settings.required) return audit.commit(row)
+    audit.append(row)
+    return undefined
+  }
 }
 
 /** What is counted and told of the judges that constitutions escalate to. */

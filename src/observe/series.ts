@@ -47,6 +47,11 @@ abstract class Series<Child, L extends readonly string[]> {
     return child
   }
 
+  /** Every child with its label values, for whoever adds them up by other labels than a scrape does. */
+  each(visit: (child: Child, ...labels: string[]) => void): void {
+    for (const [first, row] of this.#children) for (const [second, child] of row) visit(child, first, second)
+  }
+
   /** What prom-client asks a metric for. */
   async get() {
     const values: MetricValue<string>[] = []
@@ -107,21 +112,21 @@ export class HistogramChild {
 
 export class HistogramSeries<const L extends readonly string[]> extends Series<HistogramChild, L> {
   readonly type = 'histogram' as const
-  readonly #bounds: readonly number[]
+  readonly bounds: readonly number[]
 
   constructor(description: Description<L>, bounds: readonly number[], registry: Registry) {
     super(description, registry)
-    this.#bounds = bounds
+    this.bounds = bounds
   }
 
   protected create(): HistogramChild {
-    return new HistogramChild(this.#bounds)
+    return new HistogramChild(this.bounds)
   }
 
   protected values({ counts, sum }: HistogramChild, labels: Record<string, string>): MetricValue<string>[] {
     const named = (suffix: string, value: number, more: Record<string, string | number> = {}) =>
       ({ metricName: `${this.name}_${suffix}`, value, labels: { ...more, ...labels } }) as MetricValue<string>
-    const bounds = [...this.#bounds, '+Inf']
+    const bounds = [...this.bounds, '+Inf']
     let count = 0
     const buckets = bounds.map((le, bucket) => {
       count += counts[bucket]!

@@ -8,15 +8,23 @@ import { round } from './score.js'
 /** Detections beyond this many are left out, weakest first; places that `redact` replaces are never left out. */
 export const maxDetections = 100
 
-/** @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk` */
+/**
+ * @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk`
+ * @param counted the matches that count; others are excepted, and shown so
+ */
 export function toDetections(
   matches: readonly Match[],
   parts: readonly ChatPart[],
-  sharpened: ReadonlySet<CompiledRule>
+  sharpened: ReadonlySet<CompiledRule>,
+  counted: readonly Match[] = matches
 ): Detection[] {
+  const kept = counted === matches ? undefined : new Set(counted)
   return strongest(matches)
     .sort((a, b) => a.part - b.part || a.start - b.start || a.rule.index - b.rule.index)
-    .map((match) => toDetection(match, parts[match.part]!.pointer, match.acrossTurns || sharpened.has(match.rule)))
+    .map((match) => {
+      const detection = toDetection(match, parts[match.part]!.pointer, match.acrossTurns || sharpened.has(match.rule))
+      return kept === undefined || kept.has(match) ? detection : { ...detection, suppressed: true }
+    })
 }
 
 function toDetection({ rule, confidence, start, end, layer }: Match, pointer: string, bySession: boolean): Detection {

@@ -1,5 +1,6 @@
 /** The words and shapes of a decision: spec sections 2.2 to 2.4, CONTRACT section 4. */
 import type { ChatPart, JsonObject, Role } from '../chat.js'
+import type { Exceptions } from './exceptions.js'
 import type { Cancellation } from './judges.js'
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
@@ -52,6 +53,8 @@ export interface Detection {
   rule: string
   span: { start: number; end: number }
   layer: Layer
+  /** True where people have excepted this match: it did not count. */
+  suppressed?: true
   /** RFC 6901 pointer of the part, on chat surfaces; absent on the evaluate endpoint, whose only text is `input_text`. */
   pointer?: string
 }
@@ -88,6 +91,8 @@ export interface EvaluationInput {
   session: string | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
+  /** What people have excepted for this caller. */
+  exceptions?: Exceptions | undefined
   /** Ends the wait for a judge when the caller leaves. */
   cancel?: Cancellation | undefined
 }

@@ -7,6 +7,7 @@ import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
+import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
 import type { JudgeInput, Verdict } from './judge.js'
@@ -127,6 +128,15 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
     function settle(verdict: Verdict): Verdict | Promise<Verdict> {
       checkVerdict(verdict, total)
+      const { exceptions } = input
+      if (exceptions !== undefined && verdict.decision !== 'permit') {
+        const suppressed = suppressedOf(exceptions, verdict.detections, parts)
+        // Once more, without what people have excepted: rare, and so only the rest has to be weighed in one place.
+        if (suppressed.length > 0) return decide({ ...judgeInput, suppressed })
+      }
+      return conclude(verdict)
+    }
+    function conclude(verdict: Verdict): Verdict | Promise<Verdict> {
       const doubts = doubtsOf(policy.constitution, verdict, parts)
       if (doubts.length === 0) return remember(verdict)
       return consult(judges, policy, verdict, doubts, input).then(remember, (error: unknown) => {
@@ -142,12 +152,20 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       )
       return stored instanceof Promise ? stored.then(() => verdict) : verdict
     }
-    if (total + parts.length * partCost <= inlineLimit) return settle(guarded(() => entry.judge.judge(judgeInput)))
-    return pool
-      .judge({ key: entry.key, constitution: policy.constitution, input: judgeInput })
-      .then(settle, (error: unknown) => {
-        throw new EvaluatorError('The text could not be judged in time.', error)
-      })
+    function decide(given: JudgeInput): Verdict | Promise<Verdict> {
+      const next = given.suppressed === undefined ? settle : checked
+      if (total + parts.length * partCost <= inlineLimit) return next(guarded(() => entry.judge.judge(given)))
+      return pool
+        .judge({ key: entry.key, constitution: policy.constitution, input: given })
+        .then(next, (error: unknown) => {
+          throw new EvaluatorError('The text could not be judged in time.', error)
+        })
+    }
+    const checked = (verdict: Verdict) => {
+      checkVerdict(verdict, total)
+      return conclude(verdict)
+    }
+    return decide(judgeInput)
   }
 
   function checkVerdict(verdict: Verdict, total: number): void {

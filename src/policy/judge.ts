@@ -8,6 +8,7 @@ import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
+import type { Suppressed } from './exceptions.js'
 import { Findings, type Match } from './findings.js'
 import { type JoinedText, joinTexts, type Member, separators } from './joined.js'
 import { Matcher, type Sink } from './match.js'
@@ -23,6 +24,8 @@ export interface JudgeInput {
   direction: 'request' | 'answer'
   /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
   session?: { tail: readonly string[]; turn: number; risk: number } | undefined
+  /** Matches that do not count, by people's exception; they are shown all the same. */
+  suppressed?: readonly Suppressed[] | undefined
 }
 
 /** Plain data, so that it can come from another thread. */
@@ -84,8 +87,10 @@ export class Judge {
     const { matches, charsTotal, charsCovered } = this.find(input)
     if (matches.length === 0) return { ...quiet, charsTotal, charsCovered }
     const { constitution } = this.policy
-    const { rules, judgement } = this.weigh(matches, input)
-    const detections = toDetections(matches, parts, sharpened(constitution, rules, judgement, session?.risk ?? 0))
+    const counted = input.suppressed === undefined ? matches : matches.filter(isCounted(input.suppressed))
+    const { rules, judgement } = this.weigh(counted, input)
+    const raised = sharpened(constitution, rules, judgement, session?.risk ?? 0)
+    const detections = toDetections(matches, parts, raised, counted)
     return {
       ...judgement,
       categories: judgement.categories.map(({ category, score, decision, missing }) => ({
@@ -204,6 +209,10 @@ function seamKey({ digests, direction }: Call, { pieces }: JoinedText, separator
   if (digests === undefined || pieces.some(({ part }) => part < 0)) return undefined
   const of = pieces.map(({ part, offset, start, end }) => `${offset}+${end - start} ${digests.of(part)}`)
   return `${direction}${separator}|${of.join('|')}`
+}
+
+function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
+  return ({ rule, part }) => !suppressed.some((one) => one.rule === rule.name && one.part === part)
 }
 
 /** The rules of categories that only the session's risk made stricter than the turn itself is. */

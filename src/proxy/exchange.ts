@@ -6,8 +6,11 @@ import type { Target } from '../dialects/dialect.js'
 import type { Caller } from '../identity/caller.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
+import type { Recorder } from '../observe/record.js'
 import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
-import type { ReviewRequest, Standing } from '../review/review.js'
+import type { Exceptions } from '../policy/exceptions.js'
+import type { Cancellation } from '../policy/judges.js'
+import type { ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
 import type { PathEntry, Route } from './routes.js'
 
@@ -16,10 +19,9 @@ export interface Reviews {
   /** Stores a review, or finds the pending one of the same subject. */
   open(review: ReviewRequest): Promise<{ reviewId: string }>
   /** How a person decided over this very request; a permit is used up by being read. */
-  consume(
-    subject: Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>,
-    reviewId?: string
-  ): Promise<Standing>
+  consume(subject: ReviewedRequest, reviewId?: string): Promise<Standing>
+  /** Waits for the decision, as long as the configuration says; `pending` where none came. */
+  hold(subject: ReviewedRequest, reviewId: string, leave: Cancellation): Promise<Standing>
 }
 
 /** A pass without a verdict, as the route's `on_failure: open` allows. Facts only. */
@@ -41,6 +43,10 @@ export interface ProxyDeps {
   evaluator: Evaluator
   reviews: Reviews
   clock: Clock
+  /** Counts, meters and audits each verdict. */
+  record: Recorder
+  /** What people have excepted for a caller. */
+  exceptions(caller: Caller): Exceptions | undefined
   metrics: Metrics
   log: Log
   /** Told of each pass without a verdict, besides the log and the counter: the audit. */

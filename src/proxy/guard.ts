@@ -77,6 +77,9 @@ async function relay(exchange: Exchange, forward: Forward, transport: Transport)
     if (exchange.upstreamMs === 0) {
       exchange.upstreamMs = deps.clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)
     }
+    // Who leaves before an answer came says nothing of the upstream.
+    if (exchange.inbound.cancel.reason === undefined)
+      deps.metrics.upstreamRequests.of(forward.upstream, statusClass(status)).inc()
     deps.metrics.upstreamDuration.of(route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
   }
 }

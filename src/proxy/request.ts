@@ -149,26 +149,22 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
     route: route.id,
     canonical: Buffer.from(canonicalJson(body))
   }
-  const standing = await deps.reviews.consume(subject, given)
+  let standing = await deps.reviews.consume(subject, given)
+  exchange.reviewId = given
+  if (standing === 'pending' || standing === 'none') {
+    const review = { ...subject, keyId, policy: evaluation.policy, evaluation, context }
+    const { reviewId } = await deps.reviews.open(review)
+    exchange.reviewId = reviewId
+    standing = await deps.reviews.hold(subject, reviewId, inbound.cancel)
+  }
   switch (standing) {
     case 'permitted':
-      exchange.reviewId = given
       return forward(exchange, route.upstream, evaluation)
     case 'forbidden':
-      exchange.reviewId = given
       return deny(exchange, 'forbid', evaluation)
     case 'pending':
-    case 'none': {
-      const { reviewId } = await deps.reviews.open({
-        ...subject,
-        keyId,
-        policy: evaluation.policy,
-        evaluation,
-        context
-      })
-      exchange.reviewId = reviewId
+    case 'none':
       return deny(exchange, 'divert', evaluation)
-    }
     default:
       standing satisfies never
       throw new Error('unknown standing')

@@ -3,7 +3,6 @@ import type { ChatContent, ChatPart } from '../chat.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
-import { recordEvaluation } from '../observe/record.js'
 import { type Decision, type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
 import type { Exchange, FailureCause } from './exchange.js'
 import type { MaybePromise } from './maybe.js'
@@ -20,6 +19,7 @@ export function evaluate(
 ): MaybePromise<Evaluation | undefined> {
   const { deps, policy, context, inbound } = exchange
   const began = deps.clock.monotonic()
+  const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
   const fail = (error: unknown): undefined => {
     exchange.evaluationMs += deps.clock.monotonic() - began
     // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
@@ -27,21 +27,28 @@ export function evaluate(
     failOpen(exchange, direction, error)
     return undefined
   }
-  const settle = (evaluation: Evaluation): Evaluation => {
+  const settle = (evaluation: Evaluation): MaybePromise<Evaluation> => {
     exchange.evaluationMs += deps.clock.monotonic() - began
-    recordEvaluation(deps.metrics, direction === 'request' ? 'chat' : 'answer', evaluation)
+    const committed = deps.record({
+      surface: direction === 'request' ? 'chat' : 'answer',
+      evaluation,
+      caller: inbound.caller,
+      route: exchange.route.id,
+      requestId: inbound.requestId,
+      parts
+    })
     if (
       exchange.verdict === undefined ||
       strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
     ) {
       exchange.verdict = evaluation
     }
-    return evaluation
+    return committed === undefined ? evaluation : committed.then(() => evaluation)
   }
+  const exceptions = deps.exceptions(inbound.caller)
   let verdict: Evaluation | Promise<Evaluation>
   try {
-    const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
-    const input = { parts, joined: content.joined, context, session, direction, cancel: inbound.cancel }
+    const input = { parts, joined: content.joined, context, session, direction, exceptions, cancel: inbound.cancel }
     verdict = deps.evaluator.evaluate(input, policy)
   } catch (error) {
     return fail(error)

@@ -1,5 +1,6 @@
 /** A stored review as it is shown, by who reads it. */
-import type { ReviewRow } from '../storage/contracts.js'
+import type { ReviewRow } from '../storage/review-store.js'
+import { isoOrNull, isoTime } from '../units.js'
 import type { ReviewDetail, ReviewRecord, ReviewStatus, ReviewStatusRecord } from './review.js'
 import type { Seal } from './seal.js'
 
@@ -15,22 +16,29 @@ export function statusRecord(row: ReviewRow, now: number): ReviewStatusRecord {
     surface: row.surface,
     route: row.route,
     policy: row.policy,
-    created_at: iso(row.createdAt),
-    expires_at: iso(row.expiresAt),
+    created_at: isoTime(row.createdAt),
+    expires_at: isoTime(row.expiresAt),
     decided_at: isoOrNull(row.decidedAt),
     used_at: isoOrNull(row.usedAt)
   }
 }
 
 export function reviewRecord(row: ReviewRow, now: number): ReviewRecord {
+  const isClaimed = reviewStatus(row, now) === 'pending' && row.claimedUntil !== null && now < row.claimedUntil
   return {
     ...statusRecord(row, now),
     key_id: row.keyId,
     decided_by: row.decidedBy,
+    claimed_by: isClaimed ? row.claimedBy : null,
+    claimed_until: isClaimed ? isoOrNull(row.claimedUntil) : null,
+    approved_by: row.approvedBy,
+    approved_at: isoOrNull(row.approvedAt),
     risk_score: row.riskScore,
     matched_rules: [...row.matchedRules],
+    categories: [...row.categories],
     detections: JSON.parse(row.detections),
-    digest: row.digest
+    digest: row.digest,
+    purged_at: isoOrNull(row.purgedAt)
   }
 }
 
@@ -41,23 +49,16 @@ export function reviewDetail(row: ReviewRow, now: number, seal: Seal): ReviewDet
   const context = unsealed('context', row.sealedContext)
   return {
     ...reviewRecord(row, now),
-    text: unsealed('request', row.sealedRequest) ?? '',
+    text: unsealed('request', row.sealedRequest),
     context: context === null ? null : JSON.parse(context),
-    note: unsealed('note', row.sealedNote)
+    note: unsealed('note', row.sealedNote),
+    approval_note: unsealed('approval_note', row.sealedApprovalNote)
   }
 }
 
-export type SealedField = 'request' | 'context' | 'note'
+export type SealedField = 'request' | 'context' | 'note' | 'approval_note'
 
 /** What a sealed text is bound to: this field of this review. */
 export function sealedFor(reviewId: string, field: SealedField): string {
   return `${reviewId}:${field}`
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString()
-}
-
-function isoOrNull(ms: number | null): string | null {
-  return ms === null ? null : iso(ms)
 }

@@ -1,47 +1,78 @@
 /**
- * The queue of what people must decide (CONTRACT sections 5 and 6): what diverts is stored sealed, one person decides it
- * once, and a permit lets the same client's same request pass once. Nothing decided means refused.
+ * The queue of what people must decide (CONTRACT sections 5 and 6): what diverts is stored sealed, and a permit lets the
+ * same client's same request pass once. Nothing decided means refused. The decisions themselves are `adjudication.ts`.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
-import type { Caller } from '../identity/caller.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
-import type { ReviewRow, ReviewStore, ReviewSubject } from '../storage/contracts.js'
+import type { Category } from '../policy/evaluation.js'
+import type { Cancellation } from '../policy/judges.js'
+import type { ReviewSettings } from '../settings.js'
+import type { DeliveryRow } from '../storage/delivery-store.js'
 import { isId, newId } from '../storage/id.js'
-import { reviewDetail, reviewRecord, reviewStatus, sealedFor, statusRecord } from './record.js'
-import type { ReviewDetail, ReviewRecord, ReviewRequest, ReviewStatus, ReviewStatusRecord, Standing } from './review.js'
+import type { ReviewRow, ReviewStore, ReviewSubject } from '../storage/review-store.js'
+import { durationForms, parseDuration } from '../units.js'
+import { createWaits, type Waits } from './hold.js'
+import { reviewDetail, reviewRecord, sealedFor, statusRecord } from './record.js'
+import type {
+  ReviewDetail,
+  ReviewedRequest,
+  Reviewer,
+  ReviewRecord,
+  ReviewRequest,
+  ReviewStatus,
+  ReviewStatusRecord,
+  Standing
+} from './review.js'
 import type { Seal } from './seal.js'
+import { type ReviewEvent, webhookBody } from './webhook.js'
 
-export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'scopes'>
+export type { Reviewer } from './review.js'
 
 export interface ReviewServiceDeps {
   reviews: ReviewStore
   clock: Clock
   seal: Seal
-  /** How long a review waits, and its permit holds, from its creation; ms. */
-  expiryMs: number
-  /** Whether a key may decide what it caused itself: for demonstrations. */
-  allowOwn: boolean
+  /** Read at each use, so that a reload is in force at once. */
+  settings: ReviewSettings
+  /** Told when the outbox of the webhook has something new. */
+  noticed?: (() => void) | undefined
 }
 
-const maxNote = 2000
+export interface ReviewQuery {
+  status?: ReviewStatus | undefined
+  category?: Category | undefined
+  key_id?: string | undefined
+  /** Durations such as `10m`: how long ago a review was opened. */
+  older_than?: string | undefined
+  newer_than?: string | undefined
+  order?: 'newest' | 'oldest' | undefined
+  limit?: number | undefined
+  /** What `next_cursor` was. */
+  cursor?: string | undefined
+}
+
 const defaultPage = 100
+/** Reviews whose texts are deleted in one transaction. */
+const purgeBatch = 500
 
 export class ReviewService {
   readonly #deps: ReviewServiceDeps
+  readonly #waits: Waits
 
   constructor(deps: ReviewServiceDeps) {
     this.#deps = deps
+    this.#waits = createWaits(deps.clock)
   }
 
   /** Stores a review, or finds the pending one of the same request of the same client. */
   async open(request: ReviewRequest): Promise<{ reviewId: string; created: boolean }> {
-    const { reviews, clock, seal, expiryMs } = this.#deps
+    const { reviews, clock, seal, settings } = this.#deps
     const { evaluation, context } = request
     const now = clock.now()
     const reviewId = newId('rev', now)
-    return reviews.open({
+    const row: ReviewRow = {
       reviewId,
       ...subjectOf(request),
       keyId: request.keyId,
@@ -50,16 +81,46 @@ export class ReviewService {
       sealedContext:
         context === undefined ? null : seal.seal(Buffer.from(JSON.stringify(context)), sealedFor(reviewId, 'context')),
       sealedNote: null,
+      sealedApprovalNote: null,
       state: 'pending',
       riskScore: evaluation.risk_score,
       matchedRules: evaluation.matched_rules,
+      categories: [...new Set(evaluation.detections.map(({ category }) => category))],
       detections: JSON.stringify(evaluation.detections),
       createdAt: now,
-      expiresAt: now + expiryMs,
+      expiresAt: now + settings.expiryMs,
+      claimedBy: null,
+      claimedUntil: null,
+      approvedBy: null,
+      approvedAt: null,
       decidedAt: null,
       decidedBy: null,
-      usedAt: null
-    })
+      usedAt: null,
+      purgedAt: null
+    }
+    const opened = await reviews.open(row, this.notices('review.created', row, now))
+    if (opened.created) this.#deps.noticed?.()
+    return opened
+  }
+
+  /** What the webhook is to be told, for the transaction that changes the review. */
+  notices(event: ReviewEvent, row: ReviewRow, now: number): DeliveryRow[] {
+    const { webhook } = this.#deps.settings
+    if (webhook === undefined) return []
+    return [
+      {
+        deliveryId: newId('whd', now),
+        account: row.account,
+        event,
+        reviewId: row.reviewId,
+        body: webhookBody(event, row, now, webhook.format),
+        state: 'waiting',
+        attempts: 0,
+        nextAt: now,
+        lastError: null,
+        createdAt: now
+      }
+    ]
   }
 
   /**
@@ -67,10 +128,7 @@ export class ReviewService {
    * many requests at once one passes. Where several reviews stand, a refusal counts before a permit.
    * @param reviewId narrows to one review; one of another request is none at all
    */
-  async consume(
-    request: Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>,
-    reviewId?: string
-  ): Promise<Standing> {
+  async consume(request: ReviewedRequest, reviewId?: string): Promise<Standing> {
     const { reviews, clock } = this.#deps
     const now = clock.now()
     const current = await reviews.current(subjectOf(request), now)
@@ -83,19 +141,51 @@ export class ReviewService {
     return inState('pending').length > 0 ? 'pending' : 'none'
   }
 
-  /** Newest first, without texts. `cursor` is what `next_cursor` was. */
-  async list(
-    reviewer: Reviewer,
-    page: { status?: ReviewStatus | undefined; limit?: number | undefined; cursor?: string | undefined } = {}
-  ): Promise<{ reviews: ReviewRecord[]; next_cursor?: string }> {
+  /**
+   * Waits for the decision over an open review, for as long as the configuration says; not at all by default.
+   * @returns `pending` where none came
+   * @throws the reason for which the client left
+   */
+  async hold(request: ReviewedRequest, reviewId: string, leave: Cancellation): Promise<Standing> {
+    const { reviews, settings } = this.#deps
+    if (settings.holdMs === 0) return 'pending'
+    const isDecided = async () => (await reviews.get(request.account, reviewId))?.state !== 'pending'
+    const decided = await this.#waits.wait(reviewId, settings.holdMs, leave, isDecided)
+    return decided ? this.consume(request, reviewId) : 'pending'
+  }
+
+  /** Ends the waits of this process for a review. */
+  settled(reviewId: string): void {
+    this.#waits.settle(reviewId)
+  }
+
+  /** Without texts; newest first unless asked otherwise. */
+  async list(reviewer: Reviewer, query: ReviewQuery = {}): Promise<{ reviews: ReviewRecord[]; next_cursor?: string }> {
     requireReviewer(reviewer)
-    const { status: state, limit = defaultPage, cursor: before } = page
-    if (before !== undefined && !isId('rev', before)) {
+    const { limit = defaultPage, cursor, order = 'newest' } = query
+    if (cursor !== undefined && !isId('rev', cursor)) {
       throw invalid('query.cursor', 'invalid_format', 'cursor must be a next_cursor of an earlier answer.')
     }
     const now = this.#deps.clock.now()
+    const ago = (name: 'older_than' | 'newer_than') => {
+      const text = query[name]
+      const ms = text === undefined ? 0 : parseDuration(text)
+      if (ms === undefined)
+        throw invalid(`query.${name}`, 'invalid_format', `${name} must be a duration: ${durationForms}.`)
+      return text === undefined ? undefined : now - ms
+    }
     // One more than asked for tells whether there is a next page.
-    const rows = await this.#deps.reviews.list(reviewer.accountId, { state, now, before, limit: limit + 1 })
+    const rows = await this.#deps.reviews.list(reviewer.accountId, {
+      state: query.status,
+      category: query.category,
+      keyId: query.key_id,
+      createdBefore: ago('older_than'),
+      createdAfter: ago('newer_than'),
+      now,
+      order,
+      after: cursor,
+      limit: limit + 1
+    })
     const shown = rows.slice(0, limit)
     const reviews = shown.map((row) => reviewRecord(row, now))
     return rows.length > shown.length ? { reviews, next_cursor: shown.at(-1)!.reviewId } : { reviews }
@@ -107,41 +197,11 @@ export class ReviewService {
     if (!isReviewer && !holds(reader.scopes, 'safety:evaluate')) {
       throw insufficientScope('pdp:adjudicate', reader.scopes)
     }
-    const row = await this.#find(reader, reviewId)
+    const row = await findReview(this.#deps.reviews, reader, reviewId)
     const now = this.#deps.clock.now()
     if (isReviewer) return reviewDetail(row, now, this.#deps.seal)
     if (row.lineage !== reader.lineage) throw notFound()
     return statusRecord(row, now)
-  }
-
-  /** Decides once: of many decisions at once one stands, and the others are told so. */
-  async adjudicate(
-    reviewer: Reviewer,
-    verdict: { review_id: string; decision: 'permit' | 'forbid'; note?: string | undefined }
-  ): Promise<ReviewDetail> {
-    requireReviewer(reviewer)
-    const { reviews, clock, seal, allowOwn } = this.#deps
-    const { review_id: reviewId, decision, note } = verdict
-    if (note !== undefined && note.length > maxNote) {
-      throw invalid('note', 'too_long', `note must have at most ${maxNote} characters.`)
-    }
-    const row = await this.#find(reviewer, reviewId)
-    // The lineage, so that rotating a key does not make its owner a stranger to what it caused.
-    if (!allowOwn && row.lineage === reviewer.lineage) throw new Fault('own_review')
-    const at = clock.now()
-    throwUnlessPending(reviewStatus(row, at))
-    const decided = await reviews.decide(reviewer.accountId, reviewId, {
-      state: decision === 'permit' ? 'permitted' : 'forbidden',
-      at,
-      by: reviewer.keyId,
-      sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(reviewId, 'note'))
-    })
-    const after = await this.#find(reviewer, reviewId)
-    if (!decided) {
-      throwUnlessPending(reviewStatus(after, at))
-      throw new Fault('storage_unavailable', { internal: 'a decision was refused although the review is pending' })
-    }
-    return reviewDetail(after, at, seal)
   }
 
   /** For the gauges, over all accounts: how many wait, and how many seconds the oldest has (0 where none waits). */
@@ -151,29 +211,37 @@ export class ReviewService {
     return { depth, oldestAgeSeconds: oldestCreatedAt === undefined ? 0 : Math.max(0, now - oldestCreatedAt) / 1000 }
   }
 
-  async #find(reader: Reviewer, reviewId: string): Promise<ReviewRow> {
-    const row = isId('rev', reviewId) ? await this.#deps.reviews.get(reader.accountId, reviewId) : undefined
-    if (!row) throw notFound()
-    return row
+  /** Deletes the texts whose time is over. @returns of how many reviews */
+  async purge(): Promise<number> {
+    const { reviews, clock, settings } = this.#deps
+    const now = clock.now()
+    let purged = 0
+    for (;;) {
+      const count = await reviews.purgeTexts({ endedBefore: now - settings.retentionMs, at: now, limit: purgeBatch })
+      purged += count
+      if (count < purgeBatch) return purged
+    }
   }
 }
 
-function subjectOf(
-  request: Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>
-): ReviewSubject {
-  const { surface, account, lineage, route, canonical } = request
-  return { surface, account, lineage, route, digest: hash('sha256', canonical, 'hex') }
+export async function findReview(
+  reviews: Pick<ReviewStore, 'get'>,
+  reader: Reviewer,
+  reviewId: string
+): Promise<ReviewRow> {
+  const row = isId('rev', reviewId) ? await reviews.get(reader.accountId, reviewId) : undefined
+  if (!row) throw notFound()
+  return row
 }
 
-function requireReviewer(reviewer: Reviewer): void {
+export function requireReviewer(reviewer: Reviewer): void {
   if (!holds(reviewer.scopes, 'pdp:adjudicate')) throw insufficientScope('pdp:adjudicate', reviewer.scopes)
+}
+
+function subjectOf({ surface, account, lineage, route, canonical }: ReviewedRequest): ReviewSubject {
+  return { surface, account, lineage, route, digest: hash('sha256', canonical, 'hex') }
 }
 
 function notFound(): Fault {
   return new Fault('not_found', { message: 'There is no such review.' })
-}
-
-function throwUnlessPending(status: ReviewStatus): void {
-  if (status === 'expired') throw new Fault('review_expired')
-  if (status !== 'pending') throw new Fault('already_decided')
 }

@@ -1,7 +1,11 @@
 /** The shapes of a review as other rooms and clients see it. Types only. */
 import type { JsonObject } from '../chat.js'
+import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
-import type { ReviewFilter, ReviewSurface } from '../storage/contracts.js'
+import type { ReviewFilter, ReviewSurface } from '../storage/review-store.js'
+
+/** Who reads or decides: a key, or a person who is signed in. */
+export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'scopes'>
 
 /** What is put before a person. */
 export interface ReviewRequest {
@@ -19,6 +23,9 @@ export interface ReviewRequest {
   /** Shown to the reviewer beside the text; not part of the digest. */
   context?: JsonObject | undefined
 }
+
+/** What tells one request from another: see `ReviewSubject`. */
+export type ReviewedRequest = Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>
 
 /** `evaluate` adjudications change the record only; `chat` permits let the same request pass once. */
 export type ReviewStatus = ReviewFilter
@@ -40,21 +47,31 @@ export interface ReviewStatusRecord {
 export interface ReviewRecord extends ReviewStatusRecord {
   /** Id of the key that caused it. */
   key_id: string
-  /** Id of the key that decided. */
+  /** Id of the key or user that decided. */
   decided_by: string | null
+  /** Who has it before them now; others may decide once this is over. */
+  claimed_by: string | null
+  claimed_until: string | null
+  /** Under the two-person rule: who has permitted it first. */
+  approved_by: string | null
+  approved_at: string | null
   risk_score: number
   matched_rules: string[]
+  categories: string[]
   detections: Detection[]
   /** SHA-256 of the canonical bytes, hex. */
   digest: string
+  /** When the texts were deleted. */
+  purged_at: string | null
 }
 
 /** One review with its texts unsealed. */
 export interface ReviewDetail extends ReviewRecord {
-  /** The canonical bytes as text: JSON on chat surfaces. */
-  text: string
+  /** The canonical bytes as text: JSON on chat surfaces. Null once deleted, like the context and the notes. */
+  text: string | null
   context: JsonObject | null
   note: string | null
+  approval_note: string | null
 }
 
 /** How the past decides over a request that the policy diverts now. */

@@ -9,19 +9,31 @@
 
 import type { AuditStore } from './audit-store.js'
 import type { ConstitutionStore } from './constitution-store.js'
+import type { DeliveryStore } from './delivery-store.js'
+import type { ExceptionStore } from './exception-store.js'
 import type { KeyStore } from './key-store.js'
 import type { ReviewStore } from './review-store.js'
+import type { UsageStore } from './usage-store.js'
+import type { UserStore } from './user-store.js'
 
 export type * from './audit-store.js'
 export type * from './counter-store.js'
+export type * from './delivery-store.js'
+export type * from './exception-store.js'
 export type * from './key-store.js'
 export type * from './review-store.js'
+export type * from './usage-store.js'
+export type * from './user-store.js'
 
 export interface Storage {
   keys: KeyStore
   reviews: ReviewStore
   constitutions: ConstitutionStore
   audit: AuditStore
+  usage: UsageStore
+  users: UserStore
+  deliveries: DeliveryStore
+  exceptions: ExceptionStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>
   /** Commits what is queued, then lets go of everything. Safe to call twice. */

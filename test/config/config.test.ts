@@ -52,7 +52,23 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
     docsUrl: '/docs',
     demo: true,
     limits: { livePerMinute: 100, testPerMinute: 20, failedAuthPerAddressPerMinute: 100 },
-    review: { expiryMs: 86_400_000, allowOwn: true },
+    review: {
+      expiryMs: 86_400_000,
+      allowOwn: true,
+      twoPerson: false,
+      claimMs: 600_000,
+      holdMs: 0,
+      retentionMs: 2_592_000_000,
+      webhook: undefined
+    },
+    audit: { required: false, retentionMs: 31_536_000_000, decisions: 'all' },
+    signIn: {
+      idleMs: 1_800_000,
+      absoluteMs: 43_200_000,
+      confirmMs: 600_000,
+      publicUrl: undefined,
+      oidc: undefined
+    },
     workers: 1
   })
   t.same(settings.upstreams, {})
@@ -114,7 +130,7 @@ t.test('the shipped file shows every key, and its commented examples are valid',
 })
 
 t.test('every key of a file takes effect, with variables substituted', async (t) => {
-  const env = { TEST_PORT: '9001', TEST_KEY: 'a-b', TEST_CONNECTIONS: '7', TEST_OWN: '' }
+  const env = { TEST_PORT: '9001', TEST_KEY: 'a-b', TEST_CONNECTIONS: '7', TEST_OWN: '', SLUICEGATE_NODE: 'n-1' }
   const settings = loadSettings({ env, cwd: '/', file: join(good, 'whole.yaml') })
   const certificate = readFileSync(join(fixtures, 'tls/test.crt'), 'utf8')
   const key = readFileSync(join(fixtures, 'tls/test.key'), 'utf8')
@@ -147,6 +163,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
       ops: { host: '::1', port: 0 },
       redis: { url: 'rediss://:a-b@cache:6380/2', prefix: 'gate-1:' },
       storage: { url: `sqlite:${join(good, 'keys.db')}`, staleKeysMs: 0 },
+      node: 'n-1',
       dataDir: '/data',
       dataKey: undefined,
       bootstrapKey: undefined,
@@ -262,7 +279,32 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           overlap: 32
         }
       },
-      review: { expiryMs: 604_800_000, allowOwn: true },
+      review: {
+        expiryMs: 604_800_000,
+        allowOwn: true,
+        twoPerson: true,
+        claimMs: 300_000,
+        holdMs: 30_000,
+        retentionMs: 86_400_000,
+        webhook: { url: 'https://hooks.example/services/T0/B0?x=1', secret: 'a-b-0123456789abc', format: 'slack' }
+      },
+      audit: { required: true, retentionMs: 2_592_000_000, decisions: 'stopped' },
+      signIn: {
+        idleMs: 600_000,
+        absoluteMs: 28_800_000,
+        confirmMs: 60_000,
+        publicUrl: 'https://gate.example',
+        oidc: {
+          issuer: 'http://127.0.0.1:4000',
+          clientId: 'gate',
+          clientSecret: 'a-b',
+          redirectUri: 'https://gate.example/api/v1/auth/oidc/callback',
+          scope: 'openid groups',
+          roleClaim: 'roles',
+          roles: { admin: ['root'], reviewer: ['mod'], viewer: ['staff'] },
+          defaultRole: 'viewer'
+        }
+      },
       constitutions: join(good, 'strict.yaml'),
       workers: 1
     }

@@ -42,15 +42,22 @@ export function reviewRow(change: Partial<ReviewRow> = {}): ReviewRow {
     sealedRequest: new Uint8Array([0, 1, 255]),
     sealedContext: null,
     sealedNote: null,
+    sealedApprovalNote: null,
     state: 'pending',
     riskScore: 0.5,
     matchedRules: ['weapons'],
+    categories: ['weapons'],
     detections: '[]',
     createdAt: t0,
     expiresAt: t0 + 1000,
+    claimedBy: null,
+    claimedUntil: null,
+    approvedBy: null,
+    approvedAt: null,
     decidedAt: null,
     decidedBy: null,
     usedAt: null,
+    purgedAt: null,
     ...change
   }
 }
@@ -252,14 +259,21 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
     t.same(await ids({ now, limit: 9, state: 'expired' }), [gone.reviewId])
     t.same(await ids({ now, limit: 9, state: 'forbidden' }), [decided.reviewId])
     t.same(await ids({ now, limit: 9, state: 'permitted' }), [])
-    t.same(await ids({ now, limit: 2, before: open2.reviewId }), [open1.reviewId, decided.reviewId])
+    t.same(await ids({ now, limit: 2, after: open2.reviewId }), [open1.reviewId, decided.reviewId])
     t.same(await reviews.pending(t0 + 10), { depth: 3, oldestCreatedAt: t0 })
     t.same(await reviews.pending(t0 + 1000), { depth: 0, oldestCreatedAt: undefined })
   })
 
   t.test('audit: rows commit in order, with what was said, and are read in pages', async (t) => {
     const { audit } = await open(t)
-    const row = (i: number) => ({ at: t0 + i, kind: 'test', account: i ? 'acme' : null, keyId: null, data: { i } })
+    const row = (i: number) => ({
+      at: t0 + i,
+      kind: 'test',
+      account: i ? 'acme' : null,
+      keyId: null,
+      subject: null,
+      data: { i }
+    })
     for (const i of all) audit.append(row(i))
     await Promise.all([audit.flush(), audit.flush()])
     for (const i of all) audit.append(row(100 + i))
@@ -268,7 +282,7 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
     const rest = await audit.read({ after: first.at(-1)!.seq, limit: 150 })
     const read = [...first, ...rest]
     t.same(
-      read.map(({ seq: _, ...row }) => row),
+      read.map(({ seq: _, node: __, position: ___, hash: ____, ...row }) => row),
       Array.from({ length: 200 }, (_, i) => row(i))
     )
     t.ok(read.every(({ seq }, i) => i === 0 || seq > read[i - 1]!.seq))
@@ -284,7 +298,7 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
     await t.rejects(storage.keys.byPrefix('00000000'), gone)
     await t.rejects(storage.keys.insert(keyRow()), gone)
     await t.rejects(storage.reviews.open(reviewRow()), gone)
-    storage.audit.append({ at: t0, kind: 'test', account: null, keyId: null, data: {} })
+    storage.audit.append({ at: t0, kind: 'test', account: null, keyId: null, subject: null, data: {} })
     await t.rejects(storage.audit.flush(), gone)
   })
 }

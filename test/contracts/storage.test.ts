@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { openStorage } from '../../src/storage/open.js'
 import { createDatabase, emptyDatabase, noPostgres } from '../support/services.js'
 import { constitutionSuite } from './constitution-suite.js'
+import { peopleSuite } from './people-suite.js'
 import { storageSuite } from './storage-suite.js'
 
 function suites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
@@ -13,6 +14,7 @@ function suites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
   }
   storageSuite(t, open)
   constitutionSuite(t, open)
+  peopleSuite(t, open)
 }
 
 t.test('memory', async (t) => suites(t, () => 'memory:'))

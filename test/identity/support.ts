@@ -67,7 +67,13 @@ export function buildHouse(
   }
   const verifier = createVerifier({ keys, clock, limits, staleKeysMs: options.staleKeysMs ?? 60_000 })
   const lastUsed = createLastUsed({ keys: storage.keys, clock })
-  const service = new KeyService({ keys: storage.keys, clock, lastUsed, invalidate: (p) => verifier.invalidate(p) })
+  const service = new KeyService({
+    keys: storage.keys,
+    clock,
+    lastUsed,
+    audit: storage.audit,
+    invalidate: (p) => verifier.invalidate(p)
+  })
   const denials: DenialReason[] = []
   const admission = createAdmission({
     verifier,

@@ -7,6 +7,7 @@ import { registerEdge } from '../../src/http/edge.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createLog } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
+import { createRecorder } from '../../src/observe/record.js'
 import {
   type Category,
   categories,
@@ -23,6 +24,7 @@ import { registerProxy } from '../../src/proxy/plugin.js'
 import { createProxy } from '../../src/proxy/proxy.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
 import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
+import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
 
@@ -117,6 +119,10 @@ export class FakeReviews implements Reviews {
     if (standing === 'permitted') this.standings.delete(id)
     return standing
   }
+
+  async hold() {
+    return 'pending' as const
+  }
 }
 
 export const gatewayKey = 'client-key'
@@ -175,6 +181,7 @@ export function upstreamSettings(url: string, overrides: Partial<UpstreamSetting
 export function testMetrics() {
   return createMetrics({
     reviews: async () => ({ depth: 0, oldestAgeSeconds: 0 }),
+    deadLetters: async () => 0,
     sessions: () => 0,
     shared: () => ({ up: undefined, nodes: 1 }),
     policies: () => [],
@@ -182,6 +189,13 @@ export function testMetrics() {
     judges: () => [],
     uncovered: () => 0
   })
+}
+
+/** Records as the gateway does, into a storage that nobody reads. */
+export function testRecorder(metrics: ReturnType<typeof testMetrics>) {
+  const { audit, usage } = createMemoryStorage()
+  const settings = { required: false, decisions: 'all' } as const
+  return createRecorder({ metrics, audit, usage, clock: systemClock, fingerprints: () => [], settings })
 }
 
 /** Knows one key, sent as a bearer token. */
@@ -213,11 +227,21 @@ export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstre
   const evaluator = new MarkerEvaluator()
   const reviews = new FakeReviews()
   const metrics = testMetrics()
+  const record = testRecorder(metrics)
   const failOpen: FailOpenEvent[] = []
   const logLines: string[] = []
   const log = createLog({ level: 'debug', destination: { write: (line) => void logLines.push(line) } })
   const proxy = createProxy(
-    { evaluator, reviews, clock: systemClock, metrics, log, onFailOpen: (event) => failOpen.push(event) },
+    {
+      evaluator,
+      reviews,
+      clock: systemClock,
+      record,
+      exceptions: () => undefined,
+      metrics,
+      log,
+      onFailOpen: (event) => failOpen.push(event)
+    },
     { routes, upstreams }
   )
   t.teardown(() => proxy.close())

@@ -12,7 +12,7 @@ import type { Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/routes.js'
 import { judgeStream } from '../../src/proxy/stream.js'
 import type { RouteSettings } from '../../src/settings.js'
-import { caller, FakeReviews, route as routeSettings, testMetrics } from './harness.js'
+import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder } from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
 
@@ -25,6 +25,7 @@ export function evaluatorFor(entry: PolicyEntry): PolicyEvaluator {
 }
 
 const metrics = testMetrics()
+const record = testRecorder(metrics)
 const log = createLog({ level: 'silent', destination: { write() {} } })
 
 /** @returns everything that a client is sent */
@@ -40,7 +41,7 @@ export async function relayed(
   const reviews = new FakeReviews()
   const cancel = new Cancel()
   const exchange: Exchange = {
-    deps: { evaluator, reviews, clock: systemClock, metrics, log },
+    deps: { evaluator, reviews, clock: systemClock, record, exceptions: () => undefined, metrics, log },
     inbound: {
       entry,
       headers: {},

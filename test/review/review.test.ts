@@ -2,9 +2,11 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Detection } from '../../src/policy/evaluation.js'
+import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
 import { type Reviewer, ReviewService } from '../../src/review/review-service.js'
 import { createSeal, loadDataKey } from '../../src/review/seal.js'
+import type { ReviewSettings } from '../../src/settings.js'
 import { openStorage } from '../../src/storage/open.js'
 import { steppedClock } from '../identity/support.js'
 
@@ -40,20 +42,27 @@ function request(change: Partial<ReviewRequest> = {}): ReviewRequest {
   }
 }
 
-async function build(t: Test, { url = 'memory:', allowOwn = false } = {}) {
+async function build(t: Test, { url = 'memory:', ...given }: { url?: string } & Partial<ReviewSettings> = {}) {
   const clock = steppedClock()
   const storage = await openStorage({ url })
   t.teardown(() => storage.close())
-  const service = new ReviewService({
-    reviews: storage.reviews,
-    clock,
-    seal: createSeal(key),
+  const settings: ReviewSettings = {
     expiryMs: day,
-    allowOwn
-  })
+    allowOwn: false,
+    twoPerson: false,
+    claimMs: 600_000,
+    holdMs: 0,
+    retentionMs: 30 * day,
+    webhook: undefined,
+    ...given
+  }
+  const seal = createSeal(key)
+  const { reviews, audit } = storage
+  const service = new ReviewService({ reviews, clock, seal, settings })
+  const desk = new Adjudication({ reviews, queue: service, audit, clock, seal, settings })
   const decide = (review_id: string, decision: 'permit' | 'forbid' = 'permit') =>
-    service.adjudicate(reviewer, { review_id, decision })
-  return { clock, storage, service, decide }
+    desk.adjudicate(reviewer, { review_id, decision })
+  return { clock, storage, service, desk, decide, settings }
 }
 
 t.test('what is sealed is read back only where it belongs, with the same key, unchanged', (t) => {
@@ -100,7 +109,7 @@ t.test('the data key is made once, for its owner alone, and a file that holds no
 })
 
 t.test('a review holds the exact request, readable by a reviewer of the account and by nobody else', async (t) => {
-  const { service, storage } = await build(t)
+  const { service, desk, storage } = await build(t)
   const { reviewId } = await service.open(request())
   t.match(reviewId, /^rev_[0-9a-z]{26}$/)
   const detail = (await service.get(reviewer, reviewId)) as ReviewDetail
@@ -116,13 +125,20 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
     used_at: null,
     key_id: 'key_c',
     decided_by: null,
+    claimed_by: null,
+    claimed_until: null,
+    approved_by: null,
+    approved_at: null,
     risk_score: 0.5,
     matched_rules: ['weapons'],
+    categories: ['weapons'],
     detections: [detection],
     digest: detail.digest,
+    purged_at: null,
     text: `{"messages":["${canary}"]}`,
     context: { topic: canary },
-    note: null
+    note: null,
+    approval_note: null
   })
   t.match(detail.digest, /^[0-9a-f]{64}$/)
   t.match(await service.get(owner, reviewId), { text: detail.text })
@@ -148,12 +164,12 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
   const other: Reviewer = { ...client, scopes: ['billing:read'] }
   await t.rejects(service.get(other, reviewId), lacks)
   await t.rejects(service.list(other), lacks)
-  await t.rejects(service.adjudicate(other, { review_id: reviewId, decision: 'permit' }), lacks)
-  await t.rejects(service.adjudicate(client, { review_id: reviewId, decision: 'permit' }), {
+  await t.rejects(desk.adjudicate(other, { review_id: reviewId, decision: 'permit' }), lacks)
+  await t.rejects(desk.adjudicate(client, { review_id: reviewId, decision: 'permit' }), {
     code: 'insufficient_scope'
   })
   const listed = await service.list(reviewer)
-  const { text: _, context: __, note: ___, ...record } = detail
+  const { text: _, context: __, note: ___, approval_note: ____, ...record } = detail
   t.same(listed, { reviews: [record] })
   t.same(await service.list({ ...reviewer, accountId: 'other' }), { reviews: [] })
   t.notMatch(JSON.stringify(await storage.reviews.get('acme', reviewId)), canary)
@@ -161,9 +177,9 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
 
 t.test('no text, context or note is on the disk in the clear', async (t) => {
   const dir = t.testdir()
-  const { service } = await build(t, { url: `sqlite:${join(dir, 'gate.db')}` })
+  const { service, desk } = await build(t, { url: `sqlite:${join(dir, 'gate.db')}` })
   const { reviewId } = await service.open(request())
-  await service.adjudicate(reviewer, { review_id: reviewId, decision: 'permit', note: `note ${canary}` })
+  await desk.adjudicate(reviewer, { review_id: reviewId, decision: 'permit', note: `note ${canary}` })
   t.match(await service.get(reviewer, reviewId), { note: `note ${canary}`, text: new RegExp(canary) })
   for (const file of readdirSync(dir)) {
     const bytes = readFileSync(join(dir, file))
@@ -250,12 +266,12 @@ t.test('a request that waits is opened once, whichever key of the lineage asks',
 
 t.test('one person decides, once: of 100 decisions at once one stands', async (t) => {
   for (const url of ['memory:', `sqlite:${join(t.testdir(), 'gate.db')}`]) {
-    const { service, clock } = await build(t, { url })
+    const { service, desk, clock } = await build(t, { url })
     const { reviewId } = await service.open(request())
     clock.advance(5000)
     const results = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) =>
-        service.adjudicate(
+        desk.adjudicate(
           { ...reviewer, keyId: `key_${i}` },
           { review_id: reviewId, decision: i % 2 ? 'permit' : 'forbid', note: `by ${i}` }
         )
@@ -275,25 +291,22 @@ t.test('one person decides, once: of 100 decisions at once one stands', async (t
 })
 
 t.test('nobody decides what their own key caused, before or after a rotation, unless that is allowed', async (t) => {
-  const { service } = await build(t)
+  const { service, desk } = await build(t)
   const { reviewId } = await service.open(request())
-  await t.rejects(service.adjudicate(owner, { review_id: reviewId, decision: 'permit' }), {
+  await t.rejects(desk.adjudicate(owner, { review_id: reviewId, decision: 'permit' }), {
     code: 'own_review',
     status: 403
   })
-  await t.rejects(
-    service.adjudicate({ ...reviewer, accountId: 'other' }, { review_id: reviewId, decision: 'permit' }),
-    {
-      code: 'not_found'
-    }
-  )
-  await t.rejects(service.adjudicate(reviewer, { review_id: reviewId, decision: 'permit', note: 'x'.repeat(2001) }), {
+  await t.rejects(desk.adjudicate({ ...reviewer, accountId: 'other' }, { review_id: reviewId, decision: 'permit' }), {
+    code: 'not_found'
+  })
+  await t.rejects(desk.adjudicate(reviewer, { review_id: reviewId, decision: 'permit', note: 'x'.repeat(2001) }), {
     code: 'validation_error'
   })
   t.match(await service.get(client, reviewId), { status: 'pending' })
   const demo = await build(t, { allowOwn: true })
   const own = await demo.service.open(request())
-  const record = await demo.service.adjudicate(owner, { review_id: own.reviewId, decision: 'permit' })
+  const record = await demo.desk.adjudicate(owner, { review_id: own.reviewId, decision: 'permit' })
   t.match(record, { status: 'permitted', decided_by: 'key_c3' })
 })
 

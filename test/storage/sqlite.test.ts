@@ -6,7 +6,7 @@ import { isId, newId } from '../../src/storage/id.js'
 import { openStorage } from '../../src/storage/open.js'
 import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
 
-const auditRow = (i: number) => ({ at: t0 + i, kind: 'test', account: 'acme', keyId: null, data: { i } })
+const auditRow = (i: number) => ({ at: t0 + i, kind: 'test', account: 'acme', keyId: null, subject: null, data: { i } })
 
 t.test('the file and its folder are made for their owner alone', async (t) => {
   const path = join(t.testdir(), 'new', 'folder', 'gate.db')

@@ -63,8 +63,8 @@ export async function openHouse(t: Teardown, dir: string, yaml = 'constitutions:
     beside,
     /** A key of another account. */
     foreign() {
-      return beside(async ({ keys }) => {
-        const service = new KeyService({ keys, clock: systemClock, invalidate() {} })
+      return beside(async ({ keys, audit }) => {
+        const service = new KeyService({ keys, audit, clock: systemClock, invalidate() {} })
         return (await service.create({ accountId: 'other', scopes: ['*'] }, { name: 'foreign' })).key
       })
     }

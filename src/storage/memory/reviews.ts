@@ -1,7 +1,12 @@
 /** Reviews in this process. */
+import type { DeliveryRow } from '../delivery-store.js'
 import type { ReviewRow, ReviewStore, ReviewSubject } from '../review-store.js'
 
-export function createMemoryReviews(call: <T>(work: () => T) => Promise<T>): ReviewStore {
+/** @param outbox where the notices go */
+export function createMemoryReviews(
+  call: <T>(work: () => T) => Promise<T>,
+  outbox: Map<string, DeliveryRow>
+): ReviewStore {
   const rows = new Map<string, ReviewRow>()
 
   function find(account: string, reviewId: string): ReviewRow | undefined {
@@ -21,35 +26,80 @@ export function createMemoryReviews(call: <T>(work: () => T) => Promise<T>): Rev
     row.digest === subject.digest
   const isOpen = (row: ReviewRow, now: number): boolean => row.state === 'pending' && row.expiresAt > now
 
+  const tell = (notices: readonly DeliveryRow[]) => {
+    for (const notice of notices) outbox.set(notice.deliveryId, structuredClone(notice))
+  }
+  /** A review that is open at `at` and that nobody but `by` has claimed. */
+  const workable = (account: string, reviewId: string, { by, at }: { by: string; at: number }) => {
+    const row = find(account, reviewId)
+    if (row === undefined || !isOpen(row, at)) return undefined
+    return row.claimedUntil === null || row.claimedUntil <= at || row.claimedBy === by ? row : undefined
+  }
+
   return {
-    open: (row) =>
+    open: (row, notices = []) =>
       call(() => {
         const [same] = newestFirst((other) => isSubject(other, row) && isOpen(other, row.createdAt))
         if (same) return { reviewId: same.reviewId, created: false }
         rows.set(row.reviewId, structuredClone(row))
+        tell(notices)
         return { reviewId: row.reviewId, created: true }
       }),
     get: (account, reviewId) => call(() => structuredClone(find(account, reviewId))),
-    list: (account, { state, now, before, limit }) =>
+    list: (account, { state, category, keyId, createdBefore, createdAfter, now, order = 'newest', after, limit }) =>
       call(() => {
-        const page = newestFirst((row) => {
-          if (row.account !== account || (before !== undefined && row.reviewId >= before)) return false
+        const isIn = (row: ReviewRow) => {
           if (state === undefined) return true
           if (state === 'pending') return isOpen(row, now)
           if (state === 'expired') return row.state === 'pending' && row.expiresAt <= now
           return row.state === state
-        })
+        }
+        const page = newestFirst(
+          (row) =>
+            row.account === account &&
+            isIn(row) &&
+            (category === undefined || row.categories.includes(category)) &&
+            (keyId === undefined || row.keyId === keyId) &&
+            (createdBefore === undefined || row.createdAt < createdBefore) &&
+            (createdAfter === undefined || row.createdAt > createdAfter) &&
+            (after === undefined || (order === 'newest' ? row.reviewId < after : row.reviewId > after))
+        )
+        if (order === 'oldest') page.reverse()
         return structuredClone(page.slice(0, limit))
       }),
     current: (subject, now) =>
       call(() =>
         structuredClone(newestFirst((row) => isSubject(row, subject) && row.expiresAt > now && row.usedAt === null))
       ),
-    decide: (account, reviewId, { state, at, by, sealedNote }) =>
+    claim: (account, reviewId, { by, at, until }) =>
+      call(() => {
+        const row = workable(account, reviewId, { by, at })
+        if (row === undefined) return false
+        Object.assign(row, { claimedBy: by, claimedUntil: until })
+        return true
+      }),
+    release: (account, reviewId, by) =>
       call(() => {
         const row = find(account, reviewId)
-        if (!row || !isOpen(row, at)) return false
+        if (row?.claimedBy !== by) return false
+        Object.assign(row, { claimedBy: null, claimedUntil: null })
+        return true
+      }),
+    approve: (account, reviewId, { by, at, sealedNote }, notices = []) =>
+      call(() => {
+        const row = workable(account, reviewId, { by, at })
+        if (row === undefined || row.approvedBy !== null) return false
+        const approval = { approvedBy: by, approvedAt: at, sealedApprovalNote: sealedNote }
+        Object.assign(row, { ...approval, claimedBy: null, claimedUntil: null })
+        tell(notices)
+        return true
+      }),
+    decide: (account, reviewId, { state, at, by, sealedNote, secondPerson }, notices = []) =>
+      call(() => {
+        const row = workable(account, reviewId, { by, at })
+        if (row === undefined || (secondPerson && (row.approvedBy === null || row.approvedBy === by))) return false
         Object.assign(row, { state, decidedAt: at, decidedBy: by, sealedNote })
+        tell(notices)
         return true
       }),
     use: (account, reviewId, at) =>
@@ -64,6 +114,15 @@ export function createMemoryReviews(call: <T>(work: () => T) => Promise<T>): Rev
         const open = [...rows.values()].filter((row) => isOpen(row, now))
         const oldest = open.reduce((age, row) => Math.min(age, row.createdAt), Number.POSITIVE_INFINITY)
         return { depth: open.length, oldestCreatedAt: open.length > 0 ? oldest : undefined }
+      }),
+    purgeTexts: ({ endedBefore, at, limit }) =>
+      call(() => {
+        const ended = [...rows.values()]
+          .filter((row) => row.purgedAt === null && (row.decidedAt ?? row.expiresAt) < endedBefore)
+          .slice(0, limit)
+        const texts = { sealedRequest: null, sealedContext: null, sealedNote: null, sealedApprovalNote: null }
+        for (const row of ended) Object.assign(row, texts, { purgedAt: at })
+        return ended.length
       })
   }
 }

@@ -1,15 +1,17 @@
 /** The whole storage in this process; what it holds ends with it. */
-import { createAuditBuffer } from '../audit-buffer.js'
-import type { AuditRow, Storage } from '../contracts.js'
+import type { Storage } from '../contracts.js'
+import type { DeliveryRow } from '../delivery-store.js'
 import { storageCall } from '../failure.js'
+import { createMemoryAudit } from './audit.js'
 import { createMemoryConstitutions } from './constitutions.js'
+import { createMemoryDeliveries } from './deliveries.js'
+import { createMemoryExceptions } from './exceptions.js'
 import { createMemoryKeys } from './keys.js'
 import { createMemoryReviews } from './reviews.js'
+import { createMemoryUsers } from './users.js'
 
-/** Enough to look back on in a test or a demonstration; older rows are forgotten, since nothing here is durable. */
-const maxAuditRows = 10_000
-
-export function createMemoryStorage(): Storage {
+/** @param node names its chain of the audit */
+export function createMemoryStorage(node = 'memory'): Storage {
   let closed = false
   const call = <T>(work: () => T): Promise<T> =>
     storageCall(() => {
@@ -17,34 +19,22 @@ export function createMemoryStorage(): Storage {
       return work()
     })
 
-  const audit: (AuditRow & { seq: number })[] = []
-  let seq = 0
-  const buffer = createAuditBuffer(
-    (rows) =>
-      call(() => {
-        for (const row of rows) audit.push({ ...structuredClone(row), seq: ++seq })
-        if (audit.length > maxAuditRows) audit.splice(0, audit.length - maxAuditRows)
-      }),
-    () => {}
-  )
+  const outbox = new Map<string, DeliveryRow>()
+  const { audit, usage, close } = createMemoryAudit(call, node)
 
   return {
     keys: createMemoryKeys(call),
-    reviews: createMemoryReviews(call),
+    reviews: createMemoryReviews(call, outbox),
     constitutions: createMemoryConstitutions(call),
-    audit: {
-      append: buffer.append,
-      flush: buffer.flush,
-      get dropped() {
-        return buffer.dropped
-      },
-      read: ({ after = 0, limit }) =>
-        call(() => structuredClone(audit.filter((row) => row.seq > after).slice(0, limit)))
-    },
+    audit,
+    usage,
+    exceptions: createMemoryExceptions(call),
+    users: createMemoryUsers(call),
+    deliveries: createMemoryDeliveries(outbox, call),
     ping: () => call(() => {}),
     async close() {
       if (closed) return
-      await buffer.close()
+      await close()
       closed = true
     }
   }

@@ -2,6 +2,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Storage } from '../contracts.js'
+import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
 import { migrate } from '../sql/migrate.js'
 import { createSqlStorage } from '../sql/storage.js'
@@ -31,7 +32,7 @@ export const postgres: SqlDialect = {
 }
 
 /** @throws an Error that names the server, never its password, where it cannot be reached or is newer than this program */
-export async function openPostgres(url: string, onAuditFailure: (error: unknown) => void): Promise<Storage> {
+export async function openPostgres(url: string, auditing: AuditOptions): Promise<Storage> {
   const connect = (timeoutMs?: number): Database =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, timeoutMs) }) })
   const migrating = connect(migrationMs)
@@ -43,7 +44,7 @@ export async function openPostgres(url: string, onAuditFailure: (error: unknown)
   } finally {
     await migrating.destroy()
   }
-  return createSqlStorage(connect(), postgres, onAuditFailure)
+  return createSqlStorage(connect(), postgres, auditing)
 }
 
 /** Where it is, without who comes and by which password. */

@@ -1,50 +1,180 @@
-/** The audit in SQL: rows of many processes, each group whole, in the order in which the groups commit. */
-import { createAuditBuffer } from '../audit-buffer.js'
-import type { AuditStore } from '../audit-store.js'
+/** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
+import { sql } from 'kysely'
+import { chain, genesis } from '../audit-chain.js'
+import type { AuditFilter, AuditStore } from '../audit-store.js'
 import { storageCall } from '../failure.js'
-import { fromAudit, toAudit } from './tables/audit.js'
+import { createJournal, type Journal } from '../journal.js'
+import type { UsageRow, UsageStore } from '../usage-store.js'
+import { fromAudit, toAudit, toHead } from './tables/audit.js'
+import { fromUsage, toUsage } from './tables/usage.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
 
 /** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
-const rowsPerInsert = 100
+const rowsPerInsert = 80
 
-/** @param onFailure told of a group of rows that could not be committed yet; they are kept */
+export interface AuditOptions {
+  /** Names this node's chain. */
+  node: string
+  /** Told of a group of rows that could not be committed yet; they are kept. */
+  onFailure(error: unknown): void
+}
+
 export function createSqlAudit(
   db: Database,
   write: Write,
-  onFailure: (error: unknown) => void
-): AuditStore & { close(): Promise<void> } {
-  // In turn: numbers are given before the commit, and who reads on after a number must not miss a lower one.
-  const buffer = createAuditBuffer(
-    (rows) =>
+  { node, onFailure }: AuditOptions
+): { audit: AuditStore; usage: UsageStore; close: Journal['close'] } {
+  async function headOf(db: Database, name: string) {
+    const first = { node: name, position: 0, hash: genesis, removed: 0, removed_hash: genesis }
+    await db
+      .insertInto('audit_heads')
+      .values(first)
+      .onConflict((conflict) => conflict.column('node').doNothing())
+      .execute()
+    return db.selectFrom('audit_heads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
+  }
+
+  // In turn: numbers are given before the commit, and who reads on after a number must not miss a lower one. And a chain
+  // grows at one end, also where the command line writes beside a server of the same name.
+  const journal = createJournal(
+    ({ rows, usage }) =>
       write(async (db) => {
-        for (let i = 0; i < rows.length; i += rowsPerInsert) {
-          await db
-            .insertInto('audit')
-            .values(rows.slice(i, i + rowsPerInsert).map(fromAudit))
-            .execute()
+        if (rows.length > 0) {
+          const { links, position, hash } = chain(rows, await headOf(db, node))
+          for (let i = 0; i < links.length; i += rowsPerInsert) {
+            await db
+              .insertInto('audit')
+              .values(links.slice(i, i + rowsPerInsert).map(fromAudit))
+              .execute()
+          }
+          await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
         }
+        for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
       }, 'audit'),
     onFailure
   )
-  return {
-    append: buffer.append,
-    flush: buffer.flush,
-    close: buffer.close,
+
+  const filtered = ({ account, kind, keyId, subject, node, from, to }: AuditFilter) => {
+    let query = db.selectFrom('audit').selectAll()
+    if (account !== undefined) query = query.where('account', '=', account)
+    if (kind !== undefined) query = query.where('kind', '=', kind)
+    if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+    if (subject !== undefined) query = query.where('subject', '=', subject)
+    if (node !== undefined) query = query.where('node', '=', node)
+    if (from !== undefined) query = query.where('at', '>=', from)
+    if (to !== undefined) query = query.where('at', '<=', to)
+    return query
+  }
+
+  /** The last position of a chain before which everything is older. */
+  async function pruneOne(db: Database, name: string, before: number, limit: number): Promise<number> {
+    const { removed } = await headOf(db, name)
+    const rows = await db
+      .selectFrom('audit')
+      .select(['position', 'hash', 'at'])
+      .where('node', '=', name)
+      .where('position', '>', removed)
+      .orderBy('position')
+      .limit(limit)
+      .execute()
+    const young = rows.findIndex(({ at }) => at >= before)
+    const last = rows.at(young === -1 ? rows.length - 1 : young - 1)
+    if (young === 0 || last === undefined) return 0
+    await db.deleteFrom('audit').where('node', '=', name).where('position', '<=', last.position).execute()
+    await db
+      .updateTable('audit_heads')
+      .set({ removed: last.position, removed_hash: last.hash })
+      .where('node', '=', name)
+      .execute()
+    return last.position - removed
+  }
+
+  const audit: AuditStore = {
+    append: journal.append,
+    commit: journal.commit,
+    flush: journal.flush,
     get dropped() {
-      return buffer.dropped
+      return journal.dropped
     },
-    read: ({ after = 0, limit }) =>
+    read: ({ filter = {}, order = 'oldest', after, limit }) =>
+      storageCall(async () => {
+        let query = filtered(filter)
+          .orderBy('seq', order === 'oldest' ? 'asc' : 'desc')
+          .limit(limit)
+        if (after !== undefined) query = query.where('seq', order === 'oldest' ? '>' : '<', after)
+        return (await query.execute()).map(toAudit)
+      }),
+    heads: () =>
+      storageCall(async () => {
+        const heads = (await db.selectFrom('audit_heads').selectAll().orderBy('node').execute()).map(toHead)
+        // A chain whose head was taken away is shown all the same, as one that should have no row.
+        const headless = await db
+          .selectFrom('audit')
+          .select('node')
+          .distinct()
+          .where(
+            'node',
+            'not in',
+            db.selectFrom('audit_heads').select((is) => is.ref('audit_heads.node').as('node'))
+          )
+          .execute()
+        return [
+          ...heads,
+          ...headless.map(({ node }) => ({ node, position: 0, hash: genesis, removed: 0, removedHash: genesis }))
+        ]
+      }),
+    chain: (name, { after, limit }) =>
       storageCall(async () => {
         const rows = await db
           .selectFrom('audit')
           .selectAll()
-          .where('seq', '>', after)
-          .orderBy('seq')
+          .where('node', '=', name)
+          .where('position', '>', after)
+          .orderBy('position')
           .limit(limit)
           .execute()
         return rows.map(toAudit)
+      }),
+    prune: (before, limit) =>
+      write(async (db) => {
+        let gone = 0
+        for (const { node } of await db.selectFrom('audit_heads').select('node').execute()) {
+          gone += await pruneOne(db, node, before, limit)
+        }
+        return gone
+      }, 'audit')
+  }
+
+  const usage: UsageStore = {
+    add: journal.usage.add,
+    read: (account, { from, to, keyId }) =>
+      storageCall(async () => {
+        let query = db
+          .selectFrom('usage')
+          .selectAll()
+          .where('account', '=', account)
+          .where('day', '>=', from)
+          .where('day', '<=', to)
+          .orderBy('day')
+          .orderBy('key_id')
+          .orderBy('surface')
+        if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+        return (await query.execute()).map(toUsage)
       })
   }
+  return { audit, usage, close: journal.close }
+}
+
+async function addUsage(db: Database, rows: readonly UsageRow[]): Promise<void> {
+  await db
+    .insertInto('usage')
+    .values(rows.map(fromUsage))
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'key_id', 'day', 'surface']).doUpdateSet({
+        evaluations: sql<number>`usage.evaluations + excluded.evaluations`,
+        characters: sql<number>`usage.characters + excluded.characters`
+      })
+    )
+    .execute()
 }

@@ -2,33 +2,37 @@
 import { sql } from 'kysely'
 import type { Storage } from '../contracts.js'
 import { storageCall } from '../failure.js'
-import { createSqlAudit } from './audit.js'
+import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
+import { createSqlDeliveries } from './deliveries.js'
 import type { SqlDialect } from './dialect.js'
+import { createSqlExceptions } from './exceptions.js'
 import { createSqlKeys } from './keys.js'
 import { createSqlReviews } from './reviews.js'
 import type { Database } from './tables.js'
+import { createSqlUsers } from './users.js'
 import { createWrite } from './write.js'
 
-/**
- * @param db migrated
- * @param onAuditFailure told of a group of audit rows that could not be committed yet; they are kept
- */
-export function createSqlStorage(db: Database, dialect: SqlDialect, onAuditFailure: (error: unknown) => void): Storage {
+/** @param db migrated */
+export function createSqlStorage(db: Database, dialect: SqlDialect, auditing: AuditOptions): Storage {
   const write = createWrite(db, dialect)
-  const audit = createSqlAudit(db, write, onAuditFailure)
+  const { audit, usage, close } = createSqlAudit(db, write, auditing)
   let closing: Promise<void> | undefined
   return {
     keys: createSqlKeys(db, write),
     reviews: createSqlReviews(db, write),
     constitutions: createSqlConstitutions(db, write),
     audit,
+    usage,
+    exceptions: createSqlExceptions(db, write),
+    users: createSqlUsers(db, write),
+    deliveries: createSqlDeliveries(db, write),
     ping: () =>
       storageCall(async () => {
         await sql`select 1`.execute(db)
       }),
     close() {
-      closing ??= audit.close().finally(() => db.destroy())
+      closing ??= close().finally(() => db.destroy())
       return closing
     }
   }

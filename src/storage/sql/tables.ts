@@ -4,16 +4,26 @@
  * what SQLite and PostgreSQL both hold.
  */
 import type { Kysely } from 'kysely'
-import type { AuditTable } from './tables/audit.js'
+import type { AuditHeadsTable, AuditTable } from './tables/audit.js'
 import type { ActivationsTable, ConstitutionsTable, VersionsTable } from './tables/constitutions.js'
+import type { ExceptionsTable } from './tables/exceptions.js'
 import type { AccountsTable, KeysTable } from './tables/keys.js'
-import type { ReviewsTable } from './tables/reviews.js'
+import type { DeliveriesTable, ReviewsTable } from './tables/reviews.js'
+import type { UsageTable } from './tables/usage.js'
+import type { InvitationsTable, UserSessionsTable, UsersTable } from './tables/users.js'
 
 export interface Tables {
   accounts: AccountsTable
   keys: KeysTable
   reviews: ReviewsTable
+  deliveries: DeliveriesTable
+  exceptions: ExceptionsTable
   audit: AuditTable
+  audit_heads: AuditHeadsTable
+  usage: UsageTable
+  users: UsersTable
+  user_sessions: UserSessionsTable
+  invitations: InvitationsTable
   constitutions: ConstitutionsTable
   constitution_versions: VersionsTable
   constitution_activations: ActivationsTable

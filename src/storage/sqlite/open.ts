@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import type { Storage } from '../contracts.js'
+import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
 import { migrate } from '../sql/migrate.js'
 import { createSqlStorage } from '../sql/storage.js'
@@ -46,14 +47,14 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
 }
 
 /** @throws an Error that names the file where it cannot be opened, is no database, or is newer than this program */
-export async function openSqlite(path: string, onAuditFailure: (error: unknown) => void): Promise<Storage> {
+export async function openSqlite(path: string, auditing: AuditOptions): Promise<Storage> {
   let kysely: Kysely<Tables> | undefined
   try {
     // Others may be starting on the same new file: turning to WAL and creating tables take the lock too.
     const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))) })
     kysely = db
     await whileBusy(() => migrate(db, sqlite.columns))
-    return createSqlStorage(db, sqlite, onAuditFailure)
+    return createSqlStorage(db, sqlite, auditing)
   } catch (error) {
     await kysely?.destroy()
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error

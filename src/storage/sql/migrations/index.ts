@@ -8,10 +8,20 @@ import { keys } from './001-keys.js'
 import { reviews } from './002-reviews.js'
 import { audit } from './003-audit.js'
 import { constitutions } from './004-constitutions.js'
+import { auditChain } from './005-audit-chain.js'
+import { usage } from './006-usage.js'
+import { reviewWork } from './007-review-work.js'
+import { users } from './008-users.js'
+import { exceptions } from './009-exceptions.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
   '002-reviews': reviews,
   '003-audit': audit,
-  '004-constitutions': constitutions
+  '004-constitutions': constitutions,
+  '005-audit-chain': auditChain,
+  '006-usage': usage,
+  '007-review-work': reviewWork,
+  '008-users': users,
+  '009-exceptions': exceptions
 }

@@ -1,3 +1,5 @@
+import type { Category } from '../../../policy/evaluation.js'
+import type { DeliveryRow } from '../../delivery-store.js'
 import type { ReviewRow, ReviewState, ReviewSurface } from '../../review-store.js'
 
 export interface ReviewsTable {
@@ -21,7 +23,31 @@ export interface ReviewsTable {
   decided_at: number | null
   decided_by: string | null
   used_at: number | null
+  sealed_approval_note: Uint8Array | null
+  /** Each between commas, so that one of them is found by its name. */
+  categories: string
+  claimed_by: string | null
+  claimed_until: number | null
+  approved_by: string | null
+  approved_at: number | null
+  purged_at: number | null
 }
+
+export interface DeliveriesTable {
+  delivery_id: string
+  account: string
+  event: string
+  review_id: string
+  body: string
+  state: 'waiting' | 'dead'
+  attempts: number
+  next_at: number | null
+  last_error: string | null
+  created_at: number
+}
+
+/** What stands where a text was deleted: the column takes no null. */
+const deleted = new Uint8Array()
 
 export function fromReview(row: ReviewRow): ReviewsTable {
   return {
@@ -33,7 +59,7 @@ export function fromReview(row: ReviewRow): ReviewsTable {
     route: row.route,
     policy: row.policy,
     digest: row.digest,
-    sealed_request: row.sealedRequest,
+    sealed_request: row.sealedRequest ?? deleted,
     sealed_context: row.sealedContext,
     sealed_note: row.sealedNote,
     state: row.state,
@@ -44,7 +70,14 @@ export function fromReview(row: ReviewRow): ReviewsTable {
     expires_at: row.expiresAt,
     decided_at: row.decidedAt,
     decided_by: row.decidedBy,
-    used_at: row.usedAt
+    used_at: row.usedAt,
+    sealed_approval_note: row.sealedApprovalNote,
+    categories: `,${row.categories.map((category) => `${category},`).join('')}`,
+    claimed_by: row.claimedBy,
+    claimed_until: row.claimedUntil,
+    approved_by: row.approvedBy,
+    approved_at: row.approvedAt,
+    purged_at: row.purgedAt
   }
 }
 
@@ -58,7 +91,7 @@ export function toReview(row: ReviewsTable): ReviewRow {
     route: row.route,
     policy: row.policy,
     digest: row.digest,
-    sealedRequest: row.sealed_request,
+    sealedRequest: row.purged_at === null ? row.sealed_request : null,
     sealedContext: row.sealed_context,
     sealedNote: row.sealed_note,
     state: row.state,
@@ -69,6 +102,51 @@ export function toReview(row: ReviewsTable): ReviewRow {
     expiresAt: row.expires_at,
     decidedAt: row.decided_at,
     decidedBy: row.decided_by,
-    usedAt: row.used_at
+    usedAt: row.used_at,
+    sealedApprovalNote: row.sealed_approval_note,
+    categories: row.categories.split(',').filter((category) => category !== '') as Category[],
+    claimedBy: row.claimed_by,
+    claimedUntil: row.claimed_until,
+    approvedBy: row.approved_by,
+    approvedAt: row.approved_at,
+    purgedAt: row.purged_at
   }
+}
+
+export function fromDelivery(row: DeliveryRow): DeliveriesTable {
+  return {
+    delivery_id: row.deliveryId,
+    account: row.account,
+    event: row.event,
+    review_id: row.reviewId,
+    body: row.body,
+    state: row.state,
+    attempts: row.attempts,
+    next_at: row.nextAt,
+    last_error: row.lastError,
+    created_at: row.createdAt
+  }
+}
+
+export function toDelivery(row: DeliveriesTable): DeliveryRow {
+  return {
+    deliveryId: row.delivery_id,
+    account: row.account,
+    event: row.event,
+    reviewId: row.review_id,
+    body: row.body,
+    state: row.state,
+    attempts: row.attempts,
+    nextAt: row.next_at,
+    lastError: row.last_error,
+    createdAt: row.created_at
+  }
+}
+
+/** What a deletion of the texts sets. */
+export const withoutTexts = {
+  sealed_request: deleted,
+  sealed_context: null,
+  sealed_note: null,
+  sealed_approval_note: null
 }

@@ -1,0 +1,19 @@
+/** The store of the configuration, for a command that works on it beside a running server. */
+import { loadSettings } from '../config/load.js'
+import type { Settings } from '../settings.js'
+import type { Storage } from '../storage/contracts.js'
+import { openStorage } from '../storage/open.js'
+import { UsageError } from './terminal.js'
+
+export function commandSettings(): Settings {
+  const settings = loadSettings({ env: process.env, cwd: process.cwd() })
+  if (settings.storage.url === 'memory:') {
+    throw new UsageError('storage.url is memory: another process has no access to what it holds')
+  }
+  return settings
+}
+
+/** Opens it under the node's own name: what a command does stands in the same chain of the audit. */
+export function openCommandStorage({ storage, node }: Settings): Promise<Storage> {
+  return openStorage({ url: storage.url, node })
+}

@@ -1,0 +1,81 @@
+/** The sections of the configuration about people: reviews, the audit, signing in. */
+import Type from 'typebox'
+import { userRoles, webhookFormats } from '../settings.js'
+import { choice, closed, hold, period, text } from './values.js'
+
+const claims = Type.Array(text('a value of the claim'), { accepts: 'of values of the claim' })
+
+export const peopleSections = {
+  review: Type.Optional(
+    Type.Object(
+      {
+        expiry: Type.Optional(period),
+        allow_own: Type.Optional(Type.Boolean()),
+        two_person: Type.Optional(Type.Boolean()),
+        claim: Type.Optional(period),
+        hold: Type.Optional(hold),
+        retention: Type.Optional(period),
+        webhook: Type.Optional(
+          Type.Object(
+            {
+              url: Type.String({ format: 'webhook-url', accepts: 'an http or https URL without credentials' }),
+              secret: Type.String({
+                pattern: '^[\\x21-\\x7e]{16,}$',
+                accepts: '16 or more visible ASCII characters'
+              }),
+              format: Type.Optional(choice(webhookFormats))
+            },
+            closed
+          )
+        )
+      },
+      closed
+    )
+  ),
+  audit: Type.Optional(
+    Type.Object(
+      {
+        required: Type.Optional(Type.Boolean()),
+        retention: Type.Optional(period),
+        decisions: Type.Optional(choice(['all', 'stopped']))
+      },
+      closed
+    )
+  ),
+  sign_in: Type.Optional(
+    Type.Object(
+      {
+        idle: Type.Optional(period),
+        absolute: Type.Optional(period),
+        confirm: Type.Optional(period),
+        public_url: Type.Optional(
+          Type.String({ format: 'http-prefix', accepts: 'the URL that people type, https://…' })
+        ),
+        oidc: Type.Optional(
+          Type.Object(
+            {
+              issuer: Type.String({ format: 'issuer', accepts: 'an https URL; http on loopback alone' }),
+              client_id: text('the id that the provider gave'),
+              client_secret: Type.Optional(Type.String({ accepts: 'the secret that the provider gave' })),
+              scope: Type.Optional(Type.String({ pattern: '\\bopenid\\b', accepts: 'scopes, openid among them' })),
+              role_claim: Type.Optional(text('the name of a claim')),
+              roles: Type.Optional(
+                Type.Object(
+                  {
+                    viewer: Type.Optional(claims),
+                    reviewer: Type.Optional(claims),
+                    admin: Type.Optional(claims)
+                  },
+                  closed
+                )
+              ),
+              default_role: Type.Optional(choice(userRoles))
+            },
+            closed
+          )
+        )
+      },
+      closed
+    )
+  )
+}

@@ -1,0 +1,55 @@
+/** The sections of the configuration about people: reviews, the audit, signing in. */
+import type { Settings } from '../settings.js'
+import { parseDuration } from '../units.js'
+import type { FileConfig } from './schema.js'
+import type { Fail } from './upstreams.js'
+
+const ms = (text: string) => parseDuration(text) as number
+
+/** @param demo whether the demo backend answers: alone with it, a newcomer has one key, and wants to see the whole way of a review */
+export function compileReview({ review = {} }: FileConfig, demo: boolean): Settings['review'] {
+  const { webhook } = review
+  return {
+    expiryMs: ms(review.expiry ?? '24h'),
+    allowOwn: review.allow_own ?? demo,
+    twoPerson: review.two_person ?? false,
+    claimMs: ms(review.claim ?? '10m'),
+    holdMs: ms(review.hold ?? '0s'),
+    retentionMs: ms(review.retention ?? '30d'),
+    webhook: webhook === undefined ? undefined : { ...webhook, format: webhook.format ?? 'json' }
+  }
+}
+
+export function compileAudit({ audit = {} }: FileConfig): Settings['audit'] {
+  return {
+    required: audit.required ?? false,
+    retentionMs: ms(audit.retention ?? '365d'),
+    decisions: audit.decisions ?? 'all'
+  }
+}
+
+export function compileSignIn({ sign_in: signIn = {} }: FileConfig, fail: Fail): Settings['signIn'] {
+  const { oidc, public_url: publicUrl } = signIn
+  if (oidc !== undefined && publicUrl === undefined) {
+    fail(['sign_in', 'public_url'], 'is missing, and oidc needs it: providers send the browser back to a fixed address')
+  }
+  return {
+    idleMs: ms(signIn.idle ?? '30m'),
+    absoluteMs: ms(signIn.absolute ?? '12h'),
+    confirmMs: ms(signIn.confirm ?? '10m'),
+    publicUrl: publicUrl?.replace(/\/$/, ''),
+    oidc:
+      oidc === undefined
+        ? undefined
+        : {
+            issuer: oidc.issuer,
+            clientId: oidc.client_id,
+            clientSecret: oidc.client_secret === '' ? undefined : oidc.client_secret,
+            redirectUri: `${(publicUrl ?? '').replace(/\/$/, '')}/api/v1/auth/oidc/callback`,
+            scope: oidc.scope ?? 'openid email profile',
+            roleClaim: oidc.role_claim ?? 'groups',
+            roles: oidc.roles ?? {},
+            defaultRole: oidc.default_role
+          }
+  }
+}

@@ -1,0 +1,113 @@
+/** The audit over the API: search, and export as JSON lines with the hashes that tie the rows together. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { Clock } from '../clock.js'
+import { invalid } from '../errors.js'
+import type { AuditFilter, AuditStore, ChainedRow } from '../storage/audit-store.js'
+import { durationForms, isoTime, parseDuration } from '../units.js'
+import { callerOf, managed } from './facts.js'
+import { errorResponses, managedErrors } from './schemas.js'
+
+const defaultPage = 100
+
+const instant = (description: string) =>
+  Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
+const Query = Type.Object(
+  {
+    kind: Type.Optional(Type.String({ pattern: '^[a-z_.]{1,64}$', examples: ['evaluation', 'review.decided'] })),
+    by: Type.Optional(Type.String({ pattern: '^(?:key|usr)_[0-9a-z]{1,40}$', description: 'A key or a user.' })),
+    subject: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9_.@+-]{1,128}$', description: 'The id of what it was done to.' })
+    ),
+    node: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,255}$' })),
+    from: Type.Optional(instant('The earliest')),
+    to: Type.Optional(instant('The latest')),
+    order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Default newest.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
+    format: Type.Optional(
+      Type.Enum(['json', 'jsonl'], { description: 'jsonl: one row a line; the header x-next-cursor has the cursor.' })
+    )
+  },
+  { additionalProperties: false }
+)
+
+const AuditRecord = Type.Object({
+  seq: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  kind: Type.String({ examples: ['evaluation', 'key.created', 'review.decided', 'constitution.activated'] }),
+  by: Type.Union([Type.String(), Type.Null()], {
+    description: 'A key or a user; null for the program and the command line.'
+  }),
+  subject: Type.Union([Type.String(), Type.Null()]),
+  data: Type.Object({}, { additionalProperties: true, description: 'Facts of that kind; never a text.' }),
+  account: Type.Union([Type.String(), Type.Null()]),
+  node: Type.String(),
+  position: Type.Integer({ description: '1, 2, 3, … within the node.' }),
+  hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see the README.' })
+})
+
+export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {
+  app.route<{ Querystring: Static<typeof Query> }>({
+    method: 'GET',
+    url: '/api/v1/audit',
+    config: { access: managed('*') },
+    schema: {
+      summary: 'Search the audit: every decision and every administrative act, without texts',
+      tags: ['audit'],
+      querystring: Query,
+      response: {
+        200: Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) }),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    async handler(request, reply) {
+      const { order = 'newest', limit = defaultPage, cursor, format } = request.query
+      const filter = readFilter(request.query, callerOf(request).accountId, clock.now())
+      // Who searches wants to find what they have just done.
+      await audit.flush()
+      const after = cursor === undefined ? undefined : Number(cursor)
+      const rows = await audit.read({ filter, order, after, limit: limit + 1 })
+      const shown = rows.slice(0, limit).map(auditRecord)
+      const next = rows.length > limit ? String(shown.at(-1)!.seq) : undefined
+      if (format !== 'jsonl') return next === undefined ? { rows: shown } : { rows: shown, next_cursor: next }
+      if (next !== undefined) reply.header('x-next-cursor', next)
+      return reply
+        .type('application/jsonl; charset=utf-8')
+        .serializer(String)
+        .send(shown.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    }
+  })
+}
+
+export function auditRecord(row: ChainedRow) {
+  const { seq, at, kind, keyId, subject, data, account, node, position, hash } = row
+  return { seq, at: isoTime(at), kind, by: keyId, subject, data, account, node, position, hash }
+}
+
+function readFilter(query: Static<typeof Query>, account: string, now: number): AuditFilter {
+  const { kind, by: keyId, subject, node } = query
+  return {
+    account,
+    kind,
+    keyId,
+    subject,
+    node,
+    from: readInstant('from', query.from, now),
+    to: readInstant('to', query.to, now)
+  }
+}
+
+function readInstant(name: string, text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined
+  const ago = parseDuration(text)
+  const at = ago === undefined ? (/^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN) : now - ago
+  if (Number.isNaN(at)) {
+    throw invalid(
+      `query.${name}`,
+      'invalid_format',
+      `${name} must be an ISO 8601 time, or a duration: ${durationForms}.`
+    )
+  }
+  return at
+}

@@ -1,0 +1,158 @@
+/**
+ * People at work on the queue: a claim keeps others off for a while, a decision is taken once, and never by whoever caused
+ * the review. Under the two-person rule a permit takes two people; a refusal takes one.
+ */
+import type { Clock } from '../clock.js'
+import { Fault, invalid } from '../errors.js'
+import type { ReviewSettings } from '../settings.js'
+import type { AuditStore } from '../storage/audit-store.js'
+import type { ReviewRow, ReviewStore } from '../storage/review-store.js'
+import { isoOrNull } from '../units.js'
+import { reviewDetail, reviewRecord, reviewStatus, sealedFor } from './record.js'
+import type { ReviewDetail, Reviewer, ReviewRecord } from './review.js'
+import { findReview, type ReviewService, requireReviewer } from './review-service.js'
+import type { Seal } from './seal.js'
+
+export interface AdjudicationDeps {
+  reviews: ReviewStore
+  queue: Pick<ReviewService, 'notices' | 'settled'>
+  audit: Pick<AuditStore, 'append'>
+  clock: Clock
+  seal: Seal
+  /** Read at each use. */
+  settings: Pick<ReviewSettings, 'allowOwn' | 'twoPerson' | 'claimMs'>
+  /** Told when the outbox of the webhook has something new. */
+  noticed?: (() => void) | undefined
+}
+
+export interface AdjudicationInput {
+  review_id: string
+  decision: 'permit' | 'forbid'
+  note?: string | undefined
+}
+
+const maxNote = 2000
+
+export class Adjudication {
+  readonly #deps: AdjudicationDeps
+
+  constructor(deps: AdjudicationDeps) {
+    this.#deps = deps
+  }
+
+  /** Takes a review before oneself; again, for longer. @throws Fault `review_claimed` where someone else has it */
+  async claim(reviewer: Reviewer, reviewId: string): Promise<ReviewRecord> {
+    const { reviews, clock, settings } = this.#deps
+    const row = await this.#open(reviewer, reviewId)
+    const at = clock.now()
+    const until = Math.min(at + settings.claimMs, row.expiresAt)
+    const claimed = await reviews.claim(reviewer.accountId, reviewId, { by: reviewer.keyId, at, until })
+    const after = await findReview(reviews, reviewer, reviewId)
+    if (!claimed) throw refusalOf(after, reviewer, at)
+    this.#audit('review.claimed', reviewer, reviewId, { until: isoOrNull(until) })
+    return reviewRecord(after, at)
+  }
+
+  /** Gives a review back; nothing happens where one does not have it. */
+  async release(reviewer: Reviewer, reviewId: string): Promise<ReviewRecord> {
+    requireReviewer(reviewer)
+    const { reviews, clock } = this.#deps
+    await findReview(reviews, reviewer, reviewId)
+    if (await reviews.release(reviewer.accountId, reviewId, reviewer.keyId)) {
+      this.#audit('review.released', reviewer, reviewId, {})
+    }
+    return reviewRecord(await findReview(reviews, reviewer, reviewId), clock.now())
+  }
+
+  /** Decides once: of many decisions at once one stands, and the others are told so. */
+  async adjudicate(reviewer: Reviewer, input: AdjudicationInput): Promise<ReviewDetail> {
+    const { review_id: reviewId, decision, note } = input
+    if (note !== undefined && note.length > maxNote) {
+      throw invalid('note', 'too_long', `note must have at most ${maxNote} characters.`)
+    }
+    const row = await this.#open(reviewer, reviewId)
+    const isFirstOfTwo = this.#deps.settings.twoPerson && decision === 'permit' && row.approvedBy === null
+    return isFirstOfTwo ? this.#approve(reviewer, row, note) : this.#decide(reviewer, row, decision, note)
+  }
+
+  /** The first of two permits: the review stays pending for a second person. */
+  async #approve(reviewer: Reviewer, row: ReviewRow, note: string | undefined): Promise<ReviewDetail> {
+    const { reviews, clock, queue, seal } = this.#deps
+    const { reviewId } = row
+    const at = clock.now()
+    const approval = {
+      by: reviewer.keyId,
+      at,
+      sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(reviewId, 'approval_note'))
+    }
+    const approved = { ...row, approvedBy: reviewer.keyId, approvedAt: at }
+    const done = await reviews.approve(row.account, reviewId, approval, queue.notices('review.approved', approved, at))
+    const after = await findReview(reviews, reviewer, reviewId)
+    if (!done) throw refusalOf(after, reviewer, at)
+    this.#deps.noticed?.()
+    this.#audit('review.approved', reviewer, reviewId, { policy: row.policy })
+    return reviewDetail(after, at, seal)
+  }
+
+  async #decide(
+    reviewer: Reviewer,
+    row: ReviewRow,
+    decision: AdjudicationInput['decision'],
+    note: string | undefined
+  ): Promise<ReviewDetail> {
+    const { reviews, clock, queue, seal, settings } = this.#deps
+    const { reviewId } = row
+    const at = clock.now()
+    const state = decision === 'permit' ? 'permitted' : 'forbidden'
+    const takesSecond = settings.twoPerson && decision === 'permit'
+    const verdict = {
+      state,
+      at,
+      by: reviewer.keyId,
+      sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(reviewId, 'note')),
+      secondPerson: takesSecond
+    } as const
+    const decided = { ...row, state, decidedBy: reviewer.keyId, decidedAt: at } as const
+    const done = await reviews.decide(row.account, reviewId, verdict, queue.notices('review.decided', decided, at))
+    const after = await findReview(reviews, reviewer, reviewId)
+    if (!done) throw refusalOf(after, reviewer, at, takesSecond)
+    queue.settled(reviewId)
+    this.#deps.noticed?.()
+    this.#audit('review.decided', reviewer, reviewId, { decision, approved_by: row.approvedBy, policy: row.policy })
+    return reviewDetail(after, at, seal)
+  }
+
+  /** A review that this person may work on now. */
+  async #open(reviewer: Reviewer, reviewId: string): Promise<ReviewRow> {
+    requireReviewer(reviewer)
+    const row = await findReview(this.#deps.reviews, reviewer, reviewId)
+    // The lineage, so that rotating a key does not make its owner a stranger to what it caused.
+    if (!this.#deps.settings.allowOwn && row.lineage === reviewer.lineage) throw new Fault('own_review')
+    throwUnlessPending(row, this.#deps.clock.now())
+    return row
+  }
+
+  #audit(kind: string, { accountId, keyId }: Reviewer, subject: string, data: Record<string, unknown>): void {
+    const { audit, clock } = this.#deps
+    audit.append({ at: clock.now(), kind, account: accountId, keyId, subject, data })
+  }
+}
+
+function throwUnlessPending(row: ReviewRow, at: number): void {
+  const status = reviewStatus(row, at)
+  if (status === 'expired') throw new Fault('review_expired')
+  if (status !== 'pending') throw new Fault('already_decided')
+}
+
+/** Why the store did not change what looked open a moment before. */
+function refusalOf(row: ReviewRow, reviewer: Reviewer, at: number, takesSecond = false): Fault {
+  throwUnlessPending(row, at)
+  if (row.claimedBy !== reviewer.keyId && row.claimedUntil !== null && at < row.claimedUntil) {
+    return new Fault('review_claimed', {
+      fields: { claimed_by: row.claimedBy, claimed_until: isoOrNull(row.claimedUntil) }
+    })
+  }
+  if (takesSecond && row.approvedBy === reviewer.keyId) return new Fault('second_person_required')
+  if (row.approvedBy !== null) return new Fault('already_approved')
+  return new Fault('storage_unavailable', { internal: 'a review was not changed although it is open' })
+}

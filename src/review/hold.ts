@@ -1,0 +1,61 @@
+/** Requests that wait for the decision of a person. A decision in this process ends a wait at once, one of another within a second. */
+import type { Clock } from '../clock.js'
+import type { Cancellation } from '../policy/judges.js'
+
+/** How often the store is asked for a decision that another process took, ms. */
+const askEveryMs = 1_000
+/** Each holds a connection and its request in memory; beyond, a request is answered at once. */
+const maxWaits = 1_000
+
+export interface Waits {
+  /**
+   * @returns whether it is decided; false when the time is over, or where too many wait already
+   * @throws the reason for which the client left
+   */
+  wait(reviewId: string, ms: number, leave: Cancellation, isDecided: () => Promise<boolean>): Promise<boolean>
+  settle(reviewId: string): void
+}
+
+export function createWaits(clock: Clock): Waits {
+  const waking = new Map<string, Set<() => void>>()
+  let waits = 0
+
+  /** Until the decision is told, the client leaves, or the time is over. */
+  function pause(reviewId: string, ms: number, leave: Cancellation): Promise<void> {
+    return new Promise((resolve) => {
+      const wakers = waking.get(reviewId) ?? new Set()
+      const wake = () => {
+        clearTimeout(timer)
+        stop()
+        wakers.delete(wake)
+        if (wakers.size === 0) waking.delete(reviewId)
+        resolve()
+      }
+      const timer = setTimeout(wake, ms)
+      waking.set(reviewId, wakers.add(wake))
+      const stop = leave.onCancel(wake)
+    })
+  }
+
+  return {
+    async wait(reviewId, ms, leave, isDecided) {
+      if (waits >= maxWaits) return false
+      waits++
+      try {
+        const until = clock.monotonic() + ms
+        for (;;) {
+          if (leave.reason !== undefined) throw leave.reason
+          if (await isDecided()) return true
+          const left = until - clock.monotonic()
+          if (left <= 0) return false
+          await pause(reviewId, Math.min(left, askEveryMs), leave)
+        }
+      } finally {
+        waits--
+      }
+    },
+    settle(reviewId) {
+      for (const wake of waking.get(reviewId) ?? []) wake()
+    }
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What is sent to a webhook, and how it is signed: the Standard Webhooks specification (standardwebhooks.com), so that its
+ * libraries verify it. Identifiers, rules and scores; never a text, a note or a context.
+ */
+import { createHmac } from 'node:crypto'
+import type { WebhookFormat } from '../settings.js'
+import type { ReviewRow } from '../storage/review-store.js'
+import { reviewStatus } from './record.js'
+
+export const reviewEvents = ['review.created', 'review.approved', 'review.decided'] as const
+export type ReviewEvent = (typeof reviewEvents)[number]
+
+/** The body of one message. */
+export function webhookBody(event: ReviewEvent, row: ReviewRow, at: number, format: WebhookFormat): string {
+  const data = {
+    review_id: row.reviewId,
+    status: reviewStatus(row, at),
+    surface: row.surface,
+    route: row.route,
+    policy: row.policy,
+    key_id: row.keyId,
+    risk_score: row.riskScore,
+    matched_rules: row.matchedRules,
+    categories: row.categories,
+    created_at: new Date(row.createdAt).toISOString(),
+    expires_at: new Date(row.expiresAt).toISOString(),
+    approved_by: row.approvedBy,
+    decided_by: row.decidedBy
+  }
+  if (format === 'slack') return JSON.stringify({ text: sentence(event, data) })
+  return JSON.stringify({ type: event, timestamp: new Date(at).toISOString(), data })
+}
+
+interface Told {
+  review_id: string
+  status: string
+  risk_score: number
+  categories: readonly string[]
+  route: string
+  expires_at: string
+  approved_by: string | null
+  decided_by: string | null
+}
+
+function sentence(event: ReviewEvent, told: Told): string {
+  const what = `review ${told.review_id} (${told.categories.join(', ') || 'no category'}, risk ${told.risk_score}, ${told.route})`
+  switch (event) {
+    case 'review.created':
+      return `New ${what} waits for a decision until ${told.expires_at}.`
+    case 'review.approved':
+      return `${told.approved_by} permitted ${what}; it needs a second person.`
+    case 'review.decided':
+      return `${told.decided_by} decided ${what}: ${told.status}.`
+    default:
+      return event satisfies never
+  }
+}
+
+/** The headers of one attempt. @param at wall time, ms: receivers refuse what is signed long ago, which stops replays */
+export function webhookHeaders(id: string, body: string, at: number, secret: string): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1000))
+  const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'sluicegate-webhook',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`
+  }
+}

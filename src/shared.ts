@@ -1,0 +1,28 @@
+/** What the nodes of one gateway share besides the storage, as the configuration says. */
+import type { Clock } from './clock.js'
+import type { Log } from './observe/log.js'
+import type { Seal } from './review/seal.js'
+import type { Settings } from './settings.js'
+import { createLocalState } from './storage/memory/shared-state.js'
+import { openRedisState } from './storage/redis/shared-state.js'
+import type { SharedState } from './storage/shared-state.js'
+
+export async function openSharedState(
+  { redis, storage }: Settings,
+  { clock, log, seal }: { clock: Clock; log: Log; seal: Seal }
+): Promise<SharedState> {
+  if (redis === undefined) {
+    if (storage.url.startsWith('postgres'))
+      log.warn({}, 'without Redis each node counts limits and sessions by itself (SLUICEGATE_REDIS_URL)')
+    return createLocalState(clock)
+  }
+  return openRedisState({
+    ...redis,
+    clock,
+    seal,
+    onChange(up, reason) {
+      if (up) log.info({}, 'Redis answers: limits and sessions are shared')
+      else log.error({ reason }, 'Redis does not answer: each node goes on by itself, with its share of the limits')
+    }
+  })
+}

@@ -1,0 +1,56 @@
+/** Exceptions in SQL. */
+import type { ExceptionStore } from '../exception-store.js'
+import { storageCall } from '../failure.js'
+import { fromException, toException } from './tables/exceptions.js'
+import type { Database } from './tables.js'
+import type { Write } from './write.js'
+
+export function createSqlExceptions(db: Database, write: Write): ExceptionStore {
+  const newestFirst = (db: Database) => db.selectFrom('exceptions').selectAll().orderBy('exception_id', 'desc')
+
+  return {
+    propose: (row) =>
+      write(async (db) => {
+        const same = await newestFirst(db)
+          .where('account', '=', row.account)
+          .where('evaluation_id', '=', row.evaluationId)
+          .where('state', '=', 'proposed')
+          .limit(1)
+          .executeTakeFirst()
+        if (same !== undefined) return { exceptionId: same.exception_id, created: false }
+        await db.insertInto('exceptions').values(fromException(row)).execute()
+        return { exceptionId: row.exceptionId, created: true }
+      }, `exception ${row.evaluationId}`),
+
+    get: (exceptionId) =>
+      storageCall(async () => {
+        const row = await newestFirst(db).where('exception_id', '=', exceptionId).executeTakeFirst()
+        return row && toException(row)
+      }),
+
+    list: ({ state, after, limit }) =>
+      storageCall(async () => {
+        let query = newestFirst(db).limit(limit)
+        if (state !== undefined) query = query.where('state', '=', state)
+        if (after !== undefined) query = query.where('exception_id', '<', after)
+        return (await query.execute()).map(toException)
+      }),
+
+    decide: (exceptionId, from, { state, scope, decidedBy, decidedAt, expiresAt }) =>
+      write(async (db) => {
+        const { numUpdatedRows } = await db
+          .updateTable('exceptions')
+          .set({ state, scope, decided_by: decidedBy, decided_at: decidedAt, expires_at: expiresAt })
+          .where('exception_id', '=', exceptionId)
+          .where('state', '=', from)
+          .executeTakeFirst()
+        return numUpdatedRows === 1n
+      }),
+
+    active: (now) =>
+      storageCall(async () => {
+        const rows = await newestFirst(db).where('state', '=', 'accepted').where('expires_at', '>', now).execute()
+        return rows.map(toException)
+      })
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * Sign-in by a company's own provider: OpenID Connect's authorisation code flow with PKCE (OpenID Connect Core, RFC 7636),
+ * done by openid-client. What must come back with the browser is sealed into a cookie, so that nothing is kept here for
+ * people who never come back.
+ */
+import * as openid from 'openid-client'
+import type { Clock } from '../clock.js'
+import { Fault } from '../errors.js'
+import { type OidcSettings, type UserRole, userRoles } from '../settings.js'
+import { isLoopbackUrl } from '../units.js'
+
+/** Whom the provider vouches for. */
+export interface Vouched {
+  issuer: string
+  subject: string
+  login: string
+  role: UserRole
+}
+
+export interface Oidc {
+  /** @param confirm asks the provider to have the person prove who they are again, whatever session they have there */
+  start(confirm: boolean): Promise<{ url: string; cookie: string }>
+  /** @throws Fault `sign_in_failed` for everything that does not fit together */
+  finish(query: string, cookie: string | undefined): Promise<Vouched & { confirmed: boolean }>
+}
+
+/** Seals the cookie; see `review/seal.ts`. */
+export interface Sealer {
+  seal(bytes: Uint8Array, belongsTo: string): Buffer
+  open(sealed: Uint8Array, belongsTo: string): Buffer
+}
+
+interface Pending {
+  state: string
+  nonce: string
+  verifier: string
+  confirm: boolean
+  startedAt: number
+}
+
+const belongsTo = 'oidc'
+/** How long a person may take at the provider, ms. */
+export const pendingMs = 10 * 60_000
+
+export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): Oidc {
+  const { issuer, clientId, clientSecret, redirectUri } = settings
+  let discovered: Promise<openid.Configuration> | undefined
+
+  /** Asked for once it is needed, so that a provider that is down keeps nobody from starting. */
+  async function configuration(): Promise<openid.Configuration> {
+    // Plain HTTP would let anyone on the way sign in as anyone.
+    const options = isLoopbackUrl(issuer) ? { execute: [openid.allowInsecureRequests] } : {}
+    discovered ??= openid
+      .discovery(new URL(issuer), clientId, clientSecret, undefined, options)
+      .catch((error: unknown) => {
+        discovered = undefined
+        throw new Fault('sign_in_unavailable', { cause: error })
+      })
+    return discovered
+  }
+
+  function roleOf(claims: openid.IDToken): UserRole | undefined {
+    const said = [claims[settings.roleClaim]].flat().filter((value) => typeof value === 'string')
+    const fitting = userRoles.filter((role) => settings.roles[role]?.some((value) => said.includes(value)))
+    return fitting.at(-1) ?? settings.defaultRole
+  }
+
+  return {
+    async start(confirm) {
+      const config = await configuration()
+      const pending: Pending = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        verifier: openid.randomPKCECodeVerifier(),
+        confirm,
+        startedAt: clock.now()
+      }
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: settings.scope,
+        state: pending.state,
+        nonce: pending.nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(pending.verifier),
+        code_challenge_method: 'S256',
+        ...(confirm ? { prompt: 'login', max_age: '0' } : {})
+      })
+      const cookie = seal.seal(Buffer.from(JSON.stringify(pending)), belongsTo).toString('base64url')
+      return { url: url.href, cookie }
+    },
+
+    async finish(query, cookie) {
+      const pending = openPending(cookie)
+      const config = await configuration()
+      const claims = await openid
+        .authorizationCodeGrant(config, new URL(`${redirectUri}${query}`), {
+          expectedState: pending.state,
+          expectedNonce: pending.nonce,
+          pkceCodeVerifier: pending.verifier,
+          idTokenExpected: true,
+          // Seconds: a proof from before the person was sent there does not count.
+          ...(pending.confirm ? { maxAge: Math.ceil((clock.now() - pending.startedAt) / 1000) + 1 } : {})
+        })
+        .then((tokens) => tokens.claims())
+        .catch((error: unknown) => {
+          throw failed('the provider’s answer was not accepted', error)
+        })
+      if (claims === undefined) throw failed('the provider vouched for nobody')
+      const role = roleOf(claims)
+      if (role === undefined) throw failed('the provider gives this person no role here')
+      const named = [claims['email'], claims['preferred_username'], claims.sub].find((name) => typeof name === 'string')
+      return { issuer: claims.iss, subject: claims.sub, login: named as string, role, confirmed: pending.confirm }
+    }
+  }
+
+  function openPending(cookie: string | undefined): Pending {
+    try {
+      const pending: Pending = JSON.parse(seal.open(Buffer.from(cookie ?? '', 'base64url'), belongsTo).toString())
+      if (clock.now() < pending.startedAt + pendingMs) return pending
+    } catch (error) {
+      throw failed('this browser did not begin the sign-in', error)
+    }
+    throw failed('the sign-in took too long')
+  }
+}
+
+function failed(internal: string, cause?: unknown): Fault {
+  return new Fault('sign_in_failed', { message: `The sign-in did not succeed: ${internal}.`, internal, cause })
+}

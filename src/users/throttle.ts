@@ -1,0 +1,88 @@
+/**
+ * Slows guessing down without locking anyone out. Failures are counted for each address and for each name; a browser that
+ * signed in before carries a device cookie and has a count of its own, so that whoever guesses at a name cannot keep its
+ * owner away (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import type { Fault } from '../errors.js'
+import { addressBucket } from '../identity/address.js'
+import { failedSignInFault } from '../limits/fault.js'
+import { createMemoryCounters } from '../storage/memory/counters.js'
+
+const windowMs = 10 * 60_000
+/** Failures in a window. */
+const perName = 10
+const perDevice = 10
+const perAddress = 30
+/** Names and addresses that are remembered; attackers can invent more. */
+const maxCounters = 20_000
+
+export interface Throttle {
+  /**
+   * Before any password is looked at.
+   * @returns a refusal, or what is to be told the outcome: attempts under way count too, so that many at once gain nothing
+   */
+  begin(attempt: Attempt): Fault | ((succeeded: boolean) => void)
+  /** The device cookie for a browser in which this name signed in. */
+  deviceOf(login: string): string
+}
+
+export interface Attempt {
+  login: string
+  address: string
+  /** What the browser sent as its device cookie. */
+  device: string | undefined
+}
+
+/** @param secret signs device cookies; the same over restarts */
+export function createThrottle(clock: Clock, secret: Buffer): Throttle {
+  const counters = createMemoryCounters({ clock, maxCounters, grainMs: 1000 })
+
+  const mac = (nonce: string, login: string) => createHmac('sha256', secret).update(`${nonce}\n${login}`).digest()
+
+  function isKnown(device: string | undefined, login: string): device is string {
+    const [nonce, tag] = device?.split('.') ?? []
+    if (nonce === undefined || tag === undefined || nonce.length !== 22) return false
+    const given = Buffer.from(tag, 'base64url')
+    const expected = mac(nonce, login)
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  }
+
+  function counted({ login, address, device }: Attempt): [counter: string, limit: number][] {
+    if (isKnown(device, login)) return [[`device ${device}`, perDevice]]
+    return [
+      [`name ${login}`, perName],
+      [`address ${addressBucket(address)}`, perAddress]
+    ]
+  }
+
+  const underWay = new Map<string, number>()
+  const inFlight = (counter: string, by: number) => {
+    const now = (underWay.get(counter) ?? 0) + by
+    if (now === 0) underWay.delete(counter)
+    else underWay.set(counter, now)
+  }
+
+  return {
+    begin(attempt) {
+      const watched = counted(attempt)
+      for (const [counter, limit] of watched) {
+        const { remaining, resetMs } = counters.take(counter, 0, limit, windowMs)
+        if (remaining - (underWay.get(counter) ?? 0) > 0) continue
+        return failedSignInFault(limit, windowMs / 60_000, Math.max(1, Math.ceil(resetMs / 1000)))
+      }
+      for (const [counter] of watched) inFlight(counter, 1)
+      return (succeeded) => {
+        for (const [counter, limit] of watched) {
+          inFlight(counter, -1)
+          if (!succeeded) counters.take(counter, 1, limit, windowMs)
+        }
+      }
+    },
+    deviceOf(login) {
+      const nonce = randomBytes(16).toString('base64url')
+      return `${nonce}.${mac(nonce, login).toString('base64url')}`
+    }
+  }
+}

@@ -1,0 +1,197 @@
+/** The people of an account: invited by a link that works once, with a role each, disabled rather than deleted. */
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import { Fault, invalid } from '../errors.js'
+import type { Actor } from '../identity/caller.js'
+import { holds, insufficientScope } from '../identity/scopes.js'
+import type { AuditStore } from '../storage/audit-store.js'
+import { Conflict } from '../storage/failure.js'
+import { isId, newId } from '../storage/id.js'
+import type { UserChange, UserRole, UserRow, UserStore } from '../storage/user-store.js'
+import { isoTime } from '../units.js'
+import { checkPassword, hashPassword } from './password.js'
+import { idOf } from './session-service.js'
+import { type SignedIn, type UserRecord, userRecord } from './user.js'
+
+export interface UserServiceDeps {
+  users: UserStore
+  audit: Pick<AuditStore, 'append'>
+  clock: Clock
+}
+
+/** How long a link waits for its reader. */
+const invitationMs = 24 * 3_600_000
+const loginForm = /^[a-z0-9][a-z0-9._@+-]{1,99}$/
+
+export class UserService {
+  readonly #deps: UserServiceDeps
+
+  constructor(deps: UserServiceDeps) {
+    this.#deps = deps
+  }
+
+  /** The link of the first administrator; undefined where there is anyone already. */
+  async firstInvitation(account: string): Promise<string | undefined> {
+    if (!(await this.#deps.users.isEmpty())) return undefined
+    return (await this.invite({ accountId: account, scopes: ['*'] }, 'admin')).token
+  }
+
+  /** @returns a token that is in this answer and nowhere else; who presents it first becomes a user of that role */
+  async invite(actor: Actor, role: UserRole): Promise<{ token: string; role: UserRole; expires_at: string }> {
+    requireAdmin(actor)
+    const { users, clock } = this.#deps
+    const now = clock.now()
+    const token = randomBytes(32).toString('base64url')
+    const expiresAt = now + invitationMs
+    const createdBy = actor.keyId ?? null
+    await users.invite({
+      invitationId: idOf(token),
+      account: actor.accountId,
+      role,
+      createdAt: now,
+      expiresAt,
+      createdBy
+    })
+    this.#audit('user.invited', actor.accountId, createdBy, null, { role })
+    return { token, role, expires_at: isoTime(expiresAt) }
+  }
+
+  /** @throws Fault `invitation_invalid` for a link that is unknown, used or expired; `login_taken` */
+  async accept(input: { token: string; login: string; password: string }): Promise<UserRow> {
+    const { users, clock } = this.#deps
+    const login = readLogin(input.login)
+    checkNewPassword(input.password, login)
+    const now = clock.now()
+    const invitation = await users.invitation(idOf(input.token), now)
+    // Looked up before a password is hashed: a link that is no link costs nothing.
+    if (invitation === undefined) throw new Fault('invitation_invalid')
+    const user = newUser(invitation.account, login, invitation.role, now, {
+      passwordHash: await hashPassword(input.password)
+    })
+    const accepted = await users.accept(invitation.invitationId, now, user).catch((error: unknown) => {
+      throw error instanceof Conflict ? new Fault('login_taken') : error
+    })
+    if (!accepted) throw new Fault('invitation_invalid')
+    const data = { role: user.role, invited_by: invitation.createdBy }
+    this.#audit('user.created', user.account, user.userId, user.userId, data)
+    return user
+  }
+
+  /**
+   * The user whom another party vouches for: stored at the first sign-in, and given the role that the party says now.
+   * @returns undefined where that user is disabled
+   */
+  async vouched(claim: {
+    account: string
+    issuer: string
+    subject: string
+    login: string
+    role: UserRole
+  }): Promise<UserRow | undefined> {
+    const { users, clock } = this.#deps
+    const { account, issuer, subject, role } = claim
+    const known = await users.bySubject(issuer, subject)
+    if (known !== undefined) {
+      if (known.disabledAt !== null) return undefined
+      if (known.role === role) return known
+      const changed = await users.update(known.account, known.userId, { role })
+      // The last administrator stays one, whatever the other party has come to say.
+      if (changed === 'last_admin' || changed === undefined) return known
+      this.#audit('user.changed', account, known.userId, known.userId, { role, by: 'oidc' })
+      return changed
+    }
+    for (const login of [claim.login.toLowerCase(), `${subject}@${new URL(issuer).host}`.toLowerCase()]) {
+      const user = newUser(account, login.slice(0, 100), role, clock.now(), { issuer, subject })
+      try {
+        await users.insert(user)
+        this.#audit('user.created', account, user.userId, user.userId, { role, by: 'oidc' })
+        return user
+      } catch (error) {
+        // Someone else has that login here: never signed in as them by a name that another party says.
+        if (!(error instanceof Conflict)) throw error
+      }
+    }
+    throw new Fault('login_taken')
+  }
+
+  async list(actor: Actor): Promise<{ users: UserRecord[] }> {
+    requireAdmin(actor)
+    return { users: (await this.#deps.users.list(actor.accountId)).map(userRecord) }
+  }
+
+  /** Who is disabled is signed out everywhere at once. @throws Fault `last_admin` */
+  async change(actor: Actor, userId: string, wanted: { role?: UserRole; disabled?: boolean }): Promise<UserRecord> {
+    requireAdmin(actor)
+    const { users, clock } = this.#deps
+    const change: UserChange = {}
+    if (wanted.role !== undefined) change.role = wanted.role
+    if (wanted.disabled !== undefined) change.disabledAt = wanted.disabled ? clock.now() : null
+    const row = isId('usr', userId) ? await users.update(actor.accountId, userId, change) : undefined
+    if (row === undefined) throw new Fault('not_found', { message: 'There is no such user.' })
+    if (row === 'last_admin') throw new Fault('last_admin')
+    if (wanted.disabled === true) await users.endSessions(userId)
+    this.#audit('user.changed', actor.accountId, actor.keyId ?? null, userId, { ...wanted })
+    return userRecord(row)
+  }
+
+  /** For someone who has just proved the old one. Ends every other session: whoever knew the old password is out. */
+  async changePassword({ user, session }: SignedIn, password: string): Promise<void> {
+    const { users } = this.#deps
+    checkNewPassword(password, user.login)
+    await users.update(user.account, user.userId, { passwordHash: await hashPassword(password) })
+    await users.endSessions(user.userId, session.sessionId)
+    this.#audit('user.password_changed', user.account, user.userId, user.userId, {})
+  }
+
+  #audit(
+    kind: string,
+    account: string,
+    by: string | null,
+    subject: string | null,
+    data: Record<string, unknown>
+  ): void {
+    const { audit, clock } = this.#deps
+    audit.append({ at: clock.now(), kind, account, keyId: by, subject, data })
+  }
+}
+
+function newUser(
+  account: string,
+  login: string,
+  role: UserRole,
+  now: number,
+  proof: Partial<Pick<UserRow, 'passwordHash' | 'issuer' | 'subject'>>
+): UserRow {
+  return {
+    userId: newId('usr', now),
+    account,
+    login,
+    role,
+    passwordHash: null,
+    issuer: null,
+    subject: null,
+    createdAt: now,
+    signedInAt: null,
+    disabledAt: null,
+    ...proof
+  }
+}
+
+function readLogin(text: string): string {
+  const login = text.trim().toLowerCase()
+  if (!loginForm.test(login)) {
+    throw invalid('login', 'invalid_format', 'login must have 2 to 100 letters, digits or . _ @ + -, as in an address.')
+  }
+  return login
+}
+
+function checkNewPassword(password: string, login: string): void {
+  checkPassword(password)
+  if (password.toLowerCase().includes(login)) {
+    throw invalid('password', 'invalid_format', 'password must not contain the login.')
+  }
+}
+
+function requireAdmin(actor: Actor): void {
+  if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
+}

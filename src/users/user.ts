@@ -1,0 +1,50 @@
+/** People as other rooms and clients see them. */
+import type { Caller } from '../identity/caller.js'
+import type { SessionRow, UserRow } from '../storage/user-store.js'
+import { isoOrNull, isoTime } from '../units.js'
+import { scopesOf } from './roles.js'
+
+/** Who is signed in, for the request at hand. */
+export interface SignedIn {
+  user: UserRow
+  session: SessionRow
+  /** The person in the place of a key: `keyId` and `lineage` are the user's id. */
+  caller: Caller
+}
+
+/** Times are ISO 8601 UTC. */
+export interface UserRecord {
+  user_id: string
+  login: string
+  role: UserRow['role']
+  status: 'active' | 'disabled'
+  /** `password`, or `oidc` where another party vouches. */
+  signs_in_with: 'password' | 'oidc'
+  created_at: string
+  signed_in_at: string | null
+}
+
+export function userRecord(row: UserRow): UserRecord {
+  return {
+    user_id: row.userId,
+    login: row.login,
+    role: row.role,
+    status: row.disabledAt === null ? 'active' : 'disabled',
+    signs_in_with: row.passwordHash === null ? 'oidc' : 'password',
+    created_at: isoTime(row.createdAt),
+    signed_in_at: isoOrNull(row.signedInAt)
+  }
+}
+
+export function callerOfUser(user: UserRow): Caller {
+  return {
+    keyId: user.userId,
+    accountId: user.account,
+    scopes: scopesOf[user.role],
+    // Nobody signed in is ever charged or limited: the routes that count take keys only.
+    environment: 'test',
+    lineage: user.userId,
+    limitPerMinute: 0,
+    prefix: user.login
+  }
+}
