@@ -11,7 +11,8 @@ export const dialectIds = [
   'openai-completions',
   'openai-embeddings',
   'azure-openai',
-  'anthropic'
+  'anthropic',
+  'gemini'
 ] as const
 export type DialectId = (typeof dialectIds)[number]
 

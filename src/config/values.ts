@@ -20,7 +20,8 @@ const maxPeriodMs = 366 * 86_400_000
 const maxBodyBytes = 256 * 1024 ** 2
 
 /** Paths that the gateway answers itself. */
-const ownPath = /^\/(?:api\/v1|v1\/moderations|v1\/models|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)/
+const ownPath =
+  /^\/(?:(?:api\/v1|v1\/moderations|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)|v1\/models(?:\/[^:]*)?$)/
 
 /** What JSON Schema has no words for. */
 export const formats: Record<string, (text: string) => boolean> = {

@@ -1,13 +1,13 @@
 /** Anthropic's Messages API: messages, and the count of their tokens. */
 import { names } from './anthropic/names.js'
-import { readCount, readReply } from './anthropic/reply.js'
+import { readReply } from './anthropic/reply.js'
 import { readRequest } from './anthropic/request.js'
 import { MessageStreamShape } from './anthropic/stream.js'
 import { denied, error, errorFrame, filtered, turn, turnStream } from './anthropic/write.js'
 import type { Dialect } from './dialect.js'
 import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
-import { turnless } from './turnless.js'
+import { readNumbers, turnless } from './turnless.js'
 import { everyLeaf } from './walk.js'
 
 const modelName = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,255}$/
@@ -55,5 +55,5 @@ export const anthropicCount: Dialect = {
   suffix: '/count_tokens',
   paths: ['/v1/messages/count_tokens'],
   readRequest: (body) => ({ ...readRequest(body), stream: false }),
-  readReply: readCount
+  readReply: readNumbers('input_tokens', names)
 }

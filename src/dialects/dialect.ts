@@ -89,5 +89,5 @@ export interface Dialect {
   /** Takes out of a rewritten answer what would repeat its former text (token probabilities). */
   forgetTokens(reply: JsonObject): void
   /** A frame that tells a client of a failure in mid-stream. Never followed by the end marker. */
-  errorFrame(fault: Fault, requestId: string): string
+  errorFrame(fault: Fault, requestId: string, target: Target): string
 }

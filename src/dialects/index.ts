@@ -3,6 +3,7 @@ import type { DialectId } from '../settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
 import type { Dialect } from './dialect.js'
+import { geminiBatchEmbed, geminiCount, geminiEmbed, geminiGenerate, geminiStream } from './gemini.js'
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
@@ -14,7 +15,8 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
   'azure-openai': azureOpenai,
-  anthropic: [anthropicMessages, anthropicCount]
+  anthropic: [anthropicMessages, anthropicCount],
+  gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

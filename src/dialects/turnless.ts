@@ -1,7 +1,9 @@
 /** Operations whose answers are numbers (token counts, embeddings): there is no place for a sentence in them. */
-import type { JsonObject } from '../chat.js'
+import type { ChatReply, Json, JsonObject } from '../chat.js'
 import type { Dialect } from './dialect.js'
 import { unreadable } from './reply-stream.js'
+import { isObject } from './rewrite.js'
+import { Collector } from './walk.js'
 
 type Turnless = Pick<
   Dialect,
@@ -25,4 +27,17 @@ export function turnless({ denied }: Pick<Dialect, 'denied'>): Turnless {
     filtered: (_reply, facts) => refuse(facts),
     forgetTokens: () => {}
   }
+}
+
+/**
+ * Reads such an answer: numbers under the API's own names, and nothing that could say more.
+ * @param field what every answer of the operation has
+ */
+export function readNumbers(field: string, names: ReadonlySet<string>): (body: JsonObject) => ChatReply | undefined {
+  const isClosed = (value: Json | undefined): boolean => {
+    if (Array.isArray(value)) return value.every(isClosed)
+    if (isObject(value)) return Object.keys(value).every((name) => names.has(name) && isClosed(value[name]))
+    return typeof value !== 'string' || names.has(value)
+  }
+  return (body) => (body[field] !== undefined && isClosed(body) ? new Collector(names) : undefined)
 }

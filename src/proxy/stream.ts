@@ -36,7 +36,7 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
     ...reply,
     rest: {
       frames,
-      broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId)
+      broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId, inbound.target)
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Reads answers that are not streamed. */
-import type { ChatReply, Json, JsonObject } from '../../chat.js'
+import type { ChatReply, JsonObject } from '../../chat.js'
 import { isObject } from '../rewrite.js'
 import { Collector } from '../walk.js'
 import { readBlock } from './blocks.js'
@@ -30,15 +30,4 @@ export function readMessage(out: Collector, message: JsonObject): void {
   }
   out.walk('assistant', message.stop_details, '/stop_details')
   out.rest('parameter', message, '', messageFields)
-}
-
-/** A count of tokens: numbers under this API's own names, and nothing that could say more. */
-export function readCount(body: JsonObject): ChatReply | undefined {
-  return typeof body.input_tokens === 'number' && holdsOnlyNumbers(body) ? new Collector(names) : undefined
-}
-
-function holdsOnlyNumbers(value: Json | undefined): boolean {
-  if (Array.isArray(value)) return value.every(holdsOnlyNumbers)
-  if (isObject(value)) return Object.keys(value).every((name) => names.has(name) && holdsOnlyNumbers(value[name]))
-  return typeof value !== 'string'
 }

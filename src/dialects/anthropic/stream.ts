@@ -5,7 +5,8 @@
 import type { Json, JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
-import { isObject } from '../rewrite.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import { takeWhole } from '../whole-value.js'
 import { readBlock } from './blocks.js'
 import { names } from './names.js'
 import { readMessage } from './reply.js'
@@ -15,7 +16,7 @@ import { filteredStream, frame } from './write.js'
 const continued: Readonly<Record<string, string>> = { partial_json: 'input' }
 /** Strings of a block that its deltas continue. */
 const spelledOut = ['text', 'thinking', 'content']
-const opaque = new Set(['signature', 'encrypted_content'])
+const opaque = new Set(['signature', 'encrypted_content', 'encrypted_index'])
 const eventFields = new Set(['type', 'index', 'content_block', 'delta', 'message'])
 
 export class MessageStreamShape implements StreamShape {
@@ -106,8 +107,15 @@ export class MessageStreamShape implements StreamShape {
     const count = this.#citations.get(index) ?? 0
     this.#citations.set(index, count + 1)
     const pointer = `/content/${index}/citations/${count}`
-    if (isObject(citation)) readBlock(sink.rest, citation, 'assistant', pointer)
-    else sink.rest.walk('assistant', citation, pointer)
+    if (!isObject(citation)) {
+      sink.rest.walk('assistant', citation, pointer)
+      return
+    }
+    for (const name of Object.keys(citation)) {
+      sink.rest.key('assistant', name, `${pointer}/${pointerSegment(name)}`)
+      if (opaque.has(name)) sink.rest.opaque('assistant', citation[name], `${pointer}/${name}`)
+      else takeWhole(sink, citation, name, `${pointer}/${pointerSegment(name)}`)
+    }
   }
 
   #openIndex({ index }: JsonObject): number {

@@ -1,0 +1,92 @@
+/** A `Content`: whose turn, and its parts, as requests and whole answers hold them. */
+import type { Json, JsonObject, Media, Role } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { objectAt } from '../fields.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import type { Collector } from '../walk.js'
+import { names, spellings } from './names.js'
+
+const roleOf: Readonly<Record<string, Role>> = { user: 'user', model: 'assistant', function: 'tool', system: 'system' }
+
+const contentFields = new Set(['role', 'parts'])
+const mediaFields = spellings('inlineData', 'fileData')
+/** What code or a tool brought back. */
+const resultFields = spellings('functionResponse', 'codeExecutionResult', 'toolResponse')
+/** Encrypted state of a thought. */
+export const opaqueFields = spellings('thoughtSignature')
+
+/**
+ * @param role whose words they are where the content itself does not say
+ * @returns whose turn it is, and the indexes of the texts that a model reads one after the other
+ * @throws Fault `validation_error` that names `field`
+ */
+export function readContent(
+  out: Collector,
+  content: JsonObject,
+  otherwise: Role,
+  pointer: string,
+  field: string
+): { role: Role; indexes: number[] } {
+  const { role: name, parts } = content
+  if (name !== undefined && name !== null && typeof name !== 'string') {
+    throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+  }
+  let role = otherwise
+  if (typeof name === 'string' && name !== '') {
+    // A role that this API does not know is judged as the caller's own words, and as a text itself.
+    role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
+    out.word('parameter', name, `${pointer}/role`)
+  }
+  if (parts !== undefined && parts !== null && !Array.isArray(parts)) {
+    throw invalid(`${field}.parts`, 'wrong_type', 'parts must be an array.')
+  }
+  const indexes = (parts ?? []).flatMap((part, i) =>
+    readPart(out, objectAt(part, `${field}.parts.${i}`), role, `${pointer}/parts/${i}`)
+  )
+  out.rest(role, content, pointer, contentFields)
+  return { role, indexes }
+}
+
+/** @returns indexes of the texts that a model reads as part of the conversation */
+export function readPart(out: Collector, part: JsonObject, role: Role, pointer: string): number[] {
+  const indexes: number[] = []
+  for (const name of Object.keys(part)) {
+    const at = `${pointer}/${pointerSegment(name)}`
+    const value = part[name] as Json
+    out.key(role, name, at)
+    if (name === 'text' && typeof value === 'string') indexes.push(out.text(role, value, at))
+    else if (opaqueFields.has(name)) out.opaque(role, value, at)
+    else if (mediaFields.has(name)) out.mediaObject(mediaKind(value), role, value, at)
+    else if (resultFields.has(name)) indexes.push(...readResult(out, value, at))
+    else out.walk(role, value, at)
+  }
+  return indexes
+}
+
+/** What a function answered is an object of the caller's own shape; its texts are read in their order. */
+function readResult(out: Collector, value: Json, pointer: string): number[] {
+  const before = out.parts.length
+  if (isObject(value) && Array.isArray(value.parts)) {
+    // Newer models take media beside what a function answered.
+    for (const [i, part] of value.parts.entries()) {
+      if (isObject(part)) readPart(out, part, 'tool', `${pointer}/parts/${i}`)
+      else out.walk('tool', part, `${pointer}/parts/${i}`)
+    }
+    out.rest('tool', value, pointer, partsField)
+  } else {
+    out.walk('tool', value, pointer)
+  }
+  return out.parts.flatMap(({ isKey, text, pointer: at }, index) =>
+    index >= before && !isKey && !names.has(text) && !/\/(?:id|name)$/.test(at) ? [index] : []
+  )
+}
+
+const partsField = new Set(['parts'])
+
+function mediaKind(value: Json): Media['kind'] {
+  const type = isObject(value) ? (value.mimeType ?? value.mime_type) : undefined
+  return (
+    (['image', 'audio', 'video'] as const).find((kind) => typeof type === 'string' && type.startsWith(`${kind}/`)) ??
+    'file'
+  )
+}

@@ -1,0 +1,159 @@
+/**
+ * The chunks of streamGenerateContent, each a whole `GenerateContentResponse` whose texts continue those of the chunks
+ * before it. They come as server-sent events (`alt=sse`) or as a JSON array; there is no end marker beside the array's.
+ */
+import type { Json, JsonObject } from '../../chat.js'
+import type { Framing, TurnFacts } from '../dialect.js'
+import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import { takeWhole } from '../whole-value.js'
+import { readPart } from './content.js'
+import { names, spellings } from './names.js'
+import { forgetTokens, readBeside, tokenTexts } from './reply.js'
+import { filteredChunk, frameEnd, frameOf } from './write.js'
+
+const bodyFields = new Set(['candidates'])
+const contentFields = new Set(['role', 'parts'])
+/** Strings of a part that later chunks continue: by the field of the part, and the field within it. */
+const spelledOut: readonly (readonly [part: ReadonlySet<string>, field: string])[] = [
+  [spellings('executableCode'), 'code'],
+  [spellings('codeExecutionResult'), 'output']
+]
+const callFields = spellings('functionCall')
+
+export class GenerateStreamShape implements StreamShape {
+  readonly names = names
+  readonly endMarker = undefined
+  readonly repeats = false
+  readonly #framing: Framing
+  /** Candidates that were begun, and those of them that were given a reason to end. */
+  readonly #begun = new Set<number>()
+  readonly #ended = new Set<number>()
+  #isBlocked = false
+  /** Candidates whose reason to end has reached the client. */
+  readonly #told = new Set<number>()
+  #hasLeft = false
+  #calls = 0
+
+  constructor(framing: Framing) {
+    this.#framing = framing
+  }
+
+  get complete(): boolean {
+    return this.#isBlocked || (this.#begun.size > 0 && this.#ended.size === this.#begun.size)
+  }
+
+  read(chunk: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
+    if (name !== undefined) throw unreadable('the upstream sent a named event')
+    if ('error' in chunk) throw unreadable('the upstream sent an error in its stream')
+    const { candidates, promptFeedback } = chunk
+    if (candidates !== undefined && !Array.isArray(candidates)) throw unreadable('candidates is not an array')
+    for (const [position, candidate] of (candidates ?? []).entries()) this.#readCandidate(candidate, position, sink)
+    if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') this.#isBlocked = true
+    sink.rest.rest('parameter', chunk, '', bodyFields)
+    return 'more'
+  }
+
+  #readCandidate(candidate: Json, position: number, sink: StreamSink): void {
+    if (!isObject(candidate)) throw unreadable('a candidate is not an object')
+    const index = indexOf(candidate, position)
+    this.#begun.add(index)
+    const pointer = `/candidates/${index}`
+    const { content, finishReason } = candidate
+    if (isObject(content)) this.#readContent(content, `${pointer}/content`, sink)
+    else sink.rest.walk('assistant', content, `${pointer}/content`)
+    readBeside(sink.rest, candidate, pointer)
+    for (const text of tokenTexts(candidate.logprobsResult)) sink.tokens(`${pointer}/logprobsResult`, text)
+    if (typeof finishReason === 'string') {
+      this.#ended.add(index)
+      sink.close(`${pointer}/`)
+    }
+  }
+
+  /**
+   * Parts come anew with each chunk, so a channel is what a client reads on with: the text, the thoughts, the code. The
+   * pointers name them without the number of the part, which says nothing here.
+   */
+  #readContent(content: JsonObject, pointer: string, sink: StreamSink): void {
+    const { role, parts } = content
+    if (typeof role === 'string') sink.rest.word('assistant', role, `${pointer}/role`)
+    if (parts !== undefined && !Array.isArray(parts)) throw unreadable('parts is not an array')
+    for (const part of parts ?? []) {
+      if (!isObject(part)) throw unreadable('a part is not an object')
+      const whole: JsonObject = { ...part }
+      if (typeof part.text === 'string') {
+        delete whole.text
+        sink.delta(`${pointer}/parts/${part.thought === true ? 'thought' : 'text'}`, part, 'text')
+      }
+      this.#readSpelledOut(part, whole, `${pointer}/parts`, sink)
+      readPart(sink.rest, whole, 'assistant', `${pointer}/parts`)
+    }
+    sink.rest.rest('assistant', content, pointer, contentFields)
+  }
+
+  /** Takes out of `whole` the strings of `part` that are pieces of channels. */
+  #readSpelledOut(part: JsonObject, whole: JsonObject, pointer: string, sink: StreamSink): void {
+    for (const name of Object.keys(part)) {
+      const value = part[name]
+      if (!isObject(value)) continue
+      const at = `${pointer}/${pointerSegment(name)}`
+      const field = spelledOut.find(([fields]) => fields.has(name))?.[1]
+      if (field !== undefined && typeof value[field] === 'string') {
+        sink.delta(`${at}/${field}`, value, field)
+        const { [field]: _, ...rest } = value
+        whole[name] = rest
+      }
+      if (!callFields.has(name)) continue
+      const { args, ...rest } = readPartialArgs(value, at, sink)
+      whole[name] = rest
+      if (args !== undefined) takeWhole(sink, value, 'args', `${at}/${this.#calls++}/args`)
+    }
+  }
+
+  frame(chunk: JsonObject, _name: string | undefined, first: boolean): string {
+    return frameOf(this.#framing, chunk, first)
+  }
+
+  left({ candidates }: JsonObject): void {
+    this.#hasLeft = true
+    if (!Array.isArray(candidates)) return
+    for (const [position, candidate] of candidates.entries()) {
+      if (isObject(candidate) && typeof candidate.finishReason === 'string') {
+        this.#told.add(indexOf(candidate, position))
+      }
+    }
+  }
+
+  forgetTokens(chunk: JsonObject): void {
+    forgetTokens(chunk)
+  }
+
+  filtered(facts: TurnFacts): string {
+    const open = [...this.#begun].filter((index) => !this.#told.has(index)).sort((a, b) => a - b)
+    const chunk = filteredChunk(open.length === 0 ? [0] : open, facts)
+    return frameOf(this.#framing, chunk, !this.#hasLeft) + frameEnd(this.#framing, true)
+  }
+
+  end(): string {
+    return frameEnd(this.#framing, this.#hasLeft)
+  }
+}
+
+function indexOf({ index }: JsonObject, position: number): number {
+  return typeof index === 'number' ? index : position
+}
+
+/** Arguments that are spelled out string by string (`streamFunctionCallArguments`). */
+function readPartialArgs(call: JsonObject, pointer: string, sink: StreamSink): JsonObject {
+  const field = ['partialArgs', 'partial_args'].find((name) => Array.isArray(call[name]))
+  if (field === undefined) return call
+  const { [field]: list, ...rest } = call
+  for (const arg of list as Json[]) {
+    if (!isObject(arg)) throw unreadable('a partial argument is not an object')
+    const path = arg.jsonPath ?? arg.json_path
+    const name = ['stringValue', 'string_value'].find((each) => typeof arg[each] === 'string')
+    if (name !== undefined) sink.delta(`${pointer}/args/${pointerSegment(String(path))}`, arg, name)
+    sink.rest.rest('assistant', arg, `${pointer}/args`, new Set(name === undefined ? [] : [name]))
+  }
+  return rest
+}

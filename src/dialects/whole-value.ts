@@ -1,0 +1,30 @@
+/** A value that comes whole in one event of a stream (the arguments of a call): its texts are pieces all the same, so that they can be redacted. */
+import type { JsonObject } from '../chat.js'
+import type { Holder } from './channel.js'
+import type { StreamSink } from './reply-stream.js'
+import { isObject, pointerSegment } from './rewrite.js'
+import { dataKind } from './walk.js'
+
+/** @param pointer of the value, which no other value of the stream may have */
+export function takeWhole(sink: StreamSink, holder: Holder, key: string, pointer: string): void {
+  take(sink, holder, key, pointer)
+  sink.close(pointer)
+}
+
+/** Depth is bounded by the strict reader. */
+function take(sink: StreamSink, holder: Holder, key: string, pointer: string): void {
+  const value = (holder as JsonObject)[key]
+  if (typeof value === 'string') {
+    const kind = dataKind(value)
+    if (kind === undefined) sink.delta(pointer, holder, key)
+    else sink.media(pointer, kind)
+  } else if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) take(sink, value, String(i), `${pointer}/${i}`)
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      const at = `${pointer}/${pointerSegment(name)}`
+      sink.rest.key('assistant', name, at)
+      take(sink, value, name, at)
+    }
+  }
+}
