@@ -59,7 +59,7 @@ t.test('roles, pointers and runs that a model reads as one', async (t) => {
   t.same(texts.sort(), ['ab', 'abc', 'abcg'])
 })
 
-/** A text, a refusal, thoughts and a call's arguments of choice 1, each spelled out by the pieces. */
+/** A text, thoughts and a call's arguments of choice 1, each spelled out by the pieces. */
 function spell(pieces: readonly string[]): WireEvent[] {
   const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
     id: 'chatcmpl-1',
@@ -70,7 +70,7 @@ function spell(pieces: readonly string[]): WireEvent[] {
   })
   const events = [
     chunk({ role: 'assistant', content: '' }),
-    ...pieces.map((piece) => chunk({ content: piece, refusal: piece })),
+    ...pieces.map((piece) => chunk({ content: piece })),
     ...pieces.map((piece) => chunk({ reasoning_content: piece })),
     chunk({ tool_calls: [{ index: 3, id: 'call_1', type: 'function', function: { name: 'f', arguments: '' } }] }),
     ...pieces.map((piece) => chunk({ tool_calls: [{ index: 3, function: { arguments: piece } }] })),
@@ -134,7 +134,6 @@ dialectSuite(t, {
     spell,
     channels: [
       '/choices/1/message/content',
-      '/choices/1/message/refusal',
       '/choices/1/message/reasoning_content',
       '/choices/1/message/tool_calls/3/function/arguments'
     ],
