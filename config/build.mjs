@@ -1,14 +1,28 @@
-// Compiles src into dist. The output is written to a temporary folder and moved into place, so that a program that is
-// running from dist, or a second build started beside this one, never sees half a build.
+// Compiles src into dist, and the dashboard into dist/dashboard. The output is written to a temporary folder and moved into
+// place, so that a program that is running from dist, or a second build started beside this one, never sees half a build.
 // With --if-stale nothing is done while dist is newer than every source file.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
+/** What the dashboard is made from, the libraries in it included. */
+const dashboardSources = ['src/dashboard', 'config/vite.config.mjs', 'package-lock.json']
 
 /** The latest modification time, in ms, of the files below a folder or of one file; 0 where there is none. */
 function newest(path) {
@@ -18,23 +32,47 @@ function newest(path) {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))))
 }
 
-function isFresh() {
-  const built = join(dist, 'cli.js')
-  if (!existsSync(built)) return false
-  const sources = ['src', 'tsconfig.json', 'package-lock.json'].map((name) => newest(join(root, name)))
-  return statSync(built).mtimeMs > Math.max(...sources)
+/** Whether a file of dist is newer than all that it is made from. */
+function isFresh(file, sources) {
+  const built = join(dist, file)
+  return existsSync(built) && statSync(built).mtimeMs > Math.max(...sources.map((name) => newest(join(root, name))))
 }
 
-if (process.argv.includes('--if-stale') && isFresh()) process.exit(0)
+if (
+  process.argv.includes('--if-stale') &&
+  isFresh('cli.js', ['src', 'config/vite.config.mjs', 'tsconfig.json', 'package-lock.json'])
+)
+  process.exit(0)
 
+const require = createRequire(import.meta.url)
 const out = mkdtempSync(join(root, '.dist-'))
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-const run = spawnSync(process.execPath, [tsc, '-p', root, '--outDir', out], { stdio: 'inherit' })
-if (run.status !== 0) {
+
+/** Ends the build where a step of it fails. */
+function step(program, ...args) {
+  const run = spawnSync(process.execPath, [program, ...args], { stdio: 'inherit', cwd: root })
+  if (run.status === 0) return
   rmSync(out, { recursive: true, force: true })
   process.exit(run.status ?? 1)
 }
+
+step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
 chmodSync(join(out, 'cli.js'), 0o755)
+
+const page = join(out, 'dashboard')
+if (isFresh('dashboard/index.html', dashboardSources)) {
+  cpSync(join(dist, 'dashboard'), page, { recursive: true, preserveTimestamps: true })
+} else {
+  const vite = join(dirname(require.resolve('vite/package.json')), 'bin/vite.js')
+  step(vite, 'build', '--config', join(root, 'config/vite.config.mjs'), '--outDir', page, '--logLevel', 'warn')
+  // Compressed once here, not for every visitor.
+  for (const name of readdirSync(join(page, 'assets'))) {
+    const file = join(page, 'assets', name)
+    const bytes = readFileSync(file)
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes))
+    writeFileSync(`${file}.gz`, gzipSync(bytes))
+  }
+}
+
 const old = `${out}-old`
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(out, dist)

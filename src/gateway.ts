@@ -10,6 +10,7 @@ import { Fault } from './errors.js'
 import { registerAudit } from './http/audit.js'
 import { registerAuth } from './http/auth.js'
 import { registerConstitutions } from './http/constitutions.js'
+import { registerDashboard } from './http/dashboard.js'
 import { registerDocs } from './http/docs.js'
 import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
@@ -128,6 +129,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerUsage(app, storage.usage, clock)
       registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, insecure })
       registerUsers(app, people.users)
+      if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
       registerMetrics(app, metrics, managed('safety:metrics'))
       registerSafetyMetrics(app, {

@@ -4,10 +4,13 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const src = join(dirname(fileURLToPath(import.meta.url)), '../src')
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name))
   .map((name) => name.replaceAll('\\', '/'))
   .sort()
+/** The dashboard runs in a browser and is built by itself: it knows no other room, and no other room knows it. */
+const files = sources.filter((name) => !name.startsWith('dashboard/'))
+const page = sources.filter((name) => name.startsWith('dashboard/'))
 
 /** Room of a file: its folder, or its own name for the files at the top. */
 const roomOf = (file: string) => (file.includes('/') ? file.split('/', 1)[0]! : file.replace(/\.ts$/, ''))
@@ -68,6 +71,16 @@ t.test('rooms import in one direction', async (t) => {
   t.ok(files.length > 50)
 })
 
+t.test('the dashboard talks to the gateway over its API alone', async (t) => {
+  for (const file of page) {
+    for (const specifier of importsOf(file)) {
+      const target = specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : 'dashboard/'
+      t.ok(target.startsWith('dashboard/'), `${file} imports ${specifier}`)
+    }
+    t.notMatch(readFileSync(join(src, file), 'utf8'), /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML/, file)
+  }
+})
+
 t.test('only the edges know Fastify, and only the platform and the command open a store', async (t) => {
   for (const file of files) {
     const text = readFileSync(join(src, file), 'utf8')
@@ -104,7 +117,7 @@ t.test('every file can be imported, and doing so has no effect', async (t) => {
 })
 
 t.test('no file has outgrown its readers', async (t) => {
-  for (const file of files) {
+  for (const file of sources) {
     const lines = readFileSync(join(src, file), 'utf8').split('\n').length
     t.ok(lines <= 260, `${file} has ${lines} lines`)
   }

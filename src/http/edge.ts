@@ -13,6 +13,7 @@ import { parseJson } from '../json/parse.js'
 import { limitHeaders } from '../limits/fault.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
+import { dashboardPath } from './dashboard.js'
 import type { RequestFacts } from './facts.js'
 import { sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
@@ -45,6 +46,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   const { admission, clientAddress, clock, metrics, log } = deps
   const nextId = createRequestIds()
   const allowedMethods = methodsByPath(app)
+  const folder = `${app.prefix}${dashboardPath}/`
 
   app.decorateRequest('sluicegate', null as unknown as RequestFacts)
   app.setValidatorCompiler(({ schema, httpPart }) => {
@@ -78,7 +80,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     }
     request.sluicegate = facts
     reply.header('x-request-id', facts.id)
-    const target = canonicalTarget(request.raw.url ?? '')
+    const target = canonicalTarget(request.raw.url ?? '', folder)
     if (target instanceof Fault) return next(target)
     const framing = checkFraming(request.raw)
     if (framing !== undefined) {
@@ -154,7 +156,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   app.setNotFoundHandler(function answerUnknown(request, reply) {
-    const target = canonicalTarget(request.raw.url ?? '')
+    const target = canonicalTarget(request.raw.url ?? '', folder)
     const allow = target instanceof Fault ? undefined : allowedMethods(target)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate

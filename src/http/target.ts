@@ -9,11 +9,14 @@ import { Fault, invalid } from '../errors.js'
 /** Segments of unreserved characters and `:` (Gemini's `model:verb`), none empty, none starting with a dot. */
 const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)*)?$/
 
-/** The path of a raw target, or a 404 for any spelling that is not canonical. */
-export function canonicalTarget(target: string): string | Fault {
+/**
+ * The path of a raw target, or a 404 for any spelling that is not canonical.
+ * @param folder the one path whose only spelling ends in a slash, so that links in its page are relative to it
+ */
+export function canonicalTarget(target: string, folder?: string): string | Fault {
   const query = target.indexOf('?')
   const path = query === -1 ? target : target.slice(0, query)
-  return canonicalPath.test(path) ? path : new Fault('not_found')
+  return path === folder || canonicalPath.test(path) ? path : new Fault('not_found')
 }
 
 const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

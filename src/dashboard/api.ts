@@ -1,0 +1,120 @@
+/** The gateway's public API, typed. The session's cookie is the browser's; nothing here ever sees a secret of it. */
+import type * as T from './types'
+
+/** A refusal or a failure, in the API's own words. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  /** The field that is wrong, as the API names it. */
+  readonly field: string | undefined
+  readonly requestId: string | undefined
+
+  constructor(
+    status: number,
+    body: { error?: string; message?: string; request_id?: string; details?: { field?: string } }
+  ) {
+    super(body.message ?? `The gateway answered ${status}.`)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = body.error ?? 'unknown'
+    this.field = body.details?.field
+    this.requestId = body.request_id
+  }
+}
+
+/** Beside the dashboard, whatever prefix the gateway has. */
+const base = new URL('../api/v1', document.baseURI).pathname
+
+type Query = Record<string, string | number | undefined>
+
+export function path(route: string, query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]]
+  )
+  return `${base}${route}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`
+}
+
+async function call<R>(
+  method: string,
+  route: string,
+  { query, body }: { query?: Query; body?: unknown } = {}
+): Promise<R> {
+  let response: Response
+  try {
+    response = await fetch(path(route, query), {
+      method,
+      // No other site can set it (CSRF): see src/http/same-site.ts.
+      headers: { 'x-sluicegate-csrf': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) })
+    })
+  } catch {
+    throw new ApiError(0, { error: 'unreachable', message: 'The gateway cannot be reached.' })
+  }
+  const text = await response.text()
+  const parsed = text === '' ? undefined : readJson(text)
+  if (!response.ok) throw new ApiError(response.status, (parsed ?? {}) as object)
+  return parsed as R
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const id = encodeURIComponent
+type Paged<K extends string, R> = { [name in K]: R[] } & { next_cursor?: string }
+
+export const api = {
+  session: () => call<T.Session>('GET', '/auth/session'),
+  signIn: (body: { login: string; password: string }) => call<T.Session>('POST', '/auth/sign-in', { body }),
+  accept: (body: { token: string; login: string; password: string }) =>
+    call<T.Session>('POST', '/auth/accept', { body }),
+  confirm: (password: string) => call<T.Session>('POST', '/auth/confirm', { body: { password } }),
+  changePassword: (body: { current: string; password: string }) => call<void>('POST', '/auth/password', { body }),
+  signOut: (everywhere: boolean) => call<{ ended: number }>('POST', '/auth/sign-out', { body: { everywhere } }),
+
+  users: () => call<{ users: T.User[] }>('GET', '/auth/users'),
+  invite: (role: T.Role) => call<{ path: string; expires_at: string }>('POST', '/auth/invitations', { body: { role } }),
+  changeUser: (user: string, body: { role?: T.Role; disabled?: boolean }) =>
+    call<T.User>('PATCH', `/auth/users/${id(user)}`, { body }),
+
+  keys: () => call<{ keys: T.KeyRecord[] }>('GET', '/ssaas/keys'),
+  createKey: (body: T.NewKey) => call<{ key: string; record: T.KeyRecord }>('POST', '/ssaas/keys', { body }),
+  rotateKey: (key: string) =>
+    call<{ key: string; record: T.KeyRecord; previous: T.KeyRecord }>('POST', `/ssaas/keys/${id(key)}/rotate`),
+  revokeKey: (key: string) => call<T.KeyRecord>('DELETE', `/ssaas/keys/${id(key)}`),
+
+  reviews: (query: Query) => call<Paged<'reviews', T.Review>>('GET', '/pdp/reviews', { query }),
+  review: (review: string) => call<T.ReviewDetail>('GET', `/pdp/reviews/${id(review)}`),
+  claim: (review: string) => call<T.Review>('POST', `/pdp/reviews/${id(review)}/claim`),
+  release: (review: string) => call<T.Review>('DELETE', `/pdp/reviews/${id(review)}/claim`),
+  adjudicate: (body: { review_id: string; decision: 'permit' | 'forbid'; note?: string }) =>
+    call<T.ReviewDetail>('POST', '/pdp/adjudicate', { body }),
+  deliveries: () => call<Paged<'deliveries', T.Delivery>>('GET', '/pdp/deliveries'),
+  retryDelivery: (delivery: string) => call<T.Delivery>('POST', `/pdp/deliveries/${id(delivery)}/retry`),
+
+  exceptions: () => call<Paged<'exceptions', T.Exception>>('GET', '/safety/exceptions'),
+  feedback: (body: { evaluation_id: string; note?: string }) => call<T.Exception>('POST', '/safety/feedback', { body }),
+  decideException: (exception: string, body: { decision: 'accept' | 'reject'; scope?: string; expires_in?: string }) =>
+    call<T.Exception>('POST', `/safety/exceptions/${id(exception)}/decide`, { body }),
+  endException: (exception: string) => call<T.Exception>('DELETE', `/safety/exceptions/${id(exception)}`),
+
+  constitutions: () => call<{ constitutions: T.Constitution[] }>('GET', '/constitutions'),
+  constitution: (name: string) => call<T.Constitution & { source?: string }>('GET', `/constitutions/${id(name)}`),
+  versions: (name: string) => call<Paged<'versions', T.Version>>('GET', `/constitutions/${id(name)}/versions`),
+  version: (name: string, version: number) =>
+    call<T.Version & { source: string }>('GET', `/constitutions/${id(name)}/versions/${version}`),
+  store: (name: string, body: { source: string; note?: string }) =>
+    call<T.Version>('PUT', `/constitutions/${id(name)}`, { body }),
+  activate: (name: string, body: { version: number; if_active?: number | null }) =>
+    call<{ changed: boolean; previous: number | null }>('POST', `/constitutions/${id(name)}/activate`, { body }),
+  tryOut: (name: string, body: T.TrialRequest) => call<T.Trial>('POST', `/constitutions/${id(name)}/test`, { body }),
+
+  metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
+  status: () => call<T.Status>('GET', '/status'),
+  usage: (query: { from: string; to: string }) => call<T.Usage>('GET', '/billing/usage', { query }),
+  audit: (query: Query) => call<Paged<'rows', T.AuditRow>>('GET', '/audit', { query })
+}

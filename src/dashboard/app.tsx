@@ -1,0 +1,36 @@
+/** Who is signed in decides what is shown: the way in, or the pages. */
+import { Center, Loader } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from './api'
+import { ConfirmProvider } from './components/confirm'
+import { Shell } from './components/shell'
+import { Failure } from './components/view'
+import { pages } from './pages'
+import { SignIn, Welcome } from './pages/sign-in'
+import { usePlace } from './router'
+
+export function App() {
+  const { page, query } = usePlace()
+  const session = useQuery({ queryKey: ['session'], queryFn: api.session, refetchInterval: 60_000 })
+  const token = query.get('token')
+  if (session.isPending) {
+    return (
+      <Center mih="100vh">
+        <Loader aria-label="Loading" />
+      </Center>
+    )
+  }
+  if (session.data === undefined) return <Failure error={session.error} retry={() => session.refetch()} />
+  if (page === 'welcome' && token !== null) return <Welcome token={token} session={session.data} />
+  const { user, scopes = [] } = session.data
+  if (!session.data.signed_in || user === undefined) return <SignIn session={session.data} />
+  const open = pages.filter(({ scope }) => scopes.includes('*') || (scope !== undefined && scopes.includes(scope)))
+  const current = open.find(({ id }) => id === page) ?? open[0]!
+  return (
+    <ConfirmProvider user={user}>
+      <Shell pages={open} current={current} user={user} scopes={scopes}>
+        <current.Page key={current.id} />
+      </Shell>
+    </ConfirmProvider>
+  )
+}

@@ -1,0 +1,44 @@
+import { Badge, Group, Progress, Text } from '@mantine/core'
+import { categoryColors, decisionColors, statusColors } from '../theme'
+import type { Category, Decision, KeyRecord, ReviewStatus } from '../types'
+
+export function DecisionBadge({ decision, size = 'md' }: { decision: Decision; size?: 'sm' | 'md' | 'lg' }) {
+  return (
+    <Badge color={decisionColors[decision]} variant="light" size={size} className="readable">
+      {decision}
+    </Badge>
+  )
+}
+
+export function StatusBadge({ status }: { status: ReviewStatus | KeyRecord['status'] }) {
+  return (
+    <Badge color={statusColors[status]} variant="light" className="readable">
+      {status}
+    </Badge>
+  )
+}
+
+export function categoryName(category: string): string {
+  return category.replaceAll('_', ' ')
+}
+
+export function CategoryBadge({ category }: { category: Category }) {
+  return (
+    <Badge color={categoryColors[category]} variant="light" size="sm" className="readable">
+      {categoryName(category)}
+    </Badge>
+  )
+}
+
+/** 0..1 as a bar and a figure. */
+export function Risk({ score, width = 72 }: { score: number; width?: number }) {
+  const color = score >= 0.75 ? 'red' : score >= 0.4 ? 'yellow' : 'teal'
+  return (
+    <Group gap={8} wrap="nowrap">
+      <Progress value={score * 100} color={color} w={width} aria-label={`Risk ${score.toFixed(2)}`} />
+      <Text span size="sm" ff="monospace">
+        {score.toFixed(2)}
+      </Text>
+    </Group>
+  )
+}

@@ -1,0 +1,144 @@
+/** What a new key may do, from where, and until when. */
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Stack,
+  TagsInput,
+  Text,
+  TextInput
+} from '@mantine/core'
+import { useState } from 'react'
+import { ApiError } from '../api'
+import { type NewKey, type Scope, scopes } from '../types'
+import { messageOf } from './notify'
+
+const meanings: Record<Scope, string> = {
+  '*': 'everything, keys included (*)',
+  'safety:evaluate': 'evaluate and chat',
+  'safety:metrics': 'read metrics',
+  'pdp:adjudicate': 'decide reviews',
+  'constitutions:read': 'read constitutions',
+  'constitutions:write': 'write constitutions',
+  'billing:read': 'read usage'
+}
+
+interface KeyFormProps {
+  onSubmit(key: NewKey): void
+  busy: boolean
+  error: Error | null
+}
+
+export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
+  const [name, setName] = useState('')
+  const [environment, setEnvironment] = useState<'live' | 'test'>('live')
+  const [chosen, setChosen] = useState<string[]>(['safety:evaluate'])
+  const [addresses, setAddresses] = useState<string[]>([])
+  const [expires, setExpires] = useState('')
+  const [rate, setRate] = useState<number | string>('')
+  const [terms, setTerms] = useState(false)
+  // The API names the field: what it says stands beside it.
+  const at = (field: string) =>
+    error instanceof ApiError && error.field?.split('.')[0] === field ? error.message : undefined
+  const isPlaced = ['name', 'scopes', 'ip_allowlist', 'expires_at', 'rate_limit_per_minute'].some((field) => at(field))
+
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit({
+          name,
+          environment,
+          scopes: chosen as Scope[],
+          accept_terms: true,
+          ...(addresses.length > 0 && { ip_allowlist: addresses }),
+          ...(expires !== '' && { expires_at: new Date(expires).toISOString() }),
+          ...(rate !== '' && { rate_limit_per_minute: Number(rate) })
+        })
+      }}
+    >
+      <Stack>
+        <TextInput
+          label="Name"
+          description="What will use it, such as support-bot."
+          required
+          maxLength={100}
+          data-autofocus
+          value={name}
+          error={at('name')}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <div>
+          <Text size="sm" fw={500} id="environment">
+            Environment
+          </Text>
+          <SegmentedControl
+            aria-labelledby="environment"
+            value={environment}
+            onChange={(value) => setEnvironment(value as 'live' | 'test')}
+            data={['live', 'test']}
+          />
+          <Text size="xs" c="dimmed">
+            Test keys cost nothing and have a lower limit.
+          </Text>
+        </div>
+        <MultiSelect
+          label="Scopes"
+          required
+          value={chosen}
+          error={at('scopes')}
+          onChange={setChosen}
+          data={scopes.map((scope) => ({ value: scope, label: meanings[scope] }))}
+        />
+        <TagsInput
+          label="Addresses"
+          description="IP addresses and networks (CIDR) that it may come from; none: any."
+          placeholder="10.0.0.0/8, then Enter"
+          value={addresses}
+          error={at('ip_allowlist')}
+          onChange={setAddresses}
+        />
+        <Group grow align="flex-start">
+          <TextInput
+            label="Ends"
+            description="Empty: never."
+            type="datetime-local"
+            value={expires}
+            error={at('expires_at')}
+            onChange={(event) => setExpires(event.currentTarget.value)}
+          />
+          <NumberInput
+            label="Calls per minute"
+            description="Empty: the environment’s limit."
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            value={rate}
+            error={at('rate_limit_per_minute')}
+            onChange={setRate}
+          />
+        </Group>
+        <Checkbox
+          label="I accept the terms of use of this gateway"
+          required
+          checked={terms}
+          onChange={(event) => setTerms(event.currentTarget.checked)}
+        />
+        {error !== null && !isPlaced && (
+          <Alert color="red" variant="light" role="alert">
+            {messageOf(error)}
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={busy} disabled={chosen.length === 0}>
+            Create the key
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

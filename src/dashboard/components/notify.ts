@@ -1,0 +1,24 @@
+import { notifications } from '@mantine/notifications'
+import { ApiError } from '../api'
+
+export function tell(message: string): void {
+  notifications.show({ message, color: 'teal.9', withBorder: true })
+}
+
+export function tellError(error: unknown): void {
+  if (error instanceof ApiError && error.code === 'sign_in_required') return
+  notifications.show({
+    title: 'That did not work',
+    message: messageOf(error),
+    color: 'red.8',
+    withBorder: true,
+    autoClose: 8_000
+  })
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'Something went wrong.'
+  return error instanceof ApiError && error.status >= 500 && error.requestId !== undefined
+    ? `${error.message} (request ${error.requestId})`
+    : error.message
+}

@@ -1,0 +1,83 @@
+/** What a review holds: the canonical request, its texts one by one, each with the findings that point at it. */
+import { Badge, Code, Divider, Group, Stack, Text } from '@mantine/core'
+import type { Detection, ReviewDetail } from '../types'
+import { MarkedText } from './marked-text'
+
+interface Part {
+  /** RFC 6901; empty for the one text of an evaluate call. */
+  pointer: string
+  who: string | undefined
+  text: string
+}
+
+/** Fields that say how a request is to be answered and hold nothing of what anybody said. */
+const isSetting = /^\/(?:model|stream|session_id|user|id)$|\/(?:role|type)$/
+
+export function partsOf({ text, detections }: Pick<ReviewDetail, 'text' | 'detections'>): Part[] {
+  if (text === null) return []
+  const body = readJson(text)
+  if (body === undefined || typeof body === 'string') return [{ pointer: '', who: undefined, text: body ?? text }]
+  const pointed = new Set(detections.flatMap(({ pointer }) => pointer ?? []))
+  return leaves(body, '', undefined).filter(({ pointer }) => pointed.has(pointer) || !isSetting.test(pointer))
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Every string of a body with the role of the nearest object that names one. */
+function leaves(value: unknown, pointer: string, who: string | undefined): Part[] {
+  if (typeof value === 'string') return [{ pointer, who, text: value }]
+  if (typeof value !== 'object' || value === null) return []
+  const role = (value as { role?: unknown }).role
+  const speaker = typeof role === 'string' ? role : who
+  return Object.entries(value).flatMap(([name, member]) =>
+    leaves(member, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, speaker)
+  )
+}
+
+export function RequestText({ review }: { review: ReviewDetail }) {
+  if (review.text === null) {
+    return (
+      <Text c="dimmed" size="sm">
+        The text was deleted{review.purged_at === null ? '' : ' after its retention time'}; what was decided about it
+        stays.
+      </Text>
+    )
+  }
+  const parts = partsOf(review)
+  const ofPart = ({ pointer }: Part): Detection[] =>
+    review.detections.filter(
+      (detection) =>
+        (detection.pointer ?? '/input_text') === pointer || (pointer === '' && detection.pointer === undefined)
+    )
+  return (
+    <Stack gap="md">
+      {parts.map((part) => (
+        <div key={part.pointer}>
+          <Group gap={8} mb={4}>
+            {part.who !== undefined && (
+              <Badge variant="default" size="sm" tt="none">
+                {part.who}
+              </Badge>
+            )}
+            <Code fz={11}>{part.pointer === '' ? 'text' : part.pointer}</Code>
+          </Group>
+          <MarkedText text={part.text} detections={ofPart(part)} />
+        </div>
+      ))}
+      {review.context !== null && Object.keys(review.context).length > 0 && (
+        <div>
+          <Divider label="Context" labelPosition="left" mb={6} />
+          <Code block fz={12}>
+            {JSON.stringify(review.context, null, 2)}
+          </Code>
+        </div>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,113 @@
+/** What stands beside a review: its decision, what each rule saw, what else its client brought before people. */
+import { Anchor, Code, Group, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../api'
+import { linkTo } from '../router'
+import type { ReviewDetail } from '../types'
+import { CategoryBadge, StatusBadge } from './badges'
+import { partsOf } from './request-text'
+import { Ago } from './time'
+import { Section } from './view'
+
+export function Outcome({ review }: { review: ReviewDetail }) {
+  return (
+    <Section title="Decision">
+      <Stack gap={6}>
+        <Text size="sm">
+          {review.status === 'expired'
+            ? 'Nobody decided in time: refused.'
+            : `${review.status} by ${review.decided_by ?? 'nobody'}`}{' '}
+          {review.decided_at !== null && <Ago at={review.decided_at} />}
+          {review.used_at !== null && (
+            <>
+              ; its request passed <Ago at={review.used_at} />
+            </>
+          )}
+        </Text>
+        {[review.approval_note, review.note].map(
+          (note) =>
+            note !== null && (
+              <Text key={note} size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                “{note}”
+              </Text>
+            )
+        )}
+      </Stack>
+    </Section>
+  )
+}
+
+/** What each rule saw, in the words that it saw. */
+export function Seen({ review }: { review: ReviewDetail }) {
+  const parts = new Map(partsOf(review).map(({ pointer, text }) => [pointer, text]))
+  const wordsOf = (detection: ReviewDetail['detections'][number]) =>
+    (parts.get(detection.pointer ?? '/input_text') ?? parts.get('') ?? '').slice(
+      detection.span.start,
+      Math.min(detection.span.end, detection.span.start + 80)
+    )
+  return (
+    <Section title="What each rule saw">
+      <Table.ScrollContainer
+        minWidth={560}
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'What each rule saw', role: 'region' } }}
+      >
+        <Table>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Rule</Table.Th>
+              <Table.Th>Category</Table.Th>
+              <Table.Th>Confidence</Table.Th>
+              <Table.Th>Reading</Table.Th>
+              <Table.Th>Words</Table.Th>
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {review.detections.map((detection, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
+              <Table.Tr key={i}>
+                <Table.Td>
+                  <Text size="sm" fw={review.matched_rules.includes(detection.rule) ? 600 : 400}>
+                    {detection.rule}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <CategoryBadge category={detection.category} />
+                </Table.Td>
+                <Table.Td>{detection.confidence.toFixed(2)}</Table.Td>
+                <Table.Td>{detection.layer}</Table.Td>
+                <Table.Td>
+                  <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Section>
+  )
+}
+
+/** What else its client brought before people. */
+export function Earlier({ review }: { review: ReviewDetail }) {
+  const others = useQuery({
+    queryKey: ['reviews', 'of', review.key_id],
+    queryFn: () => api.reviews({ key_id: review.key_id, limit: 6 })
+  })
+  const rest = others.data?.reviews.filter(({ review_id }) => review_id !== review.review_id).slice(0, 5) ?? []
+  if (rest.length === 0) return null
+  return (
+    <Section title="From the same key">
+      <Stack gap="xs" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+        {rest.map((other) => (
+          <Group key={other.review_id} component="li" gap="sm">
+            <StatusBadge status={other.status} />
+            <Anchor size="sm" href={linkTo('reviews', { id: other.review_id })}>
+              {other.surface} · {other.categories.join(', ').replaceAll('_', ' ')}
+            </Anchor>
+            <Ago at={other.created_at} size="xs" c="dimmed" />
+          </Group>
+        ))}
+      </Stack>
+    </Section>
+  )
+}

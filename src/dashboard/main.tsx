@@ -1,0 +1,48 @@
+import '@mantine/core/styles.css'
+import '@mantine/charts/styles.css'
+import '@mantine/notifications/styles.css'
+import './dashboard.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createRoot } from 'react-dom/client'
+import { ApiError } from './api'
+import { App } from './app'
+import { readableGreys, theme } from './theme'
+
+// The page's policy lets no <style> element in without the nonce of this answer.
+const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
+// Where the library that locks scrolling behind dialogs looks for it.
+Object.assign(globalThis, { __webpack_nonce__: nonce })
+
+/** A session that ended is seen by whatever asks next: then the page asks who is signed in, and shows the way in. */
+function noticeEnd(error: unknown): void {
+  if (error instanceof ApiError && error.code === 'sign_in_required')
+    client.invalidateQueries({ queryKey: ['session'] })
+}
+
+const client = new QueryClient({
+  queryCache: new QueryCache({ onError: noticeEnd }),
+  mutationCache: new MutationCache({ onError: noticeEnd }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // What was refused will be refused again; what could not be reached may be back.
+      retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500)
+    }
+  }
+})
+
+createRoot(document.getElementById('root')!).render(
+  <MantineProvider
+    theme={theme}
+    cssVariablesResolver={readableGreys}
+    defaultColorScheme="auto"
+    getStyleNonce={() => nonce}
+  >
+    <QueryClientProvider client={client}>
+      <Notifications position="bottom-right" containerWidth={420} />
+      <App />
+    </QueryClientProvider>
+  </MantineProvider>
+)

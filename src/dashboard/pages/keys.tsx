@@ -1,0 +1,223 @@
+/** The account's keys: what they may do, when they were last used, how they end. */
+import { ActionIcon, Badge, Button, Card, Code, Group, Menu, Modal, Stack, Table, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconDots, IconKey, IconPlus, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api'
+import { StatusBadge } from '../components/badges'
+import { useConfirmed } from '../components/confirm'
+import { CopySecret } from '../components/copy-secret'
+import { KeyForm } from '../components/key-form'
+import { tell, tellError } from '../components/notify'
+import { Ago, Countdown } from '../components/time'
+import { Empty, Loaded, PageHeader } from '../components/view'
+import type { KeyRecord, NewKey } from '../types'
+
+type Asked = { act: 'rotate' | 'revoke'; key: KeyRecord }
+
+export function Keys() {
+  const client = useQueryClient()
+  const confirmed = useConfirmed()
+  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, refetchInterval: 5_000 })
+  const usage = useQuery({ queryKey: ['usage', 'week'], queryFn: () => api.usage(lastWeek()), staleTime: 30_000 })
+  const [creating, { open, close }] = useDisclosure()
+  const [asked, setAsked] = useState<Asked>()
+  const [secret, setSecret] = useState<string>()
+  const refresh = () => client.invalidateQueries({ queryKey: ['keys'] })
+
+  const create = useMutation({
+    mutationFn: (key: NewKey) => confirmed(() => api.createKey(key)),
+    onSuccess: ({ key }) => {
+      close()
+      setSecret(key)
+      refresh()
+    }
+  })
+  const end = useMutation({
+    mutationFn: ({ act, key }: Asked): Promise<KeyRecord | { key: string }> =>
+      act === 'revoke' ? api.revokeKey(key.key_id) : confirmed(() => api.rotateKey(key.key_id)),
+    onError: tellError,
+    onSettled: () => {
+      setAsked(undefined)
+      refresh()
+    },
+    onSuccess: (reply, { key }) => {
+      if ('key' in reply) setSecret(reply.key)
+      else tell(`${key.name} is revoked.`)
+    }
+  })
+  const counts = new Map<string, number>()
+  for (const { key_id, evaluations } of usage.data?.days ?? [])
+    counts.set(key_id, (counts.get(key_id) ?? 0) + evaluations)
+
+  return (
+    <>
+      <PageHeader
+        title="Keys"
+        about="What clients present to this gateway. A key is shown once; its hash is all that is kept."
+      >
+        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+          Create a key
+        </Button>
+      </PageHeader>
+      <Card withBorder padding={0}>
+        <Loaded query={keys}>
+          {(data) =>
+            data.keys.length === 0 ? (
+              <Empty title="No keys yet" Icon={IconKey}>
+                Create one, and give it to whatever calls the gateway.
+              </Empty>
+            ) : (
+              <Table.ScrollContainer
+                minWidth={860}
+                scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Keys', role: 'region' } }}
+              >
+                <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover>
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>Name</Table.Th>
+                      <Table.Th>Key</Table.Th>
+                      <Table.Th>Status</Table.Th>
+                      <Table.Th>Scopes</Table.Th>
+                      <Table.Th>Last used</Table.Th>
+                      <Table.Th ta="right">Calls, 7 days</Table.Th>
+                      <Table.Th>
+                        <span className="visually-hidden">Actions</span>
+                      </Table.Th>
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {data.keys.map((key) => (
+                      <KeyRow key={key.key_id} record={key} calls={counts.get(key.key_id)} ask={setAsked} />
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </Table.ScrollContainer>
+            )
+          }
+        </Loaded>
+      </Card>
+
+      <Modal opened={creating} onClose={close} title="Create a key" size="lg">
+        <KeyForm onSubmit={create.mutate} busy={create.isPending} error={create.error} />
+      </Modal>
+      <Modal
+        opened={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={asked?.act === 'rotate' ? 'Rotate this key?' : 'Revoke this key?'}
+      >
+        <Stack>
+          <Text size="sm">
+            {asked?.act === 'rotate'
+              ? 'You get a new key with the same rights. The old one works for five more minutes.'
+              : 'Whatever uses it is refused from this moment. This cannot be undone.'}
+          </Text>
+          <Text fw={600}>
+            {asked?.key.name} <Code>{asked?.key.prefix}…</Code>
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setAsked(undefined)}>
+              Cancel
+            </Button>
+            <Button
+              data-autofocus
+              color={asked?.act === 'revoke' ? 'red.8' : undefined}
+              loading={end.isPending}
+              onClick={() => asked !== undefined && end.mutate(asked)}
+            >
+              {asked?.act === 'rotate' ? 'Rotate' : 'Revoke'}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+      <Modal
+        opened={secret !== undefined}
+        onClose={() => setSecret(undefined)}
+        title="Your new key"
+        closeOnClickOutside={false}
+        size="lg"
+      >
+        {secret !== undefined && <CopySecret secret={secret} what="key" onDone={() => setSecret(undefined)} />}
+      </Modal>
+    </>
+  )
+}
+
+function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | undefined; ask(asked: Asked): void }) {
+  const { name, prefix, environment, status, scopes, ip_allowlist, last_used_at, expires_at, revoked_at } = record
+  const isOpen = status === 'active' || status === 'retiring'
+  return (
+    <Table.Tr opacity={isOpen ? 1 : 0.75}>
+      <Table.Td maw={240}>
+        <Text size="sm" fw={600} className="one-line" title={name}>
+          {name}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {environment}
+          {ip_allowlist.length > 0 && ` · ${ip_allowlist.length} address${ip_allowlist.length === 1 ? '' : 'es'}`}
+          {expires_at !== null && (
+            <>
+              {' '}
+              · ends <Ago at={expires_at} />
+            </>
+          )}
+        </Text>
+      </Table.Td>
+      <Table.Td>
+        <Code className="nowrap">{prefix}…</Code>
+      </Table.Td>
+      <Table.Td>
+        <Group gap={6} wrap="nowrap">
+          <StatusBadge status={status} />
+          {status === 'retiring' && revoked_at !== null && <Countdown until={revoked_at} />}
+        </Group>
+      </Table.Td>
+      <Table.Td maw={260}>
+        <Group gap={4}>
+          {scopes.map((scope) => (
+            <Badge key={scope} variant="default" size="sm" tt="none" fw={500}>
+              {scope === '*' ? 'everything (*)' : scope}
+            </Badge>
+          ))}
+        </Group>
+      </Table.Td>
+      <Table.Td>
+        <Ago at={last_used_at} size="sm" />
+      </Table.Td>
+      <Table.Td ta="right">{calls === undefined ? '0' : calls.toLocaleString('en')}</Table.Td>
+      <Table.Td ta="right">
+        {isOpen && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${name}`}>
+                <IconDots size={18} aria-hidden />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconRefresh size={16} aria-hidden />}
+                disabled={status !== 'active'}
+                onClick={() => ask({ act: 'rotate', key: record })}
+              >
+                Rotate
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconTrash size={16} aria-hidden />}
+                color="red"
+                onClick={() => ask({ act: 'revoke', key: record })}
+              >
+                Revoke
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function lastWeek(): { from: string; to: string } {
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+  return { from: day(6), to: day(0) }
+}

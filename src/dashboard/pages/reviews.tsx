@@ -1,0 +1,165 @@
+/** The queue of what people must decide: oldest first, read and decided without leaving the keyboard. */
+import { Button, Card, Grid, Group, ScrollArea, Select, Stack } from '@mantine/core'
+import { useHotkeys, useLocalStorage, useMediaQuery } from '@mantine/hooks'
+import { IconChecks, IconGavel } from '@tabler/icons-react'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { api } from '../api'
+import { BulkDecision } from '../components/bulk-decision'
+import { QueueItem } from '../components/queue-item'
+import { ReviewPanel } from '../components/review-panel'
+import { Shortcuts } from '../components/shortcuts'
+import { Empty, Failure, PageHeader } from '../components/view'
+import { goTo, usePlace } from '../router'
+import { categories, type Review } from '../types'
+
+export function Reviews() {
+  const client = useQueryClient()
+  const { query } = usePlace()
+  const id = query.get('id') ?? undefined
+  const [status, setStatus] = useState<string>('pending')
+  const [category, setCategory] = useState<string | null>(null)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [asked, setAsked] = useState<'permit' | 'forbid'>()
+  const [shortcuts, setShortcuts] = useLocalStorage({ key: 'sluicegate-shortcuts', defaultValue: true })
+  const isNarrow = useMediaQuery('(max-width: 62em)')
+  const isPending = status === 'pending'
+
+  const queue = useInfiniteQuery({
+    queryKey: ['reviews', 'list', status, category],
+    queryFn: ({ pageParam }) =>
+      api.reviews({
+        status: status === 'all' ? undefined : status,
+        category: category ?? undefined,
+        order: isPending ? 'oldest' : 'newest',
+        limit: 50,
+        cursor: pageParam
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: 5_000
+  })
+  const reviews = queue.data?.pages.flatMap((page) => page.reviews) ?? []
+  const index = reviews.findIndex(({ review_id }) => review_id === id)
+  const open = (review: Review | undefined) => review !== undefined && goTo('reviews', { id: review.review_id })
+
+  // With room for both, the first is open at once.
+  const first = reviews[0]?.review_id
+  useEffect(() => {
+    if (isNarrow === false && id === undefined && first !== undefined)
+      history.replaceState(null, '', `#/reviews?id=${first}`)
+    if (isNarrow === false && id === undefined && first !== undefined)
+      window.dispatchEvent(new HashChangeEvent('hashchange'))
+  }, [isNarrow, id, first])
+
+  const toggle = (review: string) =>
+    setChosen((old) => {
+      const next = new Set(old)
+      if (!next.delete(review)) next.add(review)
+      return next
+    })
+  const moveTo = (step: number) => open(reviews[Math.max(0, Math.min(reviews.length - 1, index + step))])
+  const when = (action: () => void) => () => {
+    if (shortcuts) action()
+  }
+  useHotkeys([
+    ['j', when(() => moveTo(1))],
+    ['k', when(() => moveTo(-1))],
+    ['x', when(() => id !== undefined && toggle(id))],
+    ['p', when(() => setAsked('permit'))],
+    ['f', when(() => setAsked('forbid'))]
+  ])
+
+  function decided(): void {
+    setAsked(undefined)
+    const next = reviews[index + 1] ?? reviews[index - 1]
+    client.invalidateQueries({ queryKey: ['reviews'] })
+    if (!isPending) return
+    if (next !== undefined && isNarrow === false) open(next)
+    else goTo('reviews')
+  }
+
+  const showList = !isNarrow || id === undefined
+  return (
+    <>
+      <PageHeader
+        title="Reviews"
+        about="What no rule may settle waits here for a person. Without a decision it expires, and is refused."
+      >
+        <Shortcuts on={shortcuts} set={setShortcuts} />
+      </PageHeader>
+      <Grid gutter="md">
+        {showList && (
+          <Grid.Col span={{ base: 12, md: 5, lg: 4 }}>
+            <Card withBorder padding={0}>
+              <Group p="sm" gap="xs" grow>
+                <Select
+                  aria-label="Status"
+                  data={['pending', 'permitted', 'forbidden', 'expired', 'all']}
+                  value={status}
+                  allowDeselect={false}
+                  onChange={(value) => value !== null && setStatus(value)}
+                />
+                <Select
+                  aria-label="Category"
+                  placeholder="Any category"
+                  clearable
+                  clearButtonProps={{ 'aria-label': 'Any category' }}
+                  data={categories.map((name) => ({ value: name, label: name.replaceAll('_', ' ') }))}
+                  value={category}
+                  onChange={setCategory}
+                />
+              </Group>
+              <BulkDecision
+                chosen={reviews.filter(({ review_id, status: now }) => chosen.has(review_id) && now === 'pending')}
+                clear={() => setChosen(new Set())}
+              />
+              {queue.isError ? (
+                <Failure error={queue.error} retry={() => queue.refetch()} />
+              ) : reviews.length === 0 && !queue.isPending ? (
+                <Empty title={isPending ? 'Nothing waits' : 'None'} Icon={isPending ? IconChecks : IconGavel}>
+                  {isPending ? 'What is diverted appears here by itself.' : 'No review has this status and category.'}
+                </Empty>
+              ) : (
+                <ScrollArea.Autosize mah={{ base: 'none', md: 'calc(100vh - 260px)' }}>
+                  <Stack gap={0} component="ul" p={0} m={0} style={{ listStyle: 'none' }} aria-label="Queue">
+                    {reviews.map((review) => (
+                      <QueueItem
+                        key={review.review_id}
+                        review={review}
+                        isCurrent={review.review_id === id}
+                        isChosen={chosen.has(review.review_id)}
+                        choose={() => toggle(review.review_id)}
+                        open={() => open(review)}
+                      />
+                    ))}
+                  </Stack>
+                  {queue.hasNextPage && (
+                    <Button
+                      variant="subtle"
+                      fullWidth
+                      onClick={() => queue.fetchNextPage()}
+                      loading={queue.isFetchingNextPage}
+                    >
+                      Show more
+                    </Button>
+                  )}
+                </ScrollArea.Autosize>
+              )}
+            </Card>
+          </Grid.Col>
+        )}
+        {id !== undefined && (
+          <Grid.Col span={{ base: 12, md: 7, lg: 8 }}>
+            {isNarrow && (
+              <Button variant="subtle" size="compact-sm" mb="xs" onClick={() => goTo('reviews')}>
+                Back to the queue
+              </Button>
+            )}
+            <ReviewPanel key={id} id={id} asked={asked} ask={setAsked} onDecided={decided} />
+          </Grid.Col>
+        )}
+      </Grid>
+    </>
+  )
+}

@@ -1,0 +1,28 @@
+/** Where one is, in the fragment of the address: no request and no log on the way ever has it. */
+import { useSyncExternalStore } from 'react'
+
+export interface Place {
+  /** The first segment; empty at the start. */
+  page: string
+  query: URLSearchParams
+}
+
+function subscribe(listener: () => void): () => void {
+  window.addEventListener('hashchange', listener)
+  return () => window.removeEventListener('hashchange', listener)
+}
+
+export function usePlace(): Place {
+  const hash = useSyncExternalStore(subscribe, () => location.hash)
+  const [page = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
+  return { page, query: new URLSearchParams(query) }
+}
+
+export function linkTo(page: string, query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(query).toString()
+  return `#/${page}${search === '' ? '' : `?${search}`}`
+}
+
+export function goTo(page: string, query: Record<string, string> = {}): void {
+  location.hash = linkTo(page, query)
+}

@@ -1,0 +1,68 @@
+import { Checkbox, type CSSVariablesResolver, createTheme, type MantineColor } from '@mantine/core'
+import type { Category, Decision, KeyRecord, ReviewStatus } from './types'
+
+export const theme = createTheme({
+  primaryColor: 'cyan',
+  // Dark enough for white text on it, light enough to be read on dark grey (WCAG 2.2, 1.4.3).
+  primaryShade: { light: 9, dark: 8 },
+  autoContrast: true,
+  luminanceThreshold: 0.32,
+  defaultRadius: 'md',
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace',
+  headings: { fontWeight: '650' },
+  cursorType: 'pointer',
+  focusRing: 'auto',
+  components: { Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }) }
+})
+
+/** The library's greys for secondary text fall short of 4.5 to 1 (WCAG 2.2, 1.4.3). */
+export const readableGreys: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
+    '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
+    '--mantine-color-error': 'var(--mantine-color-red-9)'
+  },
+  dark: {
+    '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
+    '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
+    '--mantine-color-error': 'var(--mantine-color-red-4)'
+  }
+})
+
+export const decisionColors: Record<Decision, MantineColor> = {
+  permit: 'teal',
+  depends: 'blue',
+  divert: 'yellow',
+  forbid: 'red'
+}
+
+export const statusColors: Record<ReviewStatus | KeyRecord['status'], MantineColor> = {
+  pending: 'yellow',
+  permitted: 'teal',
+  forbidden: 'red',
+  expired: 'gray',
+  active: 'teal',
+  retiring: 'yellow',
+  revoked: 'gray'
+}
+
+/** Categories of one kind share a colour: what is found in a text is told by its label, never by colour alone. */
+export const categoryColors: Record<Category, MantineColor> = {
+  hate: 'red',
+  harassment: 'red',
+  violence: 'red',
+  weapons: 'red',
+  self_harm: 'grape',
+  sexual: 'pink',
+  sexual_minors: 'pink',
+  illicit: 'orange',
+  cyber_misuse: 'orange',
+  prompt_injection: 'violet',
+  jailbreak: 'violet',
+  personal_data: 'blue',
+  secrets: 'blue',
+  misinformation: 'yellow',
+  profanity: 'yellow'
+}

@@ -1,0 +1,310 @@
+/** What the gateway's API answers, as `/openapi.json` describes it. Times are ISO 8601 UTC. */
+
+export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
+export type Decision = (typeof decisions)[number]
+
+export const categories = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'sexual_minors',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'prompt_injection',
+  'jailbreak',
+  'personal_data',
+  'secrets',
+  'misinformation',
+  'profanity'
+] as const
+export type Category = (typeof categories)[number]
+
+export const scopes = [
+  '*',
+  'safety:evaluate',
+  'safety:metrics',
+  'pdp:adjudicate',
+  'constitutions:read',
+  'constitutions:write',
+  'billing:read'
+] as const
+export type Scope = (typeof scopes)[number]
+export type Role = 'viewer' | 'reviewer' | 'admin'
+
+export interface Session {
+  signed_in: boolean
+  user?: { user_id: string; login: string; role: Role }
+  scopes?: Scope[]
+  ends_at?: string
+  confirmed_until?: string
+  ways?: { password: boolean; oidc: boolean }
+  /** Why one cannot sign in here. */
+  why?: string
+}
+
+export interface User {
+  user_id: string
+  login: string
+  role: Role
+  status: 'active' | 'disabled'
+  signs_in_with: 'password' | 'oidc'
+  created_at: string
+  signed_in_at: string | null
+}
+
+export interface KeyRecord {
+  key_id: string
+  name: string
+  prefix: string
+  environment: 'live' | 'test'
+  scopes: Scope[]
+  ip_allowlist: string[]
+  status: 'active' | 'retiring' | 'revoked' | 'expired'
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+  revoked_at: string | null
+  rotated_to: string | null
+}
+
+export interface NewKey {
+  name: string
+  environment: 'live' | 'test'
+  scopes: Scope[]
+  ip_allowlist?: string[]
+  expires_at?: string
+  rate_limit_per_minute?: number
+  accept_terms: true
+}
+
+export interface Detection {
+  type: string
+  category: Category
+  /** 0..1 */
+  confidence: number
+  rule: string
+  /** UTF-16 offsets into the text of the part. */
+  span: { start: number; end: number }
+  /** The reading that revealed it: plain, unicode, base64, … */
+  layer: string
+  /** RFC 6901 pointer of the part; absent where there is one text. */
+  pointer?: string
+  suppressed?: true
+}
+
+export type ReviewStatus = 'pending' | 'permitted' | 'forbidden' | 'expired'
+
+export interface Review {
+  review_id: string
+  status: ReviewStatus
+  surface: 'evaluate' | 'chat' | 'answer'
+  route: string
+  policy: string
+  created_at: string
+  expires_at: string
+  decided_at: string | null
+  used_at: string | null
+  key_id: string
+  decided_by: string | null
+  claimed_by: string | null
+  claimed_until: string | null
+  approved_by: string | null
+  approved_at: string | null
+  risk_score: number
+  matched_rules: string[]
+  categories: Category[]
+  detections: Detection[]
+  digest: string
+  purged_at: string | null
+}
+
+export interface ReviewDetail extends Review {
+  /** The canonical request, JSON; null once deleted. */
+  text: string | null
+  context: Record<string, unknown> | null
+  note: string | null
+  approval_note: string | null
+}
+
+export interface Delivery {
+  delivery_id: string
+  event: string
+  review_id: string
+  state: 'waiting' | 'dead'
+  attempts: number
+  last_error: string | null
+  created_at: string
+  next_attempt_at: string | null
+}
+
+export interface Latency {
+  count: number
+  p50: number | null
+  p90: number | null
+  p95: number | null
+  p99: number | null
+}
+
+export interface SafetyMetrics {
+  from: string
+  to: string
+  window_seconds: number
+  step_seconds: number
+  evaluations: {
+    total: number
+    by_decision: Record<Decision, number>
+    by_surface: Record<string, Record<Decision, number>>
+  }
+  categories: Record<Category, number>
+  requests: Record<string, number>
+  latency: { evaluation: Latency; overhead: Latency }
+  upstreams: {
+    name: string
+    requests: number
+    failures: number
+    state: 'ok' | 'failing' | 'idle'
+    last_failure_at: string | null
+  }[]
+  reviews: { depth: number; oldest_age_seconds: number }
+  limits: { live_per_minute: number; test_per_minute: number }
+  points: {
+    at: string
+    decisions: Record<Decision, number>
+    categories: Partial<Record<Category, number>>
+    requests: Record<string, number>
+    evaluation: Latency
+    overhead: Latency
+  }[]
+}
+
+export interface Status {
+  version: string
+  node: string
+  runtime: string
+  started_at: string
+  uptime_seconds: number
+  configuration: { loaded_at: string; age_seconds: number; demo: boolean }
+  storage: { kind: string; available: boolean }
+  audit: { required: boolean; dropped: number }
+  policies: { name: string; version: string }[]
+  weakenings: string[]
+  exceptions: number
+}
+
+export interface UsageCounts {
+  evaluations: number
+  characters: number
+  billable_evaluations: number
+  billable_characters: number
+}
+export interface Usage {
+  from: string
+  to: string
+  total: UsageCounts
+  days: (UsageCounts & { day: string; key_id: string; environment: 'live' | 'test' })[]
+}
+
+export interface AuditRow {
+  seq: number
+  at: string
+  kind: string
+  by: string | null
+  subject: string | null
+  data: Record<string, unknown>
+  node: string
+  position: number
+  hash: string
+}
+
+export interface Exception {
+  exception_id: string
+  state: 'proposed' | 'accepted' | 'rejected' | 'revoked' | 'expired'
+  evaluation_id: string
+  policy: string
+  rules: string[]
+  scope: 'key' | 'account'
+  key_id: string
+  note: string | null
+  proposed_by: string
+  proposed_at: string
+  decided_by: string | null
+  decided_at: string | null
+  expires_at: string | null
+}
+
+export interface Constitution {
+  name: string
+  label: string | null
+  version: number | null
+  origin: string | null
+  activated_at: string | null
+  activated_by: string | null
+  in_force: boolean
+  extends: string | null
+  versions: number
+  latest_version: number
+}
+export interface Version {
+  name: string
+  version: number
+  label: string
+  length: number
+  origin: string
+  note: string | null
+  created_at: string
+  created_by: string | null
+  active: boolean
+}
+
+/** A verdict of a dry run. */
+export interface Outcome {
+  risk_score: number
+  decision: Decision
+  matched_rules: string[]
+  detections: Detection[]
+  decision_time_ms: number
+  scores: Record<Category, number>
+  policy: string
+  missing_context?: string[]
+}
+export interface Explanation {
+  summary: string[]
+  thresholds: { middle: number; high: number }
+  views: { layer: string; length: number; text?: string; matches: { rule: string; text?: string; weight: number }[] }[]
+  rules: { rule: string; category: Category; weight: number; score: number; context: string; context_keys: string[] }[]
+}
+export interface TrialText {
+  input_text: string
+  id?: string
+  context?: Record<string, unknown>
+  role?: string
+  history?: string[]
+}
+export interface TrialRequest {
+  texts: TrialText[]
+  source?: string
+  version?: number
+  explain?: boolean
+}
+export interface Trial {
+  active: { label: string } | null
+  candidate: { label: string } | null
+  results: {
+    index: number
+    active?: Outcome | null
+    candidate?: Outcome | null
+    changed: boolean
+    explanation?: { active?: Explanation; candidate?: Explanation }
+  }[]
+  diff: {
+    changed: number
+    unchanged: number
+    stricter: number
+    milder: number
+    transitions: { from: string; to: string; count: number }[]
+    rules: { rule: string; active: number; candidate: number }[]
+  } | null
+}
