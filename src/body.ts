@@ -4,6 +4,7 @@
  * upstreams disagree (CVE-2025-32442, CVE-2026-25223, GHSA-v2v2-hph8-q5xp).
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { Fault } from './errors.js'
@@ -20,6 +21,15 @@ const decoders: Readonly<Record<string, Decoder>> = {
   deflate: promisify(zlib.inflate) as Decoder,
   br: promisify(zlib.brotliDecompress) as Decoder,
   ...(zstd === undefined ? {} : { zstd: promisify(zstd) as Decoder })
+}
+
+const zstdStream = (zlib as { createZstdDecompress?: () => Transform }).createZstdDecompress
+
+const streamDecoders: Readonly<Record<string, () => Transform>> = {
+  gzip: zlib.createGunzip,
+  deflate: zlib.createInflate,
+  br: zlib.createBrotliDecompress,
+  ...(zstdStream === undefined ? {} : { zstd: zstdStream })
 }
 
 /** The names this process can decode, for the error's sentence. */
@@ -70,4 +80,15 @@ export function decodeBody(bytes: Buffer, encoding: string | undefined, limit: n
     if (error.code === 'ERR_BUFFER_TOO_LARGE') throw payloadTooLarge(limit)
     throw new Fault('unsupported_encoding', { message: `The body is not valid ${encoding}.` })
   })
+}
+
+/**
+ * Takes the one layer of coding off a body that is read as it comes. What comes out is bounded by its reader, piece by piece.
+ * @returns a stream that fails where the body is cut or is not in the coding it claims; undefined for an unknown coding
+ */
+export function decodeStream(body: Readable, encoding: string | undefined): Readable | undefined {
+  if (encoding === undefined || encoding === 'identity') return body
+  if (!Object.hasOwn(streamDecoders, encoding)) return undefined
+  // Each side's failure ends the other; its reader is told by the stream itself.
+  return pipeline(body, streamDecoders[encoding]!(), () => {})
 }

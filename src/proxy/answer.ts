@@ -8,7 +8,7 @@ import type { Evaluation } from '../policy/evaluation.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
-import { discard, readAll } from './forward.js'
+import { codingOf, discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { andThen, type MaybePromise } from './maybe.js'
 import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
@@ -57,7 +57,7 @@ interface Judged {
  */
 function readValue(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<AnswerValue> {
   const limit = exchange.deps.answerLimit ?? defaultAnswerLimit
-  const coding = answer.headers['content-encoding']
+  const coding = codingOf(answer)
   const { body } = answer
   const isPlain = coding === undefined || coding === 'identity'
   return isPlain && Buffer.isBuffer(body) && body.length <= limit ? readDecoded(answer, body) : readCoded(answer, limit)
@@ -67,7 +67,7 @@ async function readCoded(answer: UpstreamAnswer, limit: number): Promise<AnswerV
   const bytes = await readAll(answer, limit)
   let decoded: Buffer
   try {
-    decoded = await decodeBody(bytes, answer.headers['content-encoding'], limit)
+    decoded = await decodeBody(bytes, codingOf(answer), limit)
   } catch (cause) {
     throw unreadable(cause)
   }

@@ -84,6 +84,11 @@ export async function readAll({ body }: UpstreamAnswer, limit: number): Promise<
   return Buffer.concat(chunks, length)
 }
 
+/** Upstreams are asked for none and some compress all the same. Names of codings know no case (RFC 9110, section 8.4.1). */
+export function codingOf({ headers }: UpstreamAnswer): string | undefined {
+  return headers['content-encoding']?.toLowerCase()
+}
+
 /** Drops an answer that is not read, and the connection with it where something of it is still to come. */
 export function discard(body: Buffer | Readable): void {
   if (!Buffer.isBuffer(body)) body.on('error', () => {}).destroy()

@@ -5,13 +5,14 @@
  * anything else ends the stream in the dialect's own way and aborts the upstream.
  */
 import { Readable } from 'node:stream'
+import { decodeStream } from '../body.js'
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
-import { discard, transportFault } from './forward.js'
+import { codingOf, discard, transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
 import { denialOf, redactions } from './verdict.js'
@@ -21,11 +22,6 @@ import { readWire } from './wire.js'
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
   const { route, inbound } = exchange
-  const coding = answer.headers['content-encoding']
-  if (coding !== undefined && coding !== 'identity') {
-    discard(answer.body)
-    throw new Fault('upstream_error', { internal: 'the stream came in a content coding' })
-  }
   const frames = relay(exchange, answer)
   const first = await frames.next()
   const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders(exchange))
@@ -155,7 +151,12 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
 
 function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer) {
   const framing = route.spoken.framing(inbound.target)
-  const body = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
+  const raw = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
+  const body = decodeStream(raw, codingOf(answer))
+  if (body === undefined) {
+    discard(raw)
+    throw new Fault('upstream_error', { internal: 'the stream came in an unknown content coding' })
+  }
   return { framing, body, events: readWire(framing, body) }
 }
 
