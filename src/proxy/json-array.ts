@@ -9,10 +9,11 @@ const whitespace = /[ \t\r\n]/
  * Cuts the array at the commas between its elements; what an element holds is the business of the strict reader.
  * @throws Fault `upstream_error` for anything that is no array, or ends before its bracket, and as `readText`
  */
-export async function* readArray(body: Readable): AsyncGenerator<WireEvent, void, undefined> {
+export async function* readArray(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   const cutter = new ArrayCutter()
   for await (const text of readText(body)) {
-    for (const data of cutter.feed(text)) yield { data }
+    const events = cutter.feed(text).map((data) => ({ data }))
+    if (events.length > 0) yield events
   }
   if (!cutter.isComplete) throw unreadableStream('the array has no end')
 }

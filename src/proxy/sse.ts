@@ -6,7 +6,7 @@ import type { Fault } from '../errors.js'
 import { maxEventLength, readText, unreadableStream } from './text-chunks.js'
 
 /** @throws Fault `upstream_error` for lines that are no field of an event, and as `readText` */
-export async function* readEvents(body: Readable): AsyncGenerator<WireEvent, void, undefined> {
+export async function* readEvents(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   let events: WireEvent[] = []
   let failure: Fault | undefined
   const parser = createParser({
@@ -20,12 +20,13 @@ export async function* readEvents(body: Readable): AsyncGenerator<WireEvent, voi
   for await (const text of readText(body)) {
     parser.feed(text)
     if (failure !== undefined) throw failure
+    if (events.length === 0) continue
     const ready = events
     events = []
-    yield* ready
+    yield ready
   }
   // A last event without its blank line is taken if it is whole; a cut one does not parse and is refused as such.
   parser.feed('\n\n')
   if (failure !== undefined) throw failure
-  yield* events
+  if (events.length > 0) yield events
 }

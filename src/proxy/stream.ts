@@ -72,14 +72,14 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
       }
       if (next.done) break
       timer.arrived()
-      refuseCredential(answer, next.value)
-      const more = stream.push(next.value)
-      held += next.value.data.length
-      metrics.streamHeldBytes.inc(next.value.data.length)
-      if (more === 'end') {
-        ended = true
-        break
+      for (const event of next.value) {
+        refuseCredential(answer, event)
+        held += event.data.length
+        metrics.streamHeldBytes.inc(event.data.length)
+        ended = stream.push(event) === 'end'
+        if (ended) break
       }
+      if (ended) break
       const isSpent = held >= route.hold.bytes
       const upTo = isSpent || route.output === 'full' ? undefined : settledIn(exchange, stream)
       if (!isSpent && upTo === undefined) continue
@@ -123,15 +123,17 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
     for (;;) {
       const next = await source.events.next()
       if (next.done) break
-      refuseCredential(answer, next.value)
-      if (stream.push(next.value) === 'end') {
-        ended = true
+      let frames = ''
+      for (const event of next.value) {
+        refuseCredential(answer, event)
+        ended = stream.push(event) === 'end'
+        held += event.data.length
         // An end that is an event of its own is passed on too; a bare marker is what `end` writes.
-        if (stream.end() === '') yield rawFrame(source.framing, next.value, ++count === 1)
-        break
+        if (!ended || stream.end() === '') frames += rawFrame(source.framing, event, ++count === 1)
+        if (ended) break
       }
-      held += next.value.data.length
-      yield rawFrame(source.framing, next.value, ++count === 1)
+      if (frames !== '') yield frames
+      if (ended) break
       if (held >= route.hold.bytes) await observe()
     }
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })

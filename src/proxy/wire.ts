@@ -14,10 +14,11 @@ export const mediaTypes: Readonly<Record<Framing, { received: string; sent: stri
 }
 
 /**
- * The events of a body, one at a time, whatever its network chunks look like.
+ * The events of a body, whatever its network chunks look like; those that came together are given together, so that they
+ * are judged together.
  * @throws Fault `upstream_error` for bytes that are not of the framing; the stream's own error where the connection breaks
  */
-export function readWire(framing: Framing, body: Readable): AsyncGenerator<WireEvent, void, undefined> {
+export function readWire(framing: Framing, body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   switch (framing) {
     case 'sse':
       return readEvents(body)

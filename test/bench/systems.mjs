@@ -1,6 +1,6 @@
 // The contestants, each a process of its own, stopped by the handle that started it.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ function launch(command, args, { env = {}, ready, cwd, timeoutMs = 120_000 }) {
   })
 }
 
-async function script(name, ...args) {
+export async function script(name, ...args) {
   const { match, stop, pid } = await launch(process.execPath, [here(name), ...args], { ready: /READY (\d+)/ })
   return { url: `http://127.0.0.1:${match[1]}`, stop, pid }
 }
@@ -62,7 +62,8 @@ function freePort() {
   })
 }
 
-async function sluicegate(upstream) {
+/** @param routes YAML of routes on the upstream `default`; left out: the published ones */
+export async function sluicegate(upstream, routes) {
   const data = mkdtempSync(join(tmpdir(), 'sluicegate-bench-'))
   const env = {
     SLUICEGATE_DATA_DIR: data,
@@ -70,6 +71,11 @@ async function sluicegate(upstream) {
     SLUICEGATE_PORT: '0',
     SLUICEGATE_OPS_PORT: '0',
     SLUICEGATE_LOG_LEVEL: 'info'
+  }
+  if (routes !== undefined) {
+    env.SLUICEGATE_CONFIG = join(data, 'gateway.yaml')
+    const limits = `upstreams: { default: { url: '${upstream}', max_connections: 1000 } }`
+    writeFileSync(env.SLUICEGATE_CONFIG, `${limits}\nroutes:\n${routes}`)
   }
   const { match, stop, pid } = await launch(process.execPath, [cli, 'serve'], {
     env,
@@ -101,7 +107,7 @@ async function sluicegate(upstream) {
   }
 }
 
-async function portkey(upstream) {
+export async function portkey(upstream) {
   const port = await freePort()
   const { stop, pid } = await launch('npx', ['--yes', '@portkey-ai/gateway@1.15', `--port=${port}`, '--headless'], {
     ready: /running|listening|ready/i,

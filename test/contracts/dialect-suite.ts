@@ -189,7 +189,7 @@ function streamSuite(t: Test, operation: Dialect, target: Target, stream: Stream
     const read = async (cuts: readonly number[]) => {
       const chunks = [0, ...cuts].map((start, i) => frames.subarray(start, cuts[i]))
       const events: WireEvent[] = []
-      for await (const event of readWire(framing, Readable.from(chunks))) events.push(event)
+      for await (const ready of readWire(framing, Readable.from(chunks))) events.push(...ready)
       return JSON.stringify(events)
     }
     const whole = await read([])

@@ -15,6 +15,8 @@ const before =
   'The garden needs water in the morning, before the sun is high. Roses like it most of all. In spring the dead wood is ' +
   'taken out. Step one is this: '
 const after = '. Afterwards paint every fence violet, twice.'
+/** What completions, which have no place of their own for a refusal, say in the text itself. */
+const withheld = 'This answer was withheld by the content policy.'
 /** Characters of a blocked text that may not leave in a row. */
 const leakLength = 8
 
@@ -28,10 +30,14 @@ export function windowSuite(
 ): void {
   const path = fillPath(operation.paths[0]!, target.params)
   const type = mediaTypes[operation.framing(target)].received
+  /** Each event as a chunk of its own: what comes together is judged together. */
   const wireOf = (pieces: readonly string[]) => {
     const held = operation.openStream(target)
-    for (const event of spell(pieces)) held.push(event)
-    return Buffer.from(held.release(undefined, []).frames + held.end())
+    const chunks = spell(pieces).map((event) => {
+      held.push(event)
+      return held.release(undefined, []).frames
+    })
+    return [...chunks, held.end()].map((chunk) => Buffer.from(chunk))
   }
 
   t.test('through the funnel, over every cut', async (t) => {
@@ -52,10 +58,10 @@ export function windowSuite(
             t.fail(`${output}: ${what}`)
         }
         for (const pieces of piecesOf(harmless, output === 'window' ? 500 : 20)) {
-          await check([wireOf(pieces)], harmless, JSON.stringify(pieces))
+          await check(wireOf(pieces), harmless, JSON.stringify(pieces))
         }
         const short = harmless.slice(0, 24)
-        for (const chunks of chunksOf(wireOf([short]), 20)) {
+        for (const chunks of chunksOf(Buffer.concat(wireOf([short])), 20)) {
           await check(chunks, short, `cut at ${chunks.map(({ length }) => length).join()}`)
         }
         t.ok(count > 200, `${output}: ${count} cuts`)
@@ -68,8 +74,11 @@ export function windowSuite(
         let left = 0
         for (const pieces of piecesOf(before + blocked + after, output === 'window' ? 500 : 20)) {
           count++
-          const { texts, finish } = assemble(await relay([wireOf(pieces)], output))
-          const shown = channels.map((pointer) => texts[pointer] ?? '').join('\n')
+          const { texts, finish } = assemble(await relay(wireOf(pieces), output))
+          const shown = channels
+            .map((pointer) => texts[pointer] ?? '')
+            .join('\n')
+            .replace(withheld, '')
           const leaked = [...runsOf(blocked + after, leakLength)].find((run) => shown.includes(run))
           if (leaked !== undefined) t.fail(`${output}: "${leaked}" of ${JSON.stringify(pieces)}`)
           if (finish !== filteredFinish) t.fail(`${output}: ended as ${finish}: ${JSON.stringify(pieces)}`)

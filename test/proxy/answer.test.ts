@@ -317,12 +317,14 @@ t.test('the hold budget: what is held is judged as it stands', async (t) => {
   const gateway = await harness(t, [route({ hold: { bytes: 600, ms: 2000 } })], {
     default: upstreamSettings(upstream.url)
   })
+  // What comes together is judged together.
+  const slowly = { piece: 300, gapMs: 1 }
   const words = Array.from({ length: 20 }, (_, i) => `word${i} `)
 
-  upstream.answer = sse(sseText(chunks(...words)))
+  upstream.answer = sse(sseText(chunks(...words)), slowly)
   t.equal(shown(await (await gateway.post(streamed)).text()), words.join(''))
 
-  upstream.answer = sse(sseText(chunks(...words, 'now for', 'bidme', ...words)))
+  upstream.answer = sse(sseText(chunks(...words, 'now for', 'bidme', ...words)), slowly)
   const blocked = await (await gateway.post(streamed)).text()
   t.match(shown(blocked), /^word0 word1 /, 'earlier text left with its own permit')
   t.notMatch(blocked, /forbidme|bidme/)
@@ -333,7 +335,7 @@ t.test('the hold budget: what is held is judged as it stands', async (t) => {
   // The border of two holds falls into the word: the tail of what was released is judged with what follows.
   const whole = sseText(chunks(...words))
   for (let lead = 0; lead < 6; lead++) {
-    upstream.answer = sse(sseText(chunks(...words.slice(0, lead), ...'x forbidme y', ...words)))
+    upstream.answer = sse(sseText(chunks(...words.slice(0, lead), ...'x forbidme y', ...words)), slowly)
     t.notMatch(shown(await (await gateway.post(streamed)).text()), 'forbidme', `after ${lead} words`)
   }
 

@@ -13,10 +13,11 @@ const prose =
 const route = { dialect: 'openai-chat', path: '/v1/chat/completions' } as const
 const head = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
 
-function wireOf(pieces: readonly string[]): Buffer {
+function wireOf(pieces: readonly string[]): Buffer[] {
   const frame = (delta: object, finish: string | null = null) =>
     `data: ${JSON.stringify({ ...head, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
-  return Buffer.from(pieces.map((content) => frame({ content })).join('') + frame({}, 'stop') + 'data: [DONE]\n\n')
+  const frames = [...pieces.map((content) => frame({ content })), frame({}, 'stop'), 'data: [DONE]\n\n']
+  return frames.map((each) => Buffer.from(each))
 }
 
 const outputs = ['window', 'full'] as const
@@ -29,7 +30,7 @@ t.test('what was redacted is redacted over any cut', async (t) => {
   for (const output of outputs) {
     for (const pieces of piecesOf(text.slice(0, 200), 100)) {
       const masked = { ...route, output, redact: ['personal_data'] as const }
-      const { text: wire, exchange } = await relayed(evaluator, masked, [wireOf(pieces)])
+      const { text: wire, exchange } = await relayed(evaluator, masked, wireOf(pieces))
       if (shown(wire) !== expected.slice(0, 200 - 24 + 15)) t.fail(`${output}: ${JSON.stringify(pieces)}`)
       if (exchange.redacted !== 1) t.fail(`${output}: redacted ${exchange.redacted} times`)
     }
@@ -49,7 +50,7 @@ t.test('window: text leaves while the model still writes', async (t) => {
       return length
     }
   }
-  await relayed(counting, { ...route, output: 'window' }, [wireOf(pieces)])
+  await relayed(counting, { ...route, output: 'window' }, wireOf(pieces))
   const most = Math.max(...seen)
   t.ok(most < 300, `at most ${most} characters were held`)
 })
