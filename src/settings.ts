@@ -12,7 +12,8 @@ export const dialectIds = [
   'openai-embeddings',
   'azure-openai',
   'anthropic',
-  'gemini'
+  'gemini',
+  'ollama'
 ] as const
 export type DialectId = (typeof dialectIds)[number]
 

@@ -4,6 +4,7 @@ import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
 import type { Dialect } from './dialect.js'
 import { geminiBatchEmbed, geminiCount, geminiEmbed, geminiGenerate, geminiStream } from './gemini.js'
+import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './ollama.js'
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
@@ -16,7 +17,8 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-embeddings': [openaiEmbeddings],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
-  gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed]
+  gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],
+  ollama: [ollamaChat, ollamaGenerate, ollamaEmbed, ollamaEmbeddings]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

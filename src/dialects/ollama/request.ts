@@ -1,0 +1,101 @@
+/** Reads the requests of chat, generate and the embeddings: every string leaf and key with its role. */
+import type { ChatRequest, Json, JsonObject, Role } from '../../chat.js'
+import { invalid } from '../../errors.js'
+import { booleanField, requiredList, stringField } from '../fields.js'
+import { Turns } from '../turns.js'
+import { Collector } from '../walk.js'
+import { names } from './names.js'
+
+const roleOf: Readonly<Record<string, Role>> = { system: 'system', user: 'user', assistant: 'assistant', tool: 'tool' }
+
+/** Tool definitions, and the schema of the answer. */
+const definitions = ['tools', 'format'] as const
+const chatFields = new Set<string>(['messages', ...definitions])
+const messageFields = new Set(['role', 'content', 'images'])
+/** Texts of a generation by the role in which the model reads them, in its order. */
+const promptRoles = { system: 'system', template: 'system', prompt: 'user', suffix: 'user' } as const
+const generateFields = new Set<string>([...Object.keys(promptRoles), 'images', 'context', ...definitions])
+
+function finish(out: Collector, body: JsonObject, streams: boolean): ChatRequest {
+  const { parts, joined, media } = out
+  const model = stringField(body, 'model')
+  // This API streams unless it is told not to.
+  const stream = streams && (booleanField(body, 'stream') ?? true)
+  return { parts, joined, media, stream, model, metadata: undefined, session: undefined }
+}
+
+export function readChat(body: JsonObject): ChatRequest {
+  const out = new Collector(names)
+  readMessages(out, requiredList(body, 'messages'))
+  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  out.rest('parameter', body, '', chatFields)
+  return finish(out, body, true)
+}
+
+function readMessages(out: Collector, messages: readonly JsonObject[]): void {
+  const turns = new Turns(out)
+  for (const [i, message] of messages.entries()) {
+    const field = `messages.${i}`
+    const { role: name, content, images } = message
+    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
+    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+    if (content !== undefined && content !== null && typeof content !== 'string') {
+      throw invalid(`${field}.content`, 'wrong_type', 'content must be a string.')
+    }
+    // A role that this API does not know is judged as the caller's own words, and as a text itself.
+    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
+    out.word('parameter', name, `/messages/${i}/role`)
+    turns.add(role, [out.text(role, content ?? '', `/messages/${i}/content`)])
+    readImages(out, images, role, `/messages/${i}/images`, `${field}.images`)
+    out.rest(role, message, `/messages/${i}`, messageFields)
+  }
+  turns.end()
+}
+
+export function readGenerate(body: JsonObject): ChatRequest {
+  const out = new Collector(names)
+  const turns = new Turns(out)
+  for (const [name, role] of Object.entries(promptRoles)) {
+    const text = stringField(body, name)
+    if (text !== undefined) turns.add(role, [out.text(role, text, `/${name}`)])
+  }
+  turns.end()
+  readImages(out, body.images, 'user', '/images', 'images')
+  // The conversation so far as the model's own numbers: nobody can read what it says.
+  if (Array.isArray(body.context) ? body.context.length > 0 : (body.context ?? undefined) !== undefined) {
+    out.mediaObject('file', 'user', body.context, '/context')
+  }
+  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  out.rest('parameter', body, '', generateFields)
+  return finish(out, body, true)
+}
+
+function readImages(out: Collector, images: Json | undefined, role: Role, pointer: string, field: string): void {
+  if (images === undefined || images === null) return
+  if (!Array.isArray(images)) throw invalid(field, 'wrong_type', `${field} must be an array.`)
+  for (const [i, image] of images.entries()) out.mediaObject('image', role, image, `${pointer}/${i}`)
+}
+
+const inputField = new Set(['input'])
+const promptField = new Set(['prompt'])
+
+export function readEmbed(body: JsonObject): ChatRequest {
+  const out = new Collector(names)
+  const { input } = body
+  if (input === undefined) throw invalid('input', 'missing', 'The field input is required.')
+  const texts = Array.isArray(input) ? input : [input]
+  for (const [i, text] of texts.entries()) {
+    if (typeof text !== 'string') throw invalid('input', 'wrong_type', 'input must be a string or an array of strings.')
+    out.text('user', text, Array.isArray(input) ? `/input/${i}` : '/input')
+  }
+  out.rest('parameter', body, '', inputField)
+  return finish(out, body, false)
+}
+
+/** The older operation: one prompt. */
+export function readEmbeddings(body: JsonObject): ChatRequest {
+  const out = new Collector(names)
+  out.text('user', stringField(body, 'prompt') ?? '', '/prompt')
+  out.rest('parameter', body, '', promptField)
+  return finish(out, body, false)
+}
