@@ -131,7 +131,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerUsers(app, people.users)
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
-      registerMetrics(app, metrics, managed('safety:metrics'))
+      registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {
         history: platform.history,
         reviews,
@@ -157,7 +157,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     async registerOps(app) {
       registerEdge(app, edge)
       registerHealth(app, ready)
-      registerMetrics(app, metrics, { posture: 'public' })
+      registerMetrics(app, platform.metricsPage, { posture: 'public' })
     },
     async close() {
       await proxy.close()

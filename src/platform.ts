@@ -8,6 +8,7 @@ import { ConstitutionService } from './constitutions/constitution-service.js'
 import { Enforcement } from './constitutions/enforcement.js'
 import { type TrialReport, type TrialRequest, tryOut } from './constitutions/trial.js'
 import { startDemo } from './demo.js'
+import type { MetricsPage } from './http/metrics.js'
 import { type Admission, createAdmission } from './identity/admission.js'
 import type { Actor } from './identity/caller.js'
 import { parseKey } from './identity/key-format.js'
@@ -40,6 +41,8 @@ export interface PlatformOptions {
   log?: Log
   /** Default: Redis where it is configured, else this process alone. */
   shared?: SharedState
+  /** Default: the metrics of this process. */
+  metricsPage?: (own: Metrics) => MetricsPage
 }
 
 export interface Platform {
@@ -52,6 +55,8 @@ export interface Platform {
   readonly node: string
   /** Wall time, ms. */
   readonly startedAt: number
+  /** What a scrape of this process is answered with. */
+  readonly metricsPage: MetricsPage
   readonly storage: Storage
   readonly admission: Admission
   readonly keys: KeyService
@@ -92,7 +97,11 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   const storage = await openStorage({ url: settings.storage.url, node: settings.node, log })
   try {
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
-    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log })
+    const platform = build(
+      settings,
+      { storage, shared, dataKey: dataKey.key, seal, clock, log },
+      options.metricsPage ?? ownPage
+    )
     await platform.people.exceptions.refresh()
     return platform
   } catch (error) {
@@ -110,7 +119,16 @@ interface Parts {
   log: Log
 }
 
-function build(settings: Settings, { storage, shared, dataKey, seal, clock, log }: Parts): Platform {
+const ownPage = ({ registry }: Metrics): MetricsPage => ({
+  contentType: registry.contentType,
+  page: () => registry.metrics()
+})
+
+function build(
+  settings: Settings,
+  { storage, shared, dataKey, seal, clock, log }: Parts,
+  pageOf: (own: Metrics) => MetricsPage
+): Platform {
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
   const { sessions, notices } = shared
@@ -216,6 +234,7 @@ function build(settings: Settings, { storage, shared, dataKey, seal, clock, log 
     history,
     node: settings.node,
     startedAt,
+    metricsPage: pageOf(metrics),
     storage,
     admission,
     keys,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import { systemClock } from './clock.js'
 import { loadSettings, watchSettings, weakenings } from './config/load.js'
 import { buildApp, createGateway } from './gateway.js'
 import { invitationPath } from './http/users.js'
@@ -10,6 +11,8 @@ import { createListener, drain, listen } from './listener.js'
 import { createLog } from './observe/log.js'
 import { openPlatform, type Platform } from './platform.js'
 import type { Settings } from './settings.js'
+import { startPrimary } from './workers/primary.js'
+import { linkToPrimary, type WorkerLink } from './workers/worker.js'
 
 /** How long a stopping process waits for requests under way. */
 const drainMs = 30_000
@@ -21,11 +24,15 @@ export interface ServeOptions {
   cwd?: string
   /** ms spent before the listeners are bound so that the first calls find compiled code. Default: none. */
   warmUpMs?: number
+  /** In a worker: the primary answers on the operations listener, and keeps what is shared. */
+  link?: WorkerLink | undefined
 }
 
 export interface Serving {
   url: string
+  /** Empty in a worker. */
   opsUrl: string
+  ready(): Promise<boolean>
   /** Safe to call twice. */
   close(): Promise<void>
 }
@@ -34,7 +41,8 @@ export interface Serving {
 export async function start({
   env = process.env,
   cwd = process.cwd(),
-  warmUpMs = 0
+  warmUpMs = 0,
+  link
 }: ServeOptions = {}): Promise<Serving> {
   const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   const load = () => loadSettings({ env, cwd })
@@ -46,7 +54,11 @@ export async function start({
       throw new Error(`${next.file} is empty`)
     return next
   }
-  const platform = await openPlatform(settings, { log })
+  const platform = await openPlatform(settings, {
+    log,
+    ...(link === undefined ? {} : { metricsPage: link.metricsPage }),
+    ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
+  })
   let current = await assemble(settings, platform).catch(async (error: unknown) => {
     await platform.close()
     throw error
@@ -56,9 +68,12 @@ export async function start({
   const main = createListener((request, response) => current.handle(request, response), settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
   const bound = await listen(main, settings.server.port, settings.server.host)
-  const opsBound = await listen(ops, settings.ops.port, settings.ops.host)
   const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
-  const opsUrl = `http://${urlHost(opsBound.host)}:${opsBound.port}`
+  const opsUrl = link === undefined ? await listenOps() : ''
+  async function listenOps(): Promise<string> {
+    const { host, port } = await listen(ops, settings.ops.port, settings.ops.host)
+    return `http://${urlHost(host)}:${port}`
+  }
 
   const watcher = watchSettings(reload, settings, {
     async change(next: Settings, restart: readonly string[]) {
@@ -90,13 +105,18 @@ export async function start({
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     watcher.close()
-    await Promise.all([drain(main, drainMs), drain(ops, 1_000)])
+    await Promise.all([drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
     await current.close()
     await platform.close()
   }
   return {
     url,
     opsUrl,
+    ready: () =>
+      platform.storage.ping().then(
+        () => true,
+        () => false
+      ),
     close() {
       closing ??= close()
       return closing
@@ -143,14 +163,30 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
 
 /** `sluicegate serve`: starts, and ends gracefully on SIGTERM, SIGINT or a fault that nothing caught. */
 export async function serve(options: ServeOptions = {}): Promise<void> {
-  const serving = await start({ warmUpMs, ...options })
+  const { env = process.env, cwd = process.cwd() } = options
+  const link = linkToPrimary()
+  const settings = loadSettings({ env, cwd })
+  if (link === undefined && settings.workers > 1) {
+    const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
+    const primary = await startPrimary(settings, log, drainMs + 1_000)
+    endGracefully(primary)
+    return
+  }
+  const serving = await start({ warmUpMs, ...options, link })
+  const stop = endGracefully(serving)
+  link?.serving(serving.ready, stop)
+}
+
+/** @returns what a signal does */
+function endGracefully(running: { close(): Promise<void> }): () => void {
   // SIGHUP reloads.
-  closeWithGrace({ delay: drainMs + 2_000, logger: false, skip: ['SIGHUP'] }, async ({ err }) => {
+  const { close } = closeWithGrace({ delay: drainMs + 2_000, logger: false, skip: ['SIGHUP'] }, async ({ err }) => {
     // The message could quote a client: only the kind of fault and its place are shown.
     if (err !== undefined)
       process.stderr.write(`sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`)
-    await serving.close()
+    await running.close()
   })
+  return close
 }
 
 /** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */

@@ -48,7 +48,8 @@ const composition = [
   'http-proxy',
   'library',
   'listener',
-  'demo'
+  'demo',
+  'workers'
 ]
 
 const importsOf = (file: string) =>

@@ -122,8 +122,12 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     ? redisUrl(environment.redisUrl, (reason) => failVariable('SLUICEGATE_REDIS_URL', reason))
     : redisUrl(config.redis?.url, (reason) => fail(['redis', 'url'], reason))
   const workers = environment.workers ?? 1
-  if (workers > 1)
-    failVariable('SLUICEGATE_WORKERS', 'is more than 1, but this version serves from one process only (1)')
+  if (workers > 1 && storageAt === 'memory:') {
+    failVariable(
+      'SLUICEGATE_WORKERS',
+      'is more than 1, and storage.url memory: is one for each process (sqlite:<path>)'
+    )
+  }
 
   const routes = compileRoutes(config, bodyLimit)
   // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.

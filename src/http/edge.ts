@@ -27,7 +27,7 @@ export interface EdgeDeps {
   /** Client address from the socket's peer and the forwarded header, by the trusted proxies. */
   clientAddress: (peer: string, forwardedFor: string | undefined) => string
   clock: Clock
-  metrics: Metrics
+  metrics: Pick<Metrics, 'requests'>
   log: Log
   bodyLimit: number
   /** Admits people who are signed in; undefined: keys alone. */

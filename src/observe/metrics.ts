@@ -60,6 +60,8 @@ export function createMetrics(gauges: Gauges) {
       help,
       labelNames,
       registers,
+      // What is asked for is the same in every worker, or is held by one of them.
+      aggregator: 'max',
       collect() {
         return collect(this)
       }

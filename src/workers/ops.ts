@@ -1,0 +1,38 @@
+/** The operations listener where workers serve: the primary answers for all of them. */
+import type { Server } from 'node:http'
+import { systemClock } from '../clock.js'
+import { Fault } from '../errors.js'
+import { buildApp } from '../gateway.js'
+import { registerEdge } from '../http/edge.js'
+import { registerHealth } from '../http/health.js'
+import { type MetricsPage, registerMetrics } from '../http/metrics.js'
+import { createListener } from '../listener.js'
+import type { Log } from '../observe/log.js'
+import type { WorkerMetrics } from './metrics.js'
+
+/** Nothing here takes a body. */
+const bodyLimit = 1024
+
+export async function createOpsListener(deps: {
+  metrics: Pick<WorkerMetrics, 'requests'>
+  page: MetricsPage
+  ready(): Promise<boolean>
+  log: Log
+}): Promise<Server> {
+  const app = await buildApp(async (app) => {
+    // No route here takes a key.
+    const admission = { admit: () => new Fault('not_found'), charge: () => new Fault('not_found') }
+    registerEdge(app, {
+      admission,
+      clientAddress: (peer) => peer,
+      clock: systemClock,
+      metrics: deps.metrics,
+      log: deps.log,
+      bodyLimit,
+      chatFault: () => undefined
+    })
+    registerHealth(app, deps.ready)
+    registerMetrics(app, deps.page, { posture: 'public' })
+  })
+  return createListener((request, response) => app.routing(request, response))
+}

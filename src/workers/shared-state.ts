@@ -1,0 +1,62 @@
+/** What workers share where there is no Redis: the primary keeps it. */
+import type { Clock } from '../clock.js'
+import { memorySessions, type SessionState } from '../policy/session.js'
+import type { Taken } from '../storage/counter-store.js'
+import { createMemoryCounters } from '../storage/memory/counters.js'
+import type { Notice, SharedState } from '../storage/shared-state.js'
+import { createVersionedSessions, type KeptSession } from '../storage/versioned-sessions.js'
+import type { Channel, Handlers } from './channel.js'
+
+type TakeArguments = [counter: string, cost: number, limit: number, windowMs: number]
+
+/** The worker's side. @param listen takes what hears the primary's notices */
+export function createWorkerState(
+  primary: Channel,
+  listen: (listener: (notice: Notice) => void) => void,
+  clock: Clock
+): SharedState {
+  const keeper = {
+    get: (key: string) => primary.ask('session', key) as Promise<{ version: number; session: KeptSession | undefined }>,
+    replace: (...change: [string, number, KeptSession]) => primary.ask('replace', change) as Promise<boolean>
+  }
+  return {
+    counters: {
+      take: (...given: TakeArguments) => primary.ask('take', given) as Promise<Taken>,
+      close() {}
+    },
+    sessions: createVersionedSessions(keeper, clock),
+    notices: {
+      publish: async (notice) => void (await primary.ask('publish', notice)),
+      listen
+    },
+    status: () => ({ up: undefined, nodes: 1 }),
+    async close() {}
+  }
+}
+
+/** The primary's side: what it does for one worker. @param tellOthers sends a notice to every other worker */
+export type Keeper = (tellOthers: (notice: Notice) => Promise<void>) => Handlers
+
+export function createKeeper(clock: Clock): { handlersFor: Keeper; sessions(): number } {
+  const counters = createMemoryCounters({ clock })
+  const sessions = memorySessions(clock)
+  const versions = new WeakMap<SessionState, number>()
+  const versionOf = (state: SessionState | undefined) => (state === undefined ? 0 : versions.get(state)!)
+  return {
+    sessions: () => sessions.size,
+    handlersFor: (tellOthers) => ({
+      take: ([counter, cost, limit, windowMs]: TakeArguments) => counters.take(counter, cost, limit, windowMs),
+      session(key: string) {
+        const session = sessions.get(key)
+        return { version: versionOf(session), session }
+      },
+      replace([key, version, session]: [string, number, KeptSession]) {
+        if (versionOf(sessions.get(key)) !== version) return false
+        versions.set(session, version + 1)
+        sessions.update(key, () => session)
+        return true
+      },
+      publish: (notice: Notice) => tellOthers(notice)
+    })
+  }
+}

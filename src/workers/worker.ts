@@ -1,0 +1,53 @@
+/** A worker's side of the work that workers share: what it asks the primary, and what it answers. */
+import cluster from 'node:cluster'
+import type { Clock } from '../clock.js'
+import type { MetricsPage } from '../http/metrics.js'
+import type { Metrics } from '../observe/metrics.js'
+import type { Notice, SharedState } from '../storage/shared-state.js'
+import { type Channel, type End, openChannel } from './channel.js'
+import { createWorkerState } from './shared-state.js'
+
+export interface WorkerLink {
+  state(clock: Clock): SharedState
+  /** The page over all workers. */
+  metricsPage(own: Metrics): MetricsPage
+  /** Tells the primary that requests are served, and how to ask whether they still are. */
+  serving(ready: () => Promise<boolean>, stop: () => void): void
+}
+
+/** Undefined in a process that is no worker. */
+export function linkToPrimary(): WorkerLink | undefined {
+  return cluster.isWorker ? openLink(process as End) : undefined
+}
+
+function openLink(end: End): WorkerLink {
+  const listeners: ((notice: Notice) => void)[] = []
+  let metrics: Metrics | undefined
+  let ready: () => Promise<boolean> = async () => false
+  let stop = () => process.exit(0)
+  const primary: Channel = openChannel(end, {
+    metrics: () => metrics?.registry.getMetricsAsJSON() ?? [],
+    ready: () => ready(),
+    stop: () => stop(),
+    notice(notice: Notice) {
+      for (const listener of listeners) listener(notice)
+    }
+  })
+  // Without its primary nobody would count for it, nor stop it.
+  process.once('disconnect', () => {
+    primary.close()
+    stop()
+  })
+  return {
+    state: (clock) => createWorkerState(primary, (listener) => void listeners.push(listener), clock),
+    metricsPage(own) {
+      metrics = own
+      return { contentType: own.registry.contentType, page: () => primary.ask('page') as Promise<string> }
+    },
+    serving(isReady, stopNow) {
+      ready = isReady
+      stop = stopNow as typeof stop
+      void primary.ask('serving').catch(() => {})
+    }
+  }
+}
