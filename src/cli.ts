@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: `sluicegate serve | check | evaluate | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
+/** The command: `sluicegate serve | check | evaluate | migrate | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
@@ -50,6 +50,13 @@ function createProgram(): Command {
     .option('--json', 'with --explain, print JSON on a terminal too')
     .option('--jsonl', 'read lines {"id","input_text","context"?} and print lines {"id", …evaluation} in order')
     .action(async (text: string | undefined, options) => (await import('./cli/evaluate.js')).evaluate(text, options))
+
+  program
+    .command('migrate')
+    .description('bring the tables to their newest form (a start does so too), or move a SQLite file to PostgreSQL')
+    .option('--from <url>', 'sqlite:<path>: move every row of it')
+    .option('--to <url>', 'postgres://…, where there is no row yet; default: the storage of the configuration')
+    .action(async (options) => (await import('./cli/migrate.js')).migrate(options))
 
   const keys = program.command('keys').description('manage API keys in the store, also beside a running server')
   const inAccount = (command: Command) =>

@@ -3,16 +3,16 @@
  * metrics. Opened once per process; gateways come and go in front of it.
  */
 import { type Clock, systemClock } from './clock.js'
-import { isShipped, weakenings } from './config/load.js'
-import { ConstitutionService } from './constitutions/constitution-service.js'
-import { Enforcement } from './constitutions/enforcement.js'
-import { type TrialReport, type TrialRequest, tryOut } from './constitutions/trial.js'
+import { weakenings } from './config/load.js'
+import type { ConstitutionService } from './constitutions/constitution-service.js'
+import type { Enforcement } from './constitutions/enforcement.js'
+import type { TrialReport, TrialRequest } from './constitutions/trial.js'
 import { startDemo } from './demo.js'
-import type { MetricsPage } from './http/metrics.js'
+import { type MetricsPage, ownPage } from './http/metrics.js'
 import { type Admission, createAdmission } from './identity/admission.js'
 import type { Actor } from './identity/caller.js'
 import { parseKey } from './identity/key-format.js'
-import { firstAccount, KeyService } from './identity/key-service.js'
+import { KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
 import type { OpenJudges } from './judges/open.js'
@@ -22,7 +22,7 @@ import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecorder, type Recorder } from './observe/record.js'
 import { openPeople, type People } from './people.js'
-import { createDryRunner } from './policy/dry-run-pool.js'
+import { openPolicies } from './policies.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
 import type { SessionStore } from './policy/session.js'
 import { createSeal, loadDataKey, type Seal } from './review/seal.js'
@@ -32,9 +32,6 @@ import type { Storage } from './storage/contracts.js'
 import { openStorage } from './storage/open.js'
 import type { SharedState } from './storage/shared-state.js'
 import { version } from './version.js'
-
-/** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
-const refreshEveryMs = 1_000
 
 export interface PlatformOptions {
   clock?: Clock
@@ -119,11 +116,6 @@ interface Parts {
   log: Log
 }
 
-const ownPage = ({ registry }: Metrics): MetricsPage => ({
-  contentType: registry.contentType,
-  page: () => registry.metrics()
-})
-
 function build(
   settings: Settings,
   { storage, shared, dataKey, seal, clock, log }: Parts,
@@ -147,46 +139,11 @@ function build(
       return notices.publish({ kind: 'key', prefix })
     }
   })
-  const enforcement = new Enforcement({
-    store: storage.constitutions,
-    account: firstAccount,
-    clock,
-    isShipped,
-    followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
-    adopted({ name, from, to }) {
-      log.info({ name, from, to }, 'the file of a constitution was put in force')
-      const data = { name, from, to, origin: 'file' }
-      storage.audit.append({
-        at: clock.now(),
-        kind: 'constitution.activated',
-        account: firstAccount,
-        keyId: null,
-        subject: name,
-        data
-      })
-    }
-  })
-  const constitutions = new ConstitutionService({
-    store: storage.constitutions,
-    account: firstAccount,
-    audit: storage.audit,
-    clock,
-    enforcement,
-    origin: 'api',
-    activated: () => notices.publish({ kind: 'constitution' })
-  })
-  const runner = createDryRunner()
-  const refresh = () =>
-    void enforcement
-      .refresh()
-      .catch((error) =>
-        log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
-      )
-  const refreshing = setInterval(refresh, refreshEveryMs)
-  refreshing.unref()
+  const policies = openPolicies({ storage, notices, clock, log })
+  const { enforcement, constitutions } = policies
   notices.listen((notice) => {
     if (notice.kind === 'key') verifier.invalidate(notice.prefix)
-    else refresh()
+    else policies.refresh()
     if (notice.kind === 'unknown') verifier.invalidateAll()
   })
   const metrics = createMetrics({
@@ -241,7 +198,7 @@ function build(
     people,
     record,
     constitutions,
-    tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
+    tryOut: policies.tryOut,
     enforcement,
     sessions,
     async firstKey() {
@@ -264,9 +221,8 @@ function build(
       inForce = { settings: next, evaluator, judges }
     },
     async close() {
-      clearInterval(refreshing)
       history.close()
-      await runner.close()
+      await policies.close()
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
       await people.close()

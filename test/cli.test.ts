@@ -175,7 +175,7 @@ t.test('serve says in a sentence why it does not start', async (t) => {
   const port = String((taken.address() as AddressInfo).port)
   const table: [env: NodeJS.ProcessEnv, says: RegExp][] = [
     [{ SLUICEGATE_PORT: port }, /EADDRINUSE/],
-    [{ SLUICEGATE_WORKERS: '4' }, /SLUICEGATE_WORKERS: is more than 1/],
+    [{ SLUICEGATE_WORKERS: '0' }, /SLUICEGATE_WORKERS: is not valid/],
     [{ SLUICEGATE_BOOTSTRAP_KEY: 'slg_live_canary' }, /SLUICEGATE_BOOTSTRAP_KEY: is not a key/],
     [{ SLUICEGATE_CONFIG: 'nope.yaml' }, /nope\.yaml: cannot be read \(ENOENT\)/]
   ]

@@ -41,6 +41,7 @@ const composition = [
   'gateway',
   'platform',
   'people',
+  'policies',
   'shared',
   'server',
   'cli',

@@ -1,9 +1,11 @@
 /** From a URL to a storage. */
+import { existsSync } from 'node:fs'
 import type { Storage } from './contracts.js'
+import { type Copied, copyRows } from './copy.js'
 import { createMemoryStorage } from './memory/storage.js'
-import { openPostgres } from './postgres/open.js'
+import { connectPostgres, openPostgres } from './postgres/open.js'
 import type { AuditOptions } from './sql/audit.js'
-import { openSqlite } from './sqlite/open.js'
+import { connectSqlite, openSqlite } from './sqlite/open.js'
 
 export interface OpenOptions {
   /** `sqlite:<path>`, `postgres://…`, or `memory:` for a storage that ends with the process. */
@@ -21,16 +23,50 @@ export async function openStorage({ url, node = 'local', log }: OpenOptions): Pr
     onFailure: (error) => log?.error({ err: error }, 'audit and usage wait: the storage does not take them')
   }
   if (url === 'memory:') return createMemoryStorage(node)
-  if (url.startsWith('sqlite:')) {
-    // `sqlite:///var/x.db`, as other tools write it, means the same file as `sqlite:/var/x.db`.
-    const path = url.slice('sqlite:'.length).replace(/^\/\//, '')
-    if (path === '' || path === ':memory:') {
-      throw new Error('storage.url: sqlite: needs the path of a file; memory: keeps nothing')
+  if (isPostgres(url)) return openPostgres(url, auditing)
+  return openSqlite(sqlitePath(url), auditing)
+}
+
+/** Makes the tables, or brings them to the newest form. @returns the names of what was done */
+export async function migrateStorage(url: string): Promise<string[]> {
+  const { db, migrations } = isPostgres(url) ? await connectPostgres(url) : await connectSqlite(sqlitePath(url))
+  await db.destroy()
+  return migrations
+}
+
+/** @throws an Error where the one is no SQLite, the other no PostgreSQL, or the other holds anything already */
+export async function copyStorage(from: string, to: string): Promise<Copied[]> {
+  if (!from.startsWith('sqlite:') || !isPostgres(to))
+    throw new Error('only sqlite: can be moved, and only to postgres:')
+  // Opened, it would be made where it does not exist.
+  if (!existsSync(sqlitePath(from))) throw new Error(`there is no file ${sqlitePath(from)}`)
+  const source = await connectSqlite(sqlitePath(from))
+  try {
+    const target = await connectPostgres(to)
+    try {
+      return await copyRows(source.db, target.db)
+    } finally {
+      await target.db.destroy()
     }
-    return openSqlite(path, auditing)
+  } finally {
+    await source.db.destroy()
   }
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, auditing)
-  // Only the scheme is named: a URL may hold a password.
-  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
-  throw new Error(`storage.url: must begin with sqlite: or postgres:, or be memory: (found ${scheme})`)
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:/.test(url)
+}
+
+function sqlitePath(url: string): string {
+  if (!url.startsWith('sqlite:')) {
+    // Only the scheme is named: a URL may hold a password.
+    const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? 'no scheme'
+    throw new Error(`storage.url: must begin with sqlite: or postgres:, or be memory: (found ${scheme})`)
+  }
+  // `sqlite:///var/x.db`, as other tools write it, means the same file as `sqlite:/var/x.db`.
+  const path = url.slice('sqlite:'.length).replace(/^\/\//, '')
+  if (path === '' || path === ':memory:') {
+    throw new Error('storage.url: sqlite: needs the path of a file; memory: keeps nothing')
+  }
+  return path
 }

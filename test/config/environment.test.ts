@@ -118,8 +118,8 @@ t.test('the environment comes before the file, that before the defaults, and an 
       'SLUICEGATE_REDIS_URL: is not valid (redis://user:password@host:port/number, or rediss:// for TLS)'
     ],
     [
-      { SLUICEGATE_WORKERS: '2' },
-      'SLUICEGATE_WORKERS: is more than 1, but this version serves from one process only (1)'
+      { SLUICEGATE_WORKERS: '2', SLUICEGATE_DATABASE_URL: 'memory:' },
+      'SLUICEGATE_WORKERS: is more than 1, and storage.url memory: is one for each process (sqlite:<path>)'
     ],
     [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (a whole number from 1 to 1024)']
   ]

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Storage } from '../contracts.js'
 import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
-import { migrate } from '../sql/migrate.js'
+import { type Migrated, migrate } from '../sql/migrate.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Database, Tables } from '../sql/tables.js'
 import { openPool } from './pool.js'
@@ -31,20 +31,26 @@ export const postgres: SqlDialect = {
   }
 }
 
-/** @throws an Error that names the server, never its password, where it cannot be reached or is newer than this program */
 export async function openPostgres(url: string, auditing: AuditOptions): Promise<Storage> {
+  return createSqlStorage((await connectPostgres(url)).db, postgres, auditing)
+}
+
+/**
+ * Connects and brings the tables to the newest form.
+ * @throws an Error that names the server, never its password, where it cannot be reached or is newer than this program
+ */
+export async function connectPostgres(url: string): Promise<Migrated> {
   const connect = (timeoutMs?: number): Database =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, timeoutMs) }) })
   const migrating = connect(migrationMs)
   try {
-    await migrate(migrating, postgres.columns)
+    return { migrations: await migrate(migrating, postgres.columns), db: connect() }
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     throw new Error(`The database ${shown(url)} cannot be opened: ${reasonOf(cause)}`, { cause: error })
   } finally {
     await migrating.destroy()
   }
-  return createSqlStorage(connect(), postgres, auditing)
 }
 
 /** Where it is, without who comes and by which password. */

@@ -4,6 +4,12 @@ import type { ColumnTypes } from './dialect.js'
 import { migrations } from './migrations/index.js'
 import type { Database } from './tables.js'
 
+/** A database in the newest form, and what was done to bring it there just now. */
+export interface Migrated {
+  db: Database
+  migrations: string[]
+}
+
 /** Brings the tables to the newest form; several processes may start at once. @returns the names of what was done */
 export async function migrate(db: Database, types: ColumnTypes): Promise<string[]> {
   const list = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, migration(types)]))

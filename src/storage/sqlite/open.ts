@@ -6,7 +6,7 @@ import { Kysely } from 'kysely'
 import type { Storage } from '../contracts.js'
 import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
-import { migrate } from '../sql/migrate.js'
+import { type Migrated, migrate } from '../sql/migrate.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Tables } from '../sql/tables.js'
 import { blockingWaitMs, whileBusy } from './busy.js'
@@ -46,15 +46,21 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
   }
 }
 
-/** @throws an Error that names the file where it cannot be opened, is no database, or is newer than this program */
 export async function openSqlite(path: string, auditing: AuditOptions): Promise<Storage> {
+  return createSqlStorage((await connectSqlite(path)).db, sqlite, auditing)
+}
+
+/**
+ * Opens the file and brings its tables to the newest form.
+ * @throws an Error that names the file where it cannot be opened, is no database, or is newer than this program
+ */
+export async function connectSqlite(path: string): Promise<Migrated> {
   let kysely: Kysely<Tables> | undefined
   try {
     // Others may be starting on the same new file: turning to WAL and creating tables take the lock too.
     const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))) })
     kysely = db
-    await whileBusy(() => migrate(db, sqlite.columns))
-    return createSqlStorage(db, sqlite, auditing)
+    return { migrations: await whileBusy(() => migrate(db, sqlite.columns)), db }
   } catch (error) {
     await kysely?.destroy()
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error

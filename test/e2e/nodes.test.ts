@@ -1,0 +1,155 @@
+/** Many processes, one gateway: CONTRACT sections 1 and 3 on the built command, real PostgreSQL and real Redis. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { generateKey } from '../../src/identity/key-format.js'
+import { source } from '../policy/support.js'
+import { rules } from '../support/cli.js'
+import { call, tempDir } from '../support/gateway.js'
+import { msUntil, type Node, startNode } from '../support/node.js'
+import { createDatabase, noPostgres, noRedis, redisPrefix, redisServer } from '../support/services.js'
+
+t.setTimeout(300_000)
+const key = generateKey('live')
+/** For everything but the keys whose limit is what is tested. */
+const unlimited = 'limits: { live_per_minute: 1000000 }\n'
+
+/** With a constitution of two rules: what is measured is how soon nodes agree, not how long a large one takes to read. */
+function configured(t: Test, yaml = ''): NodeJS.ProcessEnv {
+  const folder = tempDir(t)
+  const config = join(folder, 'gateway.yaml')
+  writeFileSync(join(folder, 'default.yaml'), source({ rules }))
+  writeFileSync(config, `${unlimited}constitutions: { default: default.yaml }\n${yaml}`)
+  return { SLUICEGATE_CONFIG: config, SLUICEGATE_BOOTSTRAP_KEY: key }
+}
+
+const evaluate = (node: { url: string }, key: string, input_text = 'Hello', more: object = {}) =>
+  call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text, ...more } })
+const list = (node: { url: string }, key: string) => call(node.url, '/api/v1/ssaas/keys', { key })
+
+async function createKey(node: Node): Promise<{ key: string; id: string }> {
+  const { body } = await call(node.url, '/api/v1/ssaas/keys', {
+    key,
+    body: { name: 'x', accept_terms: true, rate_limit_per_minute: 100 }
+  })
+  return { key: body.key, id: body.record.key_id }
+}
+
+/** What must hold of any nodes that share a storage. */
+async function agree(t: Test, nodes: Node[], bars: { revokedMs: number; activatedMs: number }): Promise<void> {
+  const [first, ...others] = nodes as [Node, ...Node[]]
+
+  await t.test(`a revoked key is refused everywhere within ${bars.revokedMs} ms`, async (t) => {
+    for (let round = 0; round < 3; round++) {
+      const made = await createKey(first)
+      for (const node of nodes) t.equal((await list(node, made.key)).status, 200)
+      await call(first.url, `/api/v1/ssaas/keys/${made.id}`, { key, method: 'DELETE' })
+      t.equal((await list(first, made.key)).status, 401, 'where it was revoked at once')
+      const late = await Promise.all(
+        others.map((node) => msUntil(async () => (await list(node, made.key)).status === 401, 10_000))
+      )
+      t.ok(Math.max(...late) <= bars.revokedMs, `after ${late.map(Math.round)} ms`)
+    }
+  })
+
+  await t.test(`a constitution activated on one is in force on all within ${bars.activatedMs} ms`, async (t) => {
+    const path = '/api/v1/constitutions/default'
+    const { source } = (await call(first.url, path, { key })).body
+    const { body } = await call(first.url, path, { key, method: 'PUT', body: { source: `${source}\n# another\n` } })
+    const to: number = body.version
+    t.equal((await call(first.url, `${path}/activate`, { key, body: { version: to } })).status, 200)
+    const late = await Promise.all(
+      others.map((node) =>
+        msUntil(async () => (await evaluate(node, key)).body.evaluation.policy === `default@${to}`, 20_000)
+      )
+    )
+    t.ok(Math.max(...late) <= bars.activatedMs, `after ${late.map(Math.round)} ms`)
+  })
+
+  await t.test('a review is decided once, whoever is asked', async (t) => {
+    const { evaluation } = (await evaluate(first, key, 'Slay it', { context: { topic: 'unclear' } })).body
+    t.equal(evaluation.decision, 'divert')
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        call(nodes[i % nodes.length]!.url, '/api/v1/pdp/adjudicate', {
+          key,
+          body: { review_id: evaluation.review_id, decision: i % 2 ? 'permit' : 'forbid' }
+        })
+      )
+    )
+    t.same(
+      answers.map(({ status }) => status).sort(),
+      [200, ...Array.from({ length: 29 }, () => 409)],
+      'one decision stands'
+    )
+  })
+}
+
+async function accepted(nodes: { url: string }[], key: string, requests: number): Promise<number> {
+  const answers = await Promise.all(Array.from({ length: requests }, (_, i) => evaluate(nodes[i % nodes.length]!, key)))
+  const statuses = new Set(answers.map(({ status }) => status))
+  for (const status of statuses) if (status !== 200 && status !== 429) throw new Error(`answered with ${status}`)
+  return answers.filter(({ status }) => status === 200).length
+}
+
+const risky = 'Slay it'
+async function sessionsAreShared(t: Test, nodes: { url: string }[]): Promise<void> {
+  const score = async (node: { url: string }, session_id: string) =>
+    (await evaluate(node, key, risky, { session_id })).body.evaluation.risk_score
+  const alone = await score(nodes[0]!, 'fresh')
+  for (let turn = 0; turn < 4; turn++) {
+    await evaluate(nodes[turn % 2]!, key, 'kaboom', { session_id: 'shared' })
+  }
+  t.ok((await score(nodes.at(-1)!, 'shared')) > alone, 'what was said on other nodes counts')
+}
+
+t.test('three nodes on PostgreSQL and Redis', { skip: noPostgres || noRedis }, async (t) => {
+  const env = {
+    ...configured(t, `redis: { prefix: "${redisPrefix(t)}" }\n`),
+    SLUICEGATE_DATABASE_URL: await createDatabase(t),
+    SLUICEGATE_REDIS_URL: redisServer
+  }
+  const nodes = await Promise.all([1, 2, 3].map(() => startNode(t, env)))
+  await t.test('exactly the limit is accepted over all nodes', async (t) => {
+    const made = await createKey(nodes[0]!)
+    t.equal(await accepted(nodes, made.key, 300), 100)
+  })
+  await t.test('sessions are shared', (t) => sessionsAreShared(t, nodes))
+  await agree(t, nodes, { revokedMs: 1000, activatedMs: 2000 })
+})
+
+t.test('three nodes on PostgreSQL alone', { skip: noPostgres }, async (t) => {
+  const env = { ...configured(t), SLUICEGATE_DATABASE_URL: await createDatabase(t) }
+  const nodes = await Promise.all([1, 2, 3].map(() => startNode(t, env)))
+  t.ok(nodes[0]!.logs.some(({ msg }) => /without Redis each node counts/.test(String(msg))))
+  await agree(t, nodes, { revokedMs: 5000, activatedMs: 2000 })
+})
+
+t.test('workers of one machine are one gateway', async (t) => {
+  const node = await startNode(t, { ...configured(t), SLUICEGATE_WORKERS: '2' }, /workers serve/)
+  const made = await createKey(node)
+  t.equal(await accepted([node, node], made.key, 200), 100, 'one limit')
+  await sessionsAreShared(t, [node, node])
+  const page = async () => (await fetch(`${node.opsUrl}/metrics`)).text()
+  const value = async (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await page())?.[1])
+  const permitted = 'sluicegate_evaluations_total{surface="evaluate",decision="permit"}'.replace(/[{}]/g, '\\$&')
+  t.equal(await value(permitted), 100, 'metrics are summed up')
+  t.equal(await value('sluicegate_workers'), 2)
+
+  await call(node.url, `/api/v1/ssaas/keys/${made.id}`, { key, method: 'DELETE' })
+  const revoked = await Promise.all(Array.from({ length: 20 }, () => list(node, made.key)))
+  t.ok(revoked.every(({ status }) => status === 401))
+
+  const { pid } = node.child
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  process.kill(Number(children[0]), 'SIGKILL')
+  t.ok((await msUntil(async () => (await value('sluicegate_worker_restarts_total')) === 1, 10_000)) < 10_000)
+  t.equal((await list(node, key)).status, 200, 'the other one serves')
+  t.ok((await msUntil(async () => (await value('sluicegate_workers')) === 2, 60_000)) < 60_000, 'it is replaced')
+  t.equal(await value(permitted), 100, 'what it had counted is not lost')
+
+  node.child.kill('SIGTERM')
+  await new Promise((resolve) => node.child.once('exit', resolve))
+  t.equal(node.child.exitCode, 0)
+  for (const pid of children) t.throws(() => process.kill(Number(pid), 0), 'no worker outlives the primary')
+})
