@@ -67,7 +67,7 @@ export async function msUntil(check: () => Promise<boolean>, mostMs: number): Pr
   const begun = performance.now()
   while (performance.now() - begun < mostMs) {
     if (await check()) return performance.now() - begun
-    await setTimeout(10)
+    await setTimeout(25)
   }
   return Number.POSITIVE_INFINITY
 }
