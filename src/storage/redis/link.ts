@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import * as scripts from './scripts.js'
 
 /** Redis answers in well under a millisecond; this is what a node waits for one that is frozen, once. */
-const commandMs = 100
+const commandMs = 200
 const beatMs = 1_000
 /** While the link is down. */
 const retryMs = 250
