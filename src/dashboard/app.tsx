@@ -1,6 +1,7 @@
 /** Who is signed in decides what is shown: the way in, or the pages. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
 import { api } from './api'
 import { ConfirmProvider } from './components/confirm'
 import { Shell } from './components/shell'
@@ -14,11 +15,7 @@ export function App() {
   const session = useQuery({ queryKey: ['session'], queryFn: api.session, refetchInterval: 60_000 })
   const token = query.get('token')
   if (session.isPending) {
-    return (
-      <Center mih="100vh">
-        <Loader aria-label="Loading" />
-      </Center>
-    )
+    return <Waiting />
   }
   if (session.data === undefined) return <Failure error={session.error} retry={() => session.refetch()} />
   if (page === 'welcome' && token !== null) return <Welcome token={token} session={session.data} />
@@ -29,8 +26,18 @@ export function App() {
   return (
     <ConfirmProvider user={user}>
       <Shell pages={open} current={current} user={user} scopes={scopes}>
-        <current.Page key={current.id} />
+        <Suspense fallback={<Waiting />}>
+          <current.Page key={current.id} />
+        </Suspense>
       </Shell>
     </ConfirmProvider>
+  )
+}
+
+function Waiting() {
+  return (
+    <Center mih="60vh">
+      <Loader aria-label="Loading" />
+    </Center>
   )
 }

@@ -111,3 +111,23 @@ export async function visit(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name }).first().click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
+
+/** Every page, as the navigation calls it. */
+export const pageNames = [
+  'Live',
+  'Reviews',
+  'Keys',
+  'Playground',
+  'Constitutions',
+  'Exceptions',
+  'Usage',
+  'Audit',
+  'People',
+  'Status'
+]
+
+/** Nothing moves any more and nothing is awaited. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('[aria-label="Loading"]').waitFor({ state: 'detached' })
+  await page.waitForTimeout(400)
+}

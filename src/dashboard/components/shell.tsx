@@ -162,12 +162,13 @@ function UserMenu({ user }: { user: ShellProps['user'] }) {
     <>
       <Menu width={220} position="bottom-end">
         <Menu.Target>
-          <UnstyledButton aria-label={`Signed in as ${user.login}`}>
+          <UnstyledButton>
+            <span className="visually-hidden">Signed in as {user.login}</span>
             <Group gap="xs" wrap="nowrap">
               <Avatar size={32} color="cyan" radius="xl" aria-hidden>
                 {user.login.slice(0, 2).toUpperCase()}
               </Avatar>
-              <Text size="sm" fw={500} visibleFrom="xs" maw={180} className="one-line">
+              <Text size="sm" fw={500} visibleFrom="xs" maw={180} className="one-line" aria-hidden>
                 {user.login}
               </Text>
             </Group>

@@ -33,8 +33,8 @@ export function lengthOf(seconds: number): string {
   const days = Math.floor(seconds / 86_400)
   const hours = Math.floor((seconds % 86_400) / 3_600)
   const minutes = Math.floor((seconds % 3_600) / 60)
-  if (days > 0) return `${days} d ${hours} h`
-  if (hours > 0) return `${hours} h ${minutes} min`
+  if (days > 0) return hours === 0 ? `${days} d` : `${days} d ${hours} h`
+  if (hours > 0) return minutes === 0 ? `${hours} h` : `${hours} h ${minutes} min`
   return minutes > 0 ? `${minutes} min` : `${Math.floor(seconds)} s`
 }
 

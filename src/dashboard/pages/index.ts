@@ -1,9 +1,30 @@
 /** The pages, in the order of the navigation, each with the scope that whoever opens it must hold. */
-import { IconGavel, IconKey } from '@tabler/icons-react'
-import type { ComponentType } from 'react'
+import {
+  IconActivity,
+  IconChartBar,
+  IconFlask,
+  IconGavel,
+  IconHeartbeat,
+  IconHistory,
+  IconKey,
+  IconMoodCheck,
+  IconScale,
+  IconUsers
+} from '@tabler/icons-react'
+import { type ComponentType, lazy } from 'react'
 import type { Scope } from '../types'
+import { Audit } from './audit'
+import { Constitutions } from './constitutions'
+import { Exceptions } from './exceptions'
 import { Keys } from './keys'
+import { People } from './people'
+import { Playground } from './playground'
 import { Reviews } from './reviews'
+import { Status } from './status'
+
+/** Half of all the code draws charts: it is fetched when a chart is first looked at. */
+const Live = lazy(async () => ({ default: (await import('./live')).Live }))
+const Usage = lazy(async () => ({ default: (await import('./usage')).Usage }))
 
 export interface PageEntry {
   id: string
@@ -15,6 +36,14 @@ export interface PageEntry {
 }
 
 export const pages: readonly PageEntry[] = [
+  { id: 'live', label: 'Live', scope: 'safety:metrics', Icon: IconActivity, Page: Live },
   { id: 'reviews', label: 'Reviews', scope: 'pdp:adjudicate', Icon: IconGavel, Page: Reviews },
-  { id: 'keys', label: 'Keys', Icon: IconKey, Page: Keys }
+  { id: 'keys', label: 'Keys', Icon: IconKey, Page: Keys },
+  { id: 'playground', label: 'Playground', scope: 'constitutions:read', Icon: IconFlask, Page: Playground },
+  { id: 'constitutions', label: 'Constitutions', scope: 'constitutions:read', Icon: IconScale, Page: Constitutions },
+  { id: 'exceptions', label: 'Exceptions', scope: 'constitutions:read', Icon: IconMoodCheck, Page: Exceptions },
+  { id: 'usage', label: 'Usage', scope: 'billing:read', Icon: IconChartBar, Page: Usage },
+  { id: 'audit', label: 'Audit', Icon: IconHistory, Page: Audit },
+  { id: 'people', label: 'People', Icon: IconUsers, Page: People },
+  { id: 'status', label: 'Status', scope: 'safety:metrics', Icon: IconHeartbeat, Page: Status }
 ]

@@ -1,0 +1,138 @@
+/** A verdict of a dry run: the decision, the text with its findings, and how it came about. */
+import { Accordion, Badge, Box, Code, Group, List, Stack, Table, Text } from '@mantine/core'
+import { categories, type Explanation, type Outcome as Verdict } from '../types'
+import { CategoryBadge, DecisionBadge, Risk } from './badges'
+import { MarkedText } from './marked-text'
+
+export function Outcome({
+  title,
+  text,
+  verdict
+}: {
+  title: string
+  text: string
+  verdict: Verdict | null | undefined
+}) {
+  if (verdict === undefined) return null
+  if (verdict === null) {
+    return (
+      <Text size="sm" c="var(--mantine-color-error)">
+        {title}: the text could not be judged in full; the gateway would refuse it.
+      </Text>
+    )
+  }
+  const scored = categories.filter((category) => verdict.scores[category] > 0)
+  return (
+    <Stack gap="sm">
+      <Group gap="sm">
+        <DecisionBadge decision={verdict.decision} size="lg" />
+        <Risk score={verdict.risk_score} />
+        <Text size="xs" c="dimmed">
+          {title} · {verdict.decision_time_ms.toFixed(1)} ms
+        </Text>
+      </Group>
+      <MarkedText text={text} detections={verdict.detections} />
+      {verdict.missing_context !== undefined && verdict.missing_context.length > 0 && (
+        <Text size="sm">
+          It would be settled by the context: <Code>{verdict.missing_context.join(', ')}</Code>
+        </Text>
+      )}
+      {scored.length > 0 && (
+        <Group gap="xs">
+          {scored.map((category) => (
+            <Group key={category} gap={4}>
+              <CategoryBadge category={category} />
+              <Text size="xs" ff="monospace">
+                {verdict.scores[category].toFixed(2)}
+              </Text>
+            </Group>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  )
+}
+
+export function Explained({ explanation }: { explanation: Explanation }) {
+  const { summary, rules, views, thresholds } = explanation
+  const readings = views.filter(({ layer, matches }) => layer !== 'plain' || matches.length > 0)
+  return (
+    <Accordion variant="separated" multiple defaultValue={['summary']} chevronPosition="left">
+      <Accordion.Item value="summary">
+        <Accordion.Control>Why</Accordion.Control>
+        <Accordion.Panel>
+          <List size="sm" spacing={4}>
+            {summary.map((sentence) => (
+              <List.Item key={sentence}>{sentence}</List.Item>
+            ))}
+          </List>
+          <Text size="xs" c="dimmed" mt="xs">
+            The middle band begins at {thresholds.middle}, the high one at {thresholds.high}.
+          </Text>
+        </Accordion.Panel>
+      </Accordion.Item>
+      {rules.length > 0 && (
+        <Accordion.Item value="rules">
+          <Accordion.Control>What each rule saw ({rules.length})</Accordion.Control>
+          <Accordion.Panel>
+            <Table.ScrollContainer
+              minWidth={480}
+              scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Rules', role: 'region' } }}
+            >
+              <Table>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>Rule</Table.Th>
+                    <Table.Th>Category</Table.Th>
+                    <Table.Th>Found</Table.Th>
+                    <Table.Th>Counts</Table.Th>
+                    <Table.Th>Context</Table.Th>
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {rules.map((rule) => (
+                    <Table.Tr key={rule.rule}>
+                      <Table.Td>{rule.rule}</Table.Td>
+                      <Table.Td>
+                        <CategoryBadge category={rule.category} />
+                      </Table.Td>
+                      <Table.Td>{rule.weight.toFixed(2)}</Table.Td>
+                      <Table.Td>{rule.score.toFixed(2)}</Table.Td>
+                      <Table.Td>
+                        {rule.context}
+                        {rule.context_keys.length > 0 && ` (${rule.context_keys.join(', ')})`}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </Table.ScrollContainer>
+          </Accordion.Panel>
+        </Accordion.Item>
+      )}
+      {readings.length > 0 && (
+        <Accordion.Item value="readings">
+          <Accordion.Control>Readings of the text ({readings.length})</Accordion.Control>
+          <Accordion.Panel>
+            <Stack gap="sm">
+              {readings.map(({ layer, text, matches }, i) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: an explanation never changes
+                <Box key={i}>
+                  <Group gap="xs" mb={2}>
+                    <Badge variant="default" tt="none" size="sm">
+                      {layer}
+                    </Badge>
+                    <Text size="xs" c="dimmed">
+                      {[...new Set(matches.map(({ rule }) => rule))].join(', ') || 'nothing matched'}
+                    </Text>
+                  </Group>
+                  {text !== undefined && <MarkedText text={text} detections={[]} />}
+                </Box>
+              ))}
+            </Stack>
+          </Accordion.Panel>
+        </Accordion.Item>
+      )}
+    </Accordion>
+  )
+}

@@ -1,0 +1,191 @@
+/** What happens now, from the gateway's own memory: no Prometheus is needed to look. */
+import { AreaChart, BarChart, LineChart } from '@mantine/charts'
+import { Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api'
+import { categoryName } from '../components/badges'
+import { Ago, lengthOf } from '../components/time'
+import { Figure, Loaded, PageHeader, Section } from '../components/view'
+import { decisionColors } from '../theme'
+import { decisions, type SafetyMetrics } from '../types'
+
+const windows = ['15m', '1h', '6h', '24h', '7d']
+const refreshMs = 5_000
+
+export function Live() {
+  const [window, setWindow] = useState('1h')
+  const metrics = useQuery({
+    queryKey: ['metrics', window],
+    queryFn: () => api.metrics(window),
+    refetchInterval: refreshMs,
+    placeholderData: (old) => old
+  })
+  return (
+    <>
+      <PageHeader title="Live" about="Decisions as they fall, in the process that answers; a restart begins anew.">
+        <SegmentedControl aria-label="Window" data={windows} value={window} onChange={setWindow} />
+      </PageHeader>
+      <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
+    </>
+  )
+}
+
+function Charts({ data }: { data: SafetyMetrics }) {
+  const { evaluations, latency, reviews, limits, upstreams } = data
+  const isLong = data.window_seconds > 86_400
+  const label = (at: string) =>
+    new Date(at).toLocaleString(
+      'en-GB',
+      isLong ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { hour: '2-digit', minute: '2-digit' }
+    )
+  const points = data.points.map(({ at, decisions: counts, evaluation, overhead }) => ({
+    at: label(at),
+    ...counts,
+    p50: rounded(evaluation.p50),
+    p99: rounded(evaluation.p99),
+    'overhead p50': rounded(overhead.p50)
+  }))
+  const stopped = evaluations.total - evaluations.by_decision.permit
+  const found = Object.entries(data.categories)
+    .filter(([, count]) => count > 0)
+    .sort(([, a], [, b]) => b - a)
+    .map(([category, matches]) => ({ category: categoryName(category), matches }))
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
+        <Figure
+          label="Evaluations"
+          value={evaluations.total.toLocaleString('en')}
+          hint={`in the last ${lengthOf(data.window_seconds)}`}
+        />
+        <Figure
+          label="Not permitted"
+          value={evaluations.total === 0 ? '–' : `${((stopped / evaluations.total) * 100).toFixed(1)} %`}
+          hint={`${stopped.toLocaleString('en')} evaluations`}
+        />
+        <Figure
+          label="Evaluation, p50 / p99"
+          value={`${milliseconds(latency.evaluation.p50)} / ${milliseconds(latency.evaluation.p99)}`}
+          hint="milliseconds"
+        />
+        <Figure
+          label="Reviews waiting"
+          value={reviews.depth}
+          hint={reviews.depth === 0 ? 'nothing waits' : `the oldest for ${lengthOf(reviews.oldest_age_seconds)}`}
+        />
+      </SimpleGrid>
+      <Section title="Decisions">
+        <AreaChart
+          h={240}
+          data={points}
+          dataKey="at"
+          type="stacked"
+          withLegend
+          withDots={false}
+          curveType="monotone"
+          series={decisions.map((name) => ({ name, color: `${decisionColors[name]}.6` }))}
+          areaProps={{ isAnimationActive: false }}
+        />
+        <Text className="visually-hidden">
+          {decisions.map((name) => `${name}: ${evaluations.by_decision[name]}`).join(', ')}
+        </Text>
+      </Section>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Section title="How long an evaluation takes, ms">
+          <LineChart
+            h={220}
+            data={points}
+            dataKey="at"
+            withLegend
+            withDots={false}
+            curveType="monotone"
+            connectNulls={false}
+            series={[
+              { name: 'p50', color: 'cyan.6' },
+              { name: 'p99', color: 'grape.6' },
+              { name: 'overhead p50', color: 'orange.6' }
+            ]}
+            lineProps={{ isAnimationActive: false }}
+          />
+        </Section>
+        <Section title="Matches of rules by category">
+          {found.length === 0 ? (
+            <Text size="sm" c="dimmed">
+              No rule matched in this window.
+            </Text>
+          ) : (
+            <BarChart
+              h={220}
+              data={found}
+              dataKey="category"
+              orientation="vertical"
+              yAxisProps={{ width: 110 }}
+              series={[{ name: 'matches', color: 'cyan.7' }]}
+              barProps={{ isAnimationActive: false, radius: 3 }}
+            />
+          )}
+        </Section>
+      </SimpleGrid>
+      <SimpleGrid cols={{ base: 1, lg: 2 }}>
+        <Section title="Upstreams">
+          <Table>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th ta="right">Requests</Table.Th>
+                <Table.Th ta="right">Failed</Table.Th>
+                <Table.Th>Last failure</Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
+                <Table.Tr key={name}>
+                  <Table.Td>{name}</Table.Td>
+                  <Table.Td>
+                    <Badge
+                      color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}
+                      variant="light"
+                      className="readable"
+                    >
+                      {state}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
+                  <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
+                  <Table.Td>
+                    <Ago at={last_failure_at} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Section>
+        <Section title="Limits and answers">
+          <Stack gap="xs">
+            <Text size="sm">
+              A live key may make {limits.live_per_minute} calls a minute, a test key {limits.test_per_minute}, unless
+              the key says otherwise.
+            </Text>
+            <Group gap="lg">
+              {Object.entries(data.requests).map(([kind, count]) => (
+                <Text key={kind} size="sm">
+                  <b>{count.toLocaleString('en')}</b> answered {kind}
+                </Text>
+              ))}
+            </Group>
+          </Stack>
+        </Section>
+      </SimpleGrid>
+    </Stack>
+  )
+}
+
+function rounded(value: number | null): number | null {
+  return value === null ? null : Math.round(value * 1000) / 1000
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '–' : value < 10 ? value.toFixed(2) : value.toFixed(0)
+}

@@ -1,0 +1,139 @@
+/** Who uses how much, per key and day; the same figures as a table for a spreadsheet. */
+import { BarChart } from '@mantine/charts'
+import { Button, Card, Code, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
+import { IconChartBar, IconDownload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, path } from '../api'
+import { Empty, Figure, Loaded, PageHeader, Section } from '../components/view'
+import type { Usage as Report } from '../types'
+
+const dayMs = 86_400_000
+const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
+
+export function Usage() {
+  const [from, setFrom] = useState(() => dayOf(Date.now() - 29 * dayMs))
+  const [to, setTo] = useState(() => dayOf(Date.now()))
+  const range = { from, to }
+  const usage = useQuery({
+    queryKey: ['usage', from, to],
+    queryFn: () => api.usage(range),
+    placeholderData: (old) => old
+  })
+  return (
+    <>
+      <PageHeader title="Usage" about="Counted when a verdict is given, by days in UTC. Test keys cost nothing.">
+        <TextInput
+          type="date"
+          aria-label="From"
+          value={from}
+          max={to}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
+        <TextInput
+          type="date"
+          aria-label="To"
+          value={to}
+          min={from}
+          onChange={(event) => setTo(event.currentTarget.value)}
+        />
+        <Button
+          component="a"
+          href={path('/billing/usage', { ...range, format: 'csv' })}
+          download
+          variant="default"
+          leftSection={<IconDownload size={16} aria-hidden />}
+        >
+          CSV
+        </Button>
+      </PageHeader>
+      <Loaded query={usage}>{(data) => <Days report={data} />}</Loaded>
+    </>
+  )
+}
+
+function Days({ report }: { report: Report }) {
+  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, retry: false })
+  const nameOf = (id: string) => keys.data?.keys.find(({ key_id }) => key_id === id)?.name
+  const { total, days } = report
+  const byDay = new Map<string, { day: string; live: number; test: number }>()
+  for (let at = Date.parse(report.from); at <= Date.parse(report.to); at += dayMs)
+    byDay.set(dayOf(at), { day: dayOf(at).slice(5), live: 0, test: 0 })
+  for (const { day, environment, evaluations } of days) {
+    const sum = byDay.get(day)
+    if (sum !== undefined) sum[environment] += evaluations
+  }
+  return (
+    <Stack>
+      <SimpleGrid cols={{ base: 2, md: 4 }}>
+        <Figure label="Evaluations" value={total.evaluations.toLocaleString('en')} />
+        <Figure
+          label="Billable"
+          value={total.billable_evaluations.toLocaleString('en')}
+          hint="evaluations of live keys"
+        />
+        <Figure label="Characters" value={total.characters.toLocaleString('en')} />
+        <Figure
+          label="Billable"
+          value={total.billable_characters.toLocaleString('en')}
+          hint="characters of live keys"
+        />
+      </SimpleGrid>
+      <Section title="Evaluations by day">
+        <BarChart
+          h={220}
+          data={[...byDay.values()]}
+          dataKey="day"
+          type="stacked"
+          withLegend
+          series={[
+            { name: 'live', color: 'cyan.7' },
+            { name: 'test', color: 'gray.5' }
+          ]}
+          barProps={{ isAnimationActive: false }}
+        />
+      </Section>
+      <Card withBorder padding={0}>
+        {days.length === 0 ? (
+          <Empty title="Nothing was used" Icon={IconChartBar}>
+            No text was judged in these days.
+          </Empty>
+        ) : (
+          <Table.ScrollContainer
+            minWidth={640}
+            scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Usage', role: 'region' } }}
+          >
+            <Table horizontalSpacing="md" verticalSpacing="xs">
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th>Day</Table.Th>
+                  <Table.Th>Key</Table.Th>
+                  <Table.Th>Environment</Table.Th>
+                  <Table.Th ta="right">Evaluations</Table.Th>
+                  <Table.Th ta="right">Characters</Table.Th>
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {[...days].reverse().map(({ day, key_id, environment, evaluations, characters }) => (
+                  <Table.Tr key={`${day} ${key_id}`}>
+                    <Table.Td className="nowrap">{day}</Table.Td>
+                    <Table.Td maw={260}>
+                      <Group gap="xs" wrap="nowrap">
+                        <Text size="sm" className="one-line">
+                          {nameOf(key_id) ?? <Code>{key_id}</Code>}
+                        </Text>
+                      </Group>
+                    </Table.Td>
+                    <Table.Td>{environment}</Table.Td>
+                    <Table.Td ta="right">{evaluations.toLocaleString('en')}</Table.Td>
+                    <Table.Td ta="right">{characters.toLocaleString('en')}</Table.Td>
+                  </Table.Tr>
+                ))}
+              </Table.Tbody>
+            </Table>
+          </Table.ScrollContainer>
+        )}
+      </Card>
+    </Stack>
+  )
+}

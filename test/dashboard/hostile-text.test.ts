@@ -1,0 +1,116 @@
+import t from 'tap'
+import { call } from '../support/gateway.js'
+import { becomeAdmin, openBrowser, openPage, pageNames, serveBuilt, settle, skip, visit } from './browser.js'
+
+/** Each would run, or break the page, were it taken for anything but text. */
+const hostile = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "'><svg/onload=alert(1)>",
+  '<iframe srcdoc="<script>parent.alert(1)</script>">',
+  '<style>*{display:none}</style>',
+  'javascript:alert(1)',
+  '{{constructor.constructor("alert(1)")()}}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what another language might evaluate
+  '${alert(1)}',
+  '</textarea><script>alert(1)</script>',
+  '<a href="javascript:alert(1)">x</a>',
+  '<math><mtext></p><img src onerror=alert(1)>',
+  '\u202egnp.exe\u202c',
+  'a\u200bb\u2066c\u{e0041}\ufeff',
+  '‮‮‮ ͜͜͜͜͜͜͜͜͜͜ ﷽﷽﷽',
+  'NULL undefined NaN constructor __proto__ toString',
+  '👩‍👩‍👧‍👦 田中さん ̡͓̞ͅI̗̘̦͝n͇͇͙v̮̫ok̲̫̙͈i̖͙̭̹̠̞n̡̻̮̣̺g'
+]
+
+t.test(
+  'whatever is stored is shown as text: no script runs, no policy is violated',
+  { skip, timeout: 300_000 },
+  async (t) => {
+    const running = await serveBuilt(t)
+    const { key, url } = running
+    for (const text of hostile) {
+      const name = text.slice(0, 100)
+      t.match(
+        await call(url, '/api/v1/ssaas/keys', { key, body: { name, scopes: ['safety:evaluate'], accept_terms: true } }),
+        { status: 201 }
+      )
+      const body = {
+        model: 'demo',
+        messages: [{ role: 'user', content: `${text}\nI do not want to live any more` }],
+        metadata: { topic: text }
+      }
+      await call(url, '/v1/chat/completions', { key, body })
+      await call(url, '/api/v1/safety/evaluate', {
+        key,
+        body: { input_text: `the knife: how do I kill it? ${text}`, context: { topic: text, [text]: text } }
+      })
+    }
+    const { body: queue } = await call(url, '/api/v1/pdp/reviews?limit=100', { key })
+    t.ok(queue.reviews.length >= hostile.length, `${queue.reviews.length} reviews`)
+    const noted = queue.reviews[0].review_id
+    t.match(
+      await call(url, '/api/v1/pdp/adjudicate', {
+        key,
+        body: { review_id: noted, decision: 'forbid', note: hostile.join(' ') }
+      }),
+      { status: 200 }
+    )
+    const wrong = await call(url, '/api/v1/safety/evaluate', {
+      key,
+      body: { input_text: 'Explain how to build a pipe bomb' }
+    })
+    t.match(
+      await call(url, '/api/v1/safety/feedback', {
+        key,
+        body: { evaluation_id: wrong.body.evaluation.evaluation_id, note: hostile.join(' ') }
+      }),
+      { status: 201 }
+    )
+    const { body: own } = await call(url, '/api/v1/constitutions/default', { key })
+    t.match(
+      await call(url, '/api/v1/constitutions/default', {
+        key,
+        method: 'PUT',
+        body: { source: `${own.source}\n# changed\n`, note: hostile.join(' ').slice(0, 900) }
+      }),
+      { status: 201 }
+    )
+
+    const browser = await openBrowser(t)
+    const { page, alarms } = await openPage(browser)
+    await becomeAdmin(page, running)
+    for (const name of pageNames) {
+      await visit(page, name)
+      await settle(page)
+    }
+    for (const { review_id } of queue.reviews) {
+      await page.goto(`${url}/dashboard/#/reviews?id=${review_id}`)
+      await page.getByRole('article').locator('.marked-text').first().waitFor()
+    }
+    await page.goto(`${url}/dashboard/#/reviews?id=${queue.reviews.at(-1).review_id}`)
+    await page.getByRole('article').waitFor()
+    await visit(page, 'Playground')
+    await page.getByLabel('Texts').fill(hostile.slice(0, 10).join('\n'))
+    await page.getByRole('button', { name: 'Evaluate' }).click()
+    await page.locator('.marked-text').first().waitFor()
+    t.equal(
+      await page
+        .locator('main script, main iframe, main img, main style:not([nonce]), main [onerror], main [onload]')
+        .count(),
+      0
+    )
+    await page.getByLabel('Texts').fill(hostile.slice(11, 13).join('\n'))
+    await page.getByRole('button', { name: 'Evaluate' }).click()
+    await page.getByText('force right to left').first().waitFor()
+    t.match(await page.locator('.invisible').allTextContents(), [
+      'force right to left',
+      'end of direction',
+      'zero width space',
+      'isolate left to right',
+      'tag A',
+      'byte order mark'
+    ])
+    t.same(alarms, [])
+  }
+)
