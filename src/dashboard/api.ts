@@ -1,4 +1,5 @@
 /** The gateway's public API, typed. The session's cookie is the browser's; nothing here ever sees a secret of it. */
+import type * as C from './constitution-types'
 import type * as T from './types'
 
 /** A refusal or a failure, in the API's own words. */
@@ -102,16 +103,16 @@ export const api = {
     call<T.Exception>('POST', `/safety/exceptions/${id(exception)}/decide`, { body }),
   endException: (exception: string) => call<T.Exception>('DELETE', `/safety/exceptions/${id(exception)}`),
 
-  constitutions: () => call<{ constitutions: T.Constitution[] }>('GET', '/constitutions'),
-  constitution: (name: string) => call<T.Constitution & { source?: string }>('GET', `/constitutions/${id(name)}`),
-  versions: (name: string) => call<Paged<'versions', T.Version>>('GET', `/constitutions/${id(name)}/versions`),
+  constitutions: () => call<{ constitutions: C.Constitution[] }>('GET', '/constitutions'),
+  constitution: (name: string) => call<C.Constitution & { source?: string }>('GET', `/constitutions/${id(name)}`),
+  versions: (name: string) => call<Paged<'versions', C.Version>>('GET', `/constitutions/${id(name)}/versions`),
   version: (name: string, version: number) =>
-    call<T.Version & { source: string }>('GET', `/constitutions/${id(name)}/versions/${version}`),
+    call<C.Version & { source: string }>('GET', `/constitutions/${id(name)}/versions/${version}`),
   store: (name: string, body: { source: string; note?: string }) =>
-    call<T.Version>('PUT', `/constitutions/${id(name)}`, { body }),
+    call<C.Version>('PUT', `/constitutions/${id(name)}`, { body }),
   activate: (name: string, body: { version: number; if_active?: number | null }) =>
     call<{ changed: boolean; previous: number | null }>('POST', `/constitutions/${id(name)}/activate`, { body }),
-  tryOut: (name: string, body: T.TrialRequest) => call<T.Trial>('POST', `/constitutions/${id(name)}/test`, { body }),
+  tryOut: (name: string, body: C.TrialRequest) => call<C.Trial>('POST', `/constitutions/${id(name)}/test`, { body }),
 
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
   status: () => call<T.Status>('GET', '/status'),

@@ -1,6 +1,7 @@
 /** A verdict of a dry run: the decision, the text with its findings, and how it came about. */
 import { Accordion, Badge, Box, Code, Group, List, Stack, Table, Text } from '@mantine/core'
-import { categories, type Explanation, type Outcome as Verdict } from '../types'
+import type { Explanation, Outcome as Verdict } from '../constitution-types'
+import { categories } from '../types'
 import { CategoryBadge, DecisionBadge, Risk } from './badges'
 import { MarkedText } from './marked-text'
 

@@ -8,7 +8,7 @@ import { ConstitutionEditor } from '../components/constitution-editor'
 import { tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Loaded, PageHeader } from '../components/view'
-import type { Constitution } from '../types'
+import type { Constitution } from '../constitution-types'
 
 export function Constitutions() {
   const list = useQuery({ queryKey: ['constitutions'], queryFn: api.constitutions, refetchInterval: 15_000 })

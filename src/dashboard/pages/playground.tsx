@@ -7,7 +7,7 @@ import { api } from '../api'
 import { messageOf } from '../components/notify'
 import { Explained, Outcome } from '../components/outcome'
 import { Empty, PageHeader, Section } from '../components/view'
-import type { Explanation, Outcome as Verdict } from '../types'
+import type { Explanation, Outcome as Verdict } from '../constitution-types'
 
 /** As many texts as one explanation run takes. */
 const maxTexts = 10
