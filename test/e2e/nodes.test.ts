@@ -1,27 +1,14 @@
 /** Many processes, one gateway: CONTRACT sections 1 and 3 on the built command, real PostgreSQL and real Redis. */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
-import { source } from '../policy/support.js'
-import { rules } from '../support/cli.js'
-import { call, tempDir } from '../support/gateway.js'
-import { msUntil, type Node, startNode } from '../support/node.js'
+import { call } from '../support/gateway.js'
+import { msUntil, type Node, smallConstitution, startNode } from '../support/node.js'
 import { createDatabase, noPostgres, noRedis, redisPrefix, redisServer } from '../support/services.js'
 
 t.setTimeout(300_000)
 const key = generateKey('live')
-/** For everything but the keys whose limit is what is tested. */
-const unlimited = 'limits: { live_per_minute: 1000000 }\n'
-
-/** With a constitution of two rules: what is measured is how soon nodes agree, not how long a large one takes to read. */
-function configured(t: Test, yaml = ''): NodeJS.ProcessEnv {
-  const folder = tempDir(t)
-  const config = join(folder, 'gateway.yaml')
-  writeFileSync(join(folder, 'default.yaml'), source({ rules }))
-  writeFileSync(config, `${unlimited}constitutions: { default: default.yaml }\n${yaml}`)
-  return { SLUICEGATE_CONFIG: config, SLUICEGATE_BOOTSTRAP_KEY: key }
-}
+const configured = (t: Test, yaml = '') => ({ ...smallConstitution(t, yaml), SLUICEGATE_BOOTSTRAP_KEY: key })
 
 const evaluate = (node: { url: string }, key: string, input_text = 'Hello', more: object = {}) =>
   call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text, ...more } })

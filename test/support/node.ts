@@ -2,9 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
-import { built } from './cli.js'
+import { source } from '../policy/support.js'
+import { built, rules } from './cli.js'
 import { tempDir } from './gateway.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -20,12 +23,20 @@ export interface Node {
 /** Environment that nodes of one test have in common. */
 export const sharedKey = randomBytes(32).toString('base64')
 
-/** Resolves when it serves. Stopped by the test, the hard way. */
-export async function startNode(
-  t: Teardown,
-  env: NodeJS.ProcessEnv,
-  lastLine = /listening|workers serve/
-): Promise<Node> {
+/**
+ * A configuration with a constitution of two rules, which is read in no time, and with no limit that a test would meet:
+ * what is measured is something else.
+ */
+export function smallConstitution(t: Teardown, yaml = ''): { SLUICEGATE_CONFIG: string } {
+  const folder = tempDir(t)
+  const config = join(folder, 'gateway.yaml')
+  writeFileSync(join(folder, 'default.yaml'), source({ rules }))
+  writeFileSync(config, `limits: { live_per_minute: 1000000 }\nconstitutions: { default: default.yaml }\n${yaml}`)
+  return { SLUICEGATE_CONFIG: config }
+}
+
+/** With SLUICEGATE_BOOTSTRAP_KEY set. Resolves when it serves and has its first key. Stopped by the test, the hard way. */
+export async function startNode(t: Teardown, env: NodeJS.ProcessEnv, lastLine = /bootstrap key/): Promise<Node> {
   const cwd = tempDir(t)
   const child = spawn(process.execPath, [built, 'serve'], {
     cwd,

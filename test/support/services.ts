@@ -2,6 +2,7 @@
  * Real servers for tests: TEST_POSTGRES_URL and TEST_REDIS_URL, else what answers on the standard local ports. Where
  * there is none the test is skipped by name; with CI=true it fails.
  */
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { Redis } from 'ioredis'
@@ -46,6 +47,9 @@ async function administer(url: string, work: (client: pg.Client) => Promise<unkn
     await client.end()
   }
 }
+
+/** Whether a server can be started; with CI=true always, so that its absence fails. */
+export const hasCommand = (name: string) => isCi || spawnSync('which', [name]).status === 0
 
 /** An empty database of the test's own, which goes with the test. */
 export async function createDatabase(t: Teardown): Promise<string> {
