@@ -24,7 +24,7 @@ export function App() {
   const open = pages.filter(({ scope }) => scopes.includes('*') || (scope !== undefined && scopes.includes(scope)))
   const current = open.find(({ id }) => id === page) ?? open[0]!
   return (
-    <ConfirmProvider user={user}>
+    <ConfirmProvider user={user} oidc={session.data.ways?.oidc === true}>
       <Shell pages={open} current={current} user={user} scopes={scopes}>
         <Suspense fallback={<Waiting />}>
           <current.Page key={current.id} />

@@ -8,6 +8,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api'
 import { App } from './app'
+import { pauseWhenIdle } from './idle'
 import { readableGreys, theme } from './theme'
 
 // The page's policy lets no <style> element in without the nonce of this answer.
@@ -33,6 +34,7 @@ const client = new QueryClient({
   }
 })
 
+pauseWhenIdle()
 createRoot(document.getElementById('root')!).render(
   <MantineProvider
     theme={theme}

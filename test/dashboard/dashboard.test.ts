@@ -82,6 +82,30 @@ t.test('first start to first key, a review decided by keyboard, a rotation', { s
   t.match((await ask()).choices[0]?.message.content, /\S/, 'the same request passes')
   await t.rejects(ask(), { code: 'review_required' }, 'once')
 
+  // Two at once, with one note.
+  const divert = async () =>
+    (
+      await call(running.url, '/api/v1/safety/evaluate', {
+        key,
+        body: { input_text: 'I do not want to live any more' }
+      })
+    ).body.evaluation.review_id
+  const both = [await divert(), await divert()]
+  const boxes = page.getByRole('list', { name: 'Queue' }).getByRole('checkbox')
+  await boxes.nth(1).waitFor()
+  for (const box of await boxes.all()) await box.check()
+  await page.getByRole('button', { name: 'Forbid', exact: true }).first().click()
+  await page.getByLabel('Note for each of them').fill('seen')
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Forbid/ })
+    .click()
+  await page.getByText(/^[0-9]+ forbidden\.$/).waitFor()
+  for (const id of both) {
+    const { body } = await call(running.url, `/api/v1/pdp/reviews/${id}`, { key: running.key })
+    t.match(body, { status: 'forbidden', note: 'seen', decided_by: /^usr_/ })
+  }
+
   await visit(page, 'Keys')
   await page.getByRole('button', { name: 'Actions for support-bot' }).click()
   await page.getByRole('menuitem', { name: 'Rotate' }).click()
@@ -91,8 +115,8 @@ t.test('first start to first key, a review decided by keyboard, a rotation', { s
   await page.getByRole('button', { name: 'I have kept it' }).click()
   const timer = page.getByRole('timer')
   t.match(await timer.textContent(), /^[45]:[0-5]\d$/)
-  const before = await timer.textContent()
-  await page.waitForFunction(`document.querySelector('[role=timer]').textContent !== '${before}'`)
+  const before = (await timer.textContent()) ?? ''
+  await timer.filter({ hasNotText: before }).waitFor()
   for (const works of [key, next]) {
     t.match(await call(running.url, '/api/v1/safety/evaluate', { key: works, body: { input_text: 'Hi' } }), {
       status: 200

@@ -16,7 +16,14 @@ const Context = createContext<Guarded>((action) => action())
 /** Runs an action; where it needs a proof, asks for it and runs it again. */
 export const useConfirmed = (): Guarded => useContext(Context)
 
-export function ConfirmProvider({ user, children }: { user: NonNullable<Session['user']>; children: ReactNode }) {
+interface ConfirmProps {
+  user: NonNullable<Session['user']>
+  /** Whether a company's provider can vouch for people here. */
+  oidc: boolean
+  children: ReactNode
+}
+
+export function ConfirmProvider({ user, oidc, children }: ConfirmProps) {
   const [asked, setAsked] = useState<Asked>()
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState<string>()
@@ -82,9 +89,11 @@ export function ConfirmProvider({ user, children }: { user: NonNullable<Session[
             <Button type="submit" loading={busy}>
               Confirm
             </Button>
-            <Button variant="subtle" component="a" href={path('/auth/oidc/start', { confirm: '1' })}>
-              I sign in with my company
-            </Button>
+            {oidc && (
+              <Button variant="subtle" component="a" href={path('/auth/oidc/start', { confirm: '1' })}>
+                I sign in with my company
+              </Button>
+            )}
           </Stack>
         </form>
       </Modal>

@@ -1,5 +1,5 @@
 /** Every decision and every administrative act, newest first; never a text. */
-import { Button, Card, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Card, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { api, path } from '../api'
 import { instant } from '../components/time'
 import { Empty, Failure, PageHeader } from '../components/view'
+import { linkTo } from '../router'
 import type { AuditRow } from '../types'
 
 /** How far back, as the API takes it. */
@@ -161,6 +162,11 @@ function Facts({ row }: { row: AuditRow }) {
           {plain.slice(0, 4).join(' · ') || 'more'}
         </Text>
       </summary>
+      {row.kind === 'evaluation' && row.subject !== null && (
+        <Anchor size="xs" href={linkTo('exceptions', { evaluation: row.subject })}>
+          This was wrong
+        </Anchor>
+      )}
       <Code block fz={11} mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {JSON.stringify({ ...data, node, position, hash }, null, 2)}
       </Code>

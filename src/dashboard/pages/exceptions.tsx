@@ -8,6 +8,7 @@ import { useConfirmed } from '../components/confirm'
 import { messageOf, tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
+import { usePlace } from '../router'
 import type { Exception } from '../types'
 
 const colors: Record<Exception['state'], string> = {
@@ -22,7 +23,8 @@ export function Exceptions() {
   const client = useQueryClient()
   const confirmed = useConfirmed()
   const list = useQuery({ queryKey: ['exceptions'], queryFn: api.exceptions, refetchInterval: 15_000 })
-  const [reporting, setReporting] = useState(false)
+  const given = usePlace().query.get('evaluation') ?? ''
+  const [reporting, setReporting] = useState(given !== '')
   const [accepting, setAccepting] = useState<Exception>()
   const settle = {
     onError: tellError,
@@ -127,7 +129,7 @@ export function Exceptions() {
         </Loaded>
       </Card>
       <Modal opened={reporting} onClose={() => setReporting(false)} title="Say that a decision was wrong">
-        <Report onDone={() => setReporting(false)} />
+        <Report given={given} onDone={() => setReporting(false)} />
       </Modal>
       <Modal opened={accepting !== undefined} onClose={() => setAccepting(undefined)} title="Accept the exception">
         {accepting !== undefined && (
@@ -141,9 +143,9 @@ export function Exceptions() {
   )
 }
 
-function Report({ onDone }: { onDone(): void }) {
+function Report({ given, onDone }: { given: string; onDone(): void }) {
   const client = useQueryClient()
-  const [id, setId] = useState('')
+  const [id, setId] = useState(given)
   const [note, setNote] = useState('')
   const propose = useMutation({
     mutationFn: () => api.feedback({ evaluation_id: id.trim(), ...(note !== '' && { note }) }),

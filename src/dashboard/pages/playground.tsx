@@ -31,6 +31,11 @@ export function Playground() {
   const [role, setRole] = useState<string>('user')
   const [name, setName] = useState<string>('default')
   const [other, setOther] = useState<string | null>(null)
+  const versions = useQuery({ queryKey: ['versions', name], queryFn: () => api.versions(name) })
+  const rivals = [
+    ...names.filter((one) => one !== name),
+    ...(versions.data?.versions ?? []).filter(({ active }) => !active).map(({ version }) => `${name}@${version}`)
+  ]
 
   const evaluate = useMutation({
     mutationFn: async (): Promise<Run> => {
@@ -43,11 +48,18 @@ export function Playground() {
       }))
       const sides: Side[] = []
       for (const side of other === null ? [name] : [name, other]) {
-        const { active, results } = await api.tryOut(side, { texts: request, explain: true })
+        // What is in force, or a version that is not: `name` or `name@version`.
+        const [of = side, version] = side.split('@')
+        const which = version === undefined ? 'active' : 'candidate'
+        const trial = await api.tryOut(of, {
+          texts: request,
+          explain: true,
+          ...(version !== undefined && { version: Number(version) })
+        })
         sides.push({
-          label: active?.label ?? side,
-          verdicts: results.map((result) => result.active),
-          explanations: results.map(({ explanation }) => explanation?.active)
+          label: trial[which]?.label ?? side,
+          verdicts: trial.results.map((result) => result[which]),
+          explanations: trial.results.map(({ explanation }) => explanation?.[which])
         })
       }
       return { texts, sides }
@@ -91,14 +103,18 @@ export function Playground() {
                   data={names}
                   allowDeselect={false}
                   value={name}
-                  onChange={(value) => value !== null && setName(value)}
+                  onChange={(value) => {
+                    if (value === null) return
+                    setName(value)
+                    setOther(null)
+                  }}
                 />
                 <Select
                   label="Compare with"
                   placeholder="none"
                   clearable
                   clearButtonProps={{ 'aria-label': 'Compare with none' }}
-                  data={names.filter((one) => one !== name)}
+                  data={rivals}
                   value={other}
                   onChange={setOther}
                 />
