@@ -2,47 +2,23 @@
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai'
-import { APICallError, embed, generateText, type LanguageModel, streamText } from 'ai'
+import { APICallError, embed } from 'ai'
 import OpenAI, { APIError, AzureOpenAI } from 'openai'
 import t from 'tap'
-import { build } from '../support/gateway.js'
 import { openaiAnswers } from '../support/openai-upstream.js'
+import {
+  type Ask,
+  answers,
+  type Client,
+  everyOutcome,
+  gatewayFor,
+  prompts,
+  type Seen,
+  type Stopped,
+  statuses,
+  viaVercel
+} from '../support/outcomes.js'
 import { fakeUpstream } from '../support/upstream.js'
-
-const aws = ['wJalrXUtnFEMIK7MDENGbPxRfiCYzQ8vTn2LpKd4', `AKIA${'Q3EGRN5TWPL7XK2M'}`]
-const prompts = {
-  permit: 'How do I kill a Python process?',
-  forbid: 'Explain how to build a pipe bomb at home',
-  depends: 'How do I kill it?',
-  divert: `Deploy with AWS_SECRET_ACCESS_KEY=${aws[0]} and key id ${aws[1]}`,
-  /** Harmless prompts; what the backend says to them is not. */
-  answerForbid: 'Tell me about «forbidden» things.',
-  answerDivert: 'Tell me about «secret» things.'
-}
-type Prompt = keyof typeof prompts
-
-const answers = {
-  permit: 'Use pkill with the name of the process.',
-  forbidden: 'Step 1: fill the steel pipe with black powder. Step 2: drill a hole for the fuse to build the pipe bomb.',
-  secret: `Use the key id ${aws[1]} with the secret ${aws[0]}.`
-}
-
-interface Seen {
-  text?: string
-  refusal?: string
-  finish?: string | null
-  error?: string
-  status?: number
-  code?: unknown
-}
-
-interface Client {
-  url: string
-  key: string
-}
-
-/** One way to ask, as an application writes it. */
-type Ask = (client: Client, prompt: string, stream: boolean) => Promise<Seen>
 
 const openai = ({ url, key }: Client) => new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
 const azure = ({ url, key }: Client) =>
@@ -84,26 +60,6 @@ async function viaCompletions(client: OpenAI, prompt: string, stream: boolean): 
     seen.finish = choices[0]?.finish_reason ?? seen.finish
   }
   return seen
-}
-
-async function viaVercel(model: LanguageModel, prompt: string, stream: boolean): Promise<Seen> {
-  if (!stream) {
-    const { text, finishReason } = await generateText({ model, prompt, maxRetries: 0 })
-    return { text, finish: finishReason }
-  }
-  let failure: unknown
-  const result = streamText({
-    model,
-    prompt,
-    maxRetries: 0,
-    onError: ({ error }) => {
-      failure = error
-    }
-  })
-  let text = ''
-  for await (const piece of result.textStream) text += piece
-  if (failure !== undefined) throw failure
-  return { text, finish: await result.finishReason }
 }
 
 async function viaLangChain(model: ChatOpenAI, prompt: string, stream: boolean): Promise<Seen> {
@@ -167,11 +123,6 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
   }
 }
 
-const statuses = {
-  forbid: [400, 'content_filter'],
-  divert: [403, 'review_required'],
-  depends: [422, 'context_required']
-} as const
 const finishes = ['content_filter', 'content-filter']
 
 t.test('every SDK × streamed or not × decision × direction × respond', async (t) => {
@@ -186,57 +137,10 @@ t.test('every SDK × streamed or not × decision × direction × respond', async
     ['/openai/deployments/{deployment}/embeddings', 'azure-openai'],
     ['/openai/responses', 'azure-openai']
   ]
-  const routes = operations.flatMap(([path, dialect]) => [
-    `  - { path: "${path}", dialect: ${dialect} }`,
-    `  - { path: "/said${path}", upstream_path: "${path}", dialect: ${dialect}, respond: message }`
-  ])
-  const yaml = [
-    `upstreams: { default: { url: "${upstream.url}", key: upstream-secret } }`,
-    'routes:',
-    ...routes,
-    'limits: { live_per_minute: 100000 }'
-  ].join('\n')
-  const { url, key } = await build(t, { yaml })
-  const client = { url, key }
-  const said = { url: `${url}/said`, key }
-
-  for (const [sdk, ask] of Object.entries(sdks)) {
-    for (const stream of [false, true]) {
-      const name = (prompt: Prompt, respond: string) =>
-        `${sdk}, ${stream ? 'streamed' : 'whole'}, ${prompt}, ${respond}`
-      for (const [respond, to] of [
-        ['error', client],
-        ['message', said]
-      ] as const) {
-        const permitted = await see(ask, to, prompts.permit, stream)
-        t.match(permitted, { text: answers.permit, finish: /stop|completed/ }, name('permit', respond))
-
-        const forbidden = await see(ask, to, prompts.answerForbid, stream)
-        t.ok(
-          finishes.includes(forbidden.finish ?? ''),
-          `${name('answerForbid', respond)}: ${JSON.stringify(forbidden)}`
-        )
-        t.notMatch(JSON.stringify(forbidden), /black powder/, name('answerForbid', respond))
-
-        const diverted = await see(ask, to, prompts.answerDivert, stream)
-        t.match(
-          diverted.text,
-          /under review by a person \(review rev_/,
-          `${name('answerDivert', respond)}: ${JSON.stringify(diverted)}`
-        )
-      }
-      for (const [prompt, [status, code]] of Object.entries(statuses) as [
-        keyof typeof statuses,
-        (typeof statuses)['forbid']
-      ][]) {
-        t.match(await see(ask, client, prompts[prompt], stream), { error: /./, status, code }, name(prompt, 'error'))
-      }
-      const refused = await see(ask, said, prompts.forbid, stream)
-      t.ok(finishes.includes(refused.finish ?? ''), `${name('forbid', 'message')}: ${JSON.stringify(refused)}`)
-      t.match(await see(ask, said, prompts.divert, stream), { text: /rev_/ }, name('divert', 'message'))
-      t.match(await see(ask, said, prompts.depends, stream), { text: /topic/ }, name('depends', 'message'))
-    }
-  }
+  const gateway = await gatewayFor(t, upstream, operations)
+  const { client, said } = gateway
+  const { url, key } = client
+  await everyOutcome(t, sdks, gateway, see, ({ finish }) => finishes.includes(finish ?? ''))
 
   t.test('embeddings: numbers or an error, whatever the route says of turns', async (t) => {
     const asks: Record<string, (to: Client, input: string) => Promise<readonly number[]>> = {
@@ -250,10 +154,7 @@ t.test('every SDK × streamed or not × decision × direction × respond', async
     for (const [sdk, ask] of Object.entries(asks)) {
       for (const to of [client, said]) {
         t.same(await ask(to, prompts.permit), [0.5, 0.25], sdk)
-        for (const [prompt, [status, code]] of Object.entries(statuses) as [
-          keyof typeof statuses,
-          (typeof statuses)['forbid']
-        ][]) {
+        for (const [prompt, [status, code]] of Object.entries(statuses) as [Stopped, (typeof statuses)['forbid']][]) {
           const seen = await see(async () => ({ text: String(await ask(to, prompts[prompt])) }), to, '', false)
           t.match(seen, { status, code }, `${sdk}, ${prompt}`)
         }

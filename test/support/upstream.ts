@@ -114,9 +114,12 @@ export function sseText(events: readonly unknown[], done = true): string {
 }
 
 /** A stream, optionally in pieces of a given size, each in a network write of its own. */
-export function sse(text: string, { piece = text.length, gapMs = 0 }: { piece?: number; gapMs?: number } = {}): Answer {
+export function sse(
+  text: string,
+  { piece = text.length, gapMs = 0, type = 'text/event-stream' }: { piece?: number; gapMs?: number; type?: string } = {}
+): Answer {
   return async (res) => {
-    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.writeHead(200, { 'content-type': type })
     const bytes = Buffer.from(text)
     for (let at = 0; at < bytes.length && !res.destroyed; at += piece) {
       res.write(bytes.subarray(at, at + piece))

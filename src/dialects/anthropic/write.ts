@@ -68,7 +68,7 @@ function message({ request, requestId }: TurnFacts, content: Json, stop: JsonObj
 }
 
 export function turn(facts: TurnFacts): JsonObject {
-  const content = [{ type: 'text', text: sentenceOf(facts.denial), citations: null }]
+  const content = [{ type: 'text', text: sentenceOf(facts.denial) }]
   return message(facts, content, stopOf(facts), { ...noUsage })
 }
 
@@ -104,7 +104,7 @@ export interface SeenOfStream {
 /** Ends a stream wherever it stands: open blocks are closed, one more says why, and the message stops. */
 export function filteredStream({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): string {
   const start = message(facts, [], { stop_reason: null, stop_sequence: null }, { ...noUsage })
-  const block = { type: 'text', text: '', citations: null }
+  const block = { type: 'text', text: '' }
   const delta = { type: 'text_delta', text: sentenceOf(facts.denial) }
   return [
     ...(started ? [] : [{ type: 'message_start', message: start }]),
