@@ -100,7 +100,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
         invalid(
           'query.key',
           'unknown_field',
-          'Keys are not taken from the query string: send X-API-Key or Authorization: Bearer.'
+          `Keys are not taken from the query string: send ${['X-API-Key', ...(access.keyHeaders ?? [])].join(', ')} or Authorization: Bearer.`
         )
       )
     }

@@ -3,7 +3,7 @@
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
  * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
  */
-import type { OutgoingHttpHeaders } from 'node:http'
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
@@ -15,7 +15,7 @@ import { describeError } from '../observe/log.js'
 import { ClientGone, type Reply } from './exchange.js'
 import { cancelOnLeave, writeFrames } from './frames.js'
 import { guard } from './guard.js'
-import { passThrough } from './pass.js'
+import { passAt, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
 import { faultReply } from './reply.js'
 import type { PathEntry } from './routes.js'
@@ -34,7 +34,7 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
 
 async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
   const { path, dialect, bodyLimit } = entry
-  answerInDialect(scope, proxy, dialect, bodyLimit)
+  answerInDialect(scope, proxy, () => dialect, bodyLimit)
   scope.removeAllContentTypeParsers()
   // The bytes as they came: decoding, reading and judging are one funnel for both edges.
   scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
@@ -98,7 +98,12 @@ async function handleChat(
 }
 
 function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {
-  answerInDialect(scope, proxy, dialects[0]!, 0)
+  answerInDialect(
+    scope,
+    proxy,
+    ({ url, headers }) => passAt(proxy.table, url!.split('?', 1)[0]!, headers)?.entry.dialect ?? dialects[0]!,
+    0
+  )
   const access = {
     posture: 'pass' as const,
     scope: 'safety:evaluate' as const,
@@ -136,13 +141,18 @@ function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyReply {
 }
 
 /** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
-function answerInDialect(scope: FastifyInstance, { deps }: ChatProxy, dialect: Dialect, bodyLimit: number): void {
+function answerInDialect(
+  scope: FastifyInstance,
+  { deps }: ChatProxy,
+  dialectOf: (request: IncomingMessage) => Dialect,
+  bodyLimit: number
+): void {
   scope.setErrorHandler((error, request, reply) => {
     const fault = toFault(error as FastifyError, bodyLimit)
     const requestId = request.sluicegate.id
     if (fault.status >= 500) {
       deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
     }
-    return sendReply(reply, faultReply(dialect, fault, requestId))
+    return sendReply(reply, faultReply(dialectOf(request.raw), fault, requestId))
   })
 }

@@ -170,6 +170,10 @@ t.test('every SDK × streamed or not × decision × direction × respond', async
     t.equal(upstream.requests.at(-1)!.headers['x-goog-api-key'], 'upstream-secret')
     t.match((await ollama(client).list()).models, [{ model: 'qwen3:8b' }])
     t.match(await ollama(client).version(), { version: '0.12.0' })
+    const wrong = { ...client, key: 'sk-wrong' }
+    await t.rejects(anthropic(wrong).models.list().then(), { message: /invalid_api_key/ })
+    await t.rejects(google(wrong).models.list(), { status: 401, message: /"reason":"invalid_api_key"/ })
+    await t.rejects(ollama(wrong).list(), { status_code: 401, message: /^invalid_api_key: / })
   })
 
   t.test('what each client sends reaches its API as it sent it, with the upstream’s credential', async (t) => {
