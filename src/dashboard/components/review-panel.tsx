@@ -51,8 +51,8 @@ function Head({ review }: { review: ReviewDetail }) {
     onSettled: () => client.invalidateQueries({ queryKey: ['reviews'] })
   })
   return (
-    <Group justify="space-between" mb="md" align="flex-start" wrap="wrap-reverse">
-      <Stack gap={6} flex="1 1 300px">
+    <Group justify="space-between" mb="md" align="flex-start" wrap="wrap">
+      <Stack gap={6} flex="1 1 240px">
         <Group gap={6}>
           <StatusBadge status={review.status} />
           {review.categories.map((category) => (

@@ -13,7 +13,7 @@ export function PageHeader({ title, about, children }: { title: string; about?: 
           {title}
         </Title>
         {about !== undefined && (
-          <Text c="dimmed" size="sm" maw={640}>
+          <Text c="dimmed" size="sm" maw={760}>
             {about}
           </Text>
         )}
