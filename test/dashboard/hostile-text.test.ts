@@ -23,28 +23,67 @@ const hostile = [
   '👩‍👩‍👧‍👦 田中さん ̡͓̞ͅI̗̘̦͝n͇͇͙v̮̫ok̲̫̙͈i̖͙̭̹̠̞n̡̻̮̣̺g'
 ]
 
+/** What markup, templates and scripts stand in where somebody forgot to escape: each with each. */
+const wrappings: ((text: string) => string)[] = [
+  (text) => `"${text}`,
+  (text) => `'>${text}`,
+  (text) => `</title>${text}`,
+  (text) => `--></script>${text}`,
+  (text) => `]]>${text}`,
+  (text) => `<b>${text}`,
+  (text) => `<!--${text}`,
+  (text) => `\\";${text}//`,
+  (text) => `&lt;${text}&gt;`,
+  (text) => `\u2028${text}\u2029`,
+  (text) => `\ufeff${text}`,
+  (text) => text.toUpperCase(),
+  (text) => [...text].join('\u200b'),
+  (text) => encodeURIComponent(text),
+  (text) => `data:text/html,${text}`,
+  (text) => `<svg><desc>${text}`,
+  (text) => `<xmp>${text}`,
+  (text) => `{{${text}}}`,
+  (text) => `<input value='${text}`,
+  (text) => `<div style="background:url(${text})">`,
+  (text) => `<noscript>${text}`,
+  (text) => `<select><option>${text}`,
+  (text) => `<object data="${text}">`,
+  (text) => `<base href="${text}">`,
+  (text) => `<meta http-equiv=refresh content="0;${text}">`,
+  (text) => `<form action="${text}"><button autofocus onfocus=alert(1)>`,
+  (text) => `<details open ontoggle=alert(1)>${text}`,
+  (text) => `<video><source onerror="${text}">`,
+  (text) => `<template>${text}`,
+  (text) => `<img src=x onerror=alert(1) alt="${text}">`
+]
+const many = [...hostile, ...hostile.flatMap((text) => wrappings.map((wrap) => wrap(text)))]
+
+/** Lists of so many. */
+function batches(texts: readonly string[], size: number): string[][] {
+  return Array.from({ length: Math.ceil(texts.length / size) }, (_, i) => texts.slice(i * size, (i + 1) * size))
+}
+
 t.test(
   'whatever is stored is shown as text: no script runs, no policy is violated',
   { skip, timeout: 300_000 },
   async (t) => {
     const running = await serveBuilt(t)
     const { key, url } = running
-    for (const text of hostile) {
+    for (const text of many) {
       const name = text.slice(0, 100)
-      t.match(
-        await call(url, '/api/v1/ssaas/keys', { key, body: { name, scopes: ['safety:evaluate'], accept_terms: true } }),
-        { status: 201 }
-      )
-      const body = {
-        model: 'demo',
-        messages: [{ role: 'user', content: `${text}\nI do not want to live any more` }],
-        metadata: { topic: text }
-      }
-      await call(url, '/v1/chat/completions', { key, body })
-      await call(url, '/api/v1/safety/evaluate', {
-        key,
-        body: { input_text: `the knife: how do I kill it? ${text}`, context: { topic: text, [text]: text } }
-      })
+      const body = { name, scopes: ['safety:evaluate'], accept_terms: true }
+      const { status } = await call(url, '/api/v1/ssaas/keys', { key, body })
+      if (status !== 201) t.fail(`a key named ${JSON.stringify(name)}: ${status}`)
+    }
+    // One by one, and then all of them many at a time: a key may make a hundred calls a minute.
+    for (const text of [...hostile, ...batches(many, 31).map((batch) => batch.join('\n'))]) {
+      const messages = [{ role: 'user', content: `${text}\nI do not want to live any more` }]
+      const metadata = { topic: text.slice(0, 200) }
+      await call(url, '/v1/chat/completions', { key, body: { model: 'demo', messages, metadata } })
+    }
+    for (const text of hostile) {
+      const body = { input_text: `the knife: how do I kill it? ${text}`, context: { topic: text, [text]: text } }
+      await call(url, '/api/v1/safety/evaluate', { key, body })
     }
     const { body: queue } = await call(url, '/api/v1/pdp/reviews?limit=100', { key })
     t.ok(queue.reviews.length >= hostile.length, `${queue.reviews.length} reviews`)
@@ -80,6 +119,7 @@ t.test(
     const browser = await openBrowser(t)
     const { page, alarms } = await openPage(browser)
     await becomeAdmin(page, running)
+    t.ok(many.length >= 480, `${many.length} strings`)
     for (const name of pageNames) {
       await visit(page, name)
       await settle(page)
