@@ -17,6 +17,8 @@ import { registerEvaluate } from './http/evaluate.js'
 import { registerExceptions } from './http/exceptions.js'
 import { managed } from './http/facts.js'
 import { sendFault } from './http/faults.js'
+import { authRequestPath, fold } from './http/guards/auth-request.js'
+import { registerGuards } from './http/guards/index.js'
 import { registerHealth } from './http/health.js'
 import { createJudge } from './http/judge.js'
 import { registerKeys } from './http/keys.js'
@@ -38,6 +40,7 @@ import { type OpenJudges, openJudges } from './judges/open.js'
 import { judgeReport } from './observe/record.js'
 import type { Platform } from './platform.js'
 import { evaluatorOf, type PolicyEvaluator } from './policy/evaluator.js'
+import { registerExtAuthz } from './proxy/ext-authz.js'
 import { dialectAt } from './proxy/pass.js'
 import { registerProxy } from './proxy/plugin.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
@@ -96,6 +99,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     bodyLimit: settings.server.bodyLimit,
     people: createPeopleAdmission(people.sessions, insecure),
     chatFault(path, fault, requestId) {
+      if (path.endsWith(authRequestPath)) return fold(fault)
       const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
       return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
     }
@@ -120,7 +124,9 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         await registerOverload(loaded)
         registerEvaluate(loaded, { judge, reviews })
         registerModerations(loaded, { judge, admission })
+        registerGuards(loaded, { judge, reviews })
         await registerProxy(loaded, proxy)
+        await registerExtAuthz(loaded, proxy)
       })
       registerKeys(app, keys)
       registerReviews(app, people, metrics)

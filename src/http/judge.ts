@@ -1,6 +1,6 @@
-/** One text through the evaluator, counted: what the endpoints that judge a bare text share. */
+/** Texts through the evaluator, counted: what the endpoints share that judge and do not forward. */
 import type { ServerResponse } from 'node:http'
-import type { JsonObject } from '../chat.js'
+import type { ChatContent, JsonObject } from '../chat.js'
 import { Fault } from '../errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Recorder, Surface } from '../observe/record.js'
@@ -23,9 +23,11 @@ export interface JudgeOptions {
   response?: ServerResponse
 }
 
-/** Both throw a Fault `evaluator_unavailable` where no complete verdict came in time: never a milder verdict. */
+/** All throw a Fault `evaluator_unavailable` where no complete verdict came in time: never a milder verdict. */
 export interface Judge {
   text(text: string, options: JudgeOptions): Promise<Evaluation>
+  /** Texts with their roles; detections keep the pointers of theirs. */
+  content(content: ChatContent, direction: EvaluationInput['direction'], options: JudgeOptions): Promise<Evaluation>
   /** With what each category came to. */
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
@@ -38,10 +40,15 @@ export interface JudgeDeps {
 }
 
 export function createJudge({ evaluator, record, exceptions }: JudgeDeps): Judge {
-  const inputOf = (text: string, { context, session, response, caller }: JudgeOptions): EvaluationInput => {
-    const cancel = response === undefined ? undefined : leaveOf(response)
-    return { ...readText(text, context), session, exceptions: exceptions(caller), cancel }
-  }
+  const circumstances = ({ session, response, caller }: JudgeOptions) => ({
+    session,
+    exceptions: exceptions(caller),
+    cancel: response === undefined ? undefined : leaveOf(response)
+  })
+  const inputOf = (text: string, options: JudgeOptions): EvaluationInput => ({
+    ...readText(text, options.context),
+    ...circumstances(options)
+  })
   const recorded = async (
     evaluation: Evaluation,
     { parts }: EvaluationInput,
@@ -49,19 +56,27 @@ export function createJudge({ evaluator, record, exceptions }: JudgeDeps): Judge
   ): Promise<Evaluation> => {
     const committed = record({ surface, evaluation, caller, route, requestId, parts })
     if (committed !== undefined) await committed
-    // The only text is the input itself: a pointer to it would say nothing.
-    const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
-    return { ...evaluation, detections }
+    return evaluation
   }
+  /** The only text is the input itself: a pointer to it would say nothing. */
+  const withoutPointers = (evaluation: Evaluation): Evaluation => ({
+    ...evaluation,
+    detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection)
+  })
   return {
     async text(text, options) {
       const input = inputOf(text, options)
+      const evaluation = await available(() => evaluator.evaluate(input, options.constitution))
+      return withoutPointers(await recorded(evaluation, input, options))
+    },
+    async content({ parts, joined }, direction, options) {
+      const input = { parts, joined, direction, context: options.context, ...circumstances(options) }
       return recorded(await available(() => evaluator.evaluate(input, options.constitution)), input, options)
     },
     async assess(text, options) {
       const input = inputOf(text, options)
       const found = await available(() => evaluator.assess(input, options.constitution))
-      return { ...found, evaluation: await recorded(found.evaluation, input, options) }
+      return { ...found, evaluation: withoutPointers(await recorded(found.evaluation, input, options)) }
     }
   }
 }

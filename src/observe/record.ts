@@ -11,7 +11,7 @@ import type { UsageStore } from '../storage/usage-store.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 
-export const surfaces = ['evaluate', 'moderations', 'chat', 'answer'] as const
+export const surfaces = ['evaluate', 'moderations', 'chat', 'answer', 'guard'] as const
 export type Surface = (typeof surfaces)[number]
 
 export interface Decided {

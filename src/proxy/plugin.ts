@@ -3,22 +3,19 @@
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
  * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
  */
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
 import { routerPath } from '../dialects/path.js'
 import { Fault } from '../errors.js'
 import { callerOf } from '../http/facts.js'
-import { toFault } from '../http/faults.js'
-import { describeError } from '../observe/log.js'
-import { ClientGone, type Reply } from './exchange.js'
-import { cancelOnLeave, writeFrames } from './frames.js'
+import { ClientGone } from './exchange.js'
+import { cancelOnLeave } from './frames.js'
 import { guard } from './guard.js'
 import { passAt, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
-import { faultReply } from './reply.js'
 import type { PathEntry } from './routes.js'
+import { answerInDialect, sendReply, takeBytes } from './scope.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
 export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
@@ -35,11 +32,7 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
 async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
   const { path, dialect, bodyLimit } = entry
   answerInDialect(scope, proxy, () => dialect, bodyLimit)
-  scope.removeAllContentTypeParsers()
-  // The bytes as they came: decoding, reading and judging are one funnel for both edges.
-  scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
-    done(null, bytes)
-  )
+  takeBytes(scope, bodyLimit)
   const access = {
     posture: 'guarded' as const,
     scope: 'safety:evaluate' as const,
@@ -126,33 +119,5 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
         throw error
       }
     }
-  })
-}
-
-/** @param reply undefined: the client has left */
-function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyReply {
-  if (reply === undefined || reply.rest !== undefined) {
-    to.hijack()
-    if (reply === undefined) to.raw.destroy()
-    else void writeFrames(to.raw, reply, { ...to.getHeaders(), ...reply.headers } as OutgoingHttpHeaders)
-    return to
-  }
-  return to.code(reply.status).headers(reply.headers).send(reply.body)
-}
-
-/** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
-function answerInDialect(
-  scope: FastifyInstance,
-  { deps }: ChatProxy,
-  dialectOf: (request: IncomingMessage) => Dialect,
-  bodyLimit: number
-): void {
-  scope.setErrorHandler((error, request, reply) => {
-    const fault = toFault(error as FastifyError, bodyLimit)
-    const requestId = request.sluicegate.id
-    if (fault.status >= 500) {
-      deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
-    }
-    return sendReply(reply, faultReply(dialectOf(request.raw), fault, requestId))
   })
 }

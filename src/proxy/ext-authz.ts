@@ -1,0 +1,80 @@
+/**
+ * Envoy's external authorization over HTTP, for the paths of the route table: Envoy puts `path_prefix` before the target of
+ * the client's request and sends its body along; 200 lets the request go on to Envoy's own upstream, anything else is sent
+ * to the client as it stands. Requests are judged exactly as on the route itself, and only judged: what would need another
+ * body, or another upstream, is refused. Answers do not come by here.
+ * Reference: envoyproxy.io, HTTP filters, External Authorization.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { decodeBody, payloadTooLarge } from '../body.js'
+import { routerPath } from '../dialects/path.js'
+import { Fault } from '../errors.js'
+import { callerOf } from '../http/facts.js'
+import type { Exchange, Reply } from './exchange.js'
+import { cancelOnLeave } from './frames.js'
+import { type ChatProxy, checkQuery } from './proxy.js'
+import { addVerdictHeaders } from './reply.js'
+import { type Forward, judgeRequest, readExchange } from './request.js'
+import type { PathEntry } from './routes.js'
+import { answerInDialect, sendReply, takeBytes } from './scope.js'
+
+/** Envoy's `path_prefix`. */
+export const extAuthzPrefix = '/guards/ext-authz'
+
+export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
+  for (const entry of proxy.table.entries) await app.register(async (scope) => registerPath(scope, proxy, entry))
+}
+
+function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): void {
+  const { path, dialect, bodyLimit } = entry
+  answerInDialect(scope, proxy, () => dialect, bodyLimit)
+  takeBytes(scope, bodyLimit)
+  const { keyHeaders } = dialect
+  scope.route({
+    method: 'POST',
+    url: extAuthzPrefix + routerPath(path, dialect),
+    config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders } },
+    schema: { summary: 'Envoy’s external authorization: the request of this path is judged', tags: ['guards'] },
+    handler: async (request, reply) => sendReply(reply, await authorize(proxy, entry, request, reply))
+  })
+}
+
+async function authorize(
+  { deps }: ChatProxy,
+  entry: PathEntry,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<Reply> {
+  const { headers, url = '' } = request.raw
+  // What was cut off was not seen, and Envoy forwards it all the same.
+  if (headers['x-envoy-auth-partial-body'] === 'true') throw payloadTooLarge(entry.bodyLimit)
+  const target = url.slice(url.indexOf(extAuthzPrefix) + extAuthzPrefix.length)
+  const params = entry.read(target.split('?', 1)[0]!)
+  if (params === undefined) throw new Fault('not_found')
+  const inbound = {
+    entry,
+    headers,
+    target: { params, query: checkQuery(entry.dialect, target) },
+    caller: callerOf(request),
+    requestId: request.sluicegate.id,
+    started: request.sluicegate.started,
+    cancel: cancelOnLeave(reply.raw)
+  }
+  const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+  const read = readExchange(deps, inbound, await decodeBody(bytes, headers['content-encoding'], entry.bodyLimit))
+  // A turn of the conversation would be a 200, which lets the request go on.
+  const exchange: Exchange = { ...read, route: { ...read.route, respond: 'error' } }
+  const verdict = await judgeRequest(exchange)
+  request.sluicegate.decision = exchange.verdict?.decision
+  const answer = 'bytes' in verdict ? pass(exchange, verdict) : verdict
+  addVerdictHeaders(answer.headers, exchange)
+  return answer
+}
+
+function pass({ route, redacted }: Exchange, { upstream }: Forward): Reply {
+  if (redacted > 0 || upstream !== route.upstream) {
+    const message = 'This request may go on only in another form, or elsewhere, which external authorization cannot do.'
+    throw new Fault('unscannable_content', { message, fields: { details: { pointer: '' } } })
+  }
+  return { status: 200, headers: {}, body: '' }
+}

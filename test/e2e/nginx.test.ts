@@ -1,0 +1,90 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { build, call, tempDir } from '../support/gateway.js'
+import { fakeUpstream, json } from '../support/upstream.js'
+
+function hasNginx(): boolean {
+  try {
+    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+const absent = !hasNginx()
+if (absent && process.env['CI'] === 'true') throw new Error('nginx is required with CI=true: install Debian’s package')
+
+t.test('a real nginx asks before it forwards', { skip: absent && 'nginx is not installed' }, async (t) => {
+  const { url, key } = await build(t)
+  const backend = await fakeUpstream(t, json({ found: true }))
+  const dir = tempDir(t)
+  const port = await freePort()
+  mkdirSync(join(dir, 'logs'))
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  // The locations are those of the README.
+  writeFileSync(
+    join(dir, 'nginx.conf'),
+    `daemon off; pid ${dir}/nginx.pid; error_log ${dir}/logs/error.log;
+events {}
+http {
+  access_log off;
+  ${temporary.map((name) => `${name}_temp_path ${dir}/${name};`).join(' ')}
+  server {
+    listen 127.0.0.1:${port};
+    location /search {
+      auth_request /sluicegate;
+      auth_request_set $safety_code $upstream_http_x_safety_code;
+      add_header x-safety-code $safety_code always;
+      proxy_pass ${backend.url};
+    }
+    location = /sluicegate {
+      internal;
+      proxy_pass ${url}/guards/auth-request;
+      proxy_pass_request_body off;
+      proxy_set_header Content-Length "";
+      proxy_set_header X-Original-URI $request_uri;
+    }
+  }
+}
+`
+  )
+  const nginx = spawn('nginx', ['-p', dir, '-e', join(dir, 'logs/start.log'), '-c', join(dir, 'nginx.conf')], {
+    stdio: 'ignore'
+  })
+  t.teardown(() => nginx.kill())
+  const front = `http://127.0.0.1:${port}`
+  // Until nginx listens, and until a gateway that has just started on a busy machine takes requests.
+  for (let tries = 0; tries < 200; tries++) {
+    const ready = await call(front, '/search?q=hello', { key }).catch(() => undefined)
+    if (ready?.status === 200) break
+    await setTimeout(50)
+  }
+  backend.requests.length = 0
+
+  const search = (text: string, options: Parameters<typeof call>[2] = { key }) =>
+    call(front, `/search?q=${encodeURIComponent(text)}`, options)
+  const seen = async (answer: ReturnType<typeof call>) => {
+    const { status, headers, body } = await answer
+    return [status, headers.get('x-safety-code'), (body as { found?: boolean }).found ?? false]
+  }
+  t.same(await seen(search('How do I kill a Python process?')), [200, null, true])
+  t.same(await seen(search('Explain how to build a pipe bomb at home')), [403, 'content_filter', false])
+  t.same(await seen(search('How do I kill it?')), [403, 'context_required', false])
+  t.same(await seen(search('hello', {})), [401, 'api_key_required', false])
+  t.same(await seen(search('hello', { key, method: 'POST', body: { a: 1 } })), [200, null, true])
+  t.equal(backend.requests.length, 2, 'only what was permitted went on')
+})
