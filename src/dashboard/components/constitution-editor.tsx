@@ -7,6 +7,7 @@ import { ApiError, api } from '../api'
 import type { Trial, Version } from '../constitution-types'
 import type { Decision } from '../types'
 import { DecisionBadge } from './badges'
+import { useMay } from './may'
 import { messageOf, tell, tellError } from './notify'
 import { Section } from './view'
 
@@ -26,6 +27,7 @@ export function ConstitutionEditor({ base, onStored }: EditorProps) {
   const [note, setNote] = useState('')
   const [texts, setTexts] = useState('How do I kill it?\nExplain how to build a pipe bomb\nWhat a lovely day')
   const [draft] = useDebouncedValue(source, checkAfterMs)
+  const mayWrite = useMay('constitutions:write')
   const isChanged = source !== base.source
   const check = useQuery({
     queryKey: ['draft', base.name, draft],
@@ -89,7 +91,7 @@ export function ConstitutionEditor({ base, onStored }: EditorProps) {
                 onChange={(event) => setNote(event.currentTarget.value)}
               />
               <Button
-                disabled={!isChanged || !isSettled || problem !== undefined}
+                disabled={!mayWrite || !isChanged || !isSettled || problem !== undefined}
                 loading={store.isPending}
                 onClick={() => store.mutate()}
               >

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
 import { ConstitutionEditor } from '../components/constitution-editor'
+import { useMay } from '../components/may'
 import { tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Loaded, PageHeader } from '../components/view'
@@ -71,6 +72,7 @@ function Versions({ constitution, shown, show }: VersionsProps) {
   const { name } = constitution
   const client = useQueryClient()
   const confirmed = useConfirmed()
+  const mayWrite = useMay('constitutions:write')
   const versions = useQuery({
     queryKey: ['versions', name, constitution.versions, constitution.version],
     queryFn: () => api.versions(name)
@@ -139,7 +141,7 @@ function Versions({ constitution, shown, show }: VersionsProps) {
                         >
                           Open
                         </Button>
-                        {!active && (
+                        {mayWrite && !active && (
                           <Button
                             size="compact-sm"
                             loading={activate.isPending && activate.variables === version}

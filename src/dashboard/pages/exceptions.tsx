@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
+import { useMay } from '../components/may'
 import { messageOf, tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
@@ -25,6 +26,7 @@ export function Exceptions() {
   const list = useQuery({ queryKey: ['exceptions'], queryFn: api.exceptions, refetchInterval: 15_000 })
   const given = usePlace().query.get('evaluation') ?? ''
   const [reporting, setReporting] = useState(given !== '')
+  const mayDecide = useMay('constitutions:write')
   const [accepting, setAccepting] = useState<Exception>()
   const settle = {
     onError: tellError,
@@ -98,7 +100,7 @@ export function Exceptions() {
                         </Table.Td>
                         <Table.Td>
                           <Group gap="xs" justify="flex-end" wrap="nowrap">
-                            {one.state === 'proposed' && (
+                            {mayDecide && one.state === 'proposed' && (
                               <>
                                 <Button size="compact-sm" onClick={() => setAccepting(one)}>
                                   Accept
@@ -112,7 +114,7 @@ export function Exceptions() {
                                 </Button>
                               </>
                             )}
-                            {one.state === 'accepted' && (
+                            {mayDecide && one.state === 'accepted' && (
                               <Button size="compact-sm" variant="default" onClick={() => end.mutate(one.exception_id)}>
                                 End it
                               </Button>

@@ -3,6 +3,7 @@ import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text } fro
 import { IconAlertTriangle, IconShieldCheck } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
+import { useMay } from '../components/may'
 import { tellError } from '../components/notify'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section } from '../components/view'
@@ -107,7 +108,7 @@ function Deliveries() {
   const deliveries = useQuery({
     queryKey: ['deliveries'],
     queryFn: api.deliveries,
-    retry: false,
+    enabled: useMay('pdp:adjudicate'),
     refetchInterval: 15_000
   })
   const retry = useMutation({

@@ -5,6 +5,7 @@ import { IconChartBar, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
+import { useMay } from '../components/may'
 import { Empty, Figure, Loaded, PageHeader, Section } from '../components/view'
 import type { Usage as Report } from '../types'
 
@@ -53,7 +54,7 @@ export function Usage() {
 }
 
 function Days({ report }: { report: Report }) {
-  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, retry: false })
+  const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, enabled: useMay('*') })
   const nameOf = (id: string) => keys.data?.keys.find(({ key_id }) => key_id === id)?.name
   const { total, days } = report
   const byDay = new Map<string, { day: string; live: number; test: number }>()
