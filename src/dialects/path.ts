@@ -58,7 +58,7 @@ export function routerPath(template: string, { parameters }: Pick<Dialect, 'para
     .split(/(\{[a-z_]+\})/)
     .map((piece) => {
       const name = /^\{(.+)\}$/.exec(piece)?.[1]
-      return name === undefined ? piece.replaceAll(':', '::') : `:${name}(^${patternOf(parameters, name).source})`
+      return name === undefined ? piece.replaceAll(':', '::') : `:${name}(^${patternOf(parameters, name).source}$)`
     })
     .join('')
 }

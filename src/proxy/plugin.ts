@@ -69,9 +69,10 @@ async function handleChat(
 ): Promise<void> {
   const { id, started } = request.sluicegate
   const raw = request.raw.url ?? ''
-  // The router's patterns are the entry's own; what they gave is read once more by the one reader that both edges share.
-  const params = entry.read(raw.split('?', 1)[0]!)
-  if (params === undefined) throw new Fault('not_found')
+  // The path may lie under a host application's prefix: its parameters are taken as the router, whose patterns are the
+  // dialect's own, has read them.
+  const given = request.params as Readonly<Record<string, string>>
+  const params = Object.fromEntries(entry.parameters.map((name) => [name, given[name]!]))
   const outcome = await guard(
     proxy.deps,
     {

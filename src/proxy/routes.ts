@@ -17,6 +17,8 @@ export interface Route extends RouteSettings {
 export interface PathEntry {
   /** As it is configured, parameters in braces. */
   readonly path: string
+  /** The names of its parameters. */
+  readonly parameters: readonly string[]
   /** Reads a canonical path. */
   readonly read: (path: string) => PathParameters | undefined
   readonly dialect: Dialect
@@ -46,7 +48,14 @@ export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
     const entry = table.get(settings.path)
     if (entry === undefined) {
       const { path, bodyLimit } = settings
-      table.set(path, { path, read: compilePath(path, dialect), dialect, candidates: [route], bodyLimit })
+      table.set(path, {
+        path,
+        parameters: parametersOf(path),
+        read: compilePath(path, dialect),
+        dialect,
+        candidates: [route],
+        bodyLimit
+      })
     } else if (entry.dialect !== dialect) {
       throw new Error(`routes: ${settings.path} is bound to ${entry.dialect.id} and to ${dialect.id}`)
     } else {
@@ -55,7 +64,7 @@ export function compileRoutes(routes: readonly RouteSettings[]): RouteTable {
     }
   }
   const entries = [...table.values()]
-  const templated = entries.filter(({ path }) => parametersOf(path).length > 0)
+  const templated = entries.filter(({ parameters }) => parameters.length > 0)
   return {
     entries,
     find(path) {
