@@ -100,7 +100,8 @@ t.test('the same guard in front of an http-proxy server', async (t) => {
   t.equal((await (await gateway.post(chat('hi'))).json()).choices[0].finish_reason, 'content_filter')
   upstream.answer = sse(sseText(chunks('hel', 'lo')), { piece: 7 })
   t.equal(shown(await (await gateway.post(chat('hi', { stream: true }))).text()), 'hello')
-  upstream.answer = sse(sseText(chunks(...Array(20).fill('word '), 'forbid', 'me', 'tail')))
+  // What comes together is judged together.
+  upstream.answer = sse(sseText(chunks(...Array(20).fill('word '), 'forbid', 'me', 'tail')), { piece: 200, gapMs: 1 })
   const blocked = await (await gateway.post(chat('hi', { stream: true }))).text()
   t.match(shown(blocked), /^word word/)
   t.notMatch(blocked, /forbid|tail/)
