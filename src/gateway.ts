@@ -66,7 +66,7 @@ const maxPeers = 1000
 
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = given.demo ? await withDemo(given, platform) : given
-  const { clock, log, metrics, admission, keys, record, people, storage } = platform
+  const { clock, log, metrics, admission, keys, record, unjudged, people, storage } = platform
   const { reviews } = people
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
@@ -80,8 +80,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       exceptions,
       metrics,
       log,
-      onFailOpen: ({ accountId: account, keyId, requestId: subject, ...data }) =>
-        storage.audit.append({ at: clock.now(), kind: 'fail_open', account, keyId, subject, data })
+      unjudged
     },
     settings
   )
@@ -104,7 +103,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
     }
   }
-  const judge = createJudge({ evaluator, record, exceptions })
+  const judge = createJudge({ evaluator, record, unjudged, exceptions })
   const ready = () =>
     storage.ping().then(
       () => true,

@@ -21,6 +21,7 @@ import { createHistory, type History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecorder, type Recorder } from './observe/record.js'
+import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
 import { openPeople, type People } from './people.js'
 import { openPolicies } from './policies.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
@@ -60,6 +61,7 @@ export interface Platform {
   readonly people: People
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
+  readonly unjudged: UnjudgedRecorder
   readonly constitutions: ConstitutionService
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
@@ -197,6 +199,7 @@ function build(
     keys,
     people,
     record,
+    unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
     constitutions,
     tryOut: policies.tryOut,
     enforcement,

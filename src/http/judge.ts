@@ -4,6 +4,7 @@ import type { ChatContent, JsonObject } from '../chat.js'
 import { Fault } from '../errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Recorder, Surface } from '../observe/record.js'
+import type { UnjudgedRecorder } from '../observe/unjudged.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
 import type { Exceptions } from '../policy/exceptions.js'
@@ -35,11 +36,25 @@ export interface Judge {
 export interface JudgeDeps {
   evaluator: Pick<PolicyEvaluator, 'evaluate' | 'assess'>
   record: Recorder
+  /** Counts and audits each call that got no verdict. */
+  unjudged: UnjudgedRecorder
   /** What people have excepted for a caller. */
   exceptions(caller: Caller): Exceptions | undefined
 }
 
-export function createJudge({ evaluator, record, exceptions }: JudgeDeps): Judge {
+export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDeps): Judge {
+  async function available<T>(options: JudgeOptions, judge: () => T | Promise<T>): Promise<T> {
+    try {
+      return await judge()
+    } catch (error) {
+      const { response } = options
+      // Who has left asked for nothing any more: no judge was waited for on their behalf.
+      if (response === undefined || leaveOf(response).reason === undefined) {
+        void unjudged({ ...options, error, passed: false })
+      }
+      throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
+    }
+  }
   const circumstances = ({ session, response, caller }: JudgeOptions) => ({
     session,
     exceptions: exceptions(caller),
@@ -66,26 +81,18 @@ export function createJudge({ evaluator, record, exceptions }: JudgeDeps): Judge
   return {
     async text(text, options) {
       const input = inputOf(text, options)
-      const evaluation = await available(() => evaluator.evaluate(input, options.constitution))
+      const evaluation = await available(options, () => evaluator.evaluate(input, options.constitution))
       return withoutPointers(await recorded(evaluation, input, options))
     },
     async content({ parts, joined }, direction, options) {
       const input = { parts, joined, direction, context: options.context, ...circumstances(options) }
-      return recorded(await available(() => evaluator.evaluate(input, options.constitution)), input, options)
+      return recorded(await available(options, () => evaluator.evaluate(input, options.constitution)), input, options)
     },
     async assess(text, options) {
       const input = inputOf(text, options)
-      const found = await available(() => evaluator.assess(input, options.constitution))
+      const found = await available(options, () => evaluator.assess(input, options.constitution))
       return { ...found, evaluation: withoutPointers(await recorded(found.evaluation, input, options)) }
     }
-  }
-}
-
-async function available<T>(judge: () => T | Promise<T>): Promise<T> {
-  try {
-    return await judge()
-  } catch (cause) {
-    throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause })
   }
 }
 

@@ -141,6 +141,11 @@ export function createMetrics(gauges: Gauges) {
     judgeRequests: counter('judge_requests_total', 'Questions to a judge by what came of them.', ['judge', 'outcome']),
     judgeDuration: histogram('judge_duration_seconds', 'Time of one question to a judge.', ['judge'], judgeBuckets),
     keyDenials: counter('key_denials_total', 'Requests refused before evaluation, by reason.', ['reason']),
+    evaluatorFailures: counter(
+      'evaluator_failures_total',
+      'Calls for which no verdict could be had; all refused but those of fail_open_total.',
+      ['surface', 'cause']
+    ),
     failOpen: counter('fail_open_total', 'Requests forwarded without a verdict, as configured.', ['route', 'cause']),
     notEvaluated: counter('not_evaluated_total', 'Content that passed unjudged, as configured.', ['reason']),
     streamHeldBytes: new Gauge({

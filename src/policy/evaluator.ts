@@ -6,7 +6,7 @@ import type { Constitution } from './constitution.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
-import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
+import { decisions, type Evaluation, type EvaluationInput, type Evaluator, type HeldPolicy } from './evaluation.js'
 import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
@@ -170,9 +170,11 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   function checkVerdict(verdict: Verdict, total: number): void {
     const covered = verdict?.charsCovered
-    if (verdict?.charsTotal === total && covered === total && typeof verdict.decision === 'string') return
-    uncovered += Math.max(0, total - (Number.isFinite(covered) ? covered : 0))
-    throw new EvaluatorError('The text was not judged in full.')
+    if (verdict?.charsTotal !== total || covered !== total) {
+      uncovered += Math.max(0, total - (Number.isFinite(covered) ? covered : 0))
+      throw new EvaluatorError('The text was not judged in full.')
+    }
+    if (!isVerdict(verdict)) throw new EvaluatorError('The verdict is none.')
   }
 
   function toEvaluation(verdict: Verdict, label: string, started: number): Evaluation {
@@ -222,6 +224,20 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     close: () => pool.close()
   }
 }
+
+/** A verdict may come from another thread: what is not in the words of a verdict decides nothing. */
+function isVerdict({ decision, riskScore, ownRisk, scores, ...lists }: Verdict): boolean {
+  return (
+    decisions.includes(decision) &&
+    isShare(riskScore) &&
+    isShare(ownRisk) &&
+    typeof scores === 'object' &&
+    scores !== null &&
+    [lists.matchedRules, lists.missingContext, lists.categories, lists.detections, lists.rules].every(Array.isArray)
+  )
+}
+
+const isShare = (value: number) => value >= 0 && value <= 1
 
 const noJudges: Judges = {
   coverage: {},

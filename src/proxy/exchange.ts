@@ -7,6 +7,7 @@ import type { Caller } from '../identity/caller.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
 import type { Recorder } from '../observe/record.js'
+import type { UnjudgedRecorder } from '../observe/unjudged.js'
 import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
@@ -24,20 +25,8 @@ export interface Reviews {
   hold(subject: ReviewedRequest, reviewId: string, leave: Cancellation): Promise<Standing>
 }
 
-/** A pass without a verdict, as the route's `on_failure: open` allows. Facts only. */
-export interface FailOpenEvent {
-  route: string
-  cause: FailureCause
-  direction: 'request' | 'answer'
-  requestId: string
-  accountId: string
-  keyId: string
-}
-
 /** Bytes of an answer that is not streamed. */
 export const defaultAnswerLimit = 16 * 1024 * 1024
-
-export type FailureCause = 'timeout' | 'error'
 
 export interface ProxyDeps {
   evaluator: Evaluator
@@ -49,8 +38,8 @@ export interface ProxyDeps {
   exceptions(caller: Caller): Exceptions | undefined
   metrics: Metrics
   log: Log
-  /** Told of each pass without a verdict, besides the log and the counter: the audit. */
-  onFailOpen?: (event: FailOpenEvent) => void
+  /** Counts and audits each call that got no verdict. */
+  unjudged: UnjudgedRecorder
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }

@@ -111,6 +111,7 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
   const isOff = route.output === 'off'
   let held = 0
   let count = 0
+  let last = ''
   let ended = false
   let end: StreamEnd = 'client'
   if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
@@ -128,8 +129,10 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
         refuseCredential(answer, event)
         ended = stream.push(event) === 'end'
         held += event.data.length
-        // An end that is an event of its own is passed on too; a bare marker is what `end` writes.
-        if (!ended || stream.end() === '') frames += rawFrame(source.framing, event, ++count === 1)
+        const frame = rawFrame(source.framing, event, ++count === 1)
+        // The end is passed on once all is judged. A bare marker is what `end` writes.
+        if (!ended) frames += frame
+        else if (stream.end() === '') last = frame
         if (ended) break
       }
       if (frames !== '') yield frames
@@ -140,7 +143,7 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
     ended = true
     await observe()
     end = 'complete'
-    return stream.end()
+    return last + stream.end()
   } catch (error) {
     const reason = reasonOf(exchange, error)
     end = endOf(reason)

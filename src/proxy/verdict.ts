@@ -3,8 +3,9 @@ import type { ChatContent, ChatPart } from '../chat.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
+import type { Surface } from '../observe/record.js'
 import { type Decision, type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
-import type { Exchange, FailureCause } from './exchange.js'
+import type { Exchange } from './exchange.js'
 import type { MaybePromise } from './maybe.js'
 
 /**
@@ -19,18 +20,18 @@ export function evaluate(
 ): MaybePromise<Evaluation | undefined> {
   const { deps, policy, context, inbound } = exchange
   const began = deps.clock.monotonic()
+  const surface = direction === 'request' ? 'chat' : 'answer'
   const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
-  const fail = (error: unknown): undefined => {
+  const fail = (error: unknown): MaybePromise<undefined> => {
     exchange.evaluationMs += deps.clock.monotonic() - began
     // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
     if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
-    failOpen(exchange, direction, error)
-    return undefined
+    return passOrThrow(exchange, surface, error)
   }
   const settle = (evaluation: Evaluation): MaybePromise<Evaluation> => {
     exchange.evaluationMs += deps.clock.monotonic() - began
     const committed = deps.record({
-      surface: direction === 'request' ? 'chat' : 'answer',
+      surface,
       evaluation,
       caller: inbound.caller,
       route: exchange.route.id,
@@ -75,23 +76,13 @@ function markKey(part: ChatPart): ChatPart {
   return part.isKey ? { ...part, pointer: part.pointer + keyMark } : part
 }
 
-function failOpen(exchange: Exchange, direction: 'request' | 'answer', error: unknown): void {
-  const { deps, route, inbound } = exchange
-  if (route.onFailure === 'closed') {
-    throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
-  }
-  const name = (error as Error | undefined)?.name
-  const cause: FailureCause = name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'error'
-  deps.metrics.failOpen.inc({ route: route.id, cause })
-  deps.log.warn({ request_id: inbound.requestId, route: route.id, cause }, 'passed without a verdict')
-  deps.onFailOpen?.({
-    route: route.id,
-    cause,
-    direction,
-    requestId: inbound.requestId,
-    accountId: inbound.caller.accountId,
-    keyId: inbound.caller.keyId
-  })
+/** @throws Fault `evaluator_unavailable` unless the route says `on_failure: open` */
+function passOrThrow({ deps, route, inbound }: Exchange, surface: Surface, error: unknown): MaybePromise<undefined> {
+  const passed = route.onFailure === 'open'
+  const { requestId, caller } = inbound
+  const committed = deps.unjudged({ surface, route: route.id, requestId, caller, error, passed })
+  if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
+  return committed?.then(() => undefined)
 }
 
 /** What the route redacts, as replacements in the judged content. */

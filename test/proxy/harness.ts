@@ -5,9 +5,10 @@ import { systemClock } from '../../src/clock.js'
 import { Fault } from '../../src/errors.js'
 import { registerEdge } from '../../src/http/edge.js'
 import type { Caller } from '../../src/identity/caller.js'
-import { createLog } from '../../src/observe/log.js'
+import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
 import { createRecorder } from '../../src/observe/record.js'
+import { createUnjudgedRecorder, type Unjudged } from '../../src/observe/unjudged.js'
 import {
   type Category,
   categories,
@@ -19,7 +20,7 @@ import {
   type Scores,
   strictest
 } from '../../src/policy/evaluation.js'
-import type { FailOpenEvent, Reviews } from '../../src/proxy/exchange.js'
+import type { Reviews } from '../../src/proxy/exchange.js'
 import { registerProxy } from '../../src/proxy/plugin.js'
 import { createProxy } from '../../src/proxy/proxy.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
@@ -198,6 +199,11 @@ export function testRecorder(metrics: ReturnType<typeof testMetrics>) {
   return createRecorder({ metrics, audit, usage, clock: systemClock, fingerprints: () => [], settings })
 }
 
+export function testUnjudged(metrics: ReturnType<typeof testMetrics>, log: Log) {
+  const { audit } = createMemoryStorage()
+  return createUnjudgedRecorder({ metrics, audit, clock: systemClock, log, settings: { required: false } })
+}
+
 /** Knows one key, sent as a bearer token. */
 export const admission = {
   admit: ({ headers }: { headers: Record<string, unknown> }) => {
@@ -217,7 +223,7 @@ export interface Harness {
   evaluator: MarkerEvaluator
   reviews: FakeReviews
   metrics: ReturnType<typeof testMetrics>
-  failOpen: FailOpenEvent[]
+  unjudged: Unjudged[]
   /** Everything the gateway wrote to its log. */
   logLines: string[]
   post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Answered>
@@ -228,9 +234,10 @@ export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstre
   const reviews = new FakeReviews()
   const metrics = testMetrics()
   const record = testRecorder(metrics)
-  const failOpen: FailOpenEvent[] = []
+  const unjudged: Unjudged[] = []
   const logLines: string[] = []
   const log = createLog({ level: 'debug', destination: { write: (line) => void logLines.push(line) } })
+  const tell = testUnjudged(metrics, log)
   const proxy = createProxy(
     {
       evaluator,
@@ -240,12 +247,15 @@ export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstre
       exceptions: () => undefined,
       metrics,
       log,
-      onFailOpen: (event) => failOpen.push(event)
+      unjudged(event) {
+        unjudged.push(event)
+        return tell(event)
+      }
     },
     { routes, upstreams }
   )
   t.teardown(() => proxy.close())
-  return { proxy, evaluator, reviews, metrics, failOpen, logLines, log }
+  return { proxy, evaluator, reviews, metrics, unjudged, logLines, log }
 }
 
 export async function harness(
@@ -253,7 +263,7 @@ export async function harness(
   routes: readonly RouteSettings[],
   upstreams: Record<string, UpstreamSettings>
 ): Promise<Harness> {
-  const { proxy, evaluator, reviews, metrics, failOpen, logLines, log } = buildProxy(t, routes, upstreams)
+  const { proxy, evaluator, reviews, metrics, unjudged, logLines, log } = buildProxy(t, routes, upstreams)
   const app = Fastify({ exposeHeadRoutes: false, bodyLimit: 1024 * 1024 })
   registerEdge(app, {
     admission: admission as never,
@@ -272,7 +282,7 @@ export async function harness(
     evaluator,
     reviews,
     metrics,
-    failOpen,
+    unjudged,
     logLines,
     post: (body, headers = {}, path = '/v1/chat/completions') =>
       fetch(url + path, {

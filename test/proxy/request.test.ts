@@ -315,9 +315,11 @@ t.test('observe forwards and records; a failing evaluator does not forward', asy
   t.equal(upstream.requests.length, 1, 'nothing was forwarded without a verdict')
   t.equal((await gateway.post(chat('crashme'), {}, open)).status, 200)
   t.equal((await gateway.post(chat('lateme'), {}, open)).status, 200)
-  t.match(gateway.failOpen, [
-    { route: open, cause: 'error', direction: 'request' },
-    { route: open, cause: 'timeout', direction: 'request' }
+  t.match(gateway.unjudged, [
+    { route: route().id, surface: 'chat', passed: false },
+    { route: route().id, surface: 'chat', passed: false },
+    { route: open, surface: 'chat', passed: true },
+    { route: open, surface: 'chat', passed: true }
   ])
   t.match((await gateway.metrics.failOpen.get()).values, [
     { labels: { route: open, cause: 'error' }, value: 1 },

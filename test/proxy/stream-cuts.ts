@@ -12,7 +12,7 @@ import type { Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/routes.js'
 import { judgeStream } from '../../src/proxy/stream.js'
 import type { RouteSettings } from '../../src/settings.js'
-import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder } from './harness.js'
+import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder, testUnjudged } from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
 
@@ -27,6 +27,7 @@ export function evaluatorFor(entry: PolicyEntry): PolicyEvaluator {
 const metrics = testMetrics()
 const record = testRecorder(metrics)
 const log = createLog({ level: 'silent', destination: { write() {} } })
+const unjudged = testUnjudged(metrics, log)
 
 /** @returns everything that a client is sent */
 export async function relayed(
@@ -41,7 +42,7 @@ export async function relayed(
   const reviews = new FakeReviews()
   const cancel = new Cancel()
   const exchange: Exchange = {
-    deps: { evaluator, reviews, clock: systemClock, record, exceptions: () => undefined, metrics, log },
+    deps: { evaluator, reviews, clock: systemClock, record, unjudged, exceptions: () => undefined, metrics, log },
     inbound: {
       entry,
       headers: {},

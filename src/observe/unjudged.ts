@@ -1,0 +1,58 @@
+/** What becomes of a call that got no verdict, whichever edge it came in by: counted, logged, audited. */
+import type { Clock } from '../clock.js'
+import type { Caller } from '../identity/caller.js'
+import type { AuditStore } from '../storage/audit-store.js'
+import { describeError, type Log } from './log.js'
+import type { Metrics } from './metrics.js'
+import type { Surface } from './record.js'
+
+export type FailureCause = 'timeout' | 'error'
+
+export interface Unjudged {
+  surface: Surface
+  /** Id of the route, or the path of the endpoint. */
+  route: string
+  requestId: string
+  caller: Pick<Caller, 'accountId' | 'keyId'>
+  error: unknown
+  /** True where the route's `on_failure: open` lets it pass all the same. */
+  passed: boolean
+}
+
+/** @returns a promise only where a pass must wait for the commit of its row; it is rejected where that failed */
+export type UnjudgedRecorder = (unjudged: Unjudged) => Promise<void> | undefined
+
+export interface UnjudgedDeps {
+  metrics: Pick<Metrics, 'evaluatorFailures' | 'failOpen'>
+  audit: Pick<AuditStore, 'append' | 'commit'>
+  clock: Clock
+  log: Log
+  /** Read at each use. */
+  settings: { readonly required: boolean }
+}
+
+export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }: UnjudgedDeps): UnjudgedRecorder {
+  return ({ surface, route, requestId, caller, error, passed }) => {
+    const cause = causeOf(error)
+    metrics.evaluatorFailures.inc({ surface, cause })
+    if (passed) {
+      metrics.failOpen.inc({ route, cause })
+      log.warn({ request_id: requestId, route, cause, err: describeError(error) }, 'passed without a verdict')
+    }
+    const { accountId: account, keyId } = caller
+    const data = { surface, route, cause }
+    const kind = passed ? 'fail_open' : 'fail_closed'
+    const row = { at: clock.now(), kind, account, keyId, subject: requestId, data }
+    if (passed && settings.required) return audit.commit(row)
+    audit.append(row)
+    return undefined
+  }
+}
+
+/** The evaluator wraps what it met: a deadline is one at whatever depth it stands. */
+function causeOf(error: unknown): FailureCause {
+  for (let each = error; each instanceof Error; each = each.cause) {
+    if (each.name === 'TimeoutError' || each.name === 'AbortError') return 'timeout'
+  }
+  return 'error'
+}

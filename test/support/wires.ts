@@ -1,0 +1,211 @@
+/**
+ * Every chat API that the gateway speaks, as bytes: how it is asked, how its backend answers a text, whole and streamed,
+ * and where its clients read the code of an error and the end of a stream.
+ */
+import { completion } from './upstream.js'
+
+type Shape = Record<string, unknown>
+
+export interface Wire {
+  name: string
+  /** A published path of the dialect. */
+  path(stream: boolean): string
+  ask(text: string, stream: boolean): Shape
+  whole(text: string): Shape
+  /** The bytes of a streamed answer, the end marker last. */
+  frames(pieces: readonly string[]): string[]
+  type: string
+  /** The code in an error of this API, which its clients read. */
+  codeOf(error: Shape): unknown
+  /** Whether these bytes hold the marker with which a complete stream of this API ends, where it has one. */
+  isComplete(streamed: string): boolean
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: reads what the wire gave
+type Any = any
+const data = (event: Shape) => `data: ${JSON.stringify(event)}\n\n`
+const named = (event: Shape) => `event: ${event['type']}\n${data(event)}`
+const line = (event: Shape) => `${JSON.stringify(event)}\n`
+const openaiCode = ({ error }: Any) => error.code
+const codeBefore = (message: string) => message.split(':', 1)[0]
+const said = (text: string) => [{ role: 'user', content: text }]
+
+const chunk = (choice: Shape) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1_700_000_000,
+  model: 'm',
+  choices: [{ index: 0, ...choice }]
+})
+
+const openaiChat: Wire = {
+  name: 'openai-chat',
+  path: () => '/v1/chat/completions',
+  ask: (text, stream) => ({ model: 'm', stream, messages: said(text) }),
+  whole: (text) => completion(text),
+  frames: (pieces) => [
+    ...pieces.map((content) => data(chunk({ delta: { content }, finish_reason: null }))),
+    data(chunk({ delta: {}, finish_reason: 'stop' })),
+    'data: [DONE]\n\n'
+  ],
+  type: 'text/event-stream',
+  codeOf: openaiCode,
+  isComplete: (streamed) => streamed.includes('data: [DONE]')
+}
+
+const completions: Wire = {
+  ...openaiChat,
+  name: 'openai-completions',
+  path: () => '/v1/completions',
+  ask: (text, stream) => ({ model: 'm', stream, prompt: text }),
+  whole: (text) => ({
+    ...completion(''),
+    object: 'text_completion',
+    choices: [{ index: 0, text, finish_reason: 'stop' }]
+  }),
+  frames: (pieces) => [
+    ...pieces.map((text) => data({ ...chunk({ text, finish_reason: null }), object: 'text_completion' })),
+    data({ ...chunk({ text: '', finish_reason: 'stop' }), object: 'text_completion' }),
+    'data: [DONE]\n\n'
+  ]
+}
+
+const outputText = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+const response = (text: string, status = 'completed') => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_700_000_000,
+  model: 'm',
+  status,
+  output:
+    status === 'completed'
+      ? [{ id: 'msg_1', type: 'message', status, role: 'assistant', content: [outputText(text)] }]
+      : []
+})
+
+const responses: Wire = {
+  ...openaiChat,
+  name: 'openai-responses',
+  path: () => '/v1/responses',
+  ask: (text, stream) => ({ model: 'm', stream, input: text }),
+  whole: (text) => response(text),
+  frames(pieces) {
+    const text = pieces.join('')
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+    const item = { id: 'msg_1', type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+    const done = { ...item, status: 'completed', content: [outputText(text)] }
+    return [
+      { type: 'response.created', response: response('', 'in_progress') },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.content_part.added', ...place, part: outputText('') },
+      ...pieces.map((delta) => ({ type: 'response.output_text.delta', ...place, delta })),
+      { type: 'response.output_text.done', ...place, text },
+      { type: 'response.content_part.done', ...place, part: outputText(text) },
+      { type: 'response.output_item.done', output_index: 0, item: done },
+      { type: 'response.completed', response: response(text) }
+    ].map((event, sequence_number) => named({ ...event, sequence_number }))
+  },
+  isComplete: (streamed) => /response\.(?:completed|incomplete)/.test(streamed)
+}
+
+const azure: Wire = {
+  ...openaiChat,
+  name: 'azure-openai',
+  path: () => '/openai/deployments/m/chat/completions?api-version=2024-10-21'
+}
+
+const usage = { input_tokens: 3, output_tokens: 2 }
+const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude' }
+
+const anthropic: Wire = {
+  name: 'anthropic',
+  path: () => '/v1/messages',
+  ask: (text, stream) => ({ model: 'claude', max_tokens: 9, stream, messages: said(text) }),
+  whole: (text) => ({
+    ...message,
+    content: [{ type: 'text', text }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage
+  }),
+  frames: (pieces) =>
+    [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null, stop_sequence: null, usage } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...pieces.map((text) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' }
+    ].map(named),
+  type: 'text/event-stream',
+  codeOf: ({ error }: Any) => codeBefore(error.message),
+  isComplete: (streamed) => streamed.includes('message_stop')
+}
+
+const candidate = (text: string, more: Shape = {}) => ({
+  candidates: [{ content: { parts: [{ text }], role: 'model' }, index: 0, ...more }],
+  modelVersion: 'gemini',
+  responseId: 'r1'
+})
+const candidates = (pieces: readonly string[]) =>
+  pieces.map((piece, i) => candidate(piece, i === pieces.length - 1 ? { finishReason: 'STOP' } : {}))
+
+const gemini: Wire = {
+  name: 'gemini, events',
+  path: (stream) => `/v1beta/models/gemini:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  ask: (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] }),
+  whole: (text) => candidate(text, { finishReason: 'STOP' }),
+  frames: (pieces) => candidates(pieces).map((each) => `data: ${JSON.stringify(each)}\r\n\r\n`),
+  type: 'text/event-stream',
+  codeOf: (error: Any) => (Array.isArray(error) ? error[0] : error).error.details[0].reason,
+  // The end of the connection is the only one.
+  isComplete: () => false
+}
+
+const geminiArray: Wire = {
+  ...gemini,
+  name: 'gemini, array',
+  path: (stream) => `/v1beta/models/gemini:${stream ? 'streamGenerateContent' : 'generateContent'}`,
+  frames: (pieces) => [
+    ...candidates(pieces).map((each, i) => `${i === 0 ? '[' : ',\r\n'}${JSON.stringify(each)}`),
+    ']'
+  ],
+  type: 'application/json',
+  isComplete: (streamed) => streamed.trimEnd().endsWith(']')
+}
+
+const ollama = (operation: 'chat' | 'generate'): Wire => {
+  const answer = (text: string, done: boolean) => ({
+    model: 'm',
+    created_at: '2025-10-01T00:00:00Z',
+    ...(operation === 'chat' ? { message: { role: 'assistant', content: text } } : { response: text }),
+    done,
+    ...(done && { done_reason: 'stop' })
+  })
+  return {
+    name: `ollama, ${operation}`,
+    path: () => `/api/${operation}`,
+    ask: (text, stream) => ({
+      model: 'm',
+      stream,
+      ...(operation === 'chat' ? { messages: said(text) } : { prompt: text })
+    }),
+    whole: (text) => answer(text, true),
+    frames: (pieces) => [...pieces.map((piece) => line(answer(piece, false))), line(answer('', true))],
+    type: 'application/x-ndjson',
+    codeOf: ({ error }: Any) => codeBefore(error),
+    isComplete: (streamed) => streamed.includes('"done":true')
+  }
+}
+
+export const wires: readonly Wire[] = [
+  openaiChat,
+  completions,
+  responses,
+  azure,
+  anthropic,
+  gemini,
+  geminiArray,
+  ollama('chat'),
+  ollama('generate')
+]
