@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Fault } from '../src/errors.js'
+import { canonicalJson } from '../src/json/canonical.js'
 import { decodeUtf8, type JsonLimits, parseJson } from '../src/json/parse.js'
 
 function refusal(read: () => unknown): string {
@@ -307,5 +308,31 @@ t.test('what the native reader refuses is refused, and what is accepted has its 
       else t.match(outcome(text), /duplicate_key|unrepresentable_number/, named(text))
     }),
     { numRuns: 2000 }
+  )
+})
+
+t.test('canonical: one text per value, whatever order its members came in', async (t) => {
+  const shuffled = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(shuffled)
+    return Object.fromEntries(
+      Object.entries(value)
+        .toReversed()
+        .map(([key, inner]) => [key, shuffled(inner)])
+    )
+  }
+  for (const [value, text] of [
+    [{ b: 1, a: { d: [], c: {} } }, '{"a":{"c":{},"d":[]},"b":1}'],
+    // Code units, not numbers: an engine gives keys like these in the order of their numbers.
+    [{ 10: 1, 9: 2, a: 3 }, '{"10":1,"9":2,"a":3}'],
+    [[{ é: 1, z: 2 }, 'ü\n'], '[{"z":2,"é":1},"ü\\n"]']
+  ] as const) {
+    t.equal(canonicalJson(value as never), text)
+  }
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = canonicalJson(value as never)
+      return text === canonicalJson(shuffled(value) as never) && canonicalJson(JSON.parse(text)) === text
+    })
   )
 })

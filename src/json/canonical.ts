@@ -5,10 +5,26 @@ import type { Json } from '../chat.js'
  * the same are the same request to a review, whatever order a client's JSON library writes. Depth is bounded by the reader.
  */
 export function canonicalJson(value: Json): string {
+  // The engine's own writer is many times faster, and writes the same where every object is in order already.
+  return isOrdered(value) ? JSON.stringify(value) : inOrder(value)
+}
+
+function inOrder(value: Json): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(inOrder).join(',')}]`
   const members = Object.keys(value)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key]!)}`)
+    .map((key) => `${JSON.stringify(key)}:${inOrder(value[key]!)}`)
   return `{${members.join(',')}}`
+}
+
+function isOrdered(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isOrdered)
+  let before: string | undefined
+  for (const key in value) {
+    if ((before !== undefined && key < before) || !isOrdered(value[key]!)) return false
+    before = key
+  }
+  return true
 }

@@ -33,23 +33,33 @@ export interface ChainHead {
 /** What stands before the first row of a chain. */
 export const genesis = '0'.repeat(64)
 
-export type Link = Omit<ChainedRow, 'seq' | 'hash'>
+/** A row in its place, before the store gives it its number. */
+export interface Link extends Omit<ChainedRow, 'seq'> {
+  /** The canonical JSON of `data`: what is hashed, and stored. */
+  json: string
+}
 
-export function chainHash(previous: string, { at, kind, account, keyId, subject, data, node, position }: Link): string {
-  const row = { at, kind, account, key_id: keyId, subject, data: data as Json, node, position }
-  return hash('sha256', `${previous}\n${canonicalJson(row as Json)}`, 'hex')
+function chainHash(previous: string, row: Omit<Link, 'hash' | 'data'>): string {
+  const { account, at, json, keyId, kind, node, position, subject } = row
+  // Canonical JSON, the members in order; `data` is written already.
+  const before = JSON.stringify({ account, at })
+  const after = JSON.stringify({ key_id: keyId, kind, node, position, subject })
+  return hash('sha256', `${previous}\n${before.slice(0, -1)},"data":${json},${after.slice(1)}`, 'hex')
 }
 
 /** Gives rows their places after a head, in order. @returns them, and the head that they make */
 export function chain(
   rows: readonly AuditRow[],
   head: Pick<ChainHead, 'node' | 'position' | 'hash'>
-): { links: Omit<ChainedRow, 'seq'>[]; position: number; hash: string } {
+): { links: Link[]; position: number; hash: string } {
+  const { node } = head
   let { position, hash: previous } = head
-  const links = rows.map((row) => {
-    const link = { ...row, data: defined(row.data), node: head.node, position: ++position }
-    previous = chainHash(previous, link)
-    return { ...link, hash: previous }
+  const links = rows.map(({ at, kind, account, keyId, subject, data: given }) => {
+    const data = defined(given)
+    const json = canonicalJson(data as Json)
+    position++
+    previous = chainHash(previous, { at, kind, account, keyId, subject, json, node, position })
+    return { at, kind, account, keyId, subject, data, json, node, position, hash: previous }
   })
   return { links, position, hash: previous }
 }
@@ -87,7 +97,8 @@ export class ChainCheck {
     const expected = this.#position + 1
     if (row.position !== expected)
       this.#fault(Math.min(row.position, expected), row.position > expected ? 'missing' : 'surplus')
-    else if (chainHash(this.#hash, row) !== row.hash) this.#fault(row.position, 'altered')
+    else if (chainHash(this.#hash, { ...row, json: canonicalJson(row.data as Json) }) !== row.hash)
+      this.#fault(row.position, 'altered')
     // Goes on from what the row says of itself, so that one fault is told once.
     this.#position = row.position
     this.#hash = row.hash

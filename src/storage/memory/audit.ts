@@ -25,7 +25,7 @@ export function createMemoryAudit(
     ({ rows: added, usage }) =>
       call(() => {
         const { links, position, hash } = chain(structuredClone(added), head)
-        for (const link of links) rows.push({ ...link, seq: ++seq })
+        for (const { json: _, ...link } of links) rows.push({ ...link, seq: ++seq })
         head = { ...head, position, hash }
         if (rows.length > maxRows) remove(rows.length - maxRows)
         for (const row of usage) {

@@ -1,6 +1,6 @@
 /** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
-import { sql } from 'kysely'
-import { chain, genesis } from '../audit-chain.js'
+import { CompiledQuery, sql } from 'kysely'
+import { chain, genesis, type Link } from '../audit-chain.js'
 import type { AuditFilter, AuditStore } from '../audit-store.js'
 import { storageCall } from '../failure.js'
 import { createJournal, type Journal } from '../journal.js'
@@ -35,6 +35,16 @@ export function createSqlAudit(
     return db.selectFrom('audit_heads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
   }
 
+  /** By number of rows: to write such a text costs more than to run it. */
+  const inserts: string[] = []
+
+  async function insert(db: Database, links: readonly Link[]): Promise<void> {
+    const rows = links.map(fromAudit)
+    inserts[rows.length] ??= db.insertInto('audit').values(rows).compile().sql
+    // The parameters are the values row by row: every row names its columns in the same order.
+    await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
+  }
+
   // In turn: numbers are given before the commit, and who reads on after a number must not miss a lower one. And a chain
   // grows at one end, also where the command line writes beside a server of the same name.
   const journal = createJournal(
@@ -42,12 +52,7 @@ export function createSqlAudit(
       write(async (db) => {
         if (rows.length > 0) {
           const { links, position, hash } = chain(rows, await headOf(db, node))
-          for (let i = 0; i < links.length; i += rowsPerInsert) {
-            await db
-              .insertInto('audit')
-              .values(links.slice(i, i + rowsPerInsert).map(fromAudit))
-              .execute()
-          }
+          for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
           await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
         }
         for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))

@@ -1,4 +1,5 @@
 import type { Generated, Insertable, Selectable } from 'kysely'
+import type { Link } from '../../audit-chain.js'
 import type { ChainedRow, ChainHead } from '../../audit-store.js'
 
 export interface AuditTable {
@@ -23,9 +24,18 @@ export interface AuditHeadsTable {
   removed_hash: string
 }
 
-export function fromAudit(row: Omit<ChainedRow, 'seq'>): Insertable<AuditTable> {
-  const { keyId, data, ...same } = row
-  return { ...same, key_id: keyId, data: JSON.stringify(data) }
+export function fromAudit({
+  at,
+  kind,
+  account,
+  keyId,
+  subject,
+  json,
+  node,
+  position,
+  hash
+}: Link): Insertable<AuditTable> {
+  return { node, position, at, kind, account, key_id: keyId, subject, data: json, hash }
 }
 
 export function toAudit(row: Selectable<AuditTable>): ChainedRow {
