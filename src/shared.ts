@@ -4,7 +4,6 @@ import type { Log } from './observe/log.js'
 import type { Seal } from './review/seal.js'
 import type { Settings } from './settings.js'
 import { createLocalState } from './storage/memory/shared-state.js'
-import { openRedisState } from './storage/redis/shared-state.js'
 import type { SharedState } from './storage/shared-state.js'
 
 export async function openSharedState(
@@ -16,6 +15,8 @@ export async function openSharedState(
       log.warn({}, 'without Redis each node counts limits and sessions by itself (SLUICEGATE_REDIS_URL)')
     return createLocalState(clock)
   }
+  // Loaded where it is used only: the client is megabytes of memory that most installations never need.
+  const { openRedisState } = await import('./storage/redis/shared-state.js')
   return openRedisState({
     ...redis,
     clock,

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import type { Storage } from './contracts.js'
 import { type Copied, copyRows } from './copy.js'
 import { createMemoryStorage } from './memory/storage.js'
-import { connectPostgres, openPostgres } from './postgres/open.js'
 import type { AuditOptions } from './sql/audit.js'
 import { connectSqlite, openSqlite } from './sqlite/open.js'
 
@@ -16,6 +15,9 @@ export interface OpenOptions {
   log?: { error(details: object, message: string): void } | undefined
 }
 
+/** Loaded where it is used only: the client is memory that the embedded store does not need. */
+const postgres = () => import('./postgres/open.js')
+
 /** @throws an Error in words that an operator can act on */
 export async function openStorage({ url, node = 'local', log }: OpenOptions): Promise<Storage> {
   const auditing: AuditOptions = {
@@ -23,13 +25,15 @@ export async function openStorage({ url, node = 'local', log }: OpenOptions): Pr
     onFailure: (error) => log?.error({ err: error }, 'audit and usage wait: the storage does not take them')
   }
   if (url === 'memory:') return createMemoryStorage(node)
-  if (isPostgres(url)) return openPostgres(url, auditing)
+  if (isPostgres(url)) return (await postgres()).openPostgres(url, auditing)
   return openSqlite(sqlitePath(url), auditing)
 }
 
 /** Makes the tables, or brings them to the newest form. @returns the names of what was done */
 export async function migrateStorage(url: string): Promise<string[]> {
-  const { db, migrations } = isPostgres(url) ? await connectPostgres(url) : await connectSqlite(sqlitePath(url))
+  const { db, migrations } = isPostgres(url)
+    ? await (await postgres()).connectPostgres(url)
+    : await connectSqlite(sqlitePath(url))
   await db.destroy()
   return migrations
 }
@@ -42,7 +46,7 @@ export async function copyStorage(from: string, to: string): Promise<Copied[]> {
   if (!existsSync(sqlitePath(from))) throw new Error(`there is no file ${sqlitePath(from)}`)
   const source = await connectSqlite(sqlitePath(from))
   try {
-    const target = await connectPostgres(to)
+    const target = await (await postgres()).connectPostgres(to)
     try {
       return await copyRows(source.db, target.db)
     } finally {

@@ -3,7 +3,7 @@
  * done by openid-client. What must come back with the browser is sealed into a cookie, so that nothing is kept here for
  * people who never come back.
  */
-import * as openid from 'openid-client'
+import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../clock.js'
 import { Fault } from '../errors.js'
 import { type OidcSettings, type UserRole, userRoles } from '../settings.js'
@@ -44,10 +44,11 @@ export const pendingMs = 10 * 60_000
 
 export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): Oidc {
   const { issuer, clientId, clientSecret, redirectUri } = settings
-  let discovered: Promise<openid.Configuration> | undefined
+  let discovered: Promise<Configuration> | undefined
 
-  /** Asked for once it is needed, so that a provider that is down keeps nobody from starting. */
-  async function configuration(): Promise<openid.Configuration> {
+  /** The library and the provider, asked for once they are needed: a provider that is down keeps nobody from starting. */
+  async function provider() {
+    const openid = await import('openid-client')
     // Plain HTTP would let anyone on the way sign in as anyone.
     const options = isLoopbackUrl(issuer) ? { execute: [openid.allowInsecureRequests] } : {}
     discovered ??= openid
@@ -56,10 +57,10 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
         discovered = undefined
         throw new Fault('sign_in_unavailable', { cause: error })
       })
-    return discovered
+    return { openid, config: await discovered }
   }
 
-  function roleOf(claims: openid.IDToken): UserRole | undefined {
+  function roleOf(claims: IDToken): UserRole | undefined {
     const said = [claims[settings.roleClaim]].flat().filter((value) => typeof value === 'string')
     const fitting = userRoles.filter((role) => settings.roles[role]?.some((value) => said.includes(value)))
     return fitting.at(-1) ?? settings.defaultRole
@@ -67,7 +68,7 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
 
   return {
     async start(confirm) {
-      const config = await configuration()
+      const { openid, config } = await provider()
       const pending: Pending = {
         state: openid.randomState(),
         nonce: openid.randomNonce(),
@@ -90,7 +91,7 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
 
     async finish(query, cookie) {
       const pending = openPending(cookie)
-      const config = await configuration()
+      const { openid, config } = await provider()
       const claims = await openid
         .authorizationCodeGrant(config, new URL(`${redirectUri}${query}`), {
           expectedState: pending.state,
