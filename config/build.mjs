@@ -2,6 +2,7 @@
 // place, so that a program that is running from dist, or a second build started beside this one, never sees half a build.
 // With --if-stale nothing is done while dist is newer than every source file.
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import {
   chmodSync,
   cpSync,
@@ -18,6 +19,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { parse } from 'yaml'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -57,6 +59,14 @@ function step(program, ...args) {
 
 step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
 chmodSync(join(out, 'cli.js'), 0o755)
+
+// What the shipped constitutions hold, by the SHA-256 of their text: see src/policy/shipped.ts.
+const constitutions = join(root, 'config/constitutions')
+const texts = readdirSync(constitutions)
+  .filter((name) => name.endsWith('.yaml'))
+  .map((name) => readFileSync(join(constitutions, name), 'utf8'))
+const built = texts.map((text) => [hash('sha256', text, 'hex'), parse(text)])
+writeFileSync(join(out, 'policy/shipped.json'), JSON.stringify(Object.fromEntries(built)))
 
 const page = join(out, 'dashboard')
 if (isFresh('dashboard/index.html', dashboardSources)) {

@@ -144,9 +144,9 @@ function build(
   const policies = openPolicies({ storage, notices, clock, log })
   const { enforcement, constitutions } = policies
   notices.listen((notice) => {
-    if (notice.kind === 'key') verifier.invalidate(notice.prefix)
-    else policies.refresh()
+    if (notice.kind === 'key') return verifier.invalidate(notice.prefix)
     if (notice.kind === 'unknown') verifier.invalidateAll()
+    return policies.heard(notice)
   })
   const metrics = createMetrics({
     reviews: () => people.reviews.backlog(),

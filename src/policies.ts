@@ -9,17 +9,19 @@ import { firstAccount } from './identity/key-service.js'
 import { describeError, type Log } from './observe/log.js'
 import { createDryRunner } from './policy/dry-run-pool.js'
 import type { Storage } from './storage/contracts.js'
-import type { Notices } from './storage/shared-state.js'
+import type { Notice, Notices } from './storage/shared-state.js'
 
 /** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
 const refreshEveryMs = 1_000
+/** How long an activation waits for other nodes to have read the version: longer than one that ended or froze is counted. */
+const preparedMs = 20_000
 
 export interface Policies {
   readonly enforcement: Enforcement
   readonly constitutions: ConstitutionService
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
-  /** Puts in force what other nodes activated; a failure is logged, and tried again soon. */
-  refresh(): void
+  /** Does what word of another node asks for; a failure is logged, and tried again soon. Resolves when it is done. */
+  heard(notice: Notice): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,6 +41,7 @@ export function openPolicies({
     account: firstAccount,
     clock,
     isShipped,
+    read: (version) => log.info(version, 'a version of a constitution was read'),
     followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
     adopted({ name, from, to }) {
       log.info({ name, from, to }, 'the file of a constitution was put in force')
@@ -60,22 +63,27 @@ export function openPolicies({
     clock,
     enforcement,
     origin: 'api',
-    activated: () => notices.publish({ kind: 'constitution' })
+    changed: () => notices.publish({ kind: 'constitution' }),
+    prepareOthers: (name, version) => notices.publishAndWait({ kind: 'prepare', name, version }, preparedMs)
   })
   const runner = createDryRunner()
   const refresh = () =>
-    void enforcement
+    enforcement
       .refresh()
       .catch((error) =>
         log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
       )
-  const refreshing = setInterval(refresh, refreshEveryMs)
+  const refreshing = setInterval(() => void refresh(), refreshEveryMs)
   refreshing.unref()
   return {
     enforcement,
     constitutions,
     tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
-    refresh,
+    async heard(notice) {
+      if (notice.kind !== 'prepare') return refresh()
+      // Whoever activates it is told what is wrong with it.
+      await enforcement.prepare(notice.name, notice.version).catch(() => undefined)
+    },
     async close() {
       clearInterval(refreshing)
       await runner.close()

@@ -6,7 +6,6 @@
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
 import type { Actor } from '../identity/caller.js'
-import { readConstitution } from '../policy/read.js'
 import type { ConstitutionOrigin, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
 import type { AuditStore } from '../storage/contracts.js'
 import { digestOf } from './digest.js'
@@ -30,8 +29,10 @@ export interface ConstitutionServiceDeps {
   enforcement: Enforcement
   /** Recorded with what is stored and activated through this service. */
   origin: ConstitutionOrigin
-  /** Tells whoever else judges by this storage that something else is in force. */
-  activated?(): Promise<void>
+  /** Tells whoever else judges by this storage that a version was stored, or is in force. */
+  changed?(): Promise<void>
+  /** Resolves when whoever else judges by this storage has read a version, or should have. */
+  prepareOthers?(name: string, version: number): Promise<void>
 }
 
 /** With the active version's own record and text, where one is active. */
@@ -113,7 +114,7 @@ export class ConstitutionService {
    * Stores a new version and leaves in force what is. The same text as the latest version is that version again.
    * @throws Fault `validation_error` with every problem of the text
    */
-  put(
+  async put(
     actor: Actor,
     name: string,
     { source: given, note }: { source: string; note?: string | undefined }
@@ -124,29 +125,22 @@ export class ConstitutionService {
     // What no UTF-8 can hold would come back from the store as another text.
     const source = Buffer.from(given).toString()
     const digest = digestOf(source)
+    const states = await store.states(account)
+    const state = states.find((one) => one.name === name)
+    if (state === undefined && states.length >= maxNames) {
+      throw invalid('', 'out_of_range', `There are ${maxNames} constitutions already; store a version of one of them.`)
+    }
+    const [latest] = await store.versions(account, name, { limit: 1 })
+    if (latest?.digest === digest) return { created: false, version: versionRecord(latest, state?.active ?? null) }
+    const policy = await enforcement.read(source, name).catch((error: unknown) => {
+      throw notFit(error, 'source')
+    })
     return enforcement.exclusive(async () => {
-      const states = await store.states(account)
-      const state = states.find((one) => one.name === name)
-      if (state === undefined && states.length >= maxNames) {
-        throw invalid(
-          '',
-          'out_of_range',
-          `There are ${maxNames} constitutions already; store a version of one of them.`
-        )
-      }
-      const [latest] = await store.versions(account, name, { limit: 1 })
-      if (latest?.digest === digest) return { created: false, version: versionRecord(latest, state?.active ?? null) }
-      const { version: declared } = await readConstitution(source, name, {
-        name,
-        coverage: enforcement.coverage
-      }).catch((error: unknown) => {
-        throw notFit(error, 'source')
-      })
       const at = clock.now()
       const { version, created } = await store.add({
         account,
         name,
-        declared,
+        declared: policy.constitution.version,
         digest,
         length: source.length,
         origin,
@@ -156,35 +150,40 @@ export class ConstitutionService {
         source
       })
       if (created) {
+        enforcement.keep(name, version.version, policy)
         const data = { name, version: version.version, digest, origin }
         audit.append({ at, kind: 'constitution.stored', account, keyId: actor.keyId ?? null, subject: name, data })
+        await this.#deps.changed?.()
       }
-      return { created, version: versionRecord(version, state?.active ?? null) }
+      const [{ active } = { active: null }] = await store.states(account, name)
+      return { created, version: versionRecord(version, active) }
     })
   }
 
   /**
-   * Puts a version in force: read and compiled in full, then committed, then in force for every call that begins later.
-   * A call under way ends with the version that it began with.
+   * Puts a version in force: read and compiled in full, here and on the other nodes, then committed, then in force for
+   * every call that begins later. A call under way ends with the version that it began with.
    * @throws Fault `not_found`, `active_changed`, or `validation_error` where the stored text is not fit to judge
    */
-  activate(
+  async activate(
     actor: Actor,
     name: string,
     { version, if_active: ifActive }: { version: number; if_active?: number | null | undefined }
   ): Promise<{ changed: boolean; previous: number | null; constitution: ConstitutionRecord }> {
     this.#requireOwner(actor)
     const { store, account, clock, enforcement, audit, origin } = this.#deps
+    const { active } = await this.#find(actor, name)
+    if (ifActive !== undefined && ifActive !== active) throw activeChanged(active)
+    if (active !== version || enforcement.versionOf(name) !== version) {
+      const prepared = enforcement.prepare(name, version).catch((error: unknown) => {
+        throw notFit(error, 'version')
+      })
+      await Promise.all([prepared, this.#deps.prepareOthers?.(name, version)])
+    }
     return enforcement.exclusive(async () => {
       const state = await this.#find(actor, name)
-      const { active } = state
-      if (ifActive !== undefined && ifActive !== active) throw activeChanged(active)
-      const isInForce = active === version && enforcement.versionOf(name) === version
-      const policy = isInForce
-        ? undefined
-        : await enforcement.load(name, version).catch((error: unknown) => {
-            throw notFit(error, 'version')
-          })
+      const isInForce = state.active === version && enforcement.versionOf(name) === version
+      const policy = isInForce ? undefined : await enforcement.prepare(name, version)
       const at = clock.now()
       const by = actor.keyId ?? null
       const outcome = await store.activate({ account, name, to: version, ifActive, at, by, origin })
@@ -202,7 +201,7 @@ export class ConstitutionService {
           origin
         }
         audit.append({ at, kind: 'constitution.activated', account, keyId: by, subject: name, data })
-        await this.#deps.activated?.()
+        await this.#deps.changed?.()
       }
       const constitution = await this.#record(await this.#find(actor, name))
       return { changed, previous: outcome.from, constitution }

@@ -6,6 +6,9 @@
  * A file and the store: a file that is new, or that has changed since it was last taken over, becomes a version and is put
  * in force; while it stays the same, what was activated last stays, over restarts too. A file that ships with the program
  * changes with an upgrade: found changed at a start, it leaves in force what someone activated.
+ *
+ * Several nodes: each reads a version when it is stored, or when a node is about to activate it, and changes over when the
+ * store says that it is in force.
  */
 import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -17,6 +20,7 @@ import type { PolicyEvaluator } from '../policy/evaluator.js'
 import type { Coverage } from '../policy/judges.js'
 import { ConstitutionError } from '../policy/problems.js'
 import type { ConstitutionFile, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
+import { type Ahead, createAhead } from './ahead.js'
 import { digestOf } from './digest.js'
 import { createQueue } from './queue.js'
 
@@ -37,6 +41,8 @@ export interface EnforcementDeps {
   adopted(change: Change): void
   /** Told of everything else that is put in force in this process. */
   followed(change: Change): void
+  /** Told of every stored version that was read, before it is in force. */
+  read?(version: { name: string; version: number; ms: number }): void
 }
 
 interface Standing {
@@ -47,6 +53,9 @@ interface Standing {
 export class Enforcement {
   readonly #deps: EnforcementDeps
   readonly #queue = createQueue()
+  readonly #ahead: Ahead
+  #refreshing: Promise<void> | undefined
+  #refreshAgain = false
   /** One entry a name, shared by every evaluator: an old gateway that still ends its streams included. */
   #standing = new Map<string, Standing>()
   readonly #evaluators = new Set<PolicyEvaluator>()
@@ -60,6 +69,12 @@ export class Enforcement {
   constructor(deps: EnforcementDeps, coverage: Coverage = {}) {
     this.#deps = deps
     this.#coverage = coverage
+    this.#ahead = createAhead(async (name, version) => {
+      const begun = performance.now()
+      const policy = await this.load(name, version)
+      deps.read?.({ name, version, ms: Math.round(performance.now() - begun) })
+      return policy
+    })
   }
 
   /** Reads, stores and activates one after another: of two activations at once, the later one stays. */
@@ -92,7 +107,8 @@ export class Enforcement {
       const revision = await store.revision()
       const before = new Map((await store.states(account)).map((state) => [state.name, state]))
       // What was read for other judges escalates to other judges.
-      const ready = isDeepStrictEqual(coverage, this.#coverage) ? this.#standing : new Map<string, Standing>()
+      const sameJudges = isDeepStrictEqual(coverage, this.#coverage)
+      const ready = sameJudges ? this.#standing : new Map<string, Standing>()
       const changed = await this.#changedFiles(files, before, coverage)
       const stays = ({ name, activatedOrigin }: ConstitutionState) =>
         changed.get(name)?.file.displaces !== true && (!changed.has(name) || activatedOrigin !== 'file')
@@ -112,6 +128,7 @@ export class Enforcement {
         const policy = adopted.some((one) => one.name === name && one.to === active) && changed.get(name)?.policy
         standing.set(name, policy ? standingOf(policy, active) : await this.#standingOf(name, active, ready, coverage))
       }
+      if (!sameJudges) this.#ahead.clear()
       this.#standing = standing
       this.#named = named
       this.#coverage = coverage
@@ -142,7 +159,10 @@ export class Enforcement {
     if (!isUsed(state, this.#named)) return
     const { name } = policy.constitution
     const standing = standingOf(policy, version)
-    const from = this.versionOf(name) ?? null
+    const before = this.#standing.get(name)
+    const from = before?.version ?? null
+    // The way back is the change that must not wait.
+    if (before !== undefined) this.#ahead.keep(name, before.version, before.entry.judge.policy)
     this.#standing.set(name, standing)
     for (const evaluator of this.#evaluators) evaluator.put(standing.entry)
     this.#deps.followed({ name, from, to: version })
@@ -161,20 +181,85 @@ export class Enforcement {
     return loadPolicy(row.source, label, { name, coverage })
   }
 
-  /** Puts in force what other processes activated on the same storage. Cheap where nothing changed. */
-  async refresh(): Promise<void> {
-    if (this.#evaluators.size === 0 || this.#queue.isBusy) return
+  /** Reads and compiles a text that is not stored yet, under a name. @throws ConstitutionError */
+  read(source: string, name: string): Promise<Policy> {
+    return this.#ahead.inTurn(() => loadPolicy(source, name, { name, coverage: this.#coverage }))
+  }
+
+  /**
+   * The policy of a stored version, which is at hand then for `put`. Not within `exclusive`, where others would wait for it.
+   * @throws as `load` does
+   */
+  prepare(name: string, version: number): Promise<Policy> {
+    const standing = this.#standing.get(name)
+    return standing?.version === version
+      ? Promise.resolve(standing.entry.judge.policy)
+      : this.#ahead.policy(name, version)
+  }
+
+  /** Has a version at hand that was read already. */
+  keep(name: string, version: number, policy: Policy): void {
+    this.#ahead.keep(name, version, policy)
+  }
+
+  /** Puts in force what other processes activated on the same storage, and reads what they stored. Cheap where nothing changed. */
+  refresh(): Promise<void> {
+    if (this.#refreshing !== undefined) {
+      // What is under way may have looked already.
+      this.#refreshAgain = true
+      return this.#refreshing
+    }
+    const run = async () => {
+      do {
+        this.#refreshAgain = false
+        await this.#refreshOnce()
+      } while (this.#refreshAgain)
+    }
+    this.#refreshing = run().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #refreshOnce(): Promise<void> {
+    if (this.#evaluators.size === 0) return
     const { store, account } = this.#deps
     const revision = await store.revision()
     if (revision === this.#revision) return
-    await this.exclusive(async () => {
-      for (const state of await store.states(account)) {
-        const { name, active } = state
-        if (active === null || active === this.versionOf(name) || !isUsed(state, this.#named)) continue
-        this.put(await this.load(name, active), active, state)
-      }
-      this.#revision = revision
-    })
+    let states = await store.states(account)
+    for (let isDone = false; !isDone; ) {
+      const behind = states.filter((state) => this.#isBehind(state))
+      const failures: unknown[] = []
+      const read = new Map<string, Policy>()
+      const prepare = ({ name, active }: ConstitutionState) =>
+        this.prepare(name, active!).then(
+          (policy) => void read.set(`${name}@${active}`, policy),
+          (error: unknown) => void failures.push(error)
+        )
+      await Promise.all(behind.map(prepare))
+      await this.exclusive(async () => {
+        // Others may have gone on meanwhile: what counts is what the store says now.
+        states = await store.states(account)
+        for (const state of states) {
+          const { name, active } = state
+          const policy = read.get(`${name}@${active}`)
+          if (policy !== undefined && this.#isBehind(state)) this.put(policy, active!, state)
+        }
+      })
+      // One that cannot be read keeps no other back.
+      if (failures.length > 0) throw failures[0]
+      isDone = !states.some((state) => this.#isBehind(state))
+    }
+    this.#revision = revision
+    for (const { name, active, latest } of states) {
+      if (latest === active || !this.#standing.has(name)) continue
+      // Whether it is fit for this node is told when somebody activates it.
+      this.prepare(name, latest).catch(() => undefined)
+    }
+  }
+
+  #isBehind(state: ConstitutionState): boolean {
+    return state.active !== null && state.active !== this.versionOf(state.name) && isUsed(state, this.#named)
   }
 
   async #changedFiles(

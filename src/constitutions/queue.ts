@@ -7,7 +7,6 @@ const mostWaiting = 16
 export interface Queue {
   /** @throws Fault `overloaded` where too much waits already */
   run<T>(work: () => Promise<T>): Promise<T>
-  readonly isBusy: boolean
 }
 
 export function createQueue(): Queue {
@@ -20,9 +19,6 @@ export function createQueue(): Queue {
       const done = last.then(work).finally(() => waiting--)
       last = done.catch(() => undefined)
       return done
-    },
-    get isBusy() {
-      return waiting > 0
     }
   }
 }

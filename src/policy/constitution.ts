@@ -12,6 +12,7 @@ import { addSchemaProblem, ConstitutionError, collectProblems, type Problems } f
 import { type Rule, readRules } from './rules.js'
 import { ConstitutionSource, ExtensionSource } from './schema.js'
 import { defaultSession, type SessionPolicy } from './session.js'
+import { builtFrom } from './shipped.js'
 
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
@@ -68,19 +69,25 @@ export function parseConstitution(
       { line: 1, column: 1, path: '', message: `is longer than ${maxLength} characters` }
     ])
   }
-  const lineCounter = new LineCounter()
-  const document = parseDocument(yamlText, { lineCounter, prettyErrors: false, uniqueKeys: true })
-  const problems = collectProblems(document, lineCounter)
-  const fail = () => new ConstitutionError(fileName, problems.list)
-
-  for (const error of [...document.errors, ...document.warnings]) {
-    const { line, col } = lineCounter.linePos(error.pos[0])
-    problems.list.push({ line, column: col, path: '', message: error.message })
+  const lines = new LineCounter()
+  const open = () => {
+    const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+    return { document, lines }
   }
-  if (problems.list.length > 0) throw fail()
-
-  const given: unknown = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
-  if (problems.list.length > 0) throw fail()
+  let given = builtFrom(yamlText)
+  const opened = given === undefined ? open() : undefined
+  const problems = collectProblems(() => opened ?? open())
+  const fail = () => new ConstitutionError(fileName, problems.list)
+  if (opened !== undefined) {
+    const { document } = opened
+    for (const error of [...document.errors, ...document.warnings]) {
+      const { line, col } = lines.linePos(error.pos[0])
+      problems.list.push({ line, column: col, path: '', message: error.message })
+    }
+    if (problems.list.length > 0) throw fail()
+    given = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
+    if (problems.list.length > 0) throw fail()
+  }
   const { source: checked, problems: found, base } = readSource(given, problems)
   if (problems.list.length > 0) throw fail()
   if (checked.bands.high - checked.bands.middle < minBand) {

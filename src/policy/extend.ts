@@ -2,15 +2,9 @@
  * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
  * stricter or laxer policy is a page and follows the base when that learns more.
  */
-import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import type { Path, Problems } from './problems.js'
-import type { bases, ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
-
-/** The YAML of a constitution that ships with the program. */
-export function readShipped(name: (typeof bases)[number]): string {
-  return readFileSync(new URL(`../../config/constitutions/${name}.yaml`, import.meta.url), 'utf8')
-}
+import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
+import { shippedSource } from './shipped.js'
 
 export interface Extended {
   source: ConstitutionSource
@@ -21,7 +15,7 @@ export interface Extended {
 }
 
 export function extend(extension: ExtensionSource, problems: Problems): Extended {
-  const base = parse(readShipped(extension.extends)) as ConstitutionSource
+  const base = shippedSource(extension.extends)
   const { extends: _, without = [], rules: own = [], ...rest } = extension
   const dropped = new Set(without)
   for (const [i, name] of without.entries()) {

@@ -42,11 +42,15 @@ export interface Problems {
   add(path: Path, message: string, detail?: ProblemDetail): void
 }
 
-export function collectProblems(document: Document, lines: LineCounter): Problems {
+/** @param open parses the text, for the places; called for the first problem */
+export function collectProblems(open: () => { document: Document; lines: LineCounter }): Problems {
   const list: Problem[] = []
+  let opened: ReturnType<typeof open> | undefined
   return {
     list,
     add(path, message, { atKey = false, accepted } = {}) {
+      opened ??= open()
+      const { document, lines } = opened
       const { line, col } = lines.linePos(offsetOf(document, path, atKey))
       const place = { line: Math.max(1, line), column: Math.max(1, col), path: showPath(path) }
       list.push({ ...place, message, ...(accepted === undefined ? {} : { accepted }) })

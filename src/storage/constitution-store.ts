@@ -106,7 +106,7 @@ export interface ConstitutionStore {
     name: string,
     page: { before?: number | undefined; limit: number }
   ): Promise<ConstitutionActivation[]>
-  /** Grows with every activation of any process on this storage: asked for again and again, it tells when to look. */
+  /** Grows with every version and every activation of any process on this storage: asked for again and again, it tells when to look. */
   revision(): Promise<number>
 }
 

@@ -9,16 +9,22 @@ import type { CounterStore } from './counter-store.js'
 export type Notice =
   /** A key, by its 8 characters. */
   | { readonly kind: 'key'; readonly prefix: string }
-  /** What constitution is in force. */
+  /** A constitution was stored, or another version is in force. */
   | { readonly kind: 'constitution' }
+  /** A version is about to be put in force. */
+  | { readonly kind: 'prepare'; readonly name: string; readonly version: number }
   /** Anything at all: some word was missed. */
   | { readonly kind: 'unknown' }
+
+export type Listener = (notice: Notice) => unknown
 
 export interface Notices {
   /** Resolves when every other node was told, or could not be told in time: those find out by asking the storage. */
   publish(notice: Notice): Promise<void>
-  /** What other nodes publish; perhaps also what this one does. */
-  listen(listener: (notice: Notice) => void): void
+  /** Resolves when every node that is known has done what it does about the notice, or after the most ms. Never rejects. */
+  publishAndWait(notice: Notice, mostMs: number): Promise<void>
+  /** What other nodes publish; perhaps also what this one does. A promise is what `publishAndWait` waits for. */
+  listen(listener: Listener): void
 }
 
 export interface SharedState {

@@ -56,7 +56,7 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
     const started = performance.now()
     return new Promise((resolve, reject) => {
       const channel = openChannel(worker, {
-        ...keeper.handlersFor((notice) => tellOthers(worker, notice)),
+        ...keeper.handlersFor((notice, as) => tellOthers(worker, notice, as)),
         page: page.page,
         serving() {
           serving.set(worker.id, channel)
@@ -73,9 +73,9 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
     })
   }
 
-  async function tellOthers(from: Worker, notice: Notice): Promise<void> {
+  async function tellOthers(from: Worker, notice: Notice, as: 'notice' | 'awaitedNotice'): Promise<void> {
     const others = [...serving].filter(([id]) => id !== from.id)
-    await Promise.all(others.map(([, channel]) => channel.ask('notice', notice).catch(() => {})))
+    await Promise.all(others.map(([, channel]) => channel.ask(as, notice).catch(() => {})))
   }
 
   async function replace(ended: object, livedMs: number): Promise<void> {

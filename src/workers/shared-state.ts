@@ -1,20 +1,17 @@
 /** What workers share where there is no Redis: the primary keeps it. */
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../clock.js'
 import { memorySessions, type SessionState } from '../policy/session.js'
 import type { Taken } from '../storage/counter-store.js'
 import { createMemoryCounters } from '../storage/memory/counters.js'
-import type { Notice, SharedState } from '../storage/shared-state.js'
+import type { Listener, Notice, SharedState } from '../storage/shared-state.js'
 import { createVersionedSessions, type KeptSession } from '../storage/versioned-sessions.js'
 import type { Channel, Handlers } from './channel.js'
 
 type TakeArguments = [counter: string, cost: number, limit: number, windowMs: number]
 
 /** The worker's side. @param listen takes what hears the primary's notices */
-export function createWorkerState(
-  primary: Channel,
-  listen: (listener: (notice: Notice) => void) => void,
-  clock: Clock
-): SharedState {
+export function createWorkerState(primary: Channel, listen: (listener: Listener) => void, clock: Clock): SharedState {
   const keeper = {
     get: (key: string) => primary.ask('session', key) as Promise<{ version: number; session: KeptSession | undefined }>,
     replace: (...change: [string, number, KeptSession]) => primary.ask('replace', change) as Promise<boolean>
@@ -27,6 +24,10 @@ export function createWorkerState(
     sessions: createVersionedSessions(keeper, clock),
     notices: {
       publish: async (notice) => void (await primary.ask('publish', notice)),
+      async publishAndWait(notice, mostMs) {
+        const late = setTimeout(mostMs, undefined, { ref: false })
+        await Promise.race([primary.ask('publishAndWait', notice).catch(() => {}), late])
+      },
       listen
     },
     status: () => ({ up: undefined, nodes: 1 }),
@@ -34,8 +35,11 @@ export function createWorkerState(
   }
 }
 
-/** The primary's side: what it does for one worker. @param tellOthers sends a notice to every other worker */
-export type Keeper = (tellOthers: (notice: Notice) => Promise<void>) => Handlers
+/**
+ * The primary's side: what it does for one worker.
+ * @param tellOthers sends a notice to every other worker, and resolves when they have heard it, or have done with it
+ */
+export type Keeper = (tellOthers: (notice: Notice, as: 'notice' | 'awaitedNotice') => Promise<void>) => Handlers
 
 export function createKeeper(clock: Clock): { handlersFor: Keeper; sessions(): number } {
   const counters = createMemoryCounters({ clock })
@@ -56,7 +60,8 @@ export function createKeeper(clock: Clock): { handlersFor: Keeper; sessions(): n
         sessions.update(key, () => session)
         return true
       },
-      publish: (notice: Notice) => tellOthers(notice)
+      publish: (notice: Notice) => tellOthers(notice, 'notice'),
+      publishAndWait: (notice: Notice) => tellOthers(notice, 'awaitedNotice')
     })
   }
 }

@@ -3,7 +3,7 @@ import cluster from 'node:cluster'
 import type { Clock } from '../clock.js'
 import type { MetricsPage } from '../http/metrics.js'
 import type { Metrics } from '../observe/metrics.js'
-import type { Notice, SharedState } from '../storage/shared-state.js'
+import type { Listener, Notice, SharedState } from '../storage/shared-state.js'
 import { type Channel, type End, openChannel } from './channel.js'
 import { createWorkerState } from './shared-state.js'
 
@@ -21,7 +21,7 @@ export function linkToPrimary(): WorkerLink | undefined {
 }
 
 function openLink(end: End): WorkerLink {
-  const listeners: ((notice: Notice) => void)[] = []
+  const listeners: Listener[] = []
   let metrics: Metrics | undefined
   let ready: () => Promise<boolean> = async () => false
   let stop = () => process.exit(0)
@@ -30,8 +30,10 @@ function openLink(end: End): WorkerLink {
     ready: () => ready(),
     stop: () => stop(),
     notice(notice: Notice) {
-      for (const listener of listeners) listener(notice)
-    }
+      for (const listener of listeners) void listener(notice)
+    },
+    awaitedNotice: (notice: Notice) =>
+      Promise.allSettled(listeners.map(async (listener) => listener(notice))).then(() => undefined)
   })
   // Without its primary nobody would count for it, nor stop it.
   process.once('disconnect', () => {

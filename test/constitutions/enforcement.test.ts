@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/clock.js'
-import { ConstitutionService } from '../../src/constitutions/constitution-service.js'
+import { ConstitutionService, type ConstitutionServiceDeps } from '../../src/constitutions/constitution-service.js'
 import { type Change, Enforcement } from '../../src/constitutions/enforcement.js'
 import { createQueue } from '../../src/constitutions/queue.js'
 import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
@@ -21,7 +21,10 @@ function house(t: Test, { shipped = false } = {}) {
   writeFileSync(file, forbidding('alpha'))
   const adopted: Change[] = []
   /** A process on the same storage. */
-  const start = (onEntry: (entry: object) => void = () => {}) => {
+  const start = (
+    onEntry: (entry: object) => void = () => {},
+    told: Pick<ConstitutionServiceDeps, 'changed' | 'prepareOthers'> = {}
+  ) => {
     const enforcement = new Enforcement({
       store: storage.constitutions,
       account,
@@ -36,7 +39,8 @@ function house(t: Test, { shipped = false } = {}) {
       audit: storage.audit,
       clock: systemClock,
       enforcement,
-      origin: 'api'
+      origin: 'api',
+      ...told
     })
     const options: EvaluatorOptions = { clock: systemClock }
     const open = (files: Record<string, string> = { default: file }): Promise<PolicyEvaluator> =>
@@ -199,6 +203,86 @@ t.test('another process on the storage is followed', async (t) => {
   t.same(await Promise.all(evaluators.map(labelOf)), ['default@2', 'default@2'])
 })
 
+t.test('what was stored is read ahead: to change over, and to take it back, reads nothing', async (t) => {
+  const { start, storage } = house(t)
+  const one = start()
+  const two = start()
+  const evaluators = [await one.open(), await two.open()]
+  const read: string[] = []
+  const { get } = storage.constitutions
+  storage.constitutions.get = (account, name, version) => {
+    read.push(`${name}@${version}`)
+    return get(account, name, version)
+  }
+  await one.service.put(operator, 'default', { source: forbidding('beta') })
+  await two.enforcement.refresh()
+  await two.enforcement.prepare('default', 2)
+  t.same(read, ['default@2'], 'by the node that did not store it')
+  for (const version of [2, 1, 2]) {
+    await one.service.activate(operator, 'default', { version })
+    await two.enforcement.refresh()
+    t.same(await Promise.all(evaluators.map(labelOf)), [`default@${version}`, `default@${version}`])
+  }
+  t.same(read, ['default@2'])
+})
+
+t.test('an activation is committed after the others have read the version', async (t) => {
+  const { start, storage } = house(t)
+  const two = start()
+  const order: string[] = []
+  const one = start(undefined, {
+    async prepareOthers(name, version) {
+      await two.enforcement.prepare(name, version)
+      order.push('read')
+    },
+    changed: async () => void order.push('told')
+  })
+  await one.open()
+  await two.open()
+  await one.service.put(operator, 'default', { source: forbidding('beta') })
+  const { activate } = storage.constitutions
+  storage.constitutions.activate = (change) => {
+    order.push('committed')
+    return activate(change)
+  }
+  await one.service.activate(operator, 'default', { version: 2 })
+  t.same(order, ['told', 'read', 'committed', 'told'])
+})
+
+t.test(
+  'what others activate while a version is read counts, and one that cannot be read keeps no other back',
+  async (t) => {
+    const { start, storage } = house(t)
+    const one = start()
+    const two = start()
+    await one.open()
+    const evaluator = await two.open()
+    for (const word of ['beta', 'gamma']) await one.service.put(operator, 'default', { source: forbidding(word) })
+    await one.service.activate(operator, 'default', { version: 2 })
+    const { get } = storage.constitutions
+    storage.constitutions.get = async (account, name, version) => {
+      storage.constitutions.get = get
+      await one.service.activate(operator, 'default', { version: 3 })
+      return get(account, name, version)
+    }
+    await two.enforcement.refresh()
+    t.equal(await labelOf(evaluator), 'default@3')
+
+    await one.service.put(operator, 'own', { source: forbidding('x', { name: 'own' }) })
+    await one.service.activate(operator, 'own', { version: 1 })
+    await one.service.activate(operator, 'default', { version: 1 })
+    storage.constitutions.get = async (account, name, version) => {
+      const row = await get(account, name, version)
+      return row && name === 'own' ? { ...row, source: 'changed' } : row
+    }
+    await t.rejects(two.enforcement.refresh(), { name: 'ConstitutionError' })
+    t.equal(await labelOf(evaluator), 'default@1')
+    storage.constitutions.get = get
+    await two.enforcement.refresh()
+    t.equal(two.enforcement.versionOf('own'), 1, 'it is tried again')
+  }
+)
+
 t.test(
   'work waits its turn, is not stopped by what failed before it, and is refused where too much waits',
   async (t) => {
@@ -215,7 +299,6 @@ t.test(
         if (i === 0) throw new Error('first')
       })
     )
-    t.ok(queue.isBusy)
     await t.rejects(
       queue.run(async () => {}),
       { code: 'overloaded' }
@@ -228,6 +311,5 @@ t.test(
     )
     t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 15)
     t.equal(await queue.run(async () => 'free'), 'free')
-    t.notOk(queue.isBusy)
   }
 )

@@ -94,15 +94,20 @@ export function constitutionSuite(t: Test, open: (t: Test) => Promise<Storage>):
     await constitutions.add(text('a'))
     await constitutions.add(text('b'))
     const before = await constitutions.revision()
+    await constitutions.add(text('b'))
+    t.equal(await constitutions.revision(), before, 'what is stored already is nothing new')
+    await constitutions.add(text('c'))
+    const stored = await constitutions.revision()
+    t.ok(stored > before)
     t.same(await constitutions.activate(change(1)), { outcome: 'activated', from: null })
     t.same(await constitutions.activate(change(2, { at: t0 + 6, by: null, origin: 'command' })), {
       outcome: 'activated',
       from: 1
     })
     t.same(await constitutions.activate(change(2)), { outcome: 'unchanged', from: 2 })
-    t.same(await constitutions.activate(change(3)), { outcome: 'absent' })
+    t.same(await constitutions.activate(change(9)), { outcome: 'absent' })
     t.same(await constitutions.activate(change(1, { account: 'other' })), { outcome: 'absent' })
-    t.ok((await constitutions.revision()) > before)
+    t.ok((await constitutions.revision()) > stored)
     t.match(await constitutions.states('acme', 'default'), [
       { active: 2, activatedAt: t0 + 6, activatedBy: null, activatedOrigin: 'command', fileDigest: null }
     ])

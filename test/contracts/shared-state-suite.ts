@@ -88,4 +88,37 @@ export function sharedStateSuite(t: Test, open: (t: Test) => Promise<[SharedStat
     t.ok(await until(() => heard.at(-1)?.kind === 'constitution'))
     t.ok(await until(() => a.status().nodes === 2 && b.status().nodes === 2), 'they know of each other')
   })
+
+  t.test('notices: who waits for the others waits until they are done, and no longer than it says', async (t) => {
+    const [a, b] = await open(t)
+    await a.notices.publishAndWait({ kind: 'prepare', name: 'x', version: 1 }, 100)
+    if (a === b) return
+    t.ok(await until(() => a.status().nodes === 2))
+    let isDone = false
+    let end = () => {}
+    b.notices.listen(async ({ kind }) => {
+      if (kind !== 'prepare') return
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+      isDone = true
+    })
+    a.notices.listen(({ kind }) => {
+      if (kind === 'prepare') throw new Error('one that fails is done too')
+    })
+    const prepare = { kind: 'prepare', name: 'x', version: 2 } as const
+    await a.notices.publishAndWait(prepare, 60)
+    t.notOk(isDone, 'the time was up')
+    end()
+    const waiting = a.notices.publishAndWait(prepare, 60_000)
+    t.ok(await until(() => isDone))
+    isDone = false
+    t.ok(
+      await until(async () => {
+        end()
+        return isDone
+      })
+    )
+    await waiting
+  })
 }

@@ -115,3 +115,17 @@ t.test('the context says whose words a text is, and only known writers count', a
     t.match(readText('x', context as JsonObject | undefined), { parts: [{ role: 'user' }], direction: 'request' })
   }
 })
+
+t.test('what the build has read ahead is what the texts hold, and another text is read as it stands', async (t) => {
+  const read = await import(new URL('../../dist/policy/shipped.js', import.meta.url).href)
+  for (const name of names) {
+    const text = readFileSync(`${folder}${name}.yaml`, 'utf8')
+    t.same(read.builtFrom(text), parse(text))
+    t.equal(read.builtFrom(`${text}\n`), undefined)
+  }
+  const { parseConstitution } = await import(new URL('../../dist/policy/constitution.js', import.meta.url).href)
+  const developer = readFileSync(`${folder}developer.yaml`, 'utf8')
+  t.throws(() => parseConstitution(developer, 'x', { name: 'other' }), {
+    problems: [{ line: developer.split('\n').findIndex((line) => line.startsWith('name:')) + 1, path: 'name' }]
+  })
+})

@@ -110,7 +110,7 @@ export function createMemoryConstitutions(call: <T>(work: () => T) => Promise<T>
             .slice(0, limit)
         )
       ),
-    revision: () => call(() => activations.length)
+    revision: () => call(() => activations.length + rows.length)
   }
 }
 

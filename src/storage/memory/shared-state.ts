@@ -9,7 +9,7 @@ export function createLocalState(clock: Clock): SharedState {
   return {
     counters,
     sessions: memorySessions(clock),
-    notices: { publish: async () => {}, listen() {} },
+    notices: { publish: async () => {}, publishAndWait: async () => {}, listen() {} },
     status: () => ({ up: undefined, nodes: 1 }),
     close: async () => counters.close()
   }

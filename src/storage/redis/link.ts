@@ -17,6 +17,7 @@ interface Scripted {
   take(key: string, cost: number, limit: number, windowUs: number, grainUs: number): Promise<number[]>
   replace(key: string, version: number, session: Buffer, ttlMs: number): Promise<number>
   announce(revision: string, channel: string, notice: string): Promise<number>
+  answer(name: string, node: string, ttlMs: number): Promise<number>
   beat(nodes: string, revision: string, node: string, ttlMs: number): Promise<number[]>
 }
 export type ScriptedRedis = Redis & Scripted
@@ -49,6 +50,7 @@ export class RedisLink {
     define('take', 1, scripts.take)
     define('replace', 1, scripts.replace)
     define('announce', 1, scripts.publish)
+    define('answer', 1, scripts.answer)
     define('beat', 2, scripts.beat)
     this.redis = redis as ScriptedRedis
     redis.on('close', () => this.#turn(false, 'the connection was closed'))

@@ -2,23 +2,28 @@
  * Word of what changed, by pub/sub, which forgets whoever is not listening just then: each notice has a number, and the
  * heartbeat brings the number of the last one, so that what was missed is known within seconds.
  */
-import type { Notice } from '../shared-state.js'
+import type { Listener, Notice } from '../shared-state.js'
 import { connect } from './link.js'
 
 /** What was published may be on its way still. */
 const underWayMs = 200
 
 export interface NoticeBoard {
-  listen(listener: (notice: Notice) => void): void
+  listen(listener: Listener): void
   /** To be told by each heartbeat. */
   revisionIs(revision: number): void
   close(): void
 }
 
-export function listenForNotices(url: string, channel: string): NoticeBoard {
-  const listeners: ((notice: Notice) => void)[] = []
-  const tell = (notice: Notice) => {
-    for (const listener of listeners) listener(notice)
+/** What is published: with the name under which whoever published it counts who has done with it. */
+export type Published = Notice & { readonly answer?: string }
+
+/** @param answer tells whoever waits for it that this node has done what it does about a notice */
+export function listenForNotices(url: string, channel: string, answer: (name: string) => void): NoticeBoard {
+  const listeners: Listener[] = []
+  const tell = (notice: Published) => {
+    const done = Promise.allSettled(listeners.map(async (listener) => listener(notice)))
+    if (notice.answer !== undefined) done.then(() => answer(notice.answer!))
   }
   /** The number of the last notice; undefined before there was any word of one. */
   let heard: number | undefined

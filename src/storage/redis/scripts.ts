@@ -78,6 +78,13 @@ redis.call('PUBLISH', ARGV[1], revision .. ' ' .. ARGV[2])
 return revision
 `
 
+/** KEYS: the answers to one notice. ARGV: who answers, ms to keep them. */
+export const answer = `
+redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1
+`
+
 /** KEYS: the nodes, the revision. ARGV: this node, ms until it counts as gone. Answers how many nodes there are, and the revision. */
 export const beat = `
 local time = redis.call('TIME')

@@ -1,15 +1,19 @@
 /** What nodes share, in Redis. Nothing here is durable, and nothing that is lost with Redis opens a door. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../clock.js'
 import { createLocalShare } from '../local-share.js'
 import { createMemoryCounters, grainOf } from '../memory/counters.js'
 import type { SharedState } from '../shared-state.js'
 import { createVersionedSessions, type KeptSession } from '../versioned-sessions.js'
 import { RedisLink } from './link.js'
-import { listenForNotices } from './notices.js'
+import { listenForNotices, type Published } from './notices.js'
 
 /** A node that was not heard of for so long is gone: the others' shares grow. */
 const nodeTtlMs = 10_000
+/** Who waits for answers looks as often. */
+const answersEveryMs = 20
+const answerTtlMs = 60_000
 const sessionTtlMs = 3_600_000
 
 export interface RedisStateOptions {
@@ -29,8 +33,10 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
   const node = randomUUID()
   const names = { nodes: `${prefix}nodes`, revision: `${prefix}revision`, channel: `${prefix}notices` }
   let nodes = 1
-  const board = listenForNotices(url, names.channel)
-  const link = new RedisLink({
+  const board = listenForNotices(url, names.channel, (answer) => {
+    link.run((redis) => redis.answer(answer, node, answerTtlMs)).catch(() => undefined)
+  })
+  const link: RedisLink = new RedisLink({
     url,
     onChange,
     async beat(redis) {
@@ -85,6 +91,18 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
         await link
           .run((redis) => redis.announce(names.revision, names.channel, JSON.stringify(notice)))
           .catch(() => undefined)
+      },
+      async publishAndWait(notice, mostMs) {
+        const answer = `${prefix}answers:${randomUUID()}`
+        const published: Published = { ...notice, answer }
+        const deadline = performance.now() + mostMs
+        const count = () => link.run((redis) => redis.scard(answer))
+        try {
+          await link.run((redis) => redis.announce(names.revision, names.channel, JSON.stringify(published)))
+          while ((await count()) < nodes && performance.now() < deadline) await setTimeout(answersEveryMs)
+        } catch {
+          // As when nobody can be told.
+        }
       },
       listen: board.listen
     },

@@ -148,11 +148,17 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
 
     revision: () =>
       storageCall(async () => {
-        const { seq } = await db
-          .selectFrom('constitution_activations')
-          .select((is) => is.fn.max('seq').as('seq'))
+        const { activations, versions } = await db
+          .selectNoFrom(({ selectFrom }) => [
+            selectFrom('constitution_activations')
+              .select((is) => is.fn.max('seq').as('seq'))
+              .as('activations'),
+            selectFrom('constitutions')
+              .select((is) => is.fn.sum('versions').as('sum'))
+              .as('versions')
+          ])
           .executeTakeFirstOrThrow()
-        return seq ?? 0
+        return Number(activations ?? 0) + Number(versions ?? 0)
       })
   }
 }

@@ -1,0 +1,30 @@
+/**
+ * The constitutions that ship with the program, as the build left them: reading 300 KB of YAML takes longer than all else
+ * that is done with them. A text that is not exactly the one that was built from is read as any other.
+ */
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import type { bases, ConstitutionSource } from './schema.js'
+
+/** What the YAML text holds, where the build has read that very text; else undefined. Everybody is given a value of their own. */
+export function builtFrom(yamlText: string): unknown {
+  let built: Record<string, unknown>
+  try {
+    built = JSON.parse(readFileSync(new URL('./shipped.json', import.meta.url), 'utf8'))
+  } catch {
+    // Where a loader runs the sources there is none.
+    return undefined
+  }
+  return built[hash('sha256', yamlText, 'hex')]
+}
+
+/** The YAML of a constitution that ships with the program. */
+export function readShipped(name: (typeof bases)[number]): string {
+  return readFileSync(new URL(`../../config/constitutions/${name}.yaml`, import.meta.url), 'utf8')
+}
+
+export function shippedSource(name: (typeof bases)[number]): ConstitutionSource {
+  const text = readShipped(name)
+  return (builtFrom(text) ?? parse(text)) as ConstitutionSource
+}
