@@ -129,7 +129,7 @@ t.test('what the build has read ahead is what the texts hold, and another text i
   try {
     parseConstitution(developer, 'x', { name: 'other' })
   } catch (error) {
-    problems = (error as ConstitutionError).problems as typeof problems
+    problems = [...(error as ConstitutionError).problems]
   }
   const line = developer.split('\n').findIndex((line) => line.startsWith('name:')) + 1
   t.match(problems, [{ line, path: 'name' }])
