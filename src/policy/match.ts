@@ -76,7 +76,7 @@ export class Matcher {
 
   #detect(view: View, swaps: boolean, sink: Sink): void {
     for (const { detector, rules } of this.#policy.detectors) {
-      if (swaps && detector.readsWords !== true) continue
+      if (detector.readsWords === true ? view.isEncoded : swaps) continue
       for (const finding of detector.find(view.text, this.#hits.folded)) {
         const span = view.textSpan(finding.start, finding.end)
         for (const rule of rules) {

@@ -63,10 +63,14 @@ function bitRuns(text: string): HiddenRun[] {
   return runs
 }
 
-/** Every hidden text, set apart by spaces, in place of what hid it. */
-export function hiddenEdits(text: string): Edits {
+/**
+ * Every hidden text in place of what hid it.
+ * @param apart set apart by spaces; else a word may begin in it and go on in letters that are shown
+ */
+export function hiddenEdits(text: string, apart: boolean): Edits {
   const edits = new Edits()
-  for (const run of hiddenRuns(text)) if (run.text !== '') edits.add(run.from, run.to, ` ${run.text} `)
+  const gap = apart ? ' ' : ''
+  for (const run of hiddenRuns(text)) if (run.text !== '') edits.add(run.from, run.to, `${gap}${run.text}${gap}`)
   return edits
 }
 

@@ -9,6 +9,7 @@ import type { View } from './view.js'
 export class Reading implements View {
   readonly layer: string
   readonly text: string
+  isEncoded = false
   readonly #trace: Trace | undefined
   #folder: Folder | undefined
   #signs: Signs | undefined

@@ -13,6 +13,8 @@ export function revealsWord(text: string, changed: readonly number[], words: Kno
   for (let k = 0; k < changed.length; k += 2) {
     let from = changed[k]!
     if (from < done) continue
+    // A word that nobody here knows.
+    if (isForeign(text.charCodeAt(from))) return true
     while (from > done && isLetter(text.charCodeAt(from - 1))) from--
     // All words that the change touches.
     for (let i = from; i <= changed[k + 1]! && i < text.length; i++) {
@@ -34,6 +36,10 @@ function isLetter(code: number): boolean {
   return lower >= 97 && lower <= 122 && code < 128
 }
 
+function isForeign(code: number): boolean {
+  return code >= 128 && foldUnit(code) > SPACE
+}
+
 function goesOn(code: number): boolean {
-  return code >= 128 ? foldUnit(code) > SPACE : code >= 48 && code <= 57
+  return isForeign(code) || (code >= 48 && code <= 57)
 }

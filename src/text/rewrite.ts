@@ -25,6 +25,26 @@ export class Edits {
     this.fit.push(fit)
   }
 
+  /** UTF-16 units of the text that are changed. */
+  get units(): number {
+    let units = 0
+    for (let i = 0; i < this.size; i++) units += this.to[i]! - this.from[i]!
+    return units
+  }
+
+  /** The changes with nothing around them: each on a line of its own. @param length of the text */
+  alone(length: number): Edits {
+    const out = new Edits()
+    let done = 0
+    for (let i = 0; i < this.size; i++) {
+      if (this.from[i]! > done) out.add(done, this.from[i]!, i === 0 ? '' : '\n')
+      out.add(this.from[i]!, this.to[i]!, this.text[i]!, this.fit[i]!)
+      done = this.to[i]!
+    }
+    if (done < length) out.add(done, length, '')
+    return out
+  }
+
   /** The changes for whose numbers `keeps` holds. */
   where(keeps: (i: number) => boolean): Edits {
     const out = new Edits()

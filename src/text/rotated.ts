@@ -81,13 +81,34 @@ function addStretch(text: string, first: number, last: number, known: KnownWords
   const read = words.reduce((sum, word) => sum + (common.has(word) || known.has(word) ? word.length : 0), 0)
   // Numbers in hexadecimal turn into letters with vowels.
   const isNumbers = (text.slice(from, Math.min(to, from + 4_096)).match(/\d/g)?.length ?? 0) * 4 > letters
-  if (read * 3 < letters && (isNumbers || !gainsVowels(words))) return
+  if (
+    read * 3 < letters &&
+    (isNumbers || isToken(text.slice(from, Math.min(to, from + 4_096))) || !gainsVowels(rotated))
+  )
+    return
   edits.add(from, to, rotated, 'same')
 }
 
-/** Rotated words have vowels where the words as written had none. */
-function gainsVowels(words: readonly string[]): boolean {
-  return words.every((word) => /[aeiouy]/.test(word)) && words.some((word) => word.length > 2 && !/[nrvbhl]/.test(word))
+/** Rotated words have vowels, which few of the letters as written were: so it is in all languages of Latin letters. */
+function gainsVowels(rotated: string): boolean {
+  let long = 0
+  let voiced = 0
+  let gained = 0
+  for (const [word] of rotated
+    .slice(0, 4_096)
+    .toLowerCase()
+    .matchAll(/[a-z\u00df-\u00ff\u1ea0-\u1ef9]{2,}/g)) {
+    long++
+    if (!/[aeiouy\u00df-\u00ff\u1ea0-\u1ef9]/.test(word)) continue
+    voiced++
+    if (word.length > 2 && !/[nrvbhl\u00df-\u00ff\u1ea0-\u1ef9]/.test(word)) gained++
+  }
+  return gained > 0 && voiced * 10 >= long * 9
+}
+
+/** Capitals behind small letters, and digits between letters: base64, which rotation would only spoil. */
+function isToken(text: string): boolean {
+  return /[a-z][A-Z]/.test(text) && /[A-Za-z]\d[A-Za-z]/.test(text)
 }
 
 function isLetter(code: number): boolean {

@@ -2,11 +2,11 @@
  * Cheap signs, found in one pass, of what a text may hide, and where: a step whose sign is missing need not look, and one
  * whose sign is there looks only at the places. Ordinary prose has next to none.
  */
-import { foldUnit, SPACE } from './characters.js'
+import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import { commonShape } from './common.js'
 import { isPlain } from './odd-characters.js'
 import { Places } from './places.js'
-import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
+import { countBackwards, hasTurnedLine, longestBackwards, readsBackwards } from './reversed.js'
 import { likely, weights } from './rotated.js'
 import { UnitReader } from './units.js'
 
@@ -16,7 +16,7 @@ export const UNUSUAL = 1
 export const ESCAPE = 2
 /** A stretch whose letters are those of English in ROT13. */
 export const ROTATED = 4
-/** Two words that are English ones backwards. */
+/** Two words that are English ones backwards, or a line of the shape of one that was turned round. */
 export const REVERSED = 8
 
 export interface Signs {
@@ -111,7 +111,7 @@ export function signsOf(text: string): Signs {
       // No less than 0, without a branch that nothing foretells.
       evidence &= ~(evidence >> 31)
       if (evidence >= likely) bits |= ROTATED
-      if (code === before && i - word > 1 && units[i - 2] === code && (kind & (DIGIT | WIDE)) === 0) {
+      if (code === before && i - word > 1 && units[i - 2] === code && (kind & DIGIT) === 0 && !isUnspaced(code)) {
         if (i - word === 2 || units[i - 3] !== code) places.drawnOut.push(i - 2)
       }
       before = code
@@ -172,7 +172,7 @@ export function signsOf(text: string): Signs {
   }
   places.endSingles()
   if (codes >= fewestCodes) places.codes.push(firstCode, length)
-  return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 ? REVERSED : 0), places }
+  return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 || hasTurnedLine(text) ? REVERSED : 0), places }
 }
 
 /** @param seen kinds of the characters, @param next the character after them */

@@ -11,18 +11,71 @@ export const runReadings: readonly RunReading[] = ['one', 'two', 'mixed']
 /** Fewer than this in a row, of single letters or of equal ones, are ordinary: initials, options, `ss`. */
 const fewest = 3
 
-/** @param starts the first of each three or more equal letters */
-export function drawnOutEdits(text: string, starts: readonly number[], run: RunReading): Edits {
+/** Of a word with more such runs only one reading is tried. */
+const mostRuns = 4
+
+/**
+ * A word that is known with some choice of one letter or two for each run is read so, any other as `run` says.
+ * @param starts the first of each three or more equal letters
+ */
+export function drawnOutEdits(text: string, starts: readonly number[], run: RunReading, words: KnownWords): Edits {
   const edits = new Edits()
-  for (const from of starts) {
-    const code = text.charCodeAt(from)
-    let to = from + fewest
-    while (text.charCodeAt(to) === code) to++
-    const letter = String.fromCharCode(code)
-    const twice = run === 'two' || (run === 'mixed' && !/[aiu]/i.test(letter))
-    edits.add(from, to, twice ? letter + letter : letter)
+  const letterAt = (i: number) => text.slice(i, i + 1)
+  for (let s = 0; s < starts.length; ) {
+    const [from, to] = wordAround(text, starts[s]!)
+    const runs: [from: number, to: number][] = []
+    for (; s < starts.length && starts[s]! < to; s++) runs.push([starts[s]!, runEnd(text, starts[s]!)])
+    const twice = knownChoice(text, from, to, runs, words) ?? runs.map(([i]) => isTwice(letterAt(i), run))
+    for (const [k, [start, end]] of runs.entries()) edits.add(start, end, letterAt(start).repeat(twice[k] ? 2 : 1))
   }
   return edits
+}
+
+function isTwice(letter: string, run: RunReading): boolean {
+  return run === 'two' || (run === 'mixed' && /[a-z]/i.test(letter) && !/[aiu]/i.test(letter))
+}
+
+function runEnd(text: string, from: number): number {
+  const code = text.charCodeAt(from)
+  let to = from + fewest
+  while (text.charCodeAt(to) === code) to++
+  return to
+}
+
+/** The letters of ASCII around a place; other letters stand alone. */
+function wordAround(text: string, at: number): [from: number, to: number] {
+  let from = at
+  let to = runEnd(text, at)
+  if (!isAsciiLetter(text.charCodeAt(at))) return [from, to]
+  const least = at - longestWord
+  const most = to + longestWord
+  while (from > least && isAsciiLetter(text.charCodeAt(from - 1))) from--
+  while (to < most && isAsciiLetter(text.charCodeAt(to))) to++
+  return [from, to]
+}
+
+const longestWord = 64
+
+/** By run whether it stands for two letters, where the word is known so: with as few letters as can be. */
+function knownChoice(
+  text: string,
+  from: number,
+  to: number,
+  runs: readonly (readonly [from: number, to: number])[],
+  words: KnownWords
+): boolean[] | undefined {
+  if (runs.length > mostRuns || to - from > 2 * longestWord || !isAsciiLetter(text.charCodeAt(from))) return undefined
+  for (let choice = 0; choice < 1 << runs.length; choice++) {
+    let word = ''
+    let done = from
+    for (const [k, [start, end]] of runs.entries()) {
+      word += text.slice(done, start) + text.slice(start, start + (choice & (1 << k) ? 2 : 1))
+      done = end
+    }
+    word += text.slice(done, to)
+    if (words.means(word, 0, word.length)) return runs.map((_, k) => (choice & (1 << k)) !== 0)
+  }
+  return undefined
 }
 
 function isAsciiLetter(code: number): boolean {
@@ -96,7 +149,8 @@ function addRun(text: string, at: readonly number[], words: KnownWords, edits: E
   for (let k = 1; k < at.length; k++) {
     const from = at[k - 1]! + 1
     const to = at[k]!
-    if (unspaced === letters || separatorBefore(text, at, k) === usual) edits.add(from, to, '')
+    const isApostrophe = /^\s*['\u2019]\s*$/.test(text.slice(from, to))
+    if (unspaced === letters || isApostrophe || separatorBefore(text, at, k) === usual) edits.add(from, to, '')
     else if (to - from > 1 || !/\s/.test(text.slice(from, to))) edits.add(from, to, ' ')
   }
 }

@@ -42,6 +42,10 @@ function isAsciiWord(code: number): boolean {
   return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
 }
 
+function isApostrophe(code: number): boolean {
+  return code === 39 || code === 0x2019
+}
+
 /** Reads word by word (letters, digits, and what hides between them) and notes the changes. */
 class Words {
   readonly edits = new Edits()
@@ -71,15 +75,18 @@ class Words {
     let hidden = -1
     let seen = false
     let i = start
+    // An apostrophe belongs to the word on either side of it.
+    const isPart = start > 0 && isApostrophe(text.charCodeAt(start - 1))
     while (i < text.length) {
       const point = text.codePointAt(i)!
       const after = i + (point > 0xffff ? 2 : 1)
       const { kind, text: form, alike, isWord, script } = ask(point)
       if (kind === INVISIBLE) {
-        if (seen && hidden < 0) hidden = i
+        if ((seen || isPart) && hidden < 0) hidden = i
       } else if (kind === MARK) {
         if (seen) this.#note(i, after, '', false)
       } else if (!isWord) {
+        if (seen && hidden >= 0 && isApostrophe(point)) this.#note(hidden, i, '', false)
         break
       } else {
         if (hidden >= 0) {

@@ -20,6 +20,8 @@ export interface View {
   readonly folded: string
   /** The reading before folding (case and punctuation kept): what patterns and detectors read. */
   readonly text: string
+  /** Whether most of it is encoded, and read in a later view: what it says as written means nothing. */
+  readonly isEncoded: boolean
   /** Original UTF-16 offset of the first (`start`) or after the last (`end`) character behind folded offsets [from, to). */
   foldedSpan(from: number, to: number): { start: number; end: number }
   /** The same for offsets into `text`. */

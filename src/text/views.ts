@@ -3,7 +3,7 @@
  * sign says that they could differ, so that an ordinary prompt has one.
  *
  * The readings build on each other, since disguises are stacked: what stands in odd characters is put right, what is
- * encoded is decoded, up to three times over; what then is rotated, reversed, taken apart or written in digits is undone.
+ * encoded is decoded, up to four times over; what then is rotated, reversed, taken apart or written in digits is undone.
  * Each step that changed something is a view, named by the steps that led to it (`base64+url`).
  */
 import { bidiEdits } from './bidi.js'
@@ -27,8 +27,10 @@ import { splitEdits } from './split.js'
 import { unicodeEdits } from './unicode.js'
 import type { View } from './view.js'
 
-/** Encodings within encodings are followed this far. */
+/** How often the steps below are gone through. */
 const depth = 3
+/** Encodings within encodings are followed this far. */
+const mostDecoded = 4
 const mostViews = 64
 
 export interface Readings {
@@ -72,10 +74,12 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
     if (current.signs.places.mixed.length > 2) {
       current = shelf.add(current, 'rot47', rot47Edits(current.text, current.signs.places.mixed, words))
     }
-    const decoding = decodeOnce(current.text, current.signs)
-    if (decoding !== undefined) {
-      current = shelf.add(current, decoding.layer, decoding.edits)
-      decoded.push(current)
+    // One encoding within another is decoded before anything else: its letters are in disorder, which other steps may take for theirs.
+    while (decoded.length < mostDecoded) {
+      const next = decodedOnce(shelf, current)
+      if (next === current) break
+      decoded.push(next)
+      current = inLetters(shelf, next)
     }
     current = replaced(shelf, current, words)
     current = turnedRound(shelf, current, words)
@@ -88,17 +92,26 @@ function follow(shelf: Shelf, start: Reading, words: KnownWords, branches: boole
   for (const reading of decoded) branch(shelf, reading, words)
 }
 
+function decodedOnce(shelf: Shelf, from: Reading): Reading {
+  const decoding = decodeOnce(from.text, from.signs)
+  if (decoding === undefined) return from
+  const { layer, edits } = decoding
+  if (edits.units * 2 > from.text.length) from.isEncoded = true
+  return shelf.addPayload(from, layer, edits)
+}
+
 function branch(shelf: Shelf, from: Reading, words: KnownWords): void {
   const { text, signs } = from
   if ((signs.bits & UNUSUAL) === 0) return
   const steps: [layer: string, edits: Edits][] = [
-    ['hidden', hiddenEdits(text)],
+    ['hidden', hiddenEdits(text, true)],
+    ['hidden', hiddenEdits(text, false)],
     ['bidi', bidiEdits(text)],
     ['upside-down', upsideDownEdits(text, true)],
     ['upside-down', upsideDownEdits(text, false)]
   ]
   for (const [layer, edits] of steps) {
-    const reading = shelf.add(from, layer, edits)
+    const reading = layer === 'hidden' ? shelf.addPayload(from, layer, edits) : shelf.add(from, layer, edits)
     if (reading !== from) follow(shelf, reading, words, false)
   }
 }
@@ -107,6 +120,7 @@ function inLetters(shelf: Shelf, current: Reading): Reading {
   if ((current.signs.bits & UNUSUAL) === 0) return current
   const closed = unicodeEdits(current.text, false)
   if (closed.edits.size === 0) return current
+  if (closed.edits.units * 2 > current.text.length) current.isEncoded = true
   if (closed.hides) shelf.add(current, 'unicode', unicodeEdits(current.text, true).edits)
   return shelf.add(current, 'unicode', closed.edits)
 }
@@ -117,20 +131,19 @@ function replaced(shelf: Shelf, from: Reading, words: KnownWords): Reading {
   const runs = current.unknownRuns(words)
   if (runs.length > 0) {
     const substituted = substitutedEdits(current.text, runs, words)
-    if (substituted !== undefined) current = shelf.add(current, substituted.layer, substituted.edits)
+    if (substituted !== undefined) current = shelf.addPayload(current, substituted.layer, substituted.edits)
     else current = shelf.add(current, 'pig-latin', pigLatinEdits(current.text, runs, words))
   }
-  return current.signs.bits & ROTATED ? shelf.add(current, 'rot13', rotatedEdits(current.text, words)) : current
+  return current.signs.bits & ROTATED ? shelf.addPayload(current, 'rot13', rotatedEdits(current.text, words)) : current
 }
 
 function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { text, signs } = current
   if ((signs.bits & REVERSED) !== 0) {
     const whole = reversedEdits(text, true)
-    if (whole.size > 0) {
-      shelf.add(current, 'reversed', reversedEdits(text, false))
-      return shelf.add(current, 'reversed', whole)
-    }
+    const reading = shelf.add(current, 'reversed', reversedEdits(text, false))
+    if (whole.size > 0) return shelf.add(current, 'reversed', whole)
+    if (reading !== current) return reading
   }
   const runs = current.unknownRuns(words)
   if (runs.length === 0) return current
@@ -139,16 +152,17 @@ function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading
   return shelf.add(current, 'reversed', whole)
 }
 
+/** A text of which so many units, or fewer, stand between two gaps that are none is no text as written. */
+const shortestPart = 8
+
 /** Letters set apart, and words broken at the end of a line. */
 function joined(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { singles } = current.signs.places
   const broken = hyphenEdits(current.text)
   if (singles.length === 0 && broken.size === 0) return current
-  return shelf.add(
-    current,
-    'spaced',
-    singles.length === 0 ? broken : joinedEdits(current.text, singles, words).merged(broken)
-  )
+  const edits = singles.length === 0 ? broken : joinedEdits(current.text, singles, words).merged(broken)
+  if (edits.size * shortestPart > current.text.length) current.isEncoded = true
+  return shelf.add(current, 'spaced', edits)
 }
 
 /** Letters drawn out, letters in digits and words run together, alone and together. */
@@ -157,7 +171,7 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   const { drawnOut } = current.signs.places
   if (drawnOut.length > 0) {
     for (const run of runReadings) {
-      const reading = shelf.add(current, 'spaced', drawnOutEdits(current.text, drawnOut, run), words)
+      const reading = shelf.add(current, 'spaced', drawnOutEdits(current.text, drawnOut, run, words), words)
       if (first === current) first = reading
     }
   }
@@ -179,6 +193,10 @@ function apart(shelf: Shelf, current: Reading, words: KnownWords): void {
   if (chunks.length > 0) shelf.add(current, 'split', splitEdits(current.text, chunks, words))
 }
 
+/** Less than this many units say little by themselves, and change little around what they stand beside. */
+const leastPayload = 20
+const leastAround = 8
+
 /** The views so far, within their bounds. */
 class Shelf {
   readonly plain: Reading
@@ -192,6 +210,17 @@ class Shelf {
     this.views = [plain]
     this.#texts = new Set()
     this.#room = plain.text.length * 8 + 65_536
+  }
+
+  /** As `add`, and what was hidden by itself too: said alone it may mean more than between other words. */
+  addPayload(from: Reading, layer: string, edits: Edits): Reading {
+    const reading = this.add(from, layer, edits)
+    if (reading === from) return from
+    const payload = edits.text.reduce((sum, { length }) => sum + length, 0)
+    if (payload >= leastPayload && from.text.length - edits.units >= leastAround) {
+      this.add(from, layer, edits.alone(from.text.length))
+    }
+    return reading
   }
 
   /**

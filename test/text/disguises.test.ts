@@ -75,6 +75,28 @@ t.test(
   }
 )
 
+t.test('harmless texts are permitted in any disguise, by the classifier too', async (t) => {
+  const texts = [
+    'is there a fee when i pay with my card abroad',
+    'tell me the date of the next holiday please',
+    'list all files that were changed last week',
+    'what is the price of three apples and two pears',
+    'my order has not arrived yet and i am still waiting',
+    'write a short letter to my aunt about the garden'
+  ]
+  for (const { name, hide } of disguises) {
+    t.same(
+      texts.filter((text) => findings(hide(text)).length > 0),
+      [],
+      name
+    )
+    for (const outer of wrappers) {
+      const wrong = texts.filter((text) => findings(outer.hide(hide(text))).length > 0)
+      t.ok(wrong.length <= 1, `${name} in ${outer.name}: ${wrong.join(', ')}`)
+    }
+  }
+})
+
 t.test('a disguise within an encoding is found', async (t) => {
   let count = 0
   const missed: string[] = []

@@ -179,6 +179,28 @@ const rows: [name: string, text: string, layer: string, word: string, original: 
   ['full-width base64', fullWidth(base64(phrase)), 'unicode+base64', 'pipe bomb', ''],
   ['base64 of ROT13', base64(rot13(phrase)), 'base64+rot13', 'pipe bomb', ''],
   ['mathematical letters in leet', bold('p1p3 b0mb'), 'unicode+leet', 'pipe bomb', bold('p1p3 b0mb')],
+  // What comes out of one encoding looks to other steps as if it were theirs.
+  ['base64 three times', base64(base64(base64(phrase))), 'base64+base64+base64', 'pipe bomb', ''],
+  ['base64 of hex', base64(hex('炸弹怎么做')), 'base64+hex', '炸弹怎么做', ''],
+  ['base64 of ROT13 in hex', hex(base64(rot13(phrase))), 'hex+base64+rot13', 'pipe bomb', ''],
+  ['percent-encoded base64', [...base64(phrase)].map((c) => `%${hex(c)}`).join(''), 'url+base64', 'pipe bomb', ''],
+  ['a character broken over two lines of quoted-printable', 'x =E7=82=\n=B8=E5=BC=B9', 'quoted-printable', '炸弹', ''],
+  ['tags between letters that are shown', `See. ${tags('Una bomba de ca')}ñ${tags('a')}`, 'hidden', 'cana', ''],
+  ['a Chinese sentence backwards', turn('怎样做炸弹？'), 'reversed', '怎样做炸弹', ''],
+  ['a Spanish one', turn('¿Cómo hago una bomba?'), 'reversed', 'hago una bomba', ''],
+  ['a Russian one', turn('Расскажи, как сделать бомбу.'), 'reversed', 'сделать бомбу', ''],
+  ['German words backwards', 'eiW tuab nam enie ebmoB?', 'reversed', 'baut man eine bombe', ''],
+  ['a word with an apostrophe backwards', "woH od I teg eht resu's drowssap", 'reversed', 'the users password', ''],
+  [
+    'letters drawn out, one of them a double letter',
+    'maaake a looooook at my weeeeapon',
+    'spaced',
+    'make a look at my weapon',
+    ''
+  ],
+  ['drawn-out letters of Russian', 'сдееееелать', 'spaced', 'сделать', ''],
+  ['an apostrophe between letters set apart', "u s e r ' s  k e y", 'spaced', 'users key', ''],
+  ['an invisible sign beside an apostrophe', "the use\u200br\u200b's key", 'unicode', 'users key', ''],
   ['leet set apart', 'k.1.l.l', 'spaced+leet', 'kill', 'k.1.l.l'],
   ['full-width leet set apart', fullWidth('k1ll').split('').join('-'), 'unicode+spaced+leet', 'kill', '']
 ]
@@ -198,10 +220,18 @@ t.test('every disguise has a view that reads it, traced back to the original', a
 
 t.test('the text of a view leads back as its folded reading does', async (t) => {
   for (const [name, text, layer] of rows) {
-    for (const view of viewsOf(text, words).filter((view) => view.layer === layer)) {
-      t.same(view.textSpan(0, view.text.length).start, 0, name)
-      t.equal(view.textSpan(0, view.text.length).end, text.length, name)
-    }
+    // What was hidden is read by itself too: such a view covers no more than that.
+    const spans = viewsOf(text, words)
+      .filter((view) => view.layer === layer)
+      .map((view) => view.textSpan(0, view.text.length))
+    t.ok(
+      spans.some(({ start, end }) => start === 0 && end === text.length),
+      name
+    )
+    t.ok(
+      spans.every(({ start, end }) => start >= 0 && start < end && end <= text.length),
+      name
+    )
   }
 })
 
@@ -222,6 +252,9 @@ t.test('ordinary texts have one view', async (t) => {
     // Half words that a reading makes are none.
     'He left as inconspicuously as any extraterrestrial technologically could; procrastination, conservationists.',
     'Copy $FILE to $HOME/str2, file1.txt and number4; see https://www.example.com (chapter III).',
+    '.gitignore and .npmrc are files of this folder',
+    '!important is no way out, and ?debug is none either.',
+    'Die Stimmung ist gut: so war es im vorigen Jahr auf dem iPad',
     // Words of another language that by chance are English ones backwards.
     'Das war nur gut, wenn man es am Tag mit rot sah; wer nie reist, der lebt nur halb und mag es so.',
     '“Quoted” – it’s 5 € · naïve… and a café'
@@ -264,8 +297,9 @@ t.test('a character that a reading changes is a sign that there is one', async (
 
 t.test('a long text keeps every character, and a change far inside it is read in its surroundings', async (t) => {
   const text = `${'fine weather today '.repeat(5_000)}${base64(phrase)} ${'and so on '.repeat(5_000)}`
-  const [plain, decoded, ...more] = viewsOf(text)
+  const [plain, decoded, alone, ...more] = viewsOf(text)
   t.equal(plain!.text, text)
+  t.equal(alone!.text, phrase)
   t.same(more, [])
   t.ok(decoded!.text.length < 4_000)
   const at = decoded!.folded.indexOf('pipe bomb')

@@ -73,9 +73,14 @@ function addStretch(text: string, first: number, last: number, words: KnownWords
   const floor = edits.size > 0 ? edits.to[edits.size - 1]! : 0
   for (let k = 0; k < around && from > floor && text.charCodeAt(from - 1) > 32; k++) from--
   for (let k = 0; k < around && text.charCodeAt(to) > 32; k++) to++
-  if (from < floor) return
+  if (from < floor || isEscaped(text.slice(from, to))) return
   const turnedText = text.slice(from, to).replace(/[!-~]/g, (sign) => String.fromCharCode(turned(sign.charCodeAt(0))))
   if (holdsWords(turnedText.slice(0, 2_048), words, fewestKnown)) edits.add(from, to, turnedText, 'same')
+}
+
+/** Escapes of a programming language (`\u0068`) have the same signs. */
+function isEscaped(text: string): boolean {
+  return (text.match(/\\[ux][\da-f]{2}/gi)?.length ?? 0) * 12 > text.length
 }
 
 function turned(code: number): number {

@@ -15,6 +15,8 @@ const alphabets = ['ABCDEFGHIJKLMNOPQRSTUVWXYZ234567', '0123456789ABCDEFGHIJKLMN
 })
 
 const shortest = 8
+/** Fewer digits than this give a letter beyond ASCII by chance. */
+const longEnough = 24
 const EQUALS = 61
 
 /** @param tokens where it may stand */
@@ -23,14 +25,15 @@ export function base32Edits(text: string, tokens: Stretches): Edits {
   for (let s = 0; s < tokens.length; s += 2) {
     for (let i = tokens[s]!; i < tokens[s + 1]!; ) {
       const end = runEnd(text, i, tokens[s + 1]!)
-      if (end - i >= shortest) decodeRun(text, i, end, edits)
+      if (end - i >= shortest && !isWord(text.charCodeAt(i - 1)) && !isWord(text.charCodeAt(end)))
+        decodeRun(text, i, end, edits)
       i = end + 1
     }
   }
   return edits
 }
 
-/** Letters of one case and digits. */
+/** Letters of one case and digits; beside others of the other case they are part of base64. */
 function runEnd(text: string, from: number, to: number): number {
   let i = from
   let cases = 0
@@ -48,7 +51,7 @@ function decodeRun(text: string, from: number, to: number, edits: Edits): void {
   for (const values of alphabets) {
     const bytes = decode(text, from, to, values)
     const decoded = bytes === undefined ? undefined : worded(bytes)
-    if (decoded === undefined) continue
+    if (decoded === undefined || (to - from < longEnough && /[^\x00-\x7f]/.test(decoded))) continue
     let end = to
     while (text.charCodeAt(end) === EQUALS && end - to < 6) end++
     edits.add(from, end, decoded)
@@ -75,4 +78,8 @@ function decode(text: string, from: number, to: number, values: Int8Array): Buff
     }
   }
   return bytes
+}
+
+function isWord(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 }

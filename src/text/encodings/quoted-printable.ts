@@ -1,10 +1,12 @@
 /** Quoted-printable (RFC 2045 section 6.7): bytes as `=6B`, lines broken by `=` at their end. */
+import { readable } from '../readable.js'
 import { Edits } from '../rewrite.js'
 
 /** A byte or two so written occurs in code (`a=41`). */
 const fewest = 3
 
-const unit = /((?:=[\dA-Fa-f]{2})+)|=[ \t]*\r?\n/g
+/** A line may be broken between the bytes of one character. */
+const unit = /((?:=[\dA-Fa-f]{2}(?:=[ \t]*\r?\n(?==[\dA-Fa-f]{2}))?)+)|=[ \t]*\r?\n/g
 
 export function quotedPrintableEdits(text: string): Edits {
   const edits = new Edits()
@@ -17,9 +19,10 @@ export function quotedPrintableEdits(text: string): Edits {
       edits.add(index, index + whole.length, '')
       continue
     }
-    const decoded = Buffer.from(run.replaceAll('=', ''), 'hex').toString('utf8')
-    if (!/^[\p{L}\p{N}\p{P}\p{S}\p{M}\p{Z}\r\n\t]+$/u.test(decoded) || decoded.includes('\ufffd')) continue
-    bytes += run.length / 3
+    const hex = run.replace(/[=\s]+/g, '')
+    const decoded = readable(Buffer.from(hex, 'hex'))
+    if (decoded === undefined) continue
+    bytes += hex.length / 2
     edits.add(index, index + whole.length, decoded)
   }
   return bytes >= fewest ? edits : new Edits()
