@@ -68,8 +68,12 @@ export function transportFault(error: unknown): Fault {
  * An answer to its end.
  * @throws Fault `upstream_error` beyond the limit, and for an answer that ends before its end
  */
-export async function readAll({ body }: UpstreamAnswer, limit: number): Promise<Buffer> {
+export async function readAll({ body, headers }: UpstreamAnswer, limit: number): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body
+  if (Number(headers['content-length'] ?? 0) > limit) {
+    discard(body)
+    throw new Fault('upstream_error', { internal: 'the answer is too large' })
+  }
   const chunks: Buffer[] = []
   let length = 0
   try {

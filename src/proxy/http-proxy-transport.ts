@@ -22,8 +22,10 @@ const standSocket = { destroyed: false, setTimeout() {} }
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 
 export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
-  const waiting = new WeakMap<IncomingMessage, (answer: IncomingMessage) => void>()
-  proxy.on('proxyRes', (answer, request) => waiting.get(request)?.(answer))
+  const waiting: Waiting = new WeakMap()
+  proxy.on('proxyRes', (answer, request) => waiting.get(request)?.answered(answer))
+  // An upstream that switches protocols ends the request without an answer and without an error.
+  proxy.on('proxyReq', (outgoing, request) => outgoing.once('close', () => waiting.get(request)?.closed()))
   return async ({ route, inbound, chat: request }, { upstream: name, bytes }) => {
     const { cancel } = inbound
     const first = chat.upstreams.get(name)!
@@ -51,9 +53,11 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   }
 }
 
+type Waiting = WeakMap<IncomingMessage, { answered(answer: IncomingMessage): void; closed(): void }>
+
 function askByProxy(
   proxy: HttpProxy,
-  waiting: WeakMap<IncomingMessage, (answer: IncomingMessage) => void>,
+  waiting: Waiting,
   upstream: Upstream,
   path: string,
   headers: Record<string, string>,
@@ -73,11 +77,16 @@ function askByProxy(
       reject(reason)
     }
     const timer = setTimeout(() => stop(new Fault('upstream_timeout')), upstream.firstByteTimeoutMs)
-    waiting.set(stand, (answer) => {
-      clearTimeout(timer)
-      answered = answer
-      answer.setTimeout(upstream.idleTimeoutMs, () => answer.destroy(new Fault('upstream_timeout')))
-      resolve(answer)
+    waiting.set(stand, {
+      answered(answer) {
+        clearTimeout(timer)
+        answered = answer
+        answer.setTimeout(upstream.idleTimeoutMs, () => answer.destroy(new Fault('upstream_timeout')))
+        resolve(answer)
+      },
+      closed() {
+        if (answered === undefined) stop(new Fault('upstream_error', { internal: 'closed without an answer' }))
+      }
     })
     const options = {
       target: upstream.origin,
