@@ -1,8 +1,8 @@
 /** Words that are known: letters in disorder are told from language by the words they hold. */
 import { englishWords } from './english.js'
+import { LetterTree, letters } from './letter-tree.js'
 import type { Stretches } from './places.js'
 
-const letters = 26
 /** Terms of a policy of two or three letters would fit anywhere. */
 const costOfShortTerm = 8
 /** Letters in unknown words, less those in known ones, that are no name. */
@@ -27,8 +27,7 @@ function mixed(hash: number, letter: number): number {
 export class KnownWords {
   /** The commonest words of English alone. */
   static readonly english = new KnownWords([])
-  /** A tree of letters: next node by node and letter; 0 where there is none. */
-  readonly #next: Int32Array
+  readonly #tree: LetterTree
   /** Per node 0, or where a word ends its cost: twice the logarithm of its rank by frequency. */
   readonly #costs: Uint8Array
   /** Per node whether a beginning ends at it, or before: whatever follows, a phrase matches. */
@@ -48,37 +47,25 @@ export class KnownWords {
       const beginning = /[a-z]{2,}(?=\*$)/i.exec(phrase)
       if (beginning !== null) beginnings.add(beginning[0].toLowerCase())
     }
-    let size = 1
-    for (const word of words) size += word.length
-    const next = new Int32Array(size * letters)
-    const costs = new Uint8Array(size)
-    const begins = new Uint8Array(size)
-    let rank = 0
-    let nodes = 1
+    this.#tree = new LetterTree(words)
+    this.#costs = new Uint8Array(this.#tree.size)
+    this.#begins = new Uint8Array(this.#tree.size)
     let slots = 1024
     while (slots < words.size * 4) slots *= 2
     this.#hashes = new Int32Array(slots)
+    let rank = 0
     for (const word of words) {
-      let node = 0
-      let hash = start
-      for (let i = 0; i < word.length; i++) {
-        const letter = word.charCodeAt(i) - 97
-        const cell = node * letters + letter
-        if (next[cell] === 0) next[cell] = nodes++
-        node = next[cell]!
-        hash = mixed(hash, letter)
-      }
       rank++
-      if (beginnings.has(word)) begins[node] = 1
+      const node = this.#tree.endOf(word)
+      if (beginnings.has(word)) this.#begins[node] = 1
       const isShortTerm = rank > englishWords.length && word.length < 4
-      costs[node] = Math.round(4 + 2 * Math.log(rank + 1)) + (isShortTerm ? costOfShortTerm : 0)
+      this.#costs[node] = Math.round(4 + 2 * Math.log(rank + 1)) + (isShortTerm ? costOfShortTerm : 0)
+      let hash = start
+      for (let i = 0; i < word.length; i++) hash = mixed(hash, word.charCodeAt(i) - 97)
       let slot = (hash >>> 8) & (slots - 1)
       while (this.#hashes[slot] !== 0) slot = (slot + 1) & (slots - 1)
       this.#hashes[slot] = hash
     }
-    this.#next = next.slice(0, nodes * letters)
-    this.#costs = costs.slice(0, nodes)
-    this.#begins = begins.slice(0, nodes)
   }
 
   /** Whether the letters of `text` at [from, to) are one, a form of one, or a word that a phrase with `*` matches. */
@@ -97,7 +84,7 @@ export class KnownWords {
   /** The node after one more character, in either case, or 0 where no word goes on. 0 is also where words begin. */
   step(node: number, code: number): number {
     const letter = letterOf(code)
-    return letter >= 0 ? this.#next[node * letters + letter]! : 0
+    return letter >= 0 ? this.#tree.step(node, letter) : 0
   }
 
   /** What the word that ends at a node costs, or 0 where none ends. The rarer, the more. */
