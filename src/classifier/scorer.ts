@@ -18,7 +18,7 @@ const EVEN = 0x00ff00ff
 const ROUND = 6_755_399_441_055_744
 
 export class Scorer {
-  readonly #model: Model
+  readonly #model: Omit<Model, 'pairs'>
   readonly #words = new Words()
   readonly #wordRows: WordRows
   /** The rows of pairs as bytes without a sign, four to a number. */
@@ -32,10 +32,10 @@ export class Scorer {
   /** Where the segment at hand begins, in words. */
   #start = 0
 
-  constructor(model: Model) {
+  constructor({ pairs, ...model }: Model) {
     this.#model = model
     this.#wordRows = new WordRows(model)
-    const bytes = Uint8Array.from(model.pairs, (weight) => weight + 128)
+    const bytes = Uint8Array.from(pairs, (weight) => weight + 128)
     const view = new DataView(bytes.buffer)
     this.#pairRows = Int32Array.from({ length: bytes.length / 4 }, (_, i) => view.getInt32(i * 4, true))
   }

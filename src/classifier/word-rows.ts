@@ -17,7 +17,7 @@ const most = 7900
 
 export class WordRows {
   readonly rows = new Float64Array(places * PAIRS)
-  readonly #model: Model
+  readonly #model: Pick<Model, 'wordTable' | 'words'>
   readonly #hash = new Int32Array(places)
   /** Plus one; 0 for an empty place. */
   readonly #length = new Uint8Array(places)
@@ -25,7 +25,7 @@ export class WordRows {
   readonly #features = new Int32Array(mostFeatures)
   readonly #sums = new Int32Array(WIDTH)
 
-  constructor(model: Model) {
+  constructor(model: Pick<Model, 'wordTable' | 'words'>) {
     this.#model = model
   }
 
