@@ -15,7 +15,7 @@ import { type LibraryOptions, openForLibrary } from './library.js'
 
 export type { ChatPart, ChatReply, ChatRequest, Json, JsonObject, Role } from './chat.js'
 export type { Clock } from './clock.js'
-export { ConfigError } from './config/load.js'
+export { ConfigError } from './config/problem.js'
 export type { Detector, Finding } from './detectors/detector.js'
 export type { Dialect } from './dialects/dialect.js'
 export { type ErrorCode, errorTable, Fault } from './errors.js'

@@ -1,11 +1,12 @@
 /** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
 import { systemClock } from '../clock.js'
-import { ConfigError, loadSettings, weakenings } from '../config/load.js'
+import { loadSettings, weakenings } from '../config/load.js'
+import { ConfigError } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
+import { ConstitutionError } from '../policy/constitution-error.js'
 import { createEvaluator } from '../policy/evaluator.js'
-import { ConstitutionError } from '../policy/problems.js'
 import type { Settings } from '../settings.js'
 import { Told } from './terminal.js'
 

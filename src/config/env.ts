@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type UpstreamAuth, upstreamAuths } from '../settings.js'
 import { isHttpPrefix } from '../units.js'
-import { errorCode, type Problem } from './file.js'
+import { errorCode } from './file.js'
+import type { Problem } from './problem.js'
 
 /** Variables that hold secrets: each may come as `<name>_FILE`, the path of a file that holds it (as containers mount them). */
 const secrets: ReadonlySet<string> = new Set([

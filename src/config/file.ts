@@ -15,37 +15,7 @@ import {
   type Scalar,
   visit
 } from 'yaml'
-
-export interface Problem {
-  /** As the reader should see it: a file, or `environment`. */
-  source: string
-  line?: number
-  column?: number
-  /** Dotted path of the key, or the variable's name; empty for the whole source. */
-  path: string
-  reason: string
-}
-
-/** Every problem of a configuration at once, one line each. Values are never quoted: they may be secrets. */
-export class ConfigError extends Error {
-  readonly problems: readonly Problem[]
-
-  constructor(problems: readonly Problem[]) {
-    super(problems.map(formatProblem).join('\n'))
-    this.name = 'ConfigError'
-    this.problems = problems
-  }
-}
-
-function formatProblem({ source, line, column, path, reason }: Problem): string {
-  const place = line === undefined ? source : `${source}:${line}:${column}`
-  return path === '' ? `${place}: ${reason}` : `${place} ${path}: ${reason}`
-}
-
-/** `routes[0].match.model[1]` */
-export function showPath(path: readonly (string | number)[]): string {
-  return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
-}
+import { ConfigError, type Problem, showPath } from './problem.js'
 
 export interface ConfigFile {
   /** Plain values; keys without a value (`upstreams:` alone) are left out. */

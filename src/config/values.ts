@@ -12,9 +12,9 @@ import {
 
 /** Timers of Node fire at once beyond this many milliseconds. */
 const maxTimerMs = 2 ** 31 - 1
-/** A year: what is kept longer is kept by mistake. */
 /** Longer than any client waits for an answer. */
 const maxHoldMs = 600_000
+/** A year: what is kept longer is kept by mistake. */
 const maxPeriodMs = 366 * 86_400_000
 /** Bodies are held as one string; V8's end at 512 MiB. */
 const maxBodyBytes = 256 * 1024 ** 2

@@ -1,7 +1,7 @@
 /** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
 import type { Piscina } from 'piscina'
+import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type DryRun, type DryRunTask, dryRun } from './dry-run.js'
-import { ConstitutionError, type Problem } from './problems.js'
 import { isBuilt, threadFile } from './thread.js'
 
 export type DryRunAnswer = { run: DryRun } | { file: string; problems: readonly Problem[] }

@@ -1,10 +1,10 @@
 /** The thread's side of `dry-run-pool.ts`: keeps the last judges, so that trying again is quick. */
 import { LRUCache } from 'lru-cache'
+import { ConstitutionError } from './constitution-error.js'
 import { type DryRunTask, type DrySide, dryRun, readJudge } from './dry-run.js'
 import type { DryRunAnswer } from './dry-run-pool.js'
 import type { Judge } from './judge.js'
 import type { Coverage } from './judges.js'
-import { ConstitutionError } from './problems.js'
 
 const judges = new LRUCache<string, Judge>({ max: 3 })
 

@@ -6,7 +6,7 @@
 import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../heap.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
-import { ConstitutionError, type Problem } from './problems.js'
+import { ConstitutionError, type Problem } from './constitution-error.js'
 import type { Rule } from './rules.js'
 import { isBuilt, threadFile } from './thread.js'
 

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { detectors } from '../../src/detectors/index.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
+import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { categories } from '../../src/policy/evaluation.js'
-import { ConstitutionError } from '../../src/policy/problems.js'
 import { source } from './support.js'
 
 const rule = '  - { name: one, category: violence, weight: 0.5, any: [stab*] }'

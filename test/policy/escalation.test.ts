@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/clock.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
+import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'
 import type { Coverage, Failure, Judges, Opinion, Question } from '../../src/policy/judges.js'
-import { ConstitutionError } from '../../src/policy/problems.js'
 import { type CallOptions, call, part, source } from './support.js'
 
 const rules = `

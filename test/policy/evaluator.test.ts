@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/clock.js'
+import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { entryOf, loadPolicy, numbered } from '../../src/policy/entry.js'
 import type { Evaluation } from '../../src/policy/evaluation.js'
 import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'
-import { ConstitutionError } from '../../src/policy/problems.js'
 import { call, fakeClock, part, source } from './support.js'
 
 const rules = `

@@ -7,8 +7,8 @@ import type { JsonObject, Role } from '../../src/chat.js'
 import { systemClock } from '../../src/clock.js'
 import { readText } from '../../src/http/evaluate-input.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
+import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { createEvaluator } from '../../src/policy/evaluator.js'
-import { ConstitutionError } from '../../src/policy/problems.js'
 
 interface Example {
   text: string

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../src/config/load.js'
+import { ConfigError } from '../../src/config/problem.js'
 
 /** The problems of a configuration, one a line; '' where it is accepted. */
 export function problemsOf(load: () => unknown): string {
