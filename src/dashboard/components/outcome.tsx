@@ -3,6 +3,7 @@ import { Accordion, Badge, Box, Code, Group, List, Stack, Table, Text } from '@m
 import type { Explanation, Outcome as Verdict } from '../constitution-types'
 import { categories } from '../types'
 import { CategoryBadge, DecisionBadge, Risk } from './badges'
+import { DataTable } from './data-table'
 import { MarkedText } from './marked-text'
 
 export function Outcome({
@@ -76,38 +77,22 @@ export function Explained({ explanation }: { explanation: Explanation }) {
         <Accordion.Item value="rules">
           <Accordion.Control>What each rule saw ({rules.length})</Accordion.Control>
           <Accordion.Panel>
-            <Table.ScrollContainer
-              minWidth={480}
-              scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Rules', role: 'region' } }}
-            >
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Rule</Table.Th>
-                    <Table.Th>Category</Table.Th>
-                    <Table.Th>Found</Table.Th>
-                    <Table.Th>Counts</Table.Th>
-                    <Table.Th>Context</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {rules.map((rule) => (
-                    <Table.Tr key={rule.rule}>
-                      <Table.Td>{rule.rule}</Table.Td>
-                      <Table.Td>
-                        <CategoryBadge category={rule.category} />
-                      </Table.Td>
-                      <Table.Td>{rule.weight.toFixed(2)}</Table.Td>
-                      <Table.Td>{rule.score.toFixed(2)}</Table.Td>
-                      <Table.Td>
-                        {rule.context}
-                        {rule.context_keys.length > 0 && ` (${rule.context_keys.join(', ')})`}
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+            <DataTable label="Rules" columns={['Rule', 'Category', 'Found', 'Counts', 'Context']} minWidth={480}>
+              {rules.map((rule) => (
+                <Table.Tr key={rule.rule}>
+                  <Table.Td>{rule.rule}</Table.Td>
+                  <Table.Td>
+                    <CategoryBadge category={rule.category} />
+                  </Table.Td>
+                  <Table.Td>{rule.weight.toFixed(2)}</Table.Td>
+                  <Table.Td>{rule.score.toFixed(2)}</Table.Td>
+                  <Table.Td>
+                    {rule.context}
+                    {rule.context_keys.length > 0 && ` (${rule.context_keys.join(', ')})`}
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
           </Accordion.Panel>
         </Accordion.Item>
       )}

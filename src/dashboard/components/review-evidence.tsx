@@ -5,6 +5,7 @@ import { api } from '../api'
 import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
 import { CategoryBadge, StatusBadge } from './badges'
+import { DataTable } from './data-table'
 import { partsOf } from './request-text'
 import { Ago } from './time'
 import { Section } from './view'
@@ -47,42 +48,30 @@ export function Seen({ review }: { review: ReviewDetail }) {
     )
   return (
     <Section title="What each rule saw">
-      <Table.ScrollContainer
+      <DataTable
+        label="What each rule saw"
+        columns={['Rule', 'Category', 'Confidence', 'Reading', 'Words']}
         minWidth={560}
-        scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'What each rule saw', role: 'region' } }}
       >
-        <Table>
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Rule</Table.Th>
-              <Table.Th>Category</Table.Th>
-              <Table.Th>Confidence</Table.Th>
-              <Table.Th>Reading</Table.Th>
-              <Table.Th>Words</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {review.detections.map((detection, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
-              <Table.Tr key={i}>
-                <Table.Td>
-                  <Text size="sm" fw={review.matched_rules.includes(detection.rule) ? 600 : 400}>
-                    {detection.rule}
-                  </Text>
-                </Table.Td>
-                <Table.Td>
-                  <CategoryBadge category={detection.category} />
-                </Table.Td>
-                <Table.Td>{detection.confidence.toFixed(2)}</Table.Td>
-                <Table.Td>{detection.layer}</Table.Td>
-                <Table.Td>
-                  <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+        {review.detections.map((detection, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
+          <Table.Tr key={i}>
+            <Table.Td>
+              <Text size="sm" fw={review.matched_rules.includes(detection.rule) ? 600 : 400}>
+                {detection.rule}
+              </Text>
+            </Table.Td>
+            <Table.Td>
+              <CategoryBadge category={detection.category} />
+            </Table.Td>
+            <Table.Td>{detection.confidence.toFixed(2)}</Table.Td>
+            <Table.Td>{detection.layer}</Table.Td>
+            <Table.Td>
+              <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
     </Section>
   )
 }

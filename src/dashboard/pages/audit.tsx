@@ -5,6 +5,7 @@ import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
+import { DataTable } from '../components/data-table'
 import { instant } from '../components/time'
 import { Empty, Failure, PageHeader } from '../components/view'
 import { linkTo } from '../router'
@@ -87,53 +88,43 @@ export function Audit() {
               Kinds are written as evaluation, key.created, review.decided, constitution.activated.
             </Empty>
           ) : (
-            <Table.ScrollContainer
+            <DataTable
+              label="Audit"
+              columns={['When', 'Kind', 'By', 'Subject', 'Facts']}
               minWidth={940}
-              scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Audit', role: 'region' } }}
+              horizontalSpacing="md"
+              verticalSpacing="xs"
             >
-              <Table horizontalSpacing="md" verticalSpacing="xs">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>When</Table.Th>
-                    <Table.Th>Kind</Table.Th>
-                    <Table.Th>By</Table.Th>
-                    <Table.Th>Subject</Table.Th>
-                    <Table.Th>Facts</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {shown.map((row) => (
-                    <Table.Tr key={row.seq}>
-                      <Table.Td className="nowrap">{instant(row.at)}</Table.Td>
-                      <Table.Td>
-                        <Button
-                          variant="subtle"
-                          size="compact-sm"
-                          px={4}
-                          aria-label={`Only ${row.kind}`}
-                          onClick={() => setKind(row.kind)}
-                        >
-                          {row.kind}
-                        </Button>
-                      </Table.Td>
-                      <Table.Td maw={150}>
-                        <Text size="xs" ff="monospace" className="one-line" title={row.by ?? undefined}>
-                          {row.by ?? 'the program'}
-                        </Text>
-                      </Table.Td>
-                      <Table.Td maw={150}>
-                        <Text size="xs" ff="monospace" className="one-line" title={row.subject ?? undefined}>
-                          {row.subject ?? '–'}
-                        </Text>
-                      </Table.Td>
-                      <Table.Td miw={340} maw={460}>
-                        <Facts row={row} />
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+              {shown.map((row) => (
+                <Table.Tr key={row.seq}>
+                  <Table.Td className="nowrap">{instant(row.at)}</Table.Td>
+                  <Table.Td>
+                    <Button
+                      variant="subtle"
+                      size="compact-sm"
+                      px={4}
+                      aria-label={`Only ${row.kind}`}
+                      onClick={() => setKind(row.kind)}
+                    >
+                      {row.kind}
+                    </Button>
+                  </Table.Td>
+                  <Table.Td maw={150}>
+                    <Text size="xs" ff="monospace" className="one-line" title={row.by ?? undefined}>
+                      {row.by ?? 'the program'}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td maw={150}>
+                    <Text size="xs" ff="monospace" className="one-line" title={row.subject ?? undefined}>
+                      {row.subject ?? '–'}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td miw={340} maw={460}>
+                    <Facts row={row} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
           )}
           {rows.hasNextPage && (
             <Button variant="subtle" fullWidth onClick={() => rows.fetchNextPage()} loading={rows.isFetchingNextPage}>

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
 import { ConstitutionEditor } from '../components/constitution-editor'
+import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
@@ -90,73 +91,61 @@ function Versions({ constitution, shown, show }: VersionsProps) {
     <Card withBorder padding={0}>
       <Loaded query={versions}>
         {(data) => (
-          <Table.ScrollContainer
+          <DataTable
+            label="Versions"
+            columns={['Version', 'Note', 'From', 'Stored', { name: 'Actions', as: 'unseen' }]}
             minWidth={640}
-            mah={260}
-            scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Versions', role: 'region' } }}
+            maxHeight={260}
+            horizontalSpacing="md"
+            verticalSpacing="xs"
           >
-            <Table horizontalSpacing="md" verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Version</Table.Th>
-                  <Table.Th>Note</Table.Th>
-                  <Table.Th>From</Table.Th>
-                  <Table.Th>Stored</Table.Th>
-                  <Table.Th>
-                    <span className="visually-hidden">Actions</span>
-                  </Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {data.versions.map(({ version, note, origin, created_at, active }) => (
-                  <Table.Tr key={version} aria-current={version === shown || undefined}>
-                    <Table.Td>
-                      <Group gap="xs" wrap="nowrap">
-                        <Text size="sm" fw={600}>
-                          {version}
-                        </Text>
-                        {active && (
-                          <Badge color="teal" variant="light" className="readable">
-                            in force
-                          </Badge>
-                        )}
-                      </Group>
-                    </Table.Td>
-                    <Table.Td maw={280}>
-                      <Text size="sm" className="one-line" title={note ?? undefined}>
-                        {note ?? '–'}
-                      </Text>
-                    </Table.Td>
-                    <Table.Td>{origin}</Table.Td>
-                    <Table.Td>
-                      <Ago at={created_at} size="sm" />
-                    </Table.Td>
-                    <Table.Td>
-                      <Group gap="xs" justify="flex-end" wrap="nowrap">
-                        <Button
-                          size="compact-sm"
-                          variant="default"
-                          disabled={version === shown}
-                          onClick={() => show(version)}
-                        >
-                          Open
-                        </Button>
-                        {mayWrite && !active && (
-                          <Button
-                            size="compact-sm"
-                            loading={activate.isPending && activate.variables === version}
-                            onClick={() => activate.mutate(version)}
-                          >
-                            {constitution.version !== null && version < constitution.version ? 'Roll back' : 'Activate'}
-                          </Button>
-                        )}
-                      </Group>
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+            {data.versions.map(({ version, note, origin, created_at, active }) => (
+              <Table.Tr key={version} aria-current={version === shown || undefined}>
+                <Table.Td>
+                  <Group gap="xs" wrap="nowrap">
+                    <Text size="sm" fw={600}>
+                      {version}
+                    </Text>
+                    {active && (
+                      <Badge color="teal" variant="light" className="readable">
+                        in force
+                      </Badge>
+                    )}
+                  </Group>
+                </Table.Td>
+                <Table.Td maw={280}>
+                  <Text size="sm" className="one-line" title={note ?? undefined}>
+                    {note ?? '–'}
+                  </Text>
+                </Table.Td>
+                <Table.Td>{origin}</Table.Td>
+                <Table.Td>
+                  <Ago at={created_at} size="sm" />
+                </Table.Td>
+                <Table.Td>
+                  <Group gap="xs" justify="flex-end" wrap="nowrap">
+                    <Button
+                      size="compact-sm"
+                      variant="default"
+                      disabled={version === shown}
+                      onClick={() => show(version)}
+                    >
+                      Open
+                    </Button>
+                    {mayWrite && !active && (
+                      <Button
+                        size="compact-sm"
+                        loading={activate.isPending && activate.variables === version}
+                        onClick={() => activate.mutate(version)}
+                      >
+                        {constitution.version !== null && version < constitution.version ? 'Roll back' : 'Activate'}
+                      </Button>
+                    )}
+                  </Group>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
         )}
       </Loaded>
     </Card>

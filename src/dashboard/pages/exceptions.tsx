@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
+import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { messageOf, tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
@@ -58,74 +59,61 @@ export function Exceptions() {
                 Clients say so by the id of an evaluation, which every answer carries.
               </Empty>
             ) : (
-              <Table.ScrollContainer
+              <DataTable
+                label="Exceptions"
+                columns={['State', 'Rules', 'Note', 'Proposed', 'Ends', { name: 'Actions', as: 'unseen' }]}
                 minWidth={760}
-                scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Exceptions', role: 'region' } }}
+                horizontalSpacing="md"
+                verticalSpacing="sm"
               >
-                <Table horizontalSpacing="md" verticalSpacing="sm">
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>State</Table.Th>
-                      <Table.Th>Rules</Table.Th>
-                      <Table.Th>Note</Table.Th>
-                      <Table.Th>Proposed</Table.Th>
-                      <Table.Th>Ends</Table.Th>
-                      <Table.Th>
-                        <span className="visually-hidden">Actions</span>
-                      </Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {exceptions.map((one) => (
-                      <Table.Tr key={one.exception_id}>
-                        <Table.Td>
-                          <Badge color={colors[one.state]} variant="light" className="readable">
-                            {one.state}
-                          </Badge>
-                        </Table.Td>
-                        <Table.Td maw={240}>
-                          <Text size="sm">{one.rules.join(', ')}</Text>
-                          <Text size="xs" c="dimmed">
-                            {one.policy} · for the {one.scope}
-                          </Text>
-                        </Table.Td>
-                        <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
-                          {one.note ?? '–'}
-                        </Table.Td>
-                        <Table.Td>
-                          <Ago at={one.proposed_at} size="sm" />
-                        </Table.Td>
-                        <Table.Td>
-                          <Ago at={one.expires_at} never="–" size="sm" />
-                        </Table.Td>
-                        <Table.Td>
-                          <Group gap="xs" justify="flex-end" wrap="nowrap">
-                            {mayDecide && one.state === 'proposed' && (
-                              <>
-                                <Button size="compact-sm" onClick={() => setAccepting(one)}>
-                                  Accept
-                                </Button>
-                                <Button
-                                  size="compact-sm"
-                                  variant="default"
-                                  onClick={() => decide.mutate({ id: one.exception_id, decision: 'reject' })}
-                                >
-                                  Reject
-                                </Button>
-                              </>
-                            )}
-                            {mayDecide && one.state === 'accepted' && (
-                              <Button size="compact-sm" variant="default" onClick={() => end.mutate(one.exception_id)}>
-                                End it
-                              </Button>
-                            )}
-                          </Group>
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+                {exceptions.map((one) => (
+                  <Table.Tr key={one.exception_id}>
+                    <Table.Td>
+                      <Badge color={colors[one.state]} variant="light" className="readable">
+                        {one.state}
+                      </Badge>
+                    </Table.Td>
+                    <Table.Td maw={240}>
+                      <Text size="sm">{one.rules.join(', ')}</Text>
+                      <Text size="xs" c="dimmed">
+                        {one.policy} · for the {one.scope}
+                      </Text>
+                    </Table.Td>
+                    <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>
+                      {one.note ?? '–'}
+                    </Table.Td>
+                    <Table.Td>
+                      <Ago at={one.proposed_at} size="sm" />
+                    </Table.Td>
+                    <Table.Td>
+                      <Ago at={one.expires_at} never="–" size="sm" />
+                    </Table.Td>
+                    <Table.Td>
+                      <Group gap="xs" justify="flex-end" wrap="nowrap">
+                        {mayDecide && one.state === 'proposed' && (
+                          <>
+                            <Button size="compact-sm" onClick={() => setAccepting(one)}>
+                              Accept
+                            </Button>
+                            <Button
+                              size="compact-sm"
+                              variant="default"
+                              onClick={() => decide.mutate({ id: one.exception_id, decision: 'reject' })}
+                            >
+                              Reject
+                            </Button>
+                          </>
+                        )}
+                        {mayDecide && one.state === 'accepted' && (
+                          <Button size="compact-sm" variant="default" onClick={() => end.mutate(one.exception_id)}>
+                            End it
+                          </Button>
+                        )}
+                      </Group>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
             )
           }
         </Loaded>

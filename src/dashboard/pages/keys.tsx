@@ -8,6 +8,7 @@ import { api } from '../api'
 import { StatusBadge } from '../components/badges'
 import { useConfirmed } from '../components/confirm'
 import { CopySecret } from '../components/copy-secret'
+import { DataTable } from '../components/data-table'
 import { KeyForm } from '../components/key-form'
 import { tell, tellError } from '../components/notify'
 import { Ago, Countdown } from '../components/time'
@@ -69,31 +70,26 @@ export function Keys() {
                 Create one, and give it to whatever calls the gateway.
               </Empty>
             ) : (
-              <Table.ScrollContainer
+              <DataTable
+                label="Keys"
+                columns={[
+                  'Name',
+                  'Key',
+                  'Status',
+                  'Scopes',
+                  'Last used',
+                  { name: 'Calls, 7 days', as: 'end' },
+                  { name: 'Actions', as: 'unseen' }
+                ]}
                 minWidth={860}
-                scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Keys', role: 'region' } }}
+                verticalSpacing="sm"
+                horizontalSpacing="md"
+                highlightOnHover
               >
-                <Table verticalSpacing="sm" horizontalSpacing="md" highlightOnHover>
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Name</Table.Th>
-                      <Table.Th>Key</Table.Th>
-                      <Table.Th>Status</Table.Th>
-                      <Table.Th>Scopes</Table.Th>
-                      <Table.Th>Last used</Table.Th>
-                      <Table.Th ta="right">Calls, 7 days</Table.Th>
-                      <Table.Th>
-                        <span className="visually-hidden">Actions</span>
-                      </Table.Th>
-                    </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.keys.map((key) => (
-                      <KeyRow key={key.key_id} record={key} calls={counts.get(key.key_id)} ask={setAsked} />
-                    ))}
-                  </Table.Tbody>
-                </Table>
-              </Table.ScrollContainer>
+                {data.keys.map((key) => (
+                  <KeyRow key={key.key_id} record={key} calls={counts.get(key.key_id)} ask={setAsked} />
+                ))}
+              </DataTable>
             )
           }
         </Loaded>

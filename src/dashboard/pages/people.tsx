@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
 import { CopySecret } from '../components/copy-secret'
+import { DataTable } from '../components/data-table'
 import { tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Loaded, PageHeader } from '../components/view'
@@ -54,59 +55,49 @@ export function People() {
       <Card withBorder padding={0}>
         <Loaded query={users}>
           {(data) => (
-            <Table.ScrollContainer
+            <DataTable
+              label="People"
+              columns={['Login', 'Role', 'Signs in with', 'Last signed in', 'May sign in']}
               minWidth={640}
-              scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'People', role: 'region' } }}
+              horizontalSpacing="md"
+              verticalSpacing="sm"
             >
-              <Table horizontalSpacing="md" verticalSpacing="sm">
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Login</Table.Th>
-                    <Table.Th>Role</Table.Th>
-                    <Table.Th>Signs in with</Table.Th>
-                    <Table.Th>Last signed in</Table.Th>
-                    <Table.Th>May sign in</Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {data.users.map(({ user_id, login, role, status, signs_in_with, signed_in_at }) => (
-                    <Table.Tr key={user_id}>
-                      <Table.Td maw={260}>
-                        <Text size="sm" fw={600} className="one-line" title={login}>
-                          {login}
-                        </Text>
-                      </Table.Td>
-                      <Table.Td>
-                        <Select
-                          aria-label={`Role of ${login}`}
-                          size="xs"
-                          w={130}
-                          data={roles.map(({ value }) => value)}
-                          allowDeselect={false}
-                          value={role}
-                          onChange={(value) => value !== null && change.mutate({ id: user_id, role: value as Role })}
-                        />
-                      </Table.Td>
-                      <Table.Td>
-                        <Badge variant="default" tt="none">
-                          {signs_in_with === 'oidc' ? 'company' : 'password'}
-                        </Badge>
-                      </Table.Td>
-                      <Table.Td>
-                        <Ago at={signed_in_at} size="sm" />
-                      </Table.Td>
-                      <Table.Td>
-                        <Switch
-                          aria-label={`${login} may sign in`}
-                          checked={status === 'active'}
-                          onChange={(event) => change.mutate({ id: user_id, disabled: !event.currentTarget.checked })}
-                        />
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
+              {data.users.map(({ user_id, login, role, status, signs_in_with, signed_in_at }) => (
+                <Table.Tr key={user_id}>
+                  <Table.Td maw={260}>
+                    <Text size="sm" fw={600} className="one-line" title={login}>
+                      {login}
+                    </Text>
+                  </Table.Td>
+                  <Table.Td>
+                    <Select
+                      aria-label={`Role of ${login}`}
+                      size="xs"
+                      w={130}
+                      data={roles.map(({ value }) => value)}
+                      allowDeselect={false}
+                      value={role}
+                      onChange={(value) => value !== null && change.mutate({ id: user_id, role: value as Role })}
+                    />
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge variant="default" tt="none">
+                      {signs_in_with === 'oidc' ? 'company' : 'password'}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td>
+                    <Ago at={signed_in_at} size="sm" />
+                  </Table.Td>
+                  <Table.Td>
+                    <Switch
+                      aria-label={`${login} may sign in`}
+                      checked={status === 'active'}
+                      onChange={(event) => change.mutate({ id: user_id, disabled: !event.currentTarget.checked })}
+                    />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
           )}
         </Loaded>
       </Card>

@@ -5,6 +5,7 @@ import { IconChartBar, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
+import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { Empty, Figure, Loaded, PageHeader, Section } from '../components/view'
 import type { Usage as Report } from '../types'
@@ -100,39 +101,35 @@ function Days({ report }: { report: Report }) {
             No text was judged in these days.
           </Empty>
         ) : (
-          <Table.ScrollContainer
+          <DataTable
+            label="Usage"
+            columns={[
+              'Day',
+              'Key',
+              'Environment',
+              { name: 'Evaluations', as: 'end' },
+              { name: 'Characters', as: 'end' }
+            ]}
             minWidth={640}
-            scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': 'Usage', role: 'region' } }}
+            horizontalSpacing="md"
+            verticalSpacing="xs"
           >
-            <Table horizontalSpacing="md" verticalSpacing="xs">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Day</Table.Th>
-                  <Table.Th>Key</Table.Th>
-                  <Table.Th>Environment</Table.Th>
-                  <Table.Th ta="right">Evaluations</Table.Th>
-                  <Table.Th ta="right">Characters</Table.Th>
-                </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {[...days].reverse().map(({ day, key_id, environment, evaluations, characters }) => (
-                  <Table.Tr key={`${day} ${key_id}`}>
-                    <Table.Td className="nowrap">{day}</Table.Td>
-                    <Table.Td maw={260}>
-                      <Group gap="xs" wrap="nowrap">
-                        <Text size="sm" className="one-line">
-                          {nameOf(key_id) ?? <Code>{key_id}</Code>}
-                        </Text>
-                      </Group>
-                    </Table.Td>
-                    <Table.Td>{environment}</Table.Td>
-                    <Table.Td ta="right">{evaluations.toLocaleString('en')}</Table.Td>
-                    <Table.Td ta="right">{characters.toLocaleString('en')}</Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+            {[...days].reverse().map(({ day, key_id, environment, evaluations, characters }) => (
+              <Table.Tr key={`${day} ${key_id}`}>
+                <Table.Td className="nowrap">{day}</Table.Td>
+                <Table.Td maw={260}>
+                  <Group gap="xs" wrap="nowrap">
+                    <Text size="sm" className="one-line">
+                      {nameOf(key_id) ?? <Code>{key_id}</Code>}
+                    </Text>
+                  </Group>
+                </Table.Td>
+                <Table.Td>{environment}</Table.Td>
+                <Table.Td ta="right">{evaluations.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">{characters.toLocaleString('en')}</Table.Td>
+              </Table.Tr>
+            ))}
+          </DataTable>
         )}
       </Card>
     </Stack>
