@@ -45,6 +45,7 @@ import { dialectAt } from './proxy/pass.js'
 import { registerProxy } from './proxy/plugin.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
 import { faultReply } from './proxy/reply.js'
+import { propagation, tracedTransport } from './proxy/traced.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
@@ -71,7 +72,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
   const evaluator = await openEvaluator(settings, platform, judges)
-  const proxy = createProxy(
+  const { tracing } = platform
+  const untraced = createProxy(
     {
       evaluator,
       reviews,
@@ -80,10 +82,15 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       exceptions,
       metrics,
       log,
-      unjudged
+      unjudged,
+      propagate: propagation(settings.tracing.toUpstream, tracing)
     },
     settings
   )
+  const proxy =
+    tracing === undefined
+      ? untraced
+      : { ...untraced, transport: tracedTransport(untraced.transport, tracing, untraced.upstreams) }
   platform.adopt(settings, evaluator, judges)
   const loadedAt = clock.now()
 
@@ -95,6 +102,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     clock,
     metrics,
     log,
+    tracing,
     bodyLimit: settings.server.bodyLimit,
     people: createPeopleAdmission(people.sessions, insecure),
     chatFault(path, fault, requestId) {

@@ -21,6 +21,7 @@ import { createHistory, type History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecorder, type Recorder } from './observe/record.js'
+import { openTracing, type Tracing } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
 import { openPeople, type People } from './people.js'
 import { openPolicies } from './policies.js'
@@ -62,6 +63,8 @@ export interface Platform {
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
   readonly unjudged: UnjudgedRecorder
+  /** Undefined where none are configured. */
+  readonly tracing?: Tracing
   readonly constitutions: ConstitutionService
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
@@ -102,10 +105,26 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
       options.metricsPage ?? ownPage
     )
     await platform.people.exceptions.refresh()
-    return platform
+    const { endpoint } = settings.tracing
+    if (endpoint === undefined) return platform
+    return traced(platform, await openTracing({ ...settings.tracing, endpoint }, platform))
   } catch (error) {
     await storage.close()
     throw error
+  }
+}
+
+/** The same, with a span for each verdict. Where there are no traces, nothing on the way of a request knows of them. */
+function traced(platform: Platform, tracing: Tracing): Platform {
+  return {
+    ...platform,
+    tracing,
+    record: tracing.recording(platform.record),
+    unjudged: tracing.recordingUnjudged(platform.unjudged),
+    async close() {
+      await platform.close()
+      await tracing.close()
+    }
   }
 }
 

@@ -187,6 +187,22 @@ export interface OidcSettings {
   defaultRole: UserRole | undefined
 }
 
+export interface TracingSettings {
+  /** The whole URL that spans are sent to, by OTLP over HTTP as JSON; undefined: there are no traces. */
+  endpoint: string | undefined
+  /** Sent along: may hold a credential. */
+  headers: Readonly<Record<string, string>>
+  /** Of the resource, besides its name. */
+  attributes: Readonly<Record<string, string>>
+  serviceName: string
+  /** The share of requests that are traced, where no client's trace is continued. */
+  ratio: number
+  /** What becomes of a client's `traceparent`. */
+  fromClient: 'ignore' | 'continue'
+  /** What an upstream is sent: what the client sent, the gateway's own, or nothing. */
+  toUpstream: 'client' | 'own' | 'none'
+}
+
 export interface Settings {
   /** The file the settings came from, or undefined for the defaults alone. */
   file: string | undefined
@@ -231,6 +247,7 @@ export interface Settings {
     decisions: 'all' | 'stopped'
   }
   signIn: SignInSettings
+  tracing: TracingSettings
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>
   /** Processes that share the port. */

@@ -16,6 +16,7 @@ import { compileAudit, compileReview, compileSignIn } from './people.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 import { checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
+import { compileTracing } from './tracing.js'
 import { compileUpstreams, type Fail, readTls } from './upstreams.js'
 
 export { upstreamSettings } from './upstreams.js'
@@ -169,6 +170,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     review: compileReview(config, demo),
     audit: compileAudit(config),
     signIn: compileSignIn(config, fail),
+    tracing: compileTracing(config.tracing, environment, fail, failVariable),
     constitutions: { ...Object.fromEntries(inUse), ...own },
     workers
   }

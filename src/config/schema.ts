@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox'
 import { categories } from '../policy/evaluation.js'
 import { dialectIds, judgeTypes, upstreamAuths } from '../settings.js'
 import { peopleSections } from './people-schema.js'
+import { tracingSection } from './tracing.js'
 import {
   choice,
   closed,
@@ -199,6 +200,7 @@ export const FileSchema = Type.Object(
       )
     ),
     ...peopleSections,
+    tracing: Type.Optional(tracingSection),
     judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file')))
   },

@@ -7,22 +7,19 @@
  * in force; while it stays the same, what was activated last stays, over restarts too. A file that ships with the program
  * changes with an upgrade: found changed at a start, it leaves in force what someone activated.
  *
- * Several nodes: each reads a version when it is stored, or when a node is about to activate it, and changes over when the
- * store says that it is in force.
+ * Nodes read a version when it is stored, or is about to be activated, and change over when the store says so.
  */
-import { readFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../clock.js'
-import { Fault } from '../errors.js'
 import type { Policy } from '../policy/compile.js'
-import { ConstitutionError } from '../policy/constitution-error.js'
 import { entryOf, loadPolicy, numbered, type PolicyEntry } from '../policy/entry.js'
 import type { PolicyEvaluator } from '../policy/evaluator.js'
 import type { Coverage } from '../policy/judges.js'
-import type { ConstitutionFile, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
+import type { ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
 import { type Ahead, createAhead } from './ahead.js'
-import { digestOf } from './digest.js'
-import { createQueue } from './queue.js'
+import { changedFiles } from './files.js'
+import { createQueue, onceAtATime } from './queue.js'
+import { loadActive, loadStored } from './stored.js'
 
 export interface Change {
   name: string
@@ -54,8 +51,7 @@ export class Enforcement {
   readonly #deps: EnforcementDeps
   readonly #queue = createQueue()
   readonly #ahead: Ahead
-  #refreshing: Promise<void> | undefined
-  #refreshAgain = false
+  readonly #refreshing = onceAtATime(() => this.#refreshOnce())
   /** One entry a name, shared by every evaluator: an old gateway that still ends its streams included. */
   #standing = new Map<string, Standing>()
   readonly #evaluators = new Set<PolicyEvaluator>()
@@ -71,7 +67,7 @@ export class Enforcement {
     this.#coverage = coverage
     this.#ahead = createAhead(async (name, version) => {
       const begun = performance.now()
-      const policy = await this.load(name, version)
+      const policy = await loadStored(deps, name, version, this.#coverage)
       deps.read?.({ name, version, ms: Math.round(performance.now() - begun) })
       return policy
     })
@@ -109,7 +105,12 @@ export class Enforcement {
       // What was read for other judges escalates to other judges.
       const sameJudges = isDeepStrictEqual(coverage, this.#coverage)
       const ready = sameJudges ? this.#standing : new Map<string, Standing>()
-      const changed = await this.#changedFiles(files, before, coverage)
+      const changed = await changedFiles(files, (name) => before.get(name)?.fileDigest, {
+        account,
+        coverage,
+        now: clock.now(),
+        displaces: (path) => !(this.#isStart && this.#deps.isShipped(path))
+      })
       const stays = ({ name, activatedOrigin }: ConstitutionState) =>
         changed.get(name)?.file.displaces !== true && (!changed.has(name) || activatedOrigin !== 'file')
       const standing = new Map<string, Standing>()
@@ -157,7 +158,7 @@ export class Enforcement {
    */
   put(policy: Policy, version: number, state: ConstitutionState): void {
     if (!isUsed(state, this.#named)) return
-    const { name } = policy.constitution
+    const { name } = state
     const standing = standingOf(policy, version)
     const before = this.#standing.get(name)
     const from = before?.version ?? null
@@ -168,19 +169,6 @@ export class Enforcement {
     this.#deps.followed({ name, from, to: version })
   }
 
-  /** Reads and compiles a stored version. @throws ConstitutionError where it is not fit to judge, Fault `not_found` */
-  async load(name: string, version: number, coverage = this.#coverage): Promise<Policy> {
-    const { store, account } = this.#deps
-    const row = await store.get(account, name, version)
-    if (row === undefined) throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
-    const label = `${name}@${version}`
-    if (digestOf(row.source) !== row.digest) {
-      const message = 'is not the text that was stored: its digest is another'
-      throw new ConstitutionError(label, [{ line: 1, column: 1, path: '', message }])
-    }
-    return loadPolicy(row.source, label, { name, coverage })
-  }
-
   /** Reads and compiles a text that is not stored yet, under a name. @throws ConstitutionError */
   read(source: string, name: string): Promise<Policy> {
     return this.#ahead.inTurn(() => loadPolicy(source, name, { name, coverage: this.#coverage }))
@@ -188,7 +176,7 @@ export class Enforcement {
 
   /**
    * The policy of a stored version, which is at hand then for `put`. Not within `exclusive`, where others would wait for it.
-   * @throws as `load` does
+   * @throws as `loadStored` does
    */
   prepare(name: string, version: number): Promise<Policy> {
     const standing = this.#standing.get(name)
@@ -204,21 +192,7 @@ export class Enforcement {
 
   /** Puts in force what other processes activated on the same storage, and reads what they stored. Cheap where nothing changed. */
   refresh(): Promise<void> {
-    if (this.#refreshing !== undefined) {
-      // What is under way may have looked already.
-      this.#refreshAgain = true
-      return this.#refreshing
-    }
-    const run = async () => {
-      do {
-        this.#refreshAgain = false
-        await this.#refreshOnce()
-      } while (this.#refreshAgain)
-    }
-    this.#refreshing = run().finally(() => {
-      this.#refreshing = undefined
-    })
-    return this.#refreshing
+    return this.#refreshing()
   }
 
   async #refreshOnce(): Promise<void> {
@@ -228,7 +202,6 @@ export class Enforcement {
     if (revision === this.#revision) return
     let states = await store.states(account)
     for (let isDone = false; !isDone; ) {
-      const behind = states.filter((state) => this.#isBehind(state))
       const failures: unknown[] = []
       const read = new Map<string, Policy>()
       const prepare = ({ name, active }: ConstitutionState) =>
@@ -236,7 +209,7 @@ export class Enforcement {
           (policy) => void read.set(`${name}@${active}`, policy),
           (error: unknown) => void failures.push(error)
         )
-      await Promise.all(behind.map(prepare))
+      await Promise.all(states.filter((state) => this.#isBehind(state)).map(prepare))
       await this.exclusive(async () => {
         // Others may have gone on meanwhile: what counts is what the store says now.
         states = await store.states(account)
@@ -262,35 +235,6 @@ export class Enforcement {
     return state.active !== null && state.active !== this.versionOf(state.name) && isUsed(state, this.#named)
   }
 
-  async #changedFiles(
-    files: Readonly<Record<string, string>>,
-    states: ReadonlyMap<string, ConstitutionState>,
-    coverage: Coverage
-  ): Promise<Map<string, { file: ConstitutionFile; policy: Policy }>> {
-    const changed = new Map<string, { file: ConstitutionFile; policy: Policy }>()
-    for (const [name, path] of Object.entries(files)) {
-      const source = await readFile(path, 'utf8')
-      const digest = digestOf(source)
-      if (states.get(name)?.fileDigest === digest) continue
-      const policy = await loadPolicy(source, path, { name, coverage })
-      const file: ConstitutionFile = {
-        account: this.#deps.account,
-        name,
-        declared: policy.constitution.version,
-        digest,
-        length: source.length,
-        origin: 'file',
-        note: null,
-        createdAt: this.#deps.clock.now(),
-        createdBy: null,
-        source,
-        displaces: !(this.#isStart && this.#deps.isShipped(path))
-      }
-      changed.set(name, { file, policy })
-    }
-    return changed
-  }
-
   /** A version that the store says is in force; not read again where it is `ready`. */
   async #standingOf(
     name: string,
@@ -300,13 +244,7 @@ export class Enforcement {
   ): Promise<Standing> {
     const standing = ready.get(name)
     if (standing?.version === version) return standing
-    try {
-      return standingOf(await this.load(name, version, coverage), version)
-    } catch (error) {
-      if (!(error instanceof ConstitutionError)) throw error
-      const way = `"sluicegate constitutions activate ${name} VERSION" puts another in force, and so does a change of its file.`
-      throw new Error(`${name}@${version} is in force and cannot be read: ${way}\n${error.message}`, { cause: error })
-    }
+    return standingOf(await loadActive(this.#deps, name, version, coverage), version)
   }
 }
 

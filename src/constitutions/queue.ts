@@ -22,3 +22,22 @@ export function createQueue(): Queue {
     }
   }
 }
+
+/** Asked for while it is under way, the work is done once more: what is under way may have looked already. */
+export function onceAtATime(work: () => Promise<void>): () => Promise<void> {
+  let underWay: Promise<void> | undefined
+  let isAskedAgain = false
+  const run = async () => {
+    do {
+      isAskedAgain = false
+      await work()
+    } while (isAskedAgain)
+  }
+  return () => {
+    if (underWay !== undefined) isAskedAgain = true
+    underWay ??= run().finally(() => {
+      underWay = undefined
+    })
+    return underWay
+  }
+}

@@ -13,6 +13,7 @@ import { parseJson } from '../json/parse.js'
 import { limitHeaders } from '../limits/fault.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
+import type { Tracing } from '../observe/tracing.js'
 import { dashboardPath } from './dashboard.js'
 import type { RequestFacts } from './facts.js'
 import { sendFault, toFault } from './faults.js'
@@ -29,6 +30,8 @@ export interface EdgeDeps {
   clock: Clock
   metrics: Pick<Metrics, 'requests'>
   log: Log
+  /** Undefined where there are no traces. */
+  tracing?: Tracing | undefined
   bodyLimit: number
   /** Admits people who are signed in; undefined: keys alone. */
   people?: PeopleAdmission | undefined
@@ -95,6 +98,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     // A route that declares no access is our 404 handler, or a mistake that must not open a door.
     if (access === undefined) return next(request.is404 ? undefined : new Fault('not_found'))
     if (access.posture === 'public') return next()
+    deps.tracing?.begin(request.sluicegate.id, request.method, request.routeOptions.url ?? '', request.raw.headers)
     if ('key' in (request.query as Record<string, unknown>)) {
       return next(
         invalid(
@@ -134,6 +138,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const status = reply.statusCode
     const { id, started, decision } = request.sluicegate
     metrics.requests.of(route, statusClass(status)).inc()
+    deps.tracing?.end(id, status)
     const line = {
       request_id: id,
       method: request.method,

@@ -163,6 +163,7 @@ export function createMetrics(gauges: Gauges) {
     streamEnds: counter('stream_ends_total', 'How streamed answers ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
+    traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
   }
 }

@@ -13,6 +13,7 @@ import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
 import type { ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
+import type { Propagate } from './headers.js'
 import type { PathEntry, Route } from './routes.js'
 
 /** The part of the review service that the proxy uses. */
@@ -40,6 +41,8 @@ export interface ProxyDeps {
   log: Log
   /** Counts and audits each call that got no verdict. */
   unjudged: UnjudgedRecorder
+  /** Whose trace an upstream is told of; undefined: the client's own headers pass. */
+  propagate?: Propagate | undefined
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }

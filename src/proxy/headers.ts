@@ -11,6 +11,9 @@ const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent'
 /** Taken over from the upstream besides the dialect's own. Everything else that a client sees is written here. */
 const fromUpstream = ['retry-after']
 
+/** Puts into the headers of a call upstream whose trace it belongs to. */
+export type Propagate = (headers: Record<string, string>, requestId: string) => void
+
 /** Visible ASCII: what a header value of ours or an upstream's may hold. */
 const printable = /^[\x20-\x7e]{0,1024}$/
 
@@ -23,6 +26,8 @@ export function upstreamHeaders(
     accept: string
     length: number | undefined
     credential: Readonly<Record<string, string>>
+    /** Undefined: the client's own trace headers pass. */
+    propagate: Propagate | undefined
   }
 ): Record<string, string> {
   const out: Record<string, string> = {
@@ -37,6 +42,7 @@ export function upstreamHeaders(
   }
   copy(fromClient, client, out)
   copy(dialect.requestHeaders, client, out)
+  options.propagate?.(out, options.requestId)
   // Last, so that nothing a client sent can stand in its place.
   return Object.assign(out, options.credential)
 }

@@ -36,7 +36,8 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
         requestId: inbound.requestId,
         accept: acceptFor(route.spoken, request.stream, inbound.target),
         length: bytes.length,
-        credential: upstream.credential(route.spoken)
+        credential: upstream.credential(route.spoken),
+        propagate: chat.deps.propagate
       })
       try {
         const path = upstream.pathOf(fillPath(route.upstreamPath, inbound.target.params)) + inbound.target.query

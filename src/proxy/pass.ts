@@ -40,7 +40,8 @@ export async function passThrough(
         requestId,
         accept: 'application/json',
         length: undefined,
-        credential: upstream.credential(dialect)
+        credential: upstream.credential(dialect),
+        propagate: proxy.deps.propagate
       }),
     body: undefined,
     limit: answerLimit,

@@ -44,7 +44,8 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
             requestId: inbound.requestId,
             accept: acceptFor(route.spoken, chat.stream, inbound.target),
             length: bytes.length,
-            credential: target.credential(route.spoken)
+            credential: target.credential(route.spoken),
+            propagate: deps.propagate
           }),
         body: bytes,
         limit: deps.answerLimit ?? defaultAnswerLimit,

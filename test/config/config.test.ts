@@ -50,6 +50,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
     dataKey: undefined,
     bootstrapKey: undefined,
     docsUrl: '/docs',
+    tracing: { endpoint: undefined, ratio: 1, fromClient: 'ignore', toUpstream: 'client' },
     demo: true,
     limits: { livePerMinute: 100, testPerMinute: 20, failedAuthPerAddressPerMinute: 100 },
     review: {
@@ -304,6 +305,15 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           roles: { admin: ['root'], reviewer: ['mod'], viewer: ['staff'] },
           defaultRole: 'viewer'
         }
+      },
+      tracing: {
+        endpoint: 'https://collector.example/otlp/v1/traces',
+        headers: { authorization: 'Bearer a-b' },
+        attributes: {},
+        serviceName: 'gate',
+        ratio: 0.25,
+        fromClient: 'continue',
+        toUpstream: 'own'
       },
       constitutions: join(good, 'strict.yaml'),
       workers: 1

@@ -67,6 +67,29 @@ t.test('the environment comes before the file, that before the defaults, and an 
     t.equal(load({ SLUICEGATE_DATABASE_URL: url }).storage.url, resolved, url)
   }
 
+  const tracing = (env: NodeJS.ProcessEnv) => load(env).tracing
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' }
+  t.match(tracing({ ...collector, OTEL_EXPORTER_OTLP_HEADERS: 'a=b%20c, d=e' }), {
+    endpoint: 'http://c:4318/v1/traces',
+    headers: { a: 'b c', d: 'e' },
+    ratio: 1
+  })
+  t.match(tracing({ ...collector, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://t/x', OTEL_SERVICE_NAME: 's' }), {
+    endpoint: 'http://t/x',
+    serviceName: 's'
+  })
+  t.equal(tracing({ OTEL_TRACES_EXPORTER: 'otlp' }).endpoint, 'http://localhost:4318/v1/traces')
+  t.equal(tracing({ ...collector, OTEL_TRACES_EXPORTER: 'none' }).endpoint, undefined)
+  t.equal(tracing({ ...collector, OTEL_SDK_DISABLED: 'true' }).endpoint, undefined)
+  for (const [sampler, argument, ratio] of [
+    ['always_off', '', 0],
+    ['parentbased_always_on', '0.5', 1],
+    ['parentbased_traceidratio', '0.5', 0.5],
+    ['traceidratio', '', 1]
+  ] as const) {
+    t.equal(tracing({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: argument }).ratio, ratio, sampler)
+  }
+
   const mistakes: [env: NodeJS.ProcessEnv, problem: string][] = [
     [{ SLUICEGATE_PORT: '80a' }, 'SLUICEGATE_PORT: is not valid (a whole number from 0 to 65535)'],
     [{ SLUICEGATE_OPS_PORT: '65536' }, 'SLUICEGATE_OPS_PORT: is not valid (a whole number from 0 to 65535)'],
@@ -121,6 +144,21 @@ t.test('the environment comes before the file, that before the defaults, and an 
       { SLUICEGATE_WORKERS: '2', SLUICEGATE_DATABASE_URL: 'memory:' },
       'SLUICEGATE_WORKERS: is more than 1, and storage.url memory: is one for each process (sqlite:<path>)'
     ],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL: is not valid (http/json)'],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'OTEL_TRACES_EXPORTER: is not valid (otlp, none)'],
+    [
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://u:canary@h' },
+      'OTEL_EXPORTER_OTLP_ENDPOINT: is not valid (an http or https URL without credentials, query or fragment)'
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_HEADERS: 'canary' },
+      'OTEL_EXPORTER_OTLP_HEADERS: is not valid (name=value, …, percent-encoded)'
+    ],
+    [
+      { OTEL_TRACES_SAMPLER: 'jaeger_remote' },
+      'OTEL_TRACES_SAMPLER: is not valid (always_on, always_off or traceidratio, each also with parentbased_)'
+    ],
+    [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG: is not valid (0 to 1)'],
     [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (a whole number from 1 to 1024)']
   ]
   for (const [env, problem] of mistakes)

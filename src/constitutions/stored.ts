@@ -1,0 +1,46 @@
+/** Stored versions as they become policies. */
+import { Fault } from '../errors.js'
+import type { Policy } from '../policy/compile.js'
+import { ConstitutionError } from '../policy/constitution-error.js'
+import { loadPolicy } from '../policy/entry.js'
+import type { Coverage } from '../policy/judges.js'
+import type { ConstitutionStore } from '../storage/constitution-store.js'
+import { digestOf } from './digest.js'
+
+export interface Versions {
+  store: Pick<ConstitutionStore, 'get'>
+  account: string
+}
+
+/** Reads and compiles a stored version. @throws ConstitutionError where it is not fit to judge, Fault `not_found` */
+export async function loadStored(
+  { store, account }: Versions,
+  name: string,
+  version: number,
+  coverage: Coverage
+): Promise<Policy> {
+  const row = await store.get(account, name, version)
+  if (row === undefined) throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
+  const label = `${name}@${version}`
+  if (digestOf(row.source) !== row.digest) {
+    const message = 'is not the text that was stored: its digest is another'
+    throw new ConstitutionError(label, [{ line: 1, column: 1, path: '', message }])
+  }
+  return loadPolicy(row.source, label, { name, coverage })
+}
+
+/** The same of a version without which nothing can start. @throws an Error that says how it can */
+export async function loadActive(
+  versions: Versions,
+  name: string,
+  version: number,
+  coverage: Coverage
+): Promise<Policy> {
+  try {
+    return await loadStored(versions, name, version, coverage)
+  } catch (error) {
+    if (!(error instanceof ConstitutionError)) throw error
+    const way = `"sluicegate constitutions activate ${name} VERSION" puts another in force, and so does a change of its file.`
+    throw new Error(`${name}@${version} is in force and cannot be read: ${way}\n${error.message}`, { cause: error })
+  }
+}
