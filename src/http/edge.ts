@@ -83,14 +83,10 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     }
     request.sluicegate = facts
     reply.header('x-request-id', facts.id)
-    const target = canonicalTarget(request.raw.url ?? '', folder)
-    if (target instanceof Fault) return next(target)
     const framing = checkFraming(request.raw)
-    if (framing !== undefined) {
-      reply.header('connection', 'close')
-      return next(framing)
-    }
-    next()
+    if (framing !== undefined) reply.header('connection', 'close')
+    const target = canonicalTarget(request.raw.url ?? '', folder)
+    next(target instanceof Fault ? target : framing)
   })
 
   app.addHook('onRequest', function admitCaller(request, reply, next) {

@@ -4,6 +4,7 @@
  * (CVE-2026-22031, CVE-2026-2880, GHSA-2q7r-29rg-6m5h). So a path has one spelling; any other names nothing.
  */
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { Fault, invalid } from '../errors.js'
 
 /** Segments of unreserved characters and `:` (Gemini's `model:verb`), none empty, none starting with a dot. */
@@ -42,11 +43,22 @@ const singleBits = new Map(single.map((name, index) => [name, 1 << index]))
 /** More header lines than any client of a chat API sends; Node's own bound drops what is beyond it unseen (CVE-2026-58044). */
 const maxHeaderLines = 100
 
+/** Connections on which something was refused for its framing: what else came over them is not looked at. */
+const refused = new WeakSet<Socket>()
+
 /**
  * Framing and headers that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the
- * message is refused and, by the caller, its connection closed.
+ * message is refused and, by the caller, its connection closed. Node has then read what followed in the same packet, and
+ * hands it on as requests of their own: they are refused too.
  */
 export function checkFraming(raw: IncomingMessage): Fault | undefined {
+  if (refused.has(raw.socket)) return invalid('', 'invalid_format', 'The connection is being closed.')
+  const fault = findAmbiguity(raw)
+  if (fault !== undefined) refused.add(raw.socket)
+  return fault
+}
+
+function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   const coding = raw.headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
     return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')

@@ -73,14 +73,12 @@ async function answer(
   )
   let reply: Reply | undefined
   try {
+    const framing = checkFraming(req)
+    if (framing !== undefined) headers.connection = 'close'
     if (found === undefined && passes === undefined) throw new Fault('not_found')
     const method = entry === undefined ? 'GET' : 'POST'
     if (req.method !== method) throw new Fault('method_not_allowed', { headers: { allow: method } })
-    const framing = checkFraming(req)
-    if (framing !== undefined) {
-      headers.connection = 'close'
-      throw framing
-    }
+    if (framing !== undefined) throw framing
     const admitted = await options.admission.admit({
       headers: req.headers,
       address: options.clientAddress(
