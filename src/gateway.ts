@@ -112,7 +112,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     }
   }
   const judge = createJudge({ evaluator, record, unjudged, exceptions })
-  const ready = () =>
+  const ready = async () =>
+    !platform.isDraining() &&
     storage.ping().then(
       () => true,
       () => false

@@ -21,7 +21,7 @@ import { createHistory, type History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
 import { createRecorder, type Recorder } from './observe/record.js'
-import { openTracing, type Tracing } from './observe/tracing.js'
+import { openTracing, type Tracing, traced } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
 import { openPeople, type People } from './people.js'
 import { openPolicies } from './policies.js'
@@ -40,6 +40,8 @@ export interface PlatformOptions {
   log?: Log
   /** Default: Redis where it is configured, else this process alone. */
   shared?: SharedState
+  /** Whether the process is about to stop, and wants no more requests. Default: never. */
+  isDraining?: () => boolean
   /** Default: the metrics of this process. */
   metricsPage?: (own: Metrics) => MetricsPage
 }
@@ -57,6 +59,7 @@ export interface Platform {
   /** What a scrape of this process is answered with. */
   readonly metricsPage: MetricsPage
   readonly storage: Storage
+  isDraining(): boolean
   readonly admission: Admission
   readonly keys: KeyService
   readonly people: People
@@ -99,11 +102,7 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   const storage = await openStorage({ url: settings.storage.url, node: settings.node, log })
   try {
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
-    const platform = build(
-      settings,
-      { storage, shared, dataKey: dataKey.key, seal, clock, log },
-      options.metricsPage ?? ownPage
-    )
+    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log }, options)
     await platform.people.exceptions.refresh()
     const { endpoint } = settings.tracing
     if (endpoint === undefined) return platform
@@ -111,20 +110,6 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   } catch (error) {
     await storage.close()
     throw error
-  }
-}
-
-/** The same, with a span for each verdict. Where there are no traces, nothing on the way of a request knows of them. */
-function traced(platform: Platform, tracing: Tracing): Platform {
-  return {
-    ...platform,
-    tracing,
-    record: tracing.recording(platform.record),
-    unjudged: tracing.recordingUnjudged(platform.unjudged),
-    async close() {
-      await platform.close()
-      await tracing.close()
-    }
   }
 }
 
@@ -140,7 +125,7 @@ interface Parts {
 function build(
   settings: Settings,
   { storage, shared, dataKey, seal, clock, log }: Parts,
-  pageOf: (own: Metrics) => MetricsPage
+  { metricsPage: pageOf = ownPage, isDraining = () => false }: PlatformOptions
 ): Platform {
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
@@ -168,6 +153,8 @@ function build(
     return policies.heard(notice)
   })
   const metrics = createMetrics({
+    storage: () => storage.ping(),
+    audit: () => storage.audit,
     reviews: () => people.reviews.backlog(),
     deadLetters: () => storage.deliveries.dead(),
     sessions: () => sessions.size,
@@ -214,6 +201,7 @@ function build(
     startedAt,
     metricsPage: pageOf(metrics),
     storage,
+    isDraining,
     admission,
     keys,
     people,

@@ -54,8 +54,10 @@ export async function start({
       throw new Error(`${next.file} is empty`)
     return next
   }
+  let isDraining = false
   const platform = await openPlatform(settings, {
     log,
+    isDraining: () => isDraining,
     ...(link === undefined ? {} : { metricsPage: link.metricsPage }),
     ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
   })
@@ -65,7 +67,11 @@ export async function start({
   })
 
   if (warmUpMs > 0) current.warmUp(warmUpMs)
-  const main = createListener((request, response) => current.handle(request, response), settings.server.tls)
+  const main = createListener((request, response) => {
+    // So that whoever keeps connections for the next request has let go of them before they are closed.
+    if (isDraining) response.shouldKeepAlive = false
+    current.handle(request, response)
+  }, settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
   const bound = await listen(main, settings.server.port, settings.server.host)
   const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
@@ -105,6 +111,9 @@ export async function start({
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     watcher.close()
+    isDraining = true
+    // What stands before this learns that it is not ready, and goes elsewhere, while nothing is refused yet.
+    await setTimeout(settings.server.drainDelayMs)
     await Promise.all([drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
     await current.close()
     await platform.close()
@@ -112,7 +121,8 @@ export async function start({
   return {
     url,
     opsUrl,
-    ready: () =>
+    ready: async () =>
+      !isDraining &&
       platform.storage.ping().then(
         () => true,
         () => false
@@ -168,24 +178,29 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const settings = loadSettings({ env, cwd })
   if (link === undefined && settings.workers > 1) {
     const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
-    const primary = await startPrimary(settings, log, drainMs + 1_000)
-    endGracefully(primary)
+    const primary = await startPrimary(settings, log, settings.server.drainDelayMs + drainMs + 1_000)
+    endGracefully(primary, settings.server.drainDelayMs)
     return
   }
   const serving = await start({ warmUpMs, ...options, link })
-  const stop = endGracefully(serving)
+  const stop = endGracefully(serving, settings.server.drainDelayMs)
   link?.serving(serving.ready, stop)
 }
 
 /** @returns what a signal does */
-function endGracefully(running: { close(): Promise<void> }): () => void {
+function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number): () => void {
   // SIGHUP reloads.
-  const { close } = closeWithGrace({ delay: drainMs + 2_000, logger: false, skip: ['SIGHUP'] }, async ({ err }) => {
-    // The message could quote a client: only the kind of fault and its place are shown.
-    if (err !== undefined)
-      process.stderr.write(`sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`)
-    await running.close()
-  })
+  const { close } = closeWithGrace(
+    { delay: drainDelayMs + drainMs + 2_000, logger: false, skip: ['SIGHUP'] },
+    async ({ err }) => {
+      // The message could quote a client: only the kind of fault and its place are shown.
+      if (err !== undefined)
+        process.stderr.write(
+          `sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`
+        )
+      await running.close()
+    }
+  )
   return close
 }
 

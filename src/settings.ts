@@ -213,6 +213,8 @@ export interface Settings {
     trustedProxies: readonly string[]
     bodyLimit: number
     tls: { cert: string; key: string } | undefined
+    /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
+    drainDelayMs: number
   }
   ops: { host: string; port: number }
   storage: {

@@ -142,7 +142,8 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       port: environment.port ?? server.port ?? 8080,
       trustedProxies: server.trusted_proxies ?? [],
       bodyLimit,
-      tls: tls === undefined ? undefined : { cert: tls.cert ?? '', key: tls.key ?? '' }
+      tls: tls === undefined ? undefined : { cert: tls.cert ?? '', key: tls.key ?? '' },
+      drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
     ops: {
       host: environment.opsHost ?? ops.host ?? '127.0.0.1',

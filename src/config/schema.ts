@@ -12,6 +12,7 @@ import {
   closed,
   duration,
   file,
+  hold,
   host,
   named,
   path,
@@ -166,7 +167,8 @@ export const FileSchema = Type.Object(
             )
           ),
           body_limit: Type.Optional(size),
-          tls: Type.Optional(Type.Object({ cert: file, key: file }, closed))
+          tls: Type.Optional(Type.Object({ cert: file, key: file }, closed)),
+          drain_delay: Type.Optional(hold)
         },
         closed
       )

@@ -14,6 +14,7 @@ const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = 
   'server.host': ({ server }) => server.host,
   'server.port': ({ server }) => server.port,
   'server.tls': ({ server }) => server.tls,
+  'server.drain_delay': ({ server }) => server.drainDelayMs,
   'ops.host': ({ ops }) => ops.host,
   'ops.port': ({ ops }) => ops.port,
   'storage.url': ({ storage }) => storage.url,
@@ -134,7 +135,13 @@ function merge(old: Settings, next: Settings): { settings: Settings; restart: st
   if (restart.length === 0) return { settings: next, restart }
   const settings: Settings = {
     ...next,
-    server: { ...next.server, host: old.server.host, port: old.server.port, tls: old.server.tls },
+    server: {
+      ...next.server,
+      host: old.server.host,
+      port: old.server.port,
+      tls: old.server.tls,
+      drainDelayMs: old.server.drainDelayMs
+    },
     ops: old.ops,
     storage: old.storage,
     redis: old.redis,

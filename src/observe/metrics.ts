@@ -16,6 +16,10 @@ const breakerStates = { closed: 0, half_open: 1, open: 2 }
 
 /** What is read when a scrape asks, not when it changes. */
 export interface Gauges {
+  /** Rejects where the storage does not answer. */
+  storage(): Promise<void>
+  /** Rows of the audit that wait for their commit, and those that were dropped because too many did. */
+  audit(): { waiting: number; dropped: number }
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
   /** Messages to the webhook that were given up. */
   deadLetters(): Promise<number>
@@ -68,15 +72,30 @@ export function createMetrics(gauges: Gauges) {
     })
 
   collectDefaultMetrics({ register: registry })
-  asked('review_queue_depth', 'Reviews that wait for a decision.', [], async (gauge) => {
-    gauge.set((await gauges.reviews()).depth)
+  /** What the storage knows: absent while it does not answer, so that the other metrics still come. */
+  const stored = (name: string, help: string, value: () => Promise<number>) =>
+    asked(name, help, [], async (gauge) => {
+      const found = await inTime(value())
+      if (found === undefined) gauge.remove()
+      else gauge.set(found)
+    })
+  asked('storage_up', 'Whether the storage answers.', [], async (gauge) => {
+    gauge.set((await inTime(gauges.storage().then(() => 1))) ?? 0)
   })
-  asked('review_oldest_age_seconds', 'Age of the oldest review that waits.', [], async (gauge) => {
-    gauge.set((await gauges.reviews()).oldestAgeSeconds)
+  stored('review_queue_depth', 'Reviews that wait for a decision.', async () => (await gauges.reviews()).depth)
+  stored('review_oldest_age_seconds', 'Age of the oldest review that waits.', async () => {
+    return (await gauges.reviews()).oldestAgeSeconds
   })
-  asked('webhook_dead_letters', 'Messages to the webhook that were given up.', [], async (gauge) => {
-    gauge.set(await gauges.deadLetters())
-  })
+  stored('webhook_dead_letters', 'Messages to the webhook that were given up.', () => gauges.deadLetters())
+  asked('audit_waiting_rows', 'Rows of the audit that wait for their commit.', [], (gauge) =>
+    gauge.set(gauges.audit().waiting)
+  )
+  asked(
+    'audit_dropped_rows',
+    'Rows of the audit that were dropped because too many waited; must stay 0.',
+    [],
+    (gauge) => gauge.set(gauges.audit().dropped)
+  )
   asked('sessions_active', 'Sessions whose recent turns are remembered.', [], (gauge) => gauge.set(gauges.sessions()))
   asked('redis_up', 'Whether Redis answers; absent where none is configured.', [], (gauge) => {
     const { up } = gauges.shared()
@@ -166,6 +185,18 @@ export function createMetrics(gauges: Gauges) {
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
   }
+}
+
+/** A scrape waits no longer than this for the storage. */
+const answerMs = 2_000
+
+/** Undefined where it fails or is late. */
+function inTime<T>(answer: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(undefined), answerMs)
+    timer.unref()
+    answer.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer))
+  })
 }
 
 const statusClasses = ['0xx', '1xx', '2xx', '3xx', '4xx', '5xx'] as const

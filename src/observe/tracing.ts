@@ -54,6 +54,26 @@ const flushMs = 3_000
 /** W3C Trace Context, level 1. */
 const traceparentForm = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
+interface Recording {
+  record: Recorder
+  unjudged: UnjudgedRecorder
+  close(): Promise<void>
+}
+
+/** The same, with a span for each verdict. Where there are no traces, nothing on the way of a request knows of them. */
+export function traced<T extends Recording>(recording: T, tracing: Tracing): T & { tracing: Tracing } {
+  return {
+    ...recording,
+    tracing,
+    record: tracing.recording(recording.record),
+    unjudged: tracing.recordingUnjudged(recording.unjudged),
+    async close() {
+      await recording.close()
+      await tracing.close()
+    }
+  }
+}
+
 /** @throws where the libraries cannot be loaded */
 export async function openTracing(
   settings: TracingSettings & { endpoint: string },

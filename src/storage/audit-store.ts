@@ -51,4 +51,6 @@ export interface AuditStore {
   /** Removes the beginning of each chain that is older than `before`, which its head records. @returns how many rows */
   prune(before: number, limit: number): Promise<number>
   readonly dropped: number
+  /** Rows that are not committed yet. */
+  readonly waiting: number
 }

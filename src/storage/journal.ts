@@ -23,7 +23,7 @@ export interface Group {
   usage: readonly UsageRow[]
 }
 
-export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' | 'dropped'> {
+export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' | 'dropped' | 'waiting'> {
   readonly usage: Pick<UsageStore, 'add'>
   /** Stops the timer and commits what is queued. */
   close(): Promise<void>
@@ -127,6 +127,9 @@ export function createJournal(store: (group: Group) => Promise<void>, onFailure:
     flush,
     get dropped() {
       return dropped
+    },
+    get waiting() {
+      return queue.length
     },
     usage: {
       add({ at, ...use }) {

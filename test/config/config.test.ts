@@ -159,6 +159,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         port: 9001,
         trustedProxies: ['10.0.0.0/8', '::1', '2001:db8::/32'],
         bodyLimit: 65_536,
+        drainDelayMs: 3000,
         tls: { cert: certificate, key }
       },
       ops: { host: '::1', port: 0 },

@@ -181,6 +181,8 @@ export function upstreamSettings(url: string, overrides: Partial<UpstreamSetting
 
 export function testMetrics() {
   return createMetrics({
+    storage: async () => {},
+    audit: () => ({ waiting: 0, dropped: 0 }),
     reviews: async () => ({ depth: 0, oldestAgeSeconds: 0 }),
     deadLetters: async () => 0,
     sessions: () => 0,

@@ -48,6 +48,9 @@ export function createMemoryAudit(
     get dropped() {
       return journal.dropped
     },
+    get waiting() {
+      return journal.waiting
+    },
     read: ({ filter = {}, order = 'oldest', after, limit }) =>
       call(() => {
         const { account, kind, keyId, subject, node, from = 0, to = Number.POSITIVE_INFINITY } = filter

@@ -102,6 +102,9 @@ export function createSqlAudit(
     get dropped() {
       return journal.dropped
     },
+    get waiting() {
+      return journal.waiting
+    },
     read: ({ filter = {}, order = 'oldest', after, limit }) =>
       storageCall(async () => {
         let query = filtered(filter)
