@@ -14,7 +14,7 @@ import { noReport } from '../judges/consult.js'
 import { openJudges } from '../judges/open.js'
 import type { Problem } from '../policy/constitution-error.js'
 import { createDryRunner } from '../policy/dry-run-pool.js'
-import { commandSettings, openCommandStorage } from './store.js'
+import { commandSettings, openCommandStorage, tellRunning } from './store.js'
 import { Told, UsageError } from './terminal.js'
 
 interface CommonOptions {
@@ -60,7 +60,7 @@ export async function activate(name: string, version: string, options: CommonOpt
   )
   const { label } = outcome.constitution
   show(options, outcome, () => [
-    outcome.changed ? `${label} is in force, within 5 s also in a running server.` : `${label} was in force already.`,
+    outcome.changed ? `${label} is in force, soon also in running servers.` : `${label} was in force already.`,
     ...(outcome.changed && outcome.previous !== null
       ? [`The way back: sluicegate constitutions activate ${name} ${outcome.previous}`]
       : [])
@@ -118,7 +118,8 @@ async function withService<T>(use: (services: Services) => Promise<T>, source = 
       audit,
       clock,
       enforcement,
-      origin: 'command'
+      origin: 'command',
+      changed: () => tellRunning(settings, { kind: 'constitution' })
     })
     return await use({ service, trial: { constitutions: service, enforcement, runner } })
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Actor, KeyRecord } from '../identity/caller.js'
 import { KeyService } from '../identity/key-service.js'
 import type { Environment } from '../storage/contracts.js'
 import { parseDuration } from '../units.js'
-import { commandSettings, openCommandStorage } from './store.js'
+import { commandSettings, openCommandStorage, tellRunning } from './store.js'
 import { UsageError } from './terminal.js'
 
 interface CommonOptions {
@@ -64,10 +64,16 @@ async function withService<T>(
   if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(account)) {
     throw new UsageError('--account takes a name of letters, digits, "_", "." and "-"')
   }
-  const storage = await openCommandStorage(commandSettings())
+  const settings = commandSettings()
+  const storage = await openCommandStorage(settings)
   try {
-    // A running server holds keys in its memory for at most 5 s, and then asks the store.
-    const service = new KeyService({ keys: storage.keys, clock: systemClock, audit: storage.audit, invalidate() {} })
+    const service = new KeyService({
+      keys: storage.keys,
+      clock: systemClock,
+      audit: storage.audit,
+      // Without Redis a running server holds keys in its memory for at most 5 s, and then asks the store.
+      invalidate: (prefix) => tellRunning(settings, { kind: 'key', prefix })
+    })
     return await use(service, { accountId: account, scopes: ['*'] })
   } finally {
     await storage.close()

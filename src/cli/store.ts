@@ -3,6 +3,7 @@ import { loadSettings } from '../config/load.js'
 import type { Settings } from '../settings.js'
 import type { Storage } from '../storage/contracts.js'
 import { openStorage } from '../storage/open.js'
+import type { Notice } from '../storage/shared-state.js'
 import { UsageError } from './terminal.js'
 
 export function commandSettings(): Settings {
@@ -11,6 +12,13 @@ export function commandSettings(): Settings {
     throw new UsageError('storage.url is memory: another process has no access to what it holds')
   }
   return settings
+}
+
+/** Tells running nodes what was changed, where they share a Redis; loaded only then. */
+export async function tellRunning({ redis }: Settings, notice: Notice): Promise<void> {
+  if (redis === undefined) return
+  const { tellNodes } = await import('../storage/redis/tell.js')
+  await tellNodes(redis, notice)
 }
 
 /** Opens it under the node's own name: what a command does stands in the same chain of the audit. */

@@ -1,9 +1,12 @@
 /** Many processes, one gateway: CONTRACT sections 1 and 3 on the built command, real PostgreSQL and real Redis. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
+import { built } from '../support/cli.js'
 import { call } from '../support/gateway.js'
-import { msUntil, type Node, smallConstitution, startNode } from '../support/node.js'
+import { msUntil, type Node, sharedKey, smallConstitution, startNode } from '../support/node.js'
 import { createDatabase, noPostgres, noRedis, redisPrefix, redisServer } from '../support/services.js'
 
 t.setTimeout(300_000)
@@ -121,6 +124,19 @@ t.test('three nodes on PostgreSQL and Redis', { skip: noPostgres || noRedis }, a
     if (!waited) t.equal(count, 100)
   })
   await t.test('sessions are shared', (t) => sessionsAreShared(t, nodes))
+  await t.test('what the command revokes is refused by all within 1 s', async (t) => {
+    const made = await createKey(nodes[0]!)
+    for (const node of nodes) t.equal((await list(node, made.key)).status, 200)
+    const command = spawn(process.execPath, [built, 'keys', 'revoke', made.id], {
+      env: { PATH: process.env['PATH'], SLUICEGATE_DATA_KEY: sharedKey, ...env },
+      stdio: 'ignore'
+    })
+    t.same(await once(command, 'exit'), [0, null])
+    const late = await Promise.all(
+      nodes.map((node) => msUntil(async () => (await list(node, made.key)).status === 401, 10_000))
+    )
+    t.ok(Math.max(...late) <= 1000, `after ${late.map(Math.round)} ms`)
+  })
   await agree(t, nodes, { revokedMs: 1000, activatedMs: 2000, waits: true })
 })
 

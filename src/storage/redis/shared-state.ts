@@ -8,6 +8,7 @@ import type { SharedState } from '../shared-state.js'
 import { createVersionedSessions, type KeptSession } from '../versioned-sessions.js'
 import { RedisLink } from './link.js'
 import { listenForNotices, type Published } from './notices.js'
+import { announcement } from './tell.js'
 
 /** A node that was not heard of for so long is gone: the others' shares grow. */
 const nodeTtlMs = 10_000
@@ -88,9 +89,7 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
     notices: {
       async publish(notice) {
         // Nobody can be told now: the others ask the storage in time, as nodes without Redis do.
-        await link
-          .run((redis) => redis.announce(names.revision, names.channel, JSON.stringify(notice)))
-          .catch(() => undefined)
+        await link.run((redis) => redis.announce(...announcement(prefix, notice))).catch(() => undefined)
       },
       async publishAndWait(notice, mostMs) {
         const answer = `${prefix}answers:${randomUUID()}`
@@ -98,7 +97,7 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
         const deadline = performance.now() + mostMs
         const count = () => link.run((redis) => redis.scard(answer))
         try {
-          await link.run((redis) => redis.announce(names.revision, names.channel, JSON.stringify(published)))
+          await link.run((redis) => redis.announce(...announcement(prefix, published)))
           while ((await count()) < nodes && performance.now() < deadline) await setTimeout(answersEveryMs)
         } catch {
           // As when nobody can be told.
