@@ -4,25 +4,23 @@
  * `window.ts`); both until the hold budget is spent, when what is held is judged as it stands. What is permitted leaves,
  * anything else ends the stream in the dialect's own way and aborts the upstream.
  */
-import { Readable } from 'node:stream'
-import { decodeStream } from '../body.js'
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
-import { codingOf, discard, transportFault } from './forward.js'
+import { transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
+import { openSource, refuseCredential, type Source } from './source.js'
 import { denialOf, redactions } from './verdict.js'
 import { bearsOnHeld, HoldClock, nextOrLate, settledIn } from './window.js'
-import { readWire } from './wire.js'
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
   const { route, inbound } = exchange
-  const frames = relay(exchange, answer)
+  const frames = relayEvents(exchange, openSource(exchange, answer), route.spoken.openStream(inbound.target))
   const first = await frames.next()
   const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders(exchange))
   addVerdictHeaders(headers, exchange, exchange.requestVerdict)
@@ -38,16 +36,22 @@ export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): P
 }
 
 /** Yields what may leave; returns the last of it. Throws where the upstream breaks: never a clean-looking end. */
-function relay(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+export function relayEvents(
+  exchange: Exchange,
+  source: Source,
+  stream: ReplyStream
+): AsyncGenerator<string, string, undefined> {
   const { output, mode } = exchange.route
-  return output === 'off' || mode === 'observe' ? passOn(exchange, answer) : hold(exchange, answer)
+  return output === 'off' || mode === 'observe' ? passOn(exchange, source, stream) : hold(exchange, source, stream)
 }
 
-async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
-  const { deps, route, inbound } = exchange
+async function* hold(
+  exchange: Exchange,
+  source: Source,
+  stream: ReplyStream
+): AsyncGenerator<string, string, undefined> {
+  const { deps, route } = exchange
   const { metrics, clock } = deps
-  const source = openSource(exchange, answer)
-  const stream = route.spoken.openStream(inbound.target)
   const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
   let held = 0
   let ended = false
@@ -73,7 +77,7 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
       if (next.done) break
       timer.arrived()
       for (const event of next.value) {
-        refuseCredential(answer, event)
+        refuseCredential(source, event)
         held += event.data.length
         metrics.streamHeldBytes.inc(event.data.length)
         ended = stream.push(event) === 'end'
@@ -81,7 +85,7 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
       }
       if (ended) break
       const isSpent = held >= route.hold.bytes
-      const upTo = isSpent || route.output === 'full' ? undefined : settledIn(exchange, stream)
+      const upTo = isSpent || route.output === 'full' ? undefined : mayLeave(exchange, source, stream)
       if (!isSpent && upTo === undefined) continue
       const settled = await settle(exchange, stream, upTo)
       if (settled.stopped) return letGo(settled)
@@ -99,15 +103,28 @@ async function* hold(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator
   } finally {
     metrics.streamEnds.inc({ end })
     metrics.streamHeldBytes.dec(held)
-    close(source, ended)
+    source.close(ended)
   }
 }
 
+const nothingSettled: ReadonlyMap<string, number> = new Map()
+
+function mayLeave(
+  exchange: Exchange,
+  { isLive }: Source,
+  stream: ReplyStream
+): ReadonlyMap<string, number> | undefined {
+  const settled = settledIn(exchange, stream)
+  return settled === undefined && isLive && stream.mayLeave(nothingSettled) ? nothingSettled : settled
+}
+
 /** `output: off`, and `mode: observe`, which judges what has left already. */
-async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
-  const { deps, route, inbound } = exchange
-  const source = openSource(exchange, answer)
-  const stream = route.spoken.openStream(inbound.target)
+async function* passOn(
+  exchange: Exchange,
+  source: Source,
+  stream: ReplyStream
+): AsyncGenerator<string, string, undefined> {
+  const { deps, route } = exchange
   const isOff = route.output === 'off'
   let held = 0
   let count = 0
@@ -126,7 +143,7 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
       if (next.done) break
       let frames = ''
       for (const event of next.value) {
-        refuseCredential(answer, event)
+        refuseCredential(source, event)
         ended = stream.push(event) === 'end'
         held += event.data.length
         const frame = rawFrame(source.framing, event, ++count === 1)
@@ -150,30 +167,7 @@ async function* passOn(exchange: Exchange, answer: UpstreamAnswer): AsyncGenerat
     throw reason
   } finally {
     deps.metrics.streamEnds.inc({ end })
-    close(source, ended)
-  }
-}
-
-function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer) {
-  const framing = route.spoken.framing(inbound.target)
-  const raw = Buffer.isBuffer(answer.body) ? Readable.from([answer.body]) : answer.body
-  const body = decodeStream(raw, codingOf(answer))
-  if (body === undefined) {
-    discard(raw)
-    throw new Fault('upstream_error', { internal: 'the stream came in an unknown content coding' })
-  }
-  return { framing, body, events: readWire(framing, body) }
-}
-
-/** After the end marker the connection is left to close in its own time; anything else is cut. */
-function close({ body, events }: ReturnType<typeof openSource>, ended: boolean): void {
-  if (!ended) discard(body)
-  events.return().catch(() => {})
-}
-
-function refuseCredential({ key }: UpstreamAnswer, { data }: WireEvent): void {
-  if (key !== undefined && data.includes(key)) {
-    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
+    source.close(ended)
   }
 }
 
@@ -192,7 +186,7 @@ function endOf(reason: unknown): StreamEnd {
   return isUpstream ? 'upstream' : 'failed'
 }
 
-interface Settled {
+export interface Settled {
   /** True where the stream must not go on: the text ends it. */
   stopped: boolean
   text: string
@@ -203,7 +197,7 @@ interface Settled {
  * @param upTo by channel, how much of what is held leaves where it is permitted; undefined: everything
  * @returns the frames that may leave
  */
-async function settle(
+export async function settle(
   exchange: Exchange,
   stream: ReplyStream,
   upTo: ReadonlyMap<string, number> | undefined
