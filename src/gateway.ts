@@ -82,8 +82,10 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       exceptions,
       metrics,
       log,
+      admission,
       unjudged,
-      propagate: propagation(settings.tracing.toUpstream, tracing)
+      propagate: propagation(settings.tracing.toUpstream, tracing),
+      tracing
     },
     settings
   )

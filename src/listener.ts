@@ -7,6 +7,7 @@ import https from 'node:https'
 import type { Socket } from 'node:net'
 import { type ErrorCode, errorTable } from './errors.js'
 import { createRequestIds } from './http/request-id.js'
+import { answerUpgrade, offerUpgrade, UpgradableRequest } from './http/upgrade.js'
 
 const bounds = {
   /** Headers and body must have arrived by then; answers may take longer. */
@@ -18,7 +19,8 @@ const bounds = {
   maxHeaderSize: 16_384,
   insecureHTTPParser: false,
   // Checked by the edge, which answers in the shape that clients read.
-  requireHostHeader: false
+  requireHostHeader: false,
+  IncomingMessage: UpgradableRequest
 }
 
 /** Connections without a request yet: neither active nor idle to Node, so that `drain` must know them by itself. */
@@ -44,6 +46,11 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   server.maxRequestsPerSocket = 0
   // Any other expectation than 100-continue: refused by the edge, not by Node's empty answer.
   server.on('checkExpectation', handle)
+  server.on('upgrade', (request, socket, head) => {
+    unused.delete(socket as Socket)
+    offerUpgrade(request, socket, head)
+    answerUpgrade(request, socket, handler)
+  })
   const nextId = createRequestIds()
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId()))
   return server

@@ -114,7 +114,7 @@ export async function start({
     isDraining = true
     // What stands before this learns that it is not ready, and goes elsewhere, while nothing is refused yet.
     await setTimeout(settings.server.drainDelayMs)
-    await Promise.all([drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
+    await Promise.all([current.drain(), drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
     await current.close()
     await platform.close()
   }
@@ -138,6 +138,8 @@ interface Assembly {
   handle: RequestListener
   handleOps: RequestListener
   warmUp(ms: number): void
+  /** Ends the sessions, at the latest after the drain time. */
+  drain(): Promise<void>
   /** Waits for the requests under way, at most for the drain time, then lets go. */
   close(): Promise<void>
 }
@@ -160,7 +162,9 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
     },
     handleOps: (request, response) => ops.routing(request, response),
     warmUp: (ms) => gateway.evaluator.warmUp(ms),
+    drain: () => gateway.proxy.sessions.drain(drainMs),
     async close() {
+      void gateway.proxy.sessions.drain(drainMs)
       const deadline = new AbortController()
       const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
       if (underWay > 0) await Promise.race([new Promise<void>((resolve) => (idle = resolve)), timeout])

@@ -8,6 +8,7 @@ import type { Category } from './policy/evaluation.js'
 export const dialectIds = [
   'openai-chat',
   'openai-responses',
+  'openai-realtime',
   'openai-completions',
   'openai-embeddings',
   'azure-openai',
@@ -49,7 +50,8 @@ export type Redactable = 'personal_data' | 'secrets'
 export interface RouteSettings {
   /** Stable name of the route in metrics and logs: the path, or path and upstream where several share it. */
   id: string
-  method: 'POST'
+  /** GET where it is opened as a WebSocket. */
+  method: 'POST' | 'GET'
   /** Exact path that clients call. */
   path: string
   /** Path on the upstream, before the upstream's own prefix. */

@@ -25,9 +25,10 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
   const written = file.routes ?? publishedRoutes()
   const routes = written.map((route): RouteSettings => {
     const merged = { ...treatment, ...file.defaults, ...route }
+    const isSocket = dialects[route.dialect][0].isSocket === true
     return {
       id: route.path,
-      method: 'POST',
+      method: isSocket ? 'GET' : 'POST',
       path: route.path,
       upstreamPath: route.upstream_path ?? route.path,
       dialect: route.dialect,
@@ -37,7 +38,8 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
       respond: merged.respond,
       output: merged.output,
       hold: holdOf({ ...file.defaults?.hold, ...route.hold }),
-      divert: merged.divert,
+      // An open session stays with its upstream: what holds for other routes means a person here.
+      divert: isSocket ? 'queue' : merged.divert,
       onFailure: merged.on_failure,
       unscannable: merged.unscannable,
       redact: [...new Set(merged.redact)],
@@ -111,6 +113,9 @@ export function checkReferences(
     // Without an upstream of its own a route leads to `default`.
     needUpstream([...path, 'upstream'], route.upstream ?? 'default')
     checkTreatment(path, route)
+    if (dialects[route.dialect][0].isSocket === true && typeof route.divert === 'object') {
+      fail([...path, 'divert'], 'names an upstream, and an open session cannot change its own (queue)')
+    }
     checkPath(path, route, fail)
     const before = unmatched.get(route.path)
     if (before !== undefined) {

@@ -47,6 +47,8 @@ export interface Dialect {
   readonly suffix: string
   /** The published paths, for routes that the configuration leaves out. `{name}` stands for a parameter. */
   readonly paths: readonly string[]
+  /** True where clients speak over a WebSocket: `readRequest` then reads one of their events, and a stream is one response. */
+  readonly isSocket?: true
   /** The pattern of each parameter that paths of this dialect may have, without anchors; none may match a slash. */
   readonly parameters: Readonly<Record<string, RegExp>>
   /** Explicit pass routes: forwarded with a key and without evaluation. */

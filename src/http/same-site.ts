@@ -12,15 +12,15 @@ export const csrfHeader = 'x-sluicegate-csrf'
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
-/** @returns a refusal of a request that another site may have caused */
-export function crossSiteFault({
-  method = '',
-  headers
-}: Pick<IncomingMessage, 'method' | 'headers'>): Fault | undefined {
-  const refuse = (why: string) =>
-    new Fault('cross_site_request', {
-      message: `A request with the cookie of a sign-in must come from this site: ${why}.`
-    })
+/**
+ * @param rule what is said where it is broken
+ * @returns a refusal of a request that another site may have caused
+ */
+export function crossSiteFault(
+  { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  rule = 'A request with the cookie of a sign-in must come from this site'
+): Fault | undefined {
+  const refuse = (why: string) => new Fault('cross_site_request', { message: `${rule}: ${why}.` })
   const site = headers['sec-fetch-site']
   // `none`: typed or bookmarked by the person.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return refuse(`Sec-Fetch-Site is ${shown(site)}`)

@@ -38,11 +38,18 @@ export function presentedKey(headers: IncomingHttpHeaders, extra: readonly strin
 
 const standard = ['x-api-key', 'authorization'] as const
 
+/** How a browser, which can set no header on a WebSocket, sends a key to OpenAI: among the subprotocols that it offers. */
+export const keySubprotocol = 'openai-insecure-api-key.'
+const subprotocolHeader = 'sec-websocket-protocol'
+
 /** Node joins repeated headers by a comma, which no key contains. Schemes other than Bearer present no key. */
 function valuesOf(name: string, header: string | string[] | undefined): string[] {
   if (header === undefined) return []
   const text = typeof header === 'string' ? header : header.join(',')
   const values = text.includes(',') ? text.split(',').map((value) => value.trim()) : [text.trim()]
+  if (name === subprotocolHeader) {
+    return values.flatMap((value) => (value.startsWith(keySubprotocol) ? [value.slice(keySubprotocol.length)] : []))
+  }
   if (name !== 'authorization') return values.filter((value) => value !== '')
   const tokens = values.map((value) => /^bearer +(\S+)$/i.exec(value)?.[1])
   return tokens.filter((token) => token !== undefined)

@@ -180,6 +180,13 @@ export function createMetrics(gauges: Gauges) {
     ),
     /** `end`: complete, filtered (by the verdict), upstream (broke or was late), client (left), failed (no verdict). */
     streamEnds: counter('stream_ends_total', 'How streamed answers ended.', ['end']),
+    realtimeSessions: new Gauge({
+      name: 'sluicegate_realtime_sessions',
+      help: 'Open sessions of the Realtime API.',
+      registers
+    }),
+    /** `end`: client (closed it), upstream (closed it, broke or was late), refused (binary frames), key (revoked), idle, stopped (the gateway stops), failed (no verdict). */
+    realtimeEnds: counter('realtime_ends_total', 'How sessions of the Realtime API ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),

@@ -8,18 +8,27 @@ import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
 export function judgeContent(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
+  if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
+    // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+    countPassed(exchange, content)
+    return undefined
+  }
   return andThen(evaluate(exchange, 'answer', content, undefined), (evaluation) =>
     evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
   )
 }
 
 function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Evaluation {
-  const { route, deps } = exchange
+  const { route } = exchange
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
     return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
   }
-  for (const { kind } of content.media) deps.metrics.notEvaluated.inc({ reason: kind })
+  countPassed(exchange, content)
   return evaluation
+}
+
+function countPassed({ deps }: Exchange, { media }: ChatContent): void {
+  for (const { kind } of media) deps.metrics.notEvaluated.inc({ reason: kind })
 }
 
 /** Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context. */

@@ -3,10 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ChatRequest, JsonObject } from '../chat.js'
 import type { Clock } from '../clock.js'
 import type { Target } from '../dialects/dialect.js'
+import type { Admission } from '../identity/admission.js'
 import type { Caller } from '../identity/caller.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
 import type { Recorder } from '../observe/record.js'
+import type { Tracing } from '../observe/tracing.js'
 import type { UnjudgedRecorder } from '../observe/unjudged.js'
 import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { Exceptions } from '../policy/exceptions.js'
@@ -39,10 +41,14 @@ export interface ProxyDeps {
   exceptions(caller: Caller): Exceptions | undefined
   metrics: Metrics
   log: Log
+  /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
+  admission: Pick<Admission, 'admit' | 'charge'>
   /** Counts and audits each call that got no verdict. */
   unjudged: UnjudgedRecorder
   /** Whose trace an upstream is told of; undefined: the client's own headers pass. */
   propagate?: Propagate | undefined
+  /** Told when a session is over, which no response tells. */
+  tracing?: Pick<Tracing, 'end'> | undefined
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }
@@ -65,6 +71,8 @@ export interface Exchange {
   readonly inbound: Inbound
   readonly route: Route
   readonly body: JsonObject
+  /** What of it a person is shown, and what a permit is for; undefined: all of it. */
+  readonly reviewed?: JsonObject
   readonly chat: ChatRequest
   readonly context: JsonObject | undefined
   readonly session: string | undefined

@@ -22,7 +22,9 @@ import { answerInDialect, sendReply, takeBytes } from './scope.js'
 export const extAuthzPrefix = '/guards/ext-authz'
 
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
-  for (const entry of proxy.table.entries) await app.register(async (scope) => registerPath(scope, proxy, entry))
+  // Events of an open session do not come by here.
+  const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
+  for (const entry of entries) await app.register(async (scope) => registerPath(scope, proxy, entry))
 }
 
 function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): void {

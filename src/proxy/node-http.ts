@@ -75,7 +75,8 @@ async function answer(
   try {
     const framing = checkFraming(req)
     if (framing !== undefined) headers.connection = 'close'
-    if (found === undefined && passes === undefined) throw new Fault('not_found')
+    // http-proxy carries bytes, not events: a session would pass unjudged, so this edge has none.
+    if ((found === undefined && passes === undefined) || entry?.dialect.isSocket === true) throw new Fault('not_found')
     const method = entry === undefined ? 'GET' : 'POST'
     if (req.method !== method) throw new Fault('method_not_allowed', { headers: { allow: method } })
     if (framing !== undefined) throw framing

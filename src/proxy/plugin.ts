@@ -14,14 +14,21 @@ import { cancelOnLeave } from './frames.js'
 import { guard } from './guard.js'
 import { passAt, passThrough } from './pass.js'
 import { type ChatProxy, checkQuery } from './proxy.js'
+import { upgradeOnHost } from './realtime/host.js'
+import { registerRealtime } from './realtime/upgrade.js'
 import type { PathEntry } from './routes.js'
 import { answerInDialect, sendReply, takeBytes } from './scope.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
 export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
+  const sockets = new Set<string>()
   for (const entry of proxy.table.entries) {
-    await app.register(async (scope) => registerPath(scope, proxy, entry))
+    const isSocket = entry.dialect.isSocket === true
+    if (isSocket) sockets.add(app.prefix + entry.path)
+    const register = isSocket ? registerRealtime : registerPath
+    await app.register(async (scope) => register(scope, proxy, entry))
   }
+  if (sockets.size > 0) upgradeOnHost(app, sockets)
   const passes = new Map<string, Dialect[]>()
   for (const { dialect } of proxy.table.entries) {
     for (const { path } of dialect.passPaths) passes.set(path, [...(passes.get(path) ?? []), dialect])

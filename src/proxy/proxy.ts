@@ -7,6 +7,7 @@ import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
 import { send } from './forward.js'
 import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
+import { Sessions } from './realtime/sessions.js'
 import { compileRoutes, type RouteTable } from './routes.js'
 import { closeUpstreams, openUpstreams, type Upstreams } from './upstreams.js'
 import { acceptFor, streamedType } from './wire.js'
@@ -22,6 +23,8 @@ export interface ChatProxy {
   readonly table: RouteTable
   /** Sends over undici. */
   readonly transport: Transport
+  /** Open sessions of the Realtime API. */
+  readonly sessions: Sessions
   /** Waits for the exchanges under way. */
   close(): Promise<void>
 }
@@ -30,8 +33,10 @@ export interface ChatProxy {
 export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy {
   const table = checkedTable(settings)
   const upstreams = openUpstreams(settings.upstreams)
+  const sessions = new Sessions()
   return {
     deps,
+    sessions,
     upstreams,
     table,
     transport({ route, inbound, chat }, { upstream, bytes }) {
@@ -53,7 +58,10 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
         cancel: inbound.cancel
       })
     },
-    close: () => closeUpstreams(upstreams)
+    async close() {
+      await sessions.drain(0)
+      await closeUpstreams(upstreams)
+    }
   }
 }
 

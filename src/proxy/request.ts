@@ -3,7 +3,7 @@
  * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
 import { payloadTooLarge } from '../body.js'
-import type { JsonObject, Media } from '../chat.js'
+import type { ChatRequest, JsonObject, Media } from '../chat.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
 import { Fault, invalid } from '../errors.js'
@@ -35,6 +35,17 @@ export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer)
   const chat = entry.dialect.readRequest(body, inbound.target)
   const route = chooseRoute(entry, chat.model)
   if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+  return openExchange(deps, inbound, route, body, chat)
+}
+
+/** @throws Fault `validation_error` for a header that cannot be read */
+export function openExchange(
+  deps: ProxyDeps,
+  inbound: Inbound,
+  route: Route,
+  body: JsonObject,
+  chat: ChatRequest
+): Exchange {
   const { context, texts } = readContext(inbound, route, chat.metadata)
   if (texts.length > 0) chat.parts.push(...texts)
   return {
@@ -138,7 +149,7 @@ function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evalua
 
 /** To another backend, or before a person: unless one has decided over this very request already. */
 async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
-  const { deps, route, inbound, context, body } = exchange
+  const { deps, route, inbound, context, body, reviewed = body } = exchange
   if (route.divert !== 'queue') return forward(exchange, route.divert.upstream, evaluation)
   const { accountId: account, lineage, keyId } = inbound.caller
   const given = readReviewId(inbound)
@@ -147,7 +158,7 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
     account,
     lineage,
     route: route.id,
-    canonical: Buffer.from(canonicalJson(body))
+    canonical: Buffer.from(canonicalJson(reviewed))
   }
   let standing = await deps.reviews.consume(subject, given)
   exchange.reviewId = given

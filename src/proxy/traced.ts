@@ -83,6 +83,7 @@ function serverOf(origin: string): TraceAttributes {
 const providers: Readonly<Record<DialectId, string>> = {
   'openai-chat': 'openai',
   'openai-responses': 'openai',
+  'openai-realtime': 'openai',
   'openai-completions': 'openai',
   'openai-embeddings': 'openai',
   'azure-openai': 'azure.ai.openai',

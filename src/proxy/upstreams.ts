@@ -11,6 +11,9 @@ export interface Upstream {
   readonly name: string
   readonly origin: string
   readonly pool: Pool
+  /** As the pool connects. */
+  readonly connectTimeoutMs: number
+  readonly tls: Readonly<{ ca?: string; cert?: string; key?: string }>
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
@@ -49,6 +52,8 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
     name: settings.name,
     origin: url.origin,
     pool: openPool(url.origin, settings),
+    connectTimeoutMs: settings.connectTimeoutMs,
+    tls: tlsOf(settings),
     firstByteTimeoutMs: settings.firstByteTimeoutMs,
     idleTimeoutMs: settings.idleTimeoutMs,
     totalTimeoutMs: settings.totalTimeoutMs,
@@ -68,14 +73,16 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
   }
 }
 
-function openPool(origin: string, settings: UpstreamSettings): Pool {
-  const { ca, cert, key } = settings.tls
-  const connect = buildConnector({
-    timeout: settings.connectTimeoutMs,
+function tlsOf({ tls: { ca, cert, key } }: UpstreamSettings): Upstream['tls'] {
+  return {
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key })
-  })
+  }
+}
+
+function openPool(origin: string, settings: UpstreamSettings): Pool {
+  const connect = buildConnector({ timeout: settings.connectTimeoutMs, ...tlsOf(settings) })
   return new Pool(origin, {
     connections: settings.maxConnections,
     pipelining: 1,

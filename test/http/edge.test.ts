@@ -48,7 +48,9 @@ t.test('every route declares its posture, and only guarded ones reach an upstrea
     .flat()
     .flatMap((dialect) => [
       // The trailing slash is the registration's own spelling: a target that has one is refused before routing.
-      ...dialect.paths.map((path) => `guarded POST ${routerPath(path, dialect)}/`),
+      ...dialect.paths.map((path) =>
+        dialect.isSocket ? `guarded GET ${path}` : `guarded POST ${routerPath(path, dialect)}/`
+      ),
       ...dialect.passPaths.map(({ path }) => `pass GET ${path}`)
     ])
   t.same(
@@ -110,6 +112,7 @@ t.test('a known path with another method is 405 with Allow, before any key is as
     ['GET', '/api/v1/ssaas/keys/key_x/rotate', 'POST'],
     ['DELETE', '/v1/chat/completions', 'POST'],
     ['POST', '/v1/models', 'GET'],
+    ['POST', '/v1/realtime', 'GET'],
     ['POST', '/healthz', 'GET, HEAD']
   ]
   for (const [method, path, allow] of cases) {

@@ -249,6 +249,7 @@ export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstre
       exceptions: () => undefined,
       metrics,
       log,
+      admission: admission as never,
       unjudged(event) {
         unjudged.push(event)
         return tell(event)

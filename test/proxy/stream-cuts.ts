@@ -12,7 +12,15 @@ import type { Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/routes.js'
 import { judgeStream } from '../../src/proxy/stream.js'
 import type { RouteSettings } from '../../src/settings.js'
-import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder, testUnjudged } from './harness.js'
+import {
+  admission,
+  caller,
+  FakeReviews,
+  route as routeSettings,
+  testMetrics,
+  testRecorder,
+  testUnjudged
+} from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
 
@@ -42,7 +50,17 @@ export async function relayed(
   const reviews = new FakeReviews()
   const cancel = new Cancel()
   const exchange: Exchange = {
-    deps: { evaluator, reviews, clock: systemClock, record, unjudged, exceptions: () => undefined, metrics, log },
+    deps: {
+      evaluator,
+      reviews,
+      clock: systemClock,
+      record,
+      unjudged,
+      exceptions: () => undefined,
+      metrics,
+      log,
+      admission: admission as never
+    },
     inbound: {
       entry,
       headers: {},

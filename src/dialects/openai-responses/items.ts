@@ -92,7 +92,7 @@ function readWord(out: Collector, value: Json, role: Role, pointer: string): voi
 }
 
 /** Whose words an item holds: by its role, or else by its type. */
-function roleOf({ type, role }: JsonObject, fallback: Role): Role {
+export function roleOf({ type, role }: JsonObject, fallback: Role): Role {
   if (typeof role === 'string') return roleNamed(role)
   if (typeof type !== 'string') return fallback
   if (type.endsWith('_output')) return 'tool'

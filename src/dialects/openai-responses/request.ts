@@ -55,15 +55,15 @@ function readInput(out: Collector, turns: Turns, input: readonly Json[]): void {
 }
 
 /** A prompt kept by the API, which fills in what the caller says. */
-function readPrompt(out: Collector, prompt: Json | undefined): void {
+export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '/prompt'): void {
   if (!isObject(prompt) || !isObject(prompt.variables)) {
-    out.walk('parameter', prompt, '/prompt')
+    out.walk('parameter', prompt, pointer)
     return
   }
-  out.rest('parameter', prompt, '/prompt', new Set(['variables']))
+  out.rest('parameter', prompt, pointer, new Set(['variables']))
   const { variables } = prompt
   for (const name of Object.keys(variables)) {
-    const at = `/prompt/variables/${pointerSegment(name)}`
+    const at = `${pointer}/variables/${pointerSegment(name)}`
     out.key('user', name, at)
     const value = variables[name]!
     if (isObject(value)) readPart(out, value, 'user', at)

@@ -1,0 +1,188 @@
+/**
+ * The events of one response of a session, or a single event that belongs to none. Increments continue the text of an
+ * item; `done` events, finished parts and items and `response.done` say each text once more as a whole.
+ */
+import type { JsonObject } from '../../chat.js'
+import type { TurnFacts } from '../dialect.js'
+import { tokenTexts } from '../openai/tokens.js'
+import type { Leaf, LeafKind } from '../openai-responses/items.js'
+import { readPrompt } from '../openai-responses/request.js'
+import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import { readItem, readPart } from './items.js'
+import { names } from './names.js'
+import { SeenResponse } from './seen.js'
+import { denialError, writeEvent } from './write.js'
+
+const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
+
+interface TextPlace {
+  key: string
+  kind: LeafKind
+  /** Whether it lies in a part of the item's content, not in the item itself. */
+  inPart: boolean
+}
+
+/** By the event's type without its `.delta` or `.done`; those without `output_` are the names of the API's beta. */
+const textPlaces: Readonly<Record<string, TextPlace | undefined>> = {
+  'response.output_text': { key: 'text', kind: 'text', inPart: true },
+  'response.text': { key: 'text', kind: 'text', inPart: true },
+  'response.output_audio_transcript': { key: 'transcript', kind: 'text', inPart: true },
+  'response.audio_transcript': { key: 'transcript', kind: 'text', inPart: true },
+  'response.function_call_arguments': { key: 'arguments', kind: 'arguments', inPart: false },
+  'response.mcp_call_arguments': { key: 'arguments', kind: 'arguments', inPart: false }
+}
+
+const audioDeltas = new Set(['response.output_audio.delta', 'response.audio.delta'])
+const objects = ['item', 'part', 'response', 'session', 'error'] as const
+
+/** Which event ends the stream: the last one of a response, any one, or none. */
+export type Until = 'response.done' | 'one' | 'never'
+
+export class RealtimeStreamShape implements StreamShape {
+  readonly names = names
+  readonly endMarker = undefined
+  readonly repeats = true
+  readonly complete: boolean
+  /** True once it was ended as filtered. */
+  isFiltered = false
+  readonly #until: Until
+  readonly #nextId: () => string
+  readonly #seen = new SeenResponse()
+  #id: string | undefined
+  #sounds = 0
+
+  /** @param nextId names the events that leave: an upstream's own names for them could hold anything */
+  constructor(until: Until, nextId: () => string) {
+    this.#until = until
+    this.#nextId = nextId
+    this.complete = until === 'never'
+  }
+
+  read(event: JsonObject, sink: StreamSink): 'more' | 'end' {
+    const { type } = event
+    if (typeof type !== 'string' || !typePattern.test(type)) throw unreadable('an event has no type')
+    delete event.event_id
+    delete event.obfuscation
+    sink.rest.word('parameter', type, '/type')
+    const taken = new Set<string>(['type', 'logprobs', ...objects])
+    const isLast = type === 'response.done'
+    if (type === 'response.created' && isObject(event.response) && typeof event.response.id === 'string') {
+      this.#id ??= event.response.id
+    }
+    const leaf = leafOf(sink, /\.(?:done|retrieved|completed)$/.test(type) ? 'repeat' : 'delta')
+    for (const name of objects) readObject(event, name, sink, leaf)
+    this.#readText(event, type, sink, taken)
+    sink.rest.rest('parameter', event, '', taken)
+    if (type === 'response.output_item.done') sink.close(`${placeOf(event)}/`)
+    if (isLast || this.#until === 'one') sink.close('')
+    return this.#until === 'one' || (isLast && this.#until === 'response.done') ? 'end' : 'more'
+  }
+
+  /** The string that continues a text or says it again. */
+  #readText(event: JsonObject, type: string, sink: StreamSink, taken: Set<string>): void {
+    const part = partOf(event)
+    if (audioDeltas.has(type) && typeof event.delta === 'string') {
+      taken.add('delta')
+      // Each by itself, so that each that passes is counted.
+      sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
+      return
+    }
+    const stem = type.slice(0, type.lastIndexOf('.'))
+    const isDelta = type.endsWith('.delta')
+    const place = textPlaces[stem]
+    // An event that is not known yet spells out a text of its own.
+    const pointer =
+      place === undefined
+        ? `${placeOf(event)}/${pointerSegment(stem)}`
+        : `${place.inPart ? part : placeOf(event)}/${place.key}`
+    const key = isDelta ? 'delta' : place?.key
+    if (key !== undefined && typeof event[key] === 'string' && (isDelta || type.endsWith('.done'))) {
+      taken.add(key)
+      sink[isDelta ? 'delta' : 'repeat'](pointer, event, key, place?.kind)
+    }
+    for (const text of tokenTexts(event.logprobs)) {
+      if (isDelta) sink.tokens(`${part}/logprobs`, text)
+      else sink.rest.text('assistant', text, `${part}/logprobs`)
+    }
+  }
+
+  frame(event: JsonObject): string {
+    return writeEvent(event, this.#nextId)
+  }
+
+  left(event: JsonObject): void {
+    this.#seen.add(event)
+  }
+
+  forgetTokens(event: JsonObject): void {
+    if (event.logprobs !== undefined) event.logprobs = []
+  }
+
+  filtered(facts: TurnFacts): string {
+    this.isFiltered = true
+    const events =
+      this.#until === 'response.done'
+        ? this.#seen.close(facts, this.#idOf(facts))
+        : [denialError(facts.denial, undefined)]
+    return events.map((event) => writeEvent(event, this.#nextId)).join('')
+  }
+
+  /** The upstream's name for the response, which its client waits for: unless it is the name that is to blame. */
+  #idOf({ denial }: TurnFacts): string {
+    const isBlamed = denial.evaluation.detections.some(({ pointer }) => /^\/response(?:_id|\/id)/.test(pointer ?? ''))
+    return this.#id === undefined || isBlamed ? this.#nextId().replace('event', 'resp') : this.#id
+  }
+
+  end(): string {
+    return ''
+  }
+}
+
+/** The item that an event is about, by the upstream's name for it. */
+function placeOf({ item_id: id, item, output_index: index }: JsonObject): string {
+  const known = isObject(item) ? item.id : id
+  return `/items/${typeof known === 'string' ? pointerSegment(known) : `output ${String(index)}`}`
+}
+
+function partOf(event: JsonObject): string {
+  return `${placeOf(event)}/content/${String(event.content_index)}`
+}
+
+function readObject(event: JsonObject, name: (typeof objects)[number], sink: StreamSink, leaf: Leaf): void {
+  const value = event[name]
+  const out = sink.rest
+  if (!isObject(value)) out.walk('assistant', value, `/${name}`)
+  else if (name === 'item') readItem(out, value, 'assistant', placeOf(event), leaf)
+  else if (name === 'part') readPart(out, value, 'assistant', partOf(event), leaf)
+  else if (name === 'response') readResponse(out, value, leaf)
+  else if (name === 'session') readSession(out, value)
+  else out.walk('assistant', value, `/${name}`)
+}
+
+function readResponse(out: StreamSink['rest'], response: JsonObject, leaf: Leaf): void {
+  const { output } = response
+  if (Array.isArray(output)) {
+    for (const item of output) {
+      if (isObject(item)) readItem(out, item, 'assistant', placeOf({ item }), leaf)
+      else out.walk('assistant', item, '/response/output')
+    }
+  } else out.walk('assistant', output, '/response/output')
+  out.rest('parameter', response, '/response', new Set(['output']))
+}
+
+/** What the API repeats of a session's settings. */
+function readSession(out: StreamSink['rest'], session: JsonObject): void {
+  out.walk('system', session.instructions, '/session/instructions')
+  out.walk('definition', session.tools, '/session/tools')
+  readPrompt(out, session.prompt, '/session/prompt')
+  out.rest('parameter', session, '/session', new Set(['instructions', 'tools', 'prompt']))
+}
+
+function leafOf(sink: StreamSink, how: 'delta' | 'repeat'): Leaf {
+  return (holder, key, _role, pointer, kind) => {
+    // An empty announcement begins nothing, but its end is the end of the text.
+    if (how === 'repeat' || holder[key] !== '') sink[how](pointer, holder, key, kind)
+    return -1
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The upstream's half of a session. Each response is a streamed answer of its own, held by the same window; what belongs to
+ * no response is judged by itself and leaves at once; what the upstream heard a user say is judged as the user's words. A
+ * response that is withheld is cancelled on the upstream, and whatever still comes of it is dropped.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type { JsonObject } from '../../chat.js'
+import { isObject } from '../../dialects/rewrite.js'
+import { Fault } from '../../errors.js'
+import { ClientGone, type Exchange } from '../exchange.js'
+import { openExchange } from '../request.js'
+import { Lane, sendLines } from './lane.js'
+import type { Session } from './session.js'
+import { judgeSingle } from './single.js'
+import { Transcripts, transcriptPrefix } from './transcripts.js'
+
+/** Responses at once. */
+const maxLanes = 16
+/** How long a further one waits for one of them to end, ms. */
+const roomMs = 2000
+/** Names of responses and items that are remembered. */
+const maxRemembered = 4096
+/** Of a response that the upstream does not name. */
+const unnamed = 'unnamed'
+/** The lane of texts in pieces that belong to no response. */
+const noResponse = ''
+
+export class Answers {
+  readonly #session: Session
+  readonly #lanes = new Map<string, Lane>()
+  readonly #blocked = new Set<string>()
+  /** Responses that have come to their end: what an upstream adds to one of them is no part of it. */
+  readonly #finished = new Set<string>()
+  readonly #transcripts: Transcripts
+  #hasRoom: (() => void) | undefined
+
+  constructor(session: Session) {
+    this.#session = session
+    this.#transcripts = new Transcripts(session, (itemId) => remember(this.#blocked, [itemId]))
+  }
+
+  get isAnswering(): boolean {
+    return [...this.#lanes.keys()].some((id) => id !== noResponse)
+  }
+
+  /** Whether something waits for the client to take it. */
+  get isBusy(): boolean {
+    return [...this.#lanes.values()].some((lane) => lane.isBusy)
+  }
+
+  close(): void {
+    for (const lane of this.#lanes.values()) lane.close()
+  }
+
+  async run(): Promise<void> {
+    const session = this.#session
+    const { upstream } = session
+    for (let frame = await upstream.next(); frame !== undefined; frame = await upstream.next()) {
+      if (session.isEnded || !(await session.checkKey())) return
+      if (frame === 'binary') throw new Fault('upstream_error', { internal: 'a binary frame' })
+      const text = frame.toString()
+      if (session.credential !== undefined && text.includes(session.credential)) {
+        throw new Fault('upstream_error', { internal: 'an event holds the credential' })
+      }
+      await this.#take(read(text), text)
+      session.heard(this.isAnswering)
+    }
+    if (session.isEnded) return
+    const { closeCode } = upstream
+    if (!this.isAnswering && (closeCode === 1000 || closeCode === 1001)) session.end('upstream', closeCode)
+    else throw new Fault('upstream_error', { internal: `the upstream closed the session with ${closeCode}` })
+  }
+
+  async #take(event: JsonObject, text: string): Promise<void> {
+    const type = String(event.type)
+    const { response, item, error } = event
+    // What the gateway asked for by itself, and the upstream had nothing to do for.
+    if (type === 'error' && isObject(error) && this.#session.isOwn(error.event_id)) return
+    const responseId = idOf(event.response_id) ?? (isObject(response) ? idOf(response.id) : undefined)
+    const itemId = idOf(event.item_id) ?? (isObject(item) ? idOf(item.id) : undefined)
+    // A name that is given again names another response.
+    if (type === 'response.created' && responseId !== undefined) this.#finished.delete(responseId)
+    if (this.#isDropped(type, responseId, itemId)) return
+    if (type.startsWith(transcriptPrefix)) return this.#transcripts.take(event, type, text)
+    // One line: what leaves as it came is cut into events at line ends.
+    const line = text.includes('\n') ? JSON.stringify(event) : text
+    if (this.#lanes.size >= maxLanes) await this.#room()
+    const lane = this.#laneFor(type, responseId, itemId)
+    if (lane === undefined) return this.#single(line)
+    if (itemId !== undefined) lane.items.add(itemId)
+    await lane.push(line)
+  }
+
+  #laneFor(type: string, responseId: string | undefined, itemId: string | undefined): Lane | undefined {
+    if (type.startsWith('response.')) return this.#open(responseId ?? unnamed)
+    if (itemId !== undefined) for (const lane of this.#lanes.values()) if (lane.items.has(itemId)) return lane
+    return type.endsWith('.delta') ? this.#open(noResponse) : undefined
+  }
+
+  /** Those that have come to their end may still be on their way to the client. */
+  async #room(): Promise<void> {
+    const waiting = new AbortController()
+    const late = setTimeout(roomMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined)
+    await Promise.race([new Promise<void>((resolve) => (this.#hasRoom = resolve)), late])
+    waiting.abort()
+  }
+
+  #open(id: string): Lane {
+    const known = this.#lanes.get(id)
+    if (known !== undefined) return known
+    if (this.#lanes.size > maxLanes) throw new Fault('upstream_error', { internal: 'too many responses at once' })
+    const lane = new Lane(this.#session, this.#exchange(), id === noResponse ? 'never' : 'response.done')
+    this.#lanes.set(id, lane)
+    lane.run().then(
+      () => this.#ended(id, lane),
+      (error: unknown) => {
+        // Who has left, or was sent away, is told nothing more.
+        if (!(error instanceof ClientGone)) this.#session.fail(error)
+      }
+    )
+    return lane
+  }
+
+  #ended(id: string, lane: Lane): void {
+    this.#lanes.delete(id)
+    this.#hasRoom?.()
+    if (id !== unnamed) remember(this.#finished, [id])
+    if (lane.shape.isFiltered && id !== noResponse) {
+      remember(this.#blocked, [id, ...lane.items])
+      this.#withdraw(id, lane).catch((error: unknown) => this.#session.fail(error))
+    }
+    this.#session.answered()
+  }
+
+  /** The model shall neither go on with what was withheld, nor build on it. */
+  async #withdraw(id: string, { items }: Lane): Promise<void> {
+    await this.#session.command({ type: 'response.cancel', response_id: id })
+    for (const item_id of items) await this.#session.command({ type: 'conversation.item.delete', item_id })
+  }
+
+  #exchange(): Exchange {
+    const { deps, inbound, route } = this.#session
+    const chat = { stream: true, model: undefined, metadata: undefined, session: undefined }
+    return openExchange(deps, inbound, route, {}, { ...chat, parts: [], joined: [], media: [] })
+  }
+
+  async #single(line: string): Promise<void> {
+    await sendLines(this.#session, await judgeSingle(this.#session, this.#exchange(), line))
+  }
+
+  /** What belongs to something that was withheld, or is over. */
+  #isDropped(type: string, responseId: string | undefined, itemId: string | undefined): boolean {
+    if (responseId !== undefined) {
+      if (this.#blocked.has(responseId)) return true
+      if (this.#finished.has(responseId) && type.startsWith('response.')) return true
+    }
+    return itemId !== undefined && this.#blocked.has(itemId) && type !== 'conversation.item.deleted'
+  }
+}
+
+function remember(names: Set<string>, added: readonly string[]): void {
+  for (const name of added) names.add(name)
+  for (const name of names) {
+    if (names.size <= maxRemembered) break
+    names.delete(name)
+  }
+}
+
+function idOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** For the way that it takes alone: whoever judges it reads it strictly. */
+function read(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    // Told below.
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('upstream_error', { internal: 'an event is not an object' })
+  }
+  return value as JsonObject
+}

@@ -1,0 +1,102 @@
+/** The events of one response, or of what belongs to none, on their way through the window of a streamed answer. */
+
+import { HeldStream } from '../../dialects/held-stream.js'
+import { RealtimeStreamShape, type Until } from '../../dialects/openai-realtime/stream.js'
+import type { WireEvent } from '../../dialects/reply-stream.js'
+import type { Exchange } from '../exchange.js'
+import { relayEvents } from '../stream.js'
+import type { Session } from './session.js'
+
+/** Frames that came and are not taken yet: beyond, the upstream is left alone. */
+const fullEvents = 64
+
+export class Lane {
+  readonly shape: RealtimeStreamShape
+  /** The items that the response has announced. */
+  readonly items = new Set<string>()
+  readonly #exchange: Exchange
+  readonly #stream: HeldStream
+  readonly #session: Session
+  #waiting: WireEvent[] = []
+  #isOver = false
+  #isSending = false
+  #wake: (() => void) | undefined
+  #hasRoom: (() => void) | undefined
+
+  constructor(session: Session, exchange: Exchange, until: Until) {
+    this.#session = session
+    this.#exchange = exchange
+    this.shape = new RealtimeStreamShape(until, session.nextId)
+    this.#stream = new HeldStream(this.shape)
+    // Not a stream of its own: what is withheld is ended as a response, whether any of it has left or not.
+    this.#stream.started = true
+  }
+
+  /** Whether something of it waits for the client to take it. */
+  get isBusy(): boolean {
+    return this.#isSending || this.#waiting.length > 0
+  }
+
+  /** Resolves when there is room for more. */
+  push(data: string): Promise<void> | undefined {
+    if (this.#isOver) return undefined
+    this.#waiting.push({ data })
+    this.#wake?.()
+    if (this.#waiting.length < fullEvents) return undefined
+    return new Promise((resolve) => {
+      this.#hasRoom = resolve
+    })
+  }
+
+  /** Nothing more will come. */
+  close(): void {
+    this.#isOver = true
+    this.#wake?.()
+    this.#hasRoom?.()
+  }
+
+  async *#events(): AsyncGenerator<readonly WireEvent[], void, undefined> {
+    for (;;) {
+      if (this.#waiting.length > 0) {
+        const events = this.#waiting
+        this.#waiting = []
+        this.#hasRoom?.()
+        yield events
+      } else if (this.#isOver) return
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+      }
+    }
+  }
+
+  /** Sends on what may leave. Resolves at the end of the response; rejects as the stream of an answer does. */
+  async run(): Promise<void> {
+    const source = {
+      framing: 'ndjson',
+      events: this.#events(),
+      key: this.#session.credential,
+      isLive: true,
+      close: () => this.close()
+    } as const
+    const frames = relayEvents(this.#exchange, source, this.#stream)
+    try {
+      for (;;) {
+        const { done, value } = await frames.next()
+        this.#isSending = true
+        await sendLines(this.#session, value)
+        this.#isSending = false
+        if (done) return
+      }
+    } finally {
+      this.close()
+      void frames.return('').catch(() => {})
+    }
+  }
+}
+
+/** Events, each in a line of its own. */
+export async function sendLines({ client }: Session, text: string): Promise<void> {
+  for (const line of text.split('\n')) if (line !== '') await client.send(line)
+}

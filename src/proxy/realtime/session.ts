@@ -1,0 +1,221 @@
+/**
+ * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
+ * which it ends. Its halves are `requests.ts` and `answers.ts`.
+ */
+import type { JsonObject } from '../../chat.js'
+import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
+import { Fault } from '../../errors.js'
+import { describeError } from '../../observe/log.js'
+import { ClientGone, type Inbound, type ProxyDeps } from '../exchange.js'
+import type { Route } from '../routes.js'
+import type { Upstream } from '../upstreams.js'
+import { Answers } from './answers.js'
+import type { Peer } from './peer.js'
+import { Requests } from './requests.js'
+
+/** How often what may end a session is looked at, ms. */
+const tickMs = 1000
+/** How often each side is asked whether it is still there, ms; the next question finds out. */
+const pingMs = 20_000
+/** Without an event from either side, ms. */
+const idleMs = 15 * 60_000
+
+/** What ended it: the closed set of the metric's label. */
+export type End = 'client' | 'upstream' | 'refused' | 'key' | 'idle' | 'stopped' | 'failed'
+
+export interface SessionFacts {
+  deps: ProxyDeps
+  inbound: Inbound
+  route: Route
+  settings: Pick<Upstream, 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
+  /** The client's address, for the key's list. */
+  address: string
+}
+
+export class Session {
+  readonly deps: ProxyDeps
+  readonly inbound: Inbound
+  readonly route: Route
+  readonly client: Peer
+  readonly upstream: Peer
+  readonly credential: string | undefined
+  readonly requests: Requests
+  readonly #answers: Answers
+  readonly #facts: SessionFacts
+  #count = 0
+  #end: End | undefined
+  #isDraining = false
+  #lastEvent: number
+  /** Since when an answer has been waited for, and whether any of it has come. */
+  #awaits: { since: number; begun: boolean } | undefined
+  #whenEnded: (() => void) | undefined
+
+  constructor(facts: SessionFacts, client: Peer, upstream: Peer) {
+    this.#facts = facts
+    this.deps = facts.deps
+    this.inbound = facts.inbound
+    this.route = facts.route
+    this.credential = facts.settings.key
+    this.client = client
+    this.upstream = upstream
+    this.requests = new Requests(this)
+    this.#answers = new Answers(this)
+    this.#lastEvent = this.deps.clock.monotonic()
+  }
+
+  get id(): string {
+    return this.inbound.requestId
+  }
+
+  get log() {
+    return this.deps.log
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined
+  }
+
+  /** Resolves when it is over. */
+  async run(): Promise<void> {
+    const over = new Promise<void>((resolve) => {
+      this.#whenEnded = resolve
+    })
+    this.client.onClose = () => this.end('client', 1000)
+    const stop = this.#watch()
+    const guard = (half: Promise<void>) => half.catch((error: unknown) => this.fail(error))
+    await Promise.all([guard(this.requests.run()), guard(this.#answers.run()), over])
+    stop()
+  }
+
+  /** Names of the events that the gateway sends, in both directions. */
+  readonly nextId = (): string => `event_${this.id}_${++this.#count}`
+
+  isOwn(eventId: unknown): boolean {
+    return typeof eventId === 'string' && eventId.startsWith(`event_${this.id}_`)
+  }
+
+  /** An event of the gateway's own, to the client. */
+  async tell(event: JsonObject): Promise<void> {
+    await this.client.send(writeEvent(event, this.nextId).trimEnd())
+  }
+
+  tellFault(fault: Fault, eventId?: string): Promise<void> {
+    return this.tell(faultError(fault, this.id, eventId))
+  }
+
+  /** An event of the gateway's own, to the upstream. */
+  async command(event: JsonObject): Promise<void> {
+    await this.upstream.send(writeEvent(event, this.nextId).trimEnd())
+  }
+
+  /** Something came from either side. */
+  touch(): void {
+    this.#lastEvent = this.deps.clock.monotonic()
+  }
+
+  awaitResponse(): void {
+    this.#awaits ??= { since: this.deps.clock.monotonic(), begun: false }
+  }
+
+  /** Told of each event of the upstream, with whether an answer is under way after it. */
+  heard(isAnswering: boolean): void {
+    this.touch()
+    this.#awaits = isAnswering
+      ? { since: this.#lastEvent, begun: true }
+      : this.#awaits?.begun
+        ? undefined
+        : this.#awaits
+  }
+
+  /** Told when an answer has ended. */
+  answered(): void {
+    this.#awaits = undefined
+    if (this.#isDraining && !this.#answers.isAnswering) this.end('stopped', 1001)
+  }
+
+  /** A key that is revoked, expired or no longer allowed ends the session at once. @returns whether it goes on */
+  async checkKey(): Promise<boolean> {
+    const { inbound, address } = this.#facts
+    const { admission } = this.deps
+    const { keyHeaders } = this.route.spoken
+    const admitted = await admission.admit({
+      headers: inbound.headers,
+      address,
+      scope: 'safety:evaluate',
+      cost: 0,
+      keyHeaders
+    })
+    if (!(admitted instanceof Fault)) return !this.isEnded
+    if (this.isEnded) return false
+    this.tellFault(admitted).catch(() => {})
+    this.end('key', admitted.status >= 500 ? 1013 : 1008, admitted.code)
+    return false
+  }
+
+  #watch(): () => void {
+    let heard = { client: true, upstream: true }
+    this.client.onPong(() => {
+      heard.client = true
+    })
+    this.upstream.onPong(() => {
+      heard.upstream = true
+    })
+    let ticks = 0
+    const timer = setInterval(() => {
+      if (this.isEnded) return
+      this.checkKey().catch((error: unknown) => this.fail(error))
+      this.#checkTime()
+      if (++ticks % (pingMs / tickMs) !== 0) return
+      if (!heard.client && this.client.isHeard) this.end('client', 1001)
+      else if (!heard.upstream && this.upstream.isHeard) this.fail(new Fault('upstream_timeout'))
+      heard = { client: false, upstream: false }
+      this.client.ping()
+      this.upstream.ping()
+    }, tickMs)
+    return () => clearInterval(timer)
+  }
+
+  #checkTime(): void {
+    const now = this.deps.clock.monotonic()
+    const { firstByteTimeoutMs, idleTimeoutMs } = this.#facts.settings
+    const waiting = this.#awaits
+    // An upstream that is left alone, because its client reads slowly, is not late.
+    if (waiting !== undefined && this.upstream.isHeard && !this.#answers.isBusy) {
+      if (now - waiting.since > (waiting.begun ? idleTimeoutMs : firstByteTimeoutMs)) {
+        this.fail(new Fault('upstream_timeout'))
+        return
+      }
+    }
+    if (now - this.#lastEvent > idleMs) this.end('idle', 1001, 'idle')
+  }
+
+  /** Ends when the answer under way has ended, or at the deadline. */
+  drain(deadlineMs: number): void {
+    this.#isDraining = true
+    if (this.#answers.isAnswering) setTimeout(() => this.end('stopped', 1001), deadlineMs).unref()
+    else this.end('stopped', 1001)
+  }
+
+  /** What cannot go on is told, and both sides are closed. */
+  fail(error: unknown): void {
+    if (this.isEnded || error instanceof ClientGone) return
+    const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
+    this.log.error({ request_id: this.id, err: describeError(fault) }, fault.code)
+    this.tellFault(fault).catch(() => {})
+    const isUpstream = fault.code === 'upstream_error' || fault.code === 'upstream_timeout'
+    this.end(isUpstream ? 'upstream' : 'failed', 1011, fault.code)
+  }
+
+  /** Once, for the first reason. */
+  end(end: End, code: number, reason = ''): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.deps.metrics.realtimeEnds.inc({ end })
+    this.log.debug({ request_id: this.id, route: this.route.id, end }, 'session ended')
+    this.client.close(code, reason)
+    this.upstream.close(1000)
+    this.inbound.cancel.cancel(new ClientGone())
+    this.#answers.close()
+    this.#whenEnded?.()
+  }
+}
