@@ -73,7 +73,7 @@ export function payloadTooLarge(limit: number): Fault {
 export function decodeBody(bytes: Buffer, encoding: string | undefined, limit: number): Buffer | Promise<Buffer> {
   if (bytes.length > limit) throw payloadTooLarge(limit)
   if (encoding === undefined || encoding === 'identity') return bytes
-  const decode = decoders[encoding]
+  const decode = Object.hasOwn(decoders, encoding) ? decoders[encoding] : undefined
   if (decode === undefined) throw new Fault('unsupported_encoding')
   const cap = Math.min(limit, Math.max(ratioFloorBytes, bytes.length * maxRatio))
   return decode(bytes, { maxOutputLength: cap }).catch((error: NodeJS.ErrnoException) => {
