@@ -39,12 +39,17 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
       }
     }
   })
+  // Anyone may ask for it, and it is large: it is written once.
+  let text: string | undefined
   app.route({
     method: 'GET',
     url: '/openapi.json',
     config: { access },
     schema: { hide: true },
-    handler: async () => app.swagger()
+    async handler(_request, reply) {
+      text ??= JSON.stringify(app.swagger())
+      return reply.type('application/json; charset=utf-8').send(text)
+    }
   })
   // The page's own routes declare no access: they hold nothing but its files and the document.
   app.register(async (page) => {
