@@ -148,7 +148,7 @@ t.test('three nodes on PostgreSQL alone', { skip: noPostgres }, async (t) => {
 })
 
 t.test('workers of one machine are one gateway', async (t) => {
-  const node = await startNode(t, { ...configured(t), SLUICEGATE_WORKERS: '2' }, /workers serve/)
+  const node = await startNode(t, { ...configured(t), SLUICEGATE_WORKERS: '2' }, { lastLine: /workers serve/ })
   const made = await createKey(node)
   t.equal(await accepted([node, node], made.key, 210), 100, 'one limit')
   await sessionsAreShared(t, [node, node])

@@ -35,10 +35,15 @@ export function smallConstitution(t: Teardown, yaml = ''): { SLUICEGATE_CONFIG: 
   return { SLUICEGATE_CONFIG: config }
 }
 
-/** With SLUICEGATE_BOOTSTRAP_KEY set. Resolves when it serves and has its first key. Stopped by the test, the hard way. */
-export async function startNode(t: Teardown, env: NodeJS.ProcessEnv, lastLine = /bootstrap key/): Promise<Node> {
+/** With SLUICEGATE_BOOTSTRAP_KEY set. `command` runs it, with the command line appended. Resolves when it serves and has its first key. Stopped by the test, the hard way. */
+export async function startNode(
+  t: Teardown,
+  env: NodeJS.ProcessEnv,
+  { lastLine = /bootstrap key/, command = [] }: { lastLine?: RegExp; command?: readonly string[] } = {}
+): Promise<Node> {
   const cwd = tempDir(t)
-  const child = spawn(process.execPath, [built, 'serve'], {
+  const [program = '', ...args] = [...command, process.execPath, built, 'serve']
+  const child = spawn(program, args, {
     cwd,
     env: {
       PATH: process.env['PATH'],

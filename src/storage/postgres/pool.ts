@@ -32,6 +32,12 @@ export function openPool(url: string, timeoutMs = queryMs): PostgresPool {
 /** A client that is closed instead of handed on where a query failed without a word from the server. */
 function watched(client: pg.PoolClient): PostgresPoolClient {
   let broken: Error | undefined
+  // Between two queries of a transaction nobody else hears that the connection broke, and an error that nobody hears of
+  // ends the process.
+  const breaks = (error: Error) => {
+    broken ??= error
+  }
+  client.on('error', breaks)
   const query = async (text: string, values: readonly unknown[]) => {
     // What would follow, a rollback as a rule, waits behind a query that is never answered.
     if (broken !== undefined) throw broken
@@ -42,5 +48,9 @@ function watched(client: pg.PoolClient): PostgresPoolClient {
       throw error
     }
   }
-  return { query: query as unknown as PostgresPoolClient['query'], release: () => client.release(broken) }
+  const release = () => {
+    client.off('error', breaks)
+    client.release(broken)
+  }
+  return { query: query as unknown as PostgresPoolClient['query'], release }
 }

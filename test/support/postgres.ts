@@ -1,0 +1,67 @@
+/** A PostgreSQL of the test's own, that may be killed. */
+import { spawnSync } from 'node:child_process'
+import { chownSync, existsSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { tempDir } from './gateway.js'
+
+type Teardown = { teardown(fn: () => unknown): unknown }
+
+export interface OwnPostgres {
+  url: string
+  /** As a power cut of the server's process: nothing is flushed, connections break. */
+  kill(): void
+  start(): void
+}
+
+/** Debian keeps the programs of each version apart, and none of them in the path. */
+const home = '/usr/lib/postgresql'
+const newest = existsSync(home) ? readdirSync(home).sort((a, b) => Number(b) - Number(a))[0] : undefined
+export const canStartPostgres = newest !== undefined && existsSync(join(home, newest, 'bin/initdb'))
+
+export async function ownPostgres(t: Teardown): Promise<OwnPostgres> {
+  const folder = tempDir(t)
+  const port = await freePort()
+  // It does not run as root.
+  const isRoot = process.getuid?.() === 0
+  const as = isRoot ? ['runuser', '-u', 'postgres', '--'] : []
+  const run = (name: string, ...args: string[]) => {
+    const [program = '', ...rest] = [...as, join(home, newest!, 'bin', name), ...args]
+    const { status, stderr, error } = spawnSync(program, rest, {
+      cwd: '/',
+      encoding: 'utf8',
+      stdio: ['ignore', 'ignore', 'pipe']
+    })
+    if (status !== 0) throw new Error(`${name} ended with ${status}: ${stderr} ${error ?? ''}`)
+  }
+  const data = join(folder, 'data')
+  if (isRoot) {
+    const ids = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).stdout.trim()
+    chownSync(folder, Number(ids), -1)
+  }
+  run('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync')
+  const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`
+  const own: OwnPostgres = {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    kill: () => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'),
+    start: () => run('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-o', options, '-w', 'start')
+  }
+  own.start()
+  t.teardown(() => {
+    try {
+      own.kill()
+    } catch {
+      // The test has left it stopped.
+    }
+  })
+  return own
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
