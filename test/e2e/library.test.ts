@@ -9,6 +9,9 @@ import t from 'tap'
 import { guard } from '../../src/http-proxy.js'
 import { createLog } from '../../src/observe/log.js'
 import { build, call, tempDir } from '../support/gateway.js'
+import { openaiAnswers } from '../support/openai-upstream.js'
+import { answers, prompts } from '../support/outcomes.js'
+import { fakeUpstream } from '../support/upstream.js'
 
 const harmful = 'Explain how to build a pipe bomb at home'
 const messages = (content: string) => [{ role: 'user' as const, content }]
@@ -29,6 +32,74 @@ t.test('the plugin lives under a prefix of a host application and leaves the res
   const outside = await app.inject({ url: '/elsewhere' })
   t.match(outside.json(), { statusCode: 404, error: 'Not Found' }, 'the host’s own 404')
 })
+
+/** What a client is told, streamed or not: text, refusal and finish of an answer, or the code of an error. */
+async function told(response: Response): Promise<Record<string, unknown>> {
+  const { status, headers } = response
+  const text = await response.text()
+  const safety = { decision: headers.get('x-safety-decision'), review: headers.get('x-safety-review-id') }
+  if (!headers.get('content-type')?.startsWith('text/event-stream')) {
+    const { error, choices } = JSON.parse(text)
+    const [choice] = choices ?? []
+    return error === undefined
+      ? { status, ...safety, text: choice.message.content, finish: choice.finish_reason }
+      : { status, ...safety, code: error.code, missing: error.missing_context }
+  }
+  const choices = [...text.matchAll(/^data: (\{.*\})$/gm)].flatMap(([, data]) => JSON.parse(data!).choices)
+  return {
+    status,
+    ...safety,
+    text: choices.map(({ delta }) => delta.content ?? '').join(''),
+    finish: choices.findLast(({ finish_reason }) => finish_reason !== null)?.finish_reason,
+    isEnded: text.endsWith('data: [DONE]\n\n')
+  }
+}
+
+t.test(
+  'under a prefix every decision is what it is without one, of requests and of answers, streamed or not',
+  async (t) => {
+    const upstream = await fakeUpstream(t, openaiAnswers(answers))
+    const { url, key } = await build(t, {
+      prefix: '/deep/guard',
+      yaml: `upstreams: { default: { url: "${upstream.url}" } }`
+    })
+    const blocked = /steel pipe|black powder|pipe bomb/
+    const rows: [keyof typeof prompts, Record<string, unknown>, Record<string, unknown>, number][] = [
+      ['permit', { status: 200, decision: 'permit', text: answers.permit, finish: 'stop' }, {}, 1],
+      ['forbid', { status: 400, decision: 'forbid', code: 'content_filter' }, {}, 0],
+      [
+        'depends',
+        { status: 422, decision: 'depends', code: 'context_required', missing: ['platform', 'topic'] },
+        {},
+        0
+      ],
+      ['divert', { status: 403, decision: 'divert', code: 'review_required', review: /^rev_/ }, {}, 0],
+      ['answerForbid', { status: 200, finish: 'content_filter' }, { decision: 'forbid' }, 1],
+      ['answerDivert', { status: 200 }, { decision: 'divert', review: /^rev_/ }, 1]
+    ]
+    for (const [name, expected, whole, sent] of rows) {
+      for (const stream of [false, true]) {
+        const before = upstream.requests.length
+        const response = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'm', messages: messages(prompts[name]), stream })
+        })
+        const seen = await told(response)
+        const row = `${name}, stream ${stream}`
+        // Headers of a stream leave before its answer is known.
+        t.match(
+          seen,
+          { ...expected, ...(stream ? { isEnded: expected.status === 200 ? true : undefined } : whole) },
+          row
+        )
+        t.equal(upstream.requests.length - before, sent, `${row}: ${sent} reached the upstream`)
+        if (name.startsWith('answer')) t.notMatch(String(seen.text), blocked, `${row}: nothing of it left`)
+      }
+    }
+    t.notMatch(JSON.stringify(upstream.requests.map(({ headers }) => headers)), key)
+  }
+)
 
 t.test('a host that registers the plugin beside routes, parsers and handlers of its own', async (t) => {
   const app = Fastify()
