@@ -62,7 +62,11 @@ export function leetEdits(text: string, mixed: Stretches, one: OneReading, words
       addWord(text, from, i, one, words, edits)
     }
   }
-  return edits.size === 0 ? edits : edits.merged(shortWordEdits(text, edits, one, words))
+  const all =
+    edits.size === 0
+      ? edits
+      : edits.merged(shortWordEdits(text, edits, one, words)).merged(contractionEdits(text, one, words))
+  return isLeetThroughout(text) ? all.merged(remainingEdits(text, one, words)) : all
 }
 
 /** How far from a disguised word short ones are looked for, in units. */
@@ -91,6 +95,43 @@ function shortWordEdits(text: string, changed: Edits, one: OneReading, words: Kn
     }
     look(k === 0 ? Math.max(0, next - near) : Math.max(done, next - 2 * near), next)
     if (k < strong.size) done = strong.to[k]!
+  }
+  return edits
+}
+
+/** What follows an apostrophe in English. */
+const contractions = new Set(['s', 't', 'm', 'd', 're', 've', 'll'])
+const contracted = /(?<=[A-Za-z\d@$]['\u2019])[a-z]?[\d$@][a-z\d]?(?![\w@$])/gi
+
+/** Endings behind an apostrophe, in a text in which other words are leet: `user'5`, `you'r3`. */
+function contractionEdits(text: string, one: OneReading, words: KnownWords): Edits {
+  const edits = new Edits()
+  for (const { 0: ending, index } of text.matchAll(contracted)) {
+    const letters = read(ending, one, words).toLowerCase()
+    if (contractions.has(letters)) edits.add(index, index + ending.length, letters, 'same')
+  }
+  return edits
+}
+
+/** Fewer words show no habit. */
+const fewestWords = 4
+
+/** Whether one word in three mixes letters and digits, and is no hexadecimal: then the others with digits are leet too, whatever the language. */
+export function isLeetThroughout(text: string): boolean {
+  let mixed = 0
+  for (const [word] of text.matchAll(remaining)) if (/[^\da-f@$]/i.test(word) && !measure.test(word)) mixed++
+  if (mixed < fewestWords) return false
+  let words = 1
+  for (let i = text.indexOf(' '); i >= 0; i = text.indexOf(' ', i + 1)) words++
+  return mixed * 3 >= words
+}
+
+const remaining = /(?<![\p{L}\d@$])(?=[\p{L}@$]*\d)[\p{L}\d@$]{2,24}(?![\p{L}\d@$])/gu
+
+function remainingEdits(text: string, one: OneReading, words: KnownWords): Edits {
+  const edits = new Edits()
+  for (const { 0: word, index } of text.matchAll(remaining)) {
+    edits.add(index, index + word.length, read(word, one, words), 'same')
   }
   return edits
 }

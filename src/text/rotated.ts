@@ -106,9 +106,10 @@ function gainsVowels(rotated: string): boolean {
   return gained > 0 && voiced * 10 >= long * 9
 }
 
-/** Capitals behind small letters, and digits between letters: base64, which rotation would only spoil. */
+/** Capitals behind small letters, and digits between letters (base64), or digits in many words: rotation would only spoil these. */
 function isToken(text: string): boolean {
-  return /[a-z][A-Z]/.test(text) && /[A-Za-z]\d[A-Za-z]/.test(text)
+  if (/[a-z][A-Z]/.test(text) && /[A-Za-z]\d[A-Za-z]/.test(text)) return true
+  return (text.match(/\p{L}\d|\d\p{L}/gu)?.length ?? 0) * 8 > (text.match(/\p{L}/gu)?.length ?? 0)
 }
 
 function isLetter(code: number): boolean {

@@ -15,7 +15,7 @@ import { decodeOnce } from './decode.js'
 import { punycodePrefix } from './encodings/punycode.js'
 import { hiddenEdits } from './hidden.js'
 import { KnownWords } from './known-words.js'
-import { leetEdits, oneReadings } from './leet.js'
+import { isLeetThroughout, leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
 import { revealsWord } from './revealed.js'
 import { reversedEdits, reversedRunEdits } from './reversed.js'
@@ -181,7 +181,8 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   if (mixed.length === 0) return
   for (const one of oneReadings) {
     // The readings change the same words, each in its way.
-    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words), words)
+    const known = isLeetThroughout(first.text) ? undefined : words
+    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words), known)
     if (reading === first) continue
     apart(shelf, reading, words)
   }
