@@ -1,10 +1,10 @@
 /** Scores a folded text in every lane at once, with buffers that it keeps: nothing is allocated for a text. */
 import type { Folder } from '../text/fold.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
-import { UNKNOWN, WIDTH } from './lanes.js'
+import { lanes, UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
 import { sigmoid } from './sigmoid.js'
-import { fewWords, forEachWindow, longest, scaleOf, segment, segmentStep, stride } from './windows.js'
+import { fewForeignWords, fewWords, forEachWindow, longest, scaleOf, segment, segmentStep, stride } from './windows.js'
 import { SHIFT, WordRows } from './word-rows.js'
 
 /** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
@@ -16,6 +16,10 @@ const BYTES = WIDTH / 4
 const EVEN = 0x00ff00ff
 /** Added to a number of less than 51 bits and taken away again, it rounds it. */
 const ROUND = 6_755_399_441_055_744
+
+const REQUEST = lanes.indexOf('harmful_request')
+/** Letters beyond ASCII: another language than English. */
+const foreign = /[\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]/
 
 export class Scorer {
   readonly #model: Omit<Model, 'pairs'>
@@ -31,6 +35,8 @@ export class Scorer {
   readonly to = new Int32Array(WIDTH)
   /** Where the segment at hand begins, in words. */
   #start = 0
+  /** Whether the text at hand is short and in another language than English. */
+  #foreign = false
 
   constructor({ pairs, ...model }: Model) {
     this.#model = model
@@ -44,6 +50,7 @@ export class Scorer {
   score(folded: Folder, text: string): this {
     const words = this.#words.read(folded, text)
     this.best.fill(-100)
+    this.#foreign = words.count <= fewWords && foreign.test(text)
     for (let start = 0; start < words.count; start += segmentStep) {
       const end = Math.min(start + segment, words.count)
       this.#sum(folded.units, start, end)
@@ -60,8 +67,9 @@ export class Scorer {
     const doubt = Math.max(0, Math.log(this.#words.count / longest)) * doubtOfMany
     const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]! - doubt)
     const most = ceiling[lane]!
+    const few = this.#foreign && lane === REQUEST ? fewForeignWords : fewWords
     // Above its ceiling a short text keeps its rank among others, within a tenth of the way to certainty.
-    return this.#words.count > fewWords || confidence <= most ? confidence : most + (confidence - most) / 10
+    return this.#words.count > few || confidence <= most ? confidence : most + (confidence - most) / 10
   }
 
   /** Where in the text the strongest window of a lane stands. */

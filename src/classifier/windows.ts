@@ -16,6 +16,8 @@ export const longest = 160
 
 /** A text of no more words than this has no surroundings: "how do I shoot someone" is a gamer's question too. */
 export const fewWords = 8
+/** The same of a request in another language: what is asked for has fewer double meanings there, for the training rows at least. */
+export const fewForeignWords = 3
 
 /** Longer texts are walked in segments of this many words; each begins with the last `longest` words of the one before. */
 export const segment = 4096

@@ -1,7 +1,7 @@
 /**
  * Rows made from other rows: harmless texts laid end to end, since real prompts are longer than those of the corpora;
- * harmful ones inside them, since an attack may stand anywhere; and harmless ones in rotated letters or backwards, since
- * such readings of ordinary texts are scored too and must mean nothing.
+ * harmful ones inside them, since an attack may stand anywhere; and harmless ones in rotated letters, backwards or encoded,
+ * since such texts, and such readings of ordinary ones, are scored too and must mean nothing.
  */
 import type { TrainingRow } from '../rows.js'
 import type { Random } from './random.js'
@@ -16,7 +16,7 @@ export interface MadeRow extends TrainingRow {
 /** How many of each, at most one for every ten rows. */
 const longTexts = 3000
 const insideTexts = 3000
-const garbled = 1500
+const garbled = 2400
 
 export function madeRows(rows: readonly TrainingRow[], random: Random): MadeRow[] {
   const carriers = new Map<string, TrainingRow[]>()
@@ -52,7 +52,7 @@ export function madeRows(rows: readonly TrainingRow[], random: Random): MadeRow[
     const source = pick(sources)
     const { text } = pick(carriers.get(source)!)
     made.push({
-      text: i % 2 === 0 ? rotated(text) : reversed(text),
+      text: garbles[i % garbles.length]!(text).slice(0, 4000),
       labels: {},
       unsafe: 0,
       source,
@@ -76,3 +76,22 @@ function rotated(text: string): string {
 function reversed(text: string): string {
   return [...text].reverse().join('')
 }
+
+const bytesAs = (radix: number, before: string, gap: string) => (text: string) =>
+  [...Buffer.from(text)].map((byte) => before + byte.toString(radix).padStart(2, '0')).join(gap)
+
+/** The first two are as many as all the others. */
+const garbles: readonly ((text: string) => string)[] = [
+  rotated,
+  bytesAs(16, '', ' '),
+  reversed,
+  bytesAs(16, '%', ''),
+  rotated,
+  bytesAs(10, '', ' '),
+  reversed,
+  (text) => [...text].map((letter) => `&#${letter.codePointAt(0)};`).join(''),
+  rotated,
+  (text) => Buffer.from(text).toString('base64'),
+  reversed,
+  (text) => text.replace(/(\p{L}{2})(?=\p{L})/gu, '$1-\n')
+]

@@ -21,8 +21,8 @@ import { printReport, reported, reportOf } from './report.js'
 const usage = 'usage: npm run train -- --data DIR [--out FILE] [--seed N]'
 
 /** Everything that a person may want to change between two trainings. */
-const sizes = { wordBits: 17, pairBits: 17 }
-const plan = { epochs: 4, rate: 0.15, decay: 3e-5 }
+const sizes = { wordBits: 18, pairBits: 17 }
+const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
 /** Rows of a source that cross-validation uses. */
 const validated = 2000
 

@@ -6,17 +6,10 @@
  */
 import { WIDTH } from '../lanes.js'
 import { sigmoid } from '../sigmoid.js'
-import { classes, forEachWindow, scaleOf } from '../windows.js'
+import { forEachWindow, scaleOf } from '../windows.js'
 import type { Dataset } from './dataset.js'
 import { Random } from './random.js'
-
-export interface Weights {
-  /** By table row and lane. */
-  words: Float32Array
-  pairs: Float32Array
-  /** By class of window and lane. */
-  bias: Float32Array
-}
+import { emptyWeights, WeightSum, type Weights } from './weights.js'
 
 export interface FitOptions {
   seed: number
@@ -39,14 +32,6 @@ export const pairValue = 0.8
 /** Below this a row has been learnt. */
 const leastGradient = 0.02
 
-function emptyWeights(data: Pick<Dataset, 'wordTable' | 'pairTable'>): Weights {
-  return {
-    words: new Float32Array(data.wordTable.tags.length * WIDTH),
-    pairs: new Float32Array(data.pairTable.tags.length * WIDTH),
-    bias: new Float32Array(classes * WIDTH).fill(-2)
-  }
-}
-
 export function fit(data: Dataset, options: FitOptions): Weights {
   const { share, epochs, seed } = options
   const weights = emptyWeights(data)
@@ -54,16 +39,21 @@ export function fit(data: Dataset, options: FitOptions): Weights {
   const random = new Random(seed)
   const order = Int32Array.from({ length: data.rows.length }, (_, i) => i).filter((i) => share[i]! > 0)
   const rest = new Uint8Array(data.rows.length)
+  const sum = new WeightSum(data)
   for (let epoch = 0; epoch < epochs; epoch++) {
     random.shuffle(order)
     trainer.begin(options.rate / (1 + 0.5 * epoch))
     // A row that was learnt already is looked at every other time only.
     for (const row of order)
       if (rest[row] === 0 || (rest[row]! + epoch) % 2 === 0) rest[row] = trainer.step(row) ? 0 : 1 + (epoch % 2)
+    if (epoch >= epochs - averaged) sum.add(weights)
     options.progress?.(epoch, trainer.loss / order.length)
   }
-  return weights
+  return sum.mean()
 }
+
+/** The last so many epochs count alike: their mean depends less on the order of the rows than the last of them does (Polyak, Juditsky 1992). */
+const averaged = 3
 
 /** Scores and updates one row at a time, with buffers that it keeps. */
 export class Trainer {

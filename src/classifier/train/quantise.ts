@@ -3,7 +3,8 @@ import { WIDTH } from '../lanes.js'
 import type { Model } from '../model.js'
 import type { Calibration } from './calibrate.js'
 import type { Dataset } from './dataset.js'
-import { gramValue, pairValue, type Weights } from './fit.js'
+import { gramValue, pairValue } from './fit.js'
+import type { Weights } from './weights.js'
 
 /** Weights beyond this share of all are cut: one outlier must not cost the others their precision. */
 const kept = 0.9999

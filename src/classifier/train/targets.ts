@@ -56,7 +56,11 @@ export function targetsOf(row: TrainingRow): Targets {
     if (onlyPersonal(row)) set('unsafe', 0)
   }
   if (row.unsafe === 1 && row.kind === 'prompt' && !attacksOnModels.has(row.source) && row.labels.jailbreak !== 1) {
-    if (row.labels.prompt_injection !== 1) set('harmful_request', 1)
+    if (row.labels.prompt_injection !== 1) {
+      set('harmful_request', 1)
+      // What is asked for in it is what an answer would be about: few corpora hold harmful answers.
+      set('harmful_answer', 1, 0.25)
+    }
     // Asking outright is neither of the two.
     set('jailbreak', 0, 0.5)
     set('prompt_injection', 0, 0.5)
