@@ -1,0 +1,169 @@
+/** Three times the clients that keep a node busy: it goes on answering as many, and it stays operable. And minutes of mixed load. */
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { generateKey } from '../../src/identity/key-format.js'
+import { call } from '../support/gateway.js'
+import { smallConstitution, startNode } from '../support/node.js'
+import { isFull, promise } from './report.js'
+
+t.setTimeout(isFull ? 1_800_000 : 240_000)
+const key = generateKey('live')
+const seconds = isFull ? 20 : 4
+const soakMinutes = isFull ? Number(process.env['SOAK_MINUTES'] ?? 3) : 0
+/** Long enough to cost a millisecond or so. */
+const body = JSON.stringify({
+  input_text: 'Could you help me to plan a trip to the sea with two children? '.repeat(300)
+})
+
+interface Load {
+  ok: number
+  refused: number
+  other: Map<string, number>
+  /** ms, of the answers with 503. */
+  refusals: number[]
+  withoutRetryAfter: number
+}
+
+function ask(agent: Agent, url: string): Promise<{ status: number; retryAfter: string | undefined; ms: number }> {
+  const begun = performance.now()
+  return new Promise((resolve, reject) => {
+    const headers = { 'x-api-key': key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const sent = request(`${url}/api/v1/safety/evaluate`, { agent, method: 'POST', headers }, (response) => {
+      response.resume()
+      const ms = performance.now() - begun
+      const retryAfter = response.headers['retry-after']
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, retryAfter, ms }))
+      response.once('error', reject)
+    })
+    sent.once('error', reject)
+    sent.end(body)
+  })
+}
+
+/** So many clients, each with one request at a time. */
+async function load(url: string, clients: number, forMs: number): Promise<Load> {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients })
+  const found: Load = { ok: 0, refused: 0, other: new Map(), refusals: [], withoutRetryAfter: 0 }
+  const until = performance.now() + forMs
+  const client = async () => {
+    while (performance.now() < until) {
+      const outcome = await ask(agent, url).catch((error) => ({
+        status: 0,
+        code: error.code,
+        retryAfter: undefined,
+        ms: 0
+      }))
+      if (outcome.status === 200) found.ok++
+      else if (outcome.status === 503) {
+        found.refused++
+        found.refusals.push(outcome.ms)
+        if (outcome.retryAfter === undefined) found.withoutRetryAfter++
+        await setTimeout(50)
+      } else {
+        const name = String('code' in outcome ? outcome.code : outcome.status)
+        found.other.set(name, (found.other.get(name) ?? 0) + 1)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  agent.destroy()
+  return found
+}
+
+t.test('three times as many clients as it can serve', async (t) => {
+  const node = await startNode(t, { ...smallConstitution(t), SLUICEGATE_BOOTSTRAP_KEY: key })
+  await load(node.url, 4, 2000)
+  const peak = (await load(node.url, 16, seconds * 1000)).ok / seconds
+  let isOver = false
+  const operations: { ok: boolean; ms: number }[] = []
+  const operating = (async () => {
+    while (!isOver) {
+      for (const [url, path] of [
+        [node.opsUrl, '/healthz'],
+        [node.opsUrl, '/readyz'],
+        [node.opsUrl, '/metrics'],
+        [node.url, '/api/v1/ssaas/keys']
+      ] as const) {
+        const begun = performance.now()
+        const { status } = await call(url, path, { key }).catch(() => ({ status: 0 }))
+        operations.push({ ok: status === 200, ms: performance.now() - begun })
+      }
+      await setTimeout(200)
+    }
+  })()
+  const over = await load(node.url, 48, seconds * 1000)
+  isOver = true
+  await operating
+  const goodput = over.ok / seconds
+  const slow = over.refusals.sort((a, b) => a - b)[Math.floor(over.refusals.length * 0.99)] ?? 0
+  const failed = operations.filter(({ ok }) => !ok).length
+  promise(
+    t,
+    'overload',
+    `goodput ${Math.round(goodput)} of ${Math.round(peak)} a second, ${over.refused} refused (99 % within ${Math.round(slow)} ms, ${over.withoutRetryAfter} without Retry-After), others ${JSON.stringify([...over.other])}, operations ${failed} of ${operations.length} failed`,
+    `at least 90 %, Retry-After on each, nothing else, 0${isFull ? '' : ' (goodput is not held to in the short form)'}`,
+    (goodput >= peak * 0.9 || !isFull) && over.withoutRetryAfter === 0 && over.other.size === 0 && failed === 0
+  )
+
+  const flying = load(node.url, 8, 1000)
+  await setTimeout(300)
+  node.child.kill('SIGTERM')
+  const [code] = await once(node.child, 'exit')
+  const drained = await flying
+  t.equal(code, 0, 'it ends by itself')
+  const cut = [...drained.other].filter(([name]) => name !== 'ECONNREFUSED')
+  t.ok(
+    cut.every(([name]) => name === 'ECONNRESET') && cut.reduce((sum, [, count]) => sum + count, 0) <= 8,
+    `what was under way was answered: ${JSON.stringify(cut)}`
+  )
+})
+
+t.test('minutes of mixed load', { skip: soakMinutes === 0 && 'in full only' }, async (t) => {
+  const node = await startNode(t, { ...smallConstitution(t), SLUICEGATE_BOOTSTRAP_KEY: key })
+  const { pid } = node.child
+  const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+  const descriptors = () => readdirSync(`/proc/${pid}/fd`).length
+  const texts = ['Hello', 'Slay it', 'kaboom', 'x'.repeat(40_000), '\u{e0041}\u{e0042}', '{"a":1}']
+  let isOver = false
+  const mixed = Array.from({ length: 6 }, async (_, at) => {
+    for (let i = at; !isOver; i++) {
+      const given = { input_text: texts[i % texts.length], session_id: `s-${i % 50}` }
+      if (i % 7 === 0) {
+        // Leaves before the answer.
+        const leave = new AbortController()
+        const answer = fetch(`${node.url}/api/v1/safety/evaluate`, {
+          method: 'POST',
+          headers: { 'x-api-key': key, 'content-type': 'application/json' },
+          body: JSON.stringify(given),
+          signal: leave.signal
+        }).catch(() => undefined)
+        await setTimeout(Math.random() * 5)
+        leave.abort()
+        await answer
+      } else if (i % 11 === 0) await call(node.url, '/v1/chat/completions', { key, body: '{"broken' }).catch(() => {})
+      else await call(node.url, '/api/v1/safety/evaluate', { key, body: given }).catch(() => {})
+    }
+  })
+  /** Medians of the second quarter and of the last: the first is the engine's and the caches'. */
+  const seen: { memory: number; descriptors: number }[] = []
+  for (const until = performance.now() + soakMinutes * 60_000; performance.now() < until; await setTimeout(1000))
+    seen.push({ memory: memory(), descriptors: descriptors() })
+  isOver = true
+  await Promise.all(mixed)
+  const quarter = Math.floor(seen.length / 4)
+  const median = (part: typeof seen, of: 'memory' | 'descriptors') =>
+    part.map((one) => one[of]).sort((a, b) => a - b)[Math.floor(part.length / 2)]!
+  const [early, late] = [seen.slice(quarter, 2 * quarter), seen.slice(-quarter)]
+  const grown = median(late, 'memory') - median(early, 'memory')
+  const opened = median(late, 'descriptors') - median(early, 'descriptors')
+  promise(
+    t,
+    `${soakMinutes} minutes of mixed load`,
+    `memory ${grown.toFixed(1)} MiB more, descriptors ${opened} more, ended ${node.child.exitCode}`,
+    '16 MiB, 8, null',
+    grown < 16 && opened <= 8 && node.child.exitCode === null
+  )
+})
