@@ -16,6 +16,18 @@ import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
 import { mediaTypes } from './wire.js'
 
+/** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
+const knownTypes: ReadonlySet<string> = new Set([
+  '',
+  'application/json',
+  'application/octet-stream',
+  'application/problem+json',
+  'application/x-ndjson',
+  'text/event-stream',
+  'text/html',
+  'text/plain'
+])
+
 /** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
 const answerNodes = 1_000_000
 
@@ -27,7 +39,9 @@ export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePr
   // A redirect is not followed: it could lead to a host that is not in the configuration.
   if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
     discard(answer.body)
-    throw new Fault('upstream_error', { internal: `status ${answer.status}, type ${type.slice(0, 64)}` })
+    throw new Fault('upstream_error', {
+      internal: `status ${answer.status}, type ${knownTypes.has(type) ? type : 'another'}`
+    })
   }
   return andThen(readValue(exchange, answer), ({ value, bytes }) =>
     andThen(ok ? judgeReply(exchange, value) : judgeError(exchange, value), (judged) => {
