@@ -44,12 +44,6 @@ export class Channel {
     return this.#whole
   }
 
-  get heldLength(): number {
-    let length = 0
-    for (const { text } of this.#pieces) length += text.length
-    return length
-  }
-
   /** @returns how many pieces the channel has now */
   add(holder: Holder, key: string): number {
     const text = (holder as JsonObject)[key] as string

@@ -59,12 +59,6 @@ export class HeldStream implements ReplyStream {
     return this.#shape.complete
   }
 
-  get held(): number {
-    let length = 0
-    for (const channel of this.#channels.values()) length += channel.heldLength
-    return length
-  }
-
   push({ event: name, data }: WireEvent): 'more' | 'end' {
     if (data === this.#shape.endMarker) return 'end'
     const value = readEvent(data)

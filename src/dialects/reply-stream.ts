@@ -25,8 +25,6 @@ export interface ReplyStream {
   push(event: WireEvent): 'more' | 'end'
   /** True where the upstream may stop without another word: its answer is complete as it stands. */
   readonly complete: boolean
-  /** UTF-16 units of held text, over all channels. */
-  readonly held: number
   /** What is held, assembled, with a little of what was released before it, so that a phrase cut in two is still seen whole. */
   content(): ChatReply
   /** The channels of which something is held. */

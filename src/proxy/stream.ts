@@ -15,7 +15,7 @@ import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
 import { openSource, refuseCredential, type Source } from './source.js'
 import { denialOf, redactions } from './verdict.js'
-import { bearsOnHeld, HoldClock, nextOrLate, settledIn } from './window.js'
+import { Arrivals, bearsOnHeld, HoldClock, settledIn } from './window.js'
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
@@ -53,6 +53,7 @@ async function* hold(
   const { deps, route } = exchange
   const { metrics, clock } = deps
   const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
+  const arrivals = new Arrivals(source.events, timer)
   let held = 0
   let ended = false
   let end: StreamEnd = 'client'
@@ -67,7 +68,7 @@ async function* hold(
   }
   try {
     for (;;) {
-      const next = await nextOrLate(source.events, timer)
+      const next = await arrivals.next()
       if (next === 'late') {
         const settled = await settle(exchange, stream, undefined)
         if (settled.stopped) return letGo(settled)

@@ -83,32 +83,38 @@ export class HoldClock {
   }
 }
 
-const pending = new WeakMap<AsyncGenerator<unknown, void, undefined>, Promise<IteratorResult<unknown, void>>>()
+/** The events of a stream as they come, each waited for no longer than what is held may be held. */
+export class Arrivals<T> {
+  readonly #events: AsyncGenerator<T, void, undefined>
+  readonly #clock: HoldClock
+  /** Asked for, and not come in time: it is what the next call waits for. */
+  #pending: Promise<IteratorResult<T, void>> | undefined
 
-/** The next event, or `late` where the hold's time is up first; the event is then the next call's. */
-export async function nextOrLate<T>(
-  events: AsyncGenerator<T, void, undefined>,
-  clock: HoldClock
-): Promise<IteratorResult<T, void> | 'late'> {
-  const next = (pending.get(events) as Promise<IteratorResult<T, void>> | undefined) ?? events.next()
-  const left = clock.left()
-  if (left === undefined) {
-    pending.delete(events)
-    return next
+  constructor(events: AsyncGenerator<T, void, undefined>, clock: HoldClock) {
+    this.#events = events
+    this.#clock = clock
   }
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, left, 'late' as const)
-  })
-  try {
-    const first = await Promise.race([next, late])
-    if (first === 'late') {
-      pending.set(events, next)
-      // It may fail after the stream was ended for another reason.
-      next.catch(() => {})
-    } else pending.delete(events)
-    return first
-  } finally {
-    clearTimeout(timer)
+
+  /** The next event, or `late` where the hold's time is up first. */
+  async next(): Promise<IteratorResult<T, void> | 'late'> {
+    const next = this.#pending ?? this.#events.next()
+    this.#pending = undefined
+    const left = this.#clock.left()
+    if (left === undefined) return next
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(resolve, left, 'late' as const)
+    })
+    try {
+      const first = await Promise.race([next, late])
+      if (first === 'late') {
+        this.#pending = next
+        // It may fail after the stream was ended for another reason.
+        next.catch(() => {})
+      }
+      return first
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }

@@ -1,34 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { freePort } from '../support/fronts.js'
 import { build, call, tempDir } from '../support/gateway.js'
+import { hasCommand } from '../support/services.js'
 import { fakeUpstream, json } from '../support/upstream.js'
 
-function hasNginx(): boolean {
-  try {
-    execFileSync('nginx', ['-v'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
-
-const absent = !hasNginx()
-if (absent && process.env['CI'] === 'true') throw new Error('nginx is required with CI=true: install Debian’s package')
-
-t.test('a real nginx asks before it forwards', { skip: absent && 'nginx is not installed' }, async (t) => {
+t.test('a real nginx asks before it forwards', { skip: !hasCommand('nginx') && 'no nginx' }, async (t) => {
   const { url, key } = await build(t)
   const backend = await fakeUpstream(t, json({ found: true }))
   const dir = tempDir(t)

@@ -1,37 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
+import { freePort } from '../support/fronts.js'
 import { call, serveReal, tempDir } from '../support/gateway.js'
-
-function hasPrometheus(): boolean {
-  try {
-    execFileSync('prometheus', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
-}
-
-const absent = !hasPrometheus()
-if (absent && process.env['CI'] === 'true')
-  throw new Error('prometheus is required with CI=true: install Debian’s package')
+import { hasCommand } from '../support/services.js'
 
 t.test(
   'a real Prometheus scrapes the operations listener',
-  { skip: absent && 'prometheus is not installed' },
+  { skip: !hasCommand('prometheus') && 'no prometheus' },
   async (t) => {
     const key = generateKey('live')
     const serving = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key } })

@@ -1,8 +1,8 @@
 /** A PostgreSQL of the test's own, that may be killed. */
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, readdirSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from './fronts.js'
 import { tempDir } from './gateway.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -55,13 +55,4 @@ export async function ownPostgres(t: Teardown): Promise<OwnPostgres> {
     }
   })
   return own
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
