@@ -339,12 +339,15 @@ t.test('what an upstream says unasked is nobody’s answer', async (t) => {
     return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${bytes.length}\r\n\r\n${bytes}`
   }
   const sockets = new Set<Socket>()
+  let closed = Promise.resolve(true)
   const server = createServer((socket) => {
     sockets.add(socket)
+    const end = new Promise<boolean>((resolve) => socket.once('close', () => resolve(true)))
     socket.on('error', () => {})
     socket.on('data', (bytes) => {
       if (!bytes.toString('latin1').includes('«')) return
       count++
+      closed = end
       // With the answer, in a write of its own right after it, and once the connection is idle.
       if (count % 3 === 0) socket.write(answer(`turn ${count}`) + answer(poison))
       else
@@ -363,17 +366,20 @@ t.test('what an upstream says unasked is nobody’s answer', async (t) => {
   const yaml = `upstreams: { default: { url: "${upstream}", max_connections: 1 } }\n`
   const { url } = await serveReal(t, { env: { ...smallConstitution(t, yaml), SLUICEGATE_BOOTSTRAP_KEY: key } })
   let poisoned = 0
+  let kept = 0
   const rounds = isFull ? 1000 : 90
   for (let i = 0; i < rounds; i++) {
     const { body } = await call(url, '/v1/chat/completions', { key, body: wires[0]!.ask(`«${i}»`, false) })
     if (JSON.stringify(body).includes(poison)) poisoned++
-    await setTimeout(i % 3 === 2 ? 40 : 2)
+    // What comes after the next request was sent is its answer, as far as HTTP can tell: the next one waits until the
+    // gateway has seen what came unasked, and has given the connection up for it.
+    if (!(await Promise.race([closed, setTimeout(10_000, false)]))) kept++
   }
   promise(
     t,
     'answers that nobody asked for',
-    `${poisoned} of ${rounds} clients got one`,
-    '0',
-    poisoned === 0 && count >= rounds / 2
+    `${poisoned} of ${rounds} clients got one, ${kept} connections were kept`,
+    '0, 0',
+    poisoned === 0 && kept === 0 && count === rounds
   )
 })
