@@ -78,6 +78,8 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
   const known = new LRUCache<string, Entry>({ max: maxKnown })
   /** Prefix to the monotonic ms until which it is taken as absent. */
   const absent = new LRUCache<string, number>({ max: maxAbsent })
+  /** The same for prefixes that exist, with a key that fails. */
+  const refused = new LRUCache<string, number>({ max: maxAbsent })
   const loading = new Map<string, Promise<Entry | undefined>>()
   const nobody = Buffer.alloc(32)
 
@@ -148,11 +150,22 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
     return lookup
   }
 
+  /**
+   * A key that fails although its prefix is cached is looked up like one whose prefix is unknown, as often: how long a
+   * refusal takes would otherwise tell which prefixes exist.
+   */
+  function refuse(prefix: string, now: number): Promise<undefined> | undefined {
+    if (now < (refused.get(prefix) ?? now)) return undefined
+    refused.set(prefix, now + absentMs)
+    const nothing = () => undefined
+    return keys.byPrefix(prefix).then(nothing, nothing)
+  }
+
   return {
     verify(key) {
       const now = clock.monotonic()
       const entry = known.get(key.prefix)
-      if (entry && now < entry.freshUntil) return check(entry, key)
+      if (entry && now < entry.freshUntil) return check(entry, key) ?? refuse(key.prefix, now)
       if (now < (absent.get(key.prefix) ?? now)) return check(undefined, key)
       const lookup = load(key.prefix)
       if (entry === undefined) return lookup.then((entry) => check(entry, key))
