@@ -1,21 +1,13 @@
 /** How long a refusal takes tells nothing of whether a key exists. A figure, for who reads it: machines are too noisy for a bar. */
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
+import { sibling } from '../identity/support.js'
 import { call, serveReal } from '../support/gateway.js'
 import { RawClient } from '../support/raw.js'
 import { isFull, promise } from './report.js'
 
 t.setTimeout(900_000)
 const key = generateKey('live')
-
-const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-
-/** A key with the prefix of one that exists, and another secret: each random byte below 248 is one character. */
-function sibling(of: string): string {
-  const text = of.slice(9, 17) + generateKey('live').slice(18, 60)
-  let at = 0
-  return generateKey('live', (n) => Uint8Array.from({ length: n }, () => digits.indexOf(text[at++ % text.length]!)))
-}
 
 t.test('unknown and wrong keys', { skip: !isFull && 'with npm run test:faults only' }, async (t) => {
   const yaml = 'limits: { failed_auth_per_address_per_minute: 1000000 }\n'

@@ -4,7 +4,7 @@ import type { AdmissionRequest, Admitted } from '../../src/identity/admission.js
 import { generateKey, parseKey } from '../../src/identity/key-format.js'
 import type { CreateKeyInput } from '../../src/identity/key-service.js'
 import { createMemoryCounters } from '../../src/storage/memory/counters.js'
-import { buildHouse, type House, operator } from './support.js'
+import { buildHouse, type House, operator, sibling } from './support.js'
 
 const address = '198.51.100.7'
 
@@ -164,6 +164,27 @@ t.test('a cached key is admitted in the same turn, and costs one lookup in its t
   house.clock.advance(1000)
   await ask(house, unknown)
   t.equal(house.lookups.length, 4, 'and again after a second')
+})
+
+t.test('a key that fails costs what an unknown one costs, whether its prefix exists or not', async (t) => {
+  const house = buildHouse(t)
+  const key = await keyOf(house)
+  const unknown = generateKey('live')
+  await ask(house, key)
+  const counts = async (of: string) => {
+    const before = house.lookups.length
+    const counted: number[] = []
+    for (const wait of [0, 10, 2000]) {
+      house.clock.advance(wait)
+      t.ok((await ask(house, sibling(of))) instanceof Fault)
+      counted.push(house.lookups.length - before)
+    }
+    return counted
+  }
+  const wrong = await counts(key)
+  t.same(wrong, [1, 1, 2])
+  t.same(await counts(unknown), wrong)
+  t.notOk((await ask(house, key)) instanceof Fault, 'and keeps nobody out')
 })
 
 t.test('what another process changes is in force within 5 s', async (t) => {

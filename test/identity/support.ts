@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { Clock } from '../../src/clock.js'
 import { type Admission, createAdmission, type DenialReason } from '../../src/identity/admission.js'
 import type { Actor } from '../../src/identity/caller.js'
+import { generateKey } from '../../src/identity/key-format.js'
 import { KeyService } from '../../src/identity/key-service.js'
 import { createLastUsed, type LastUsed } from '../../src/identity/last-used.js'
 import { createVerifier, type Verifier } from '../../src/identity/verify.js'
@@ -86,4 +87,13 @@ export function buildHouse(
   })
   t.teardown(() => lastUsed.close().catch(() => {}))
   return { clock, storage, lookups, control, verifier, lastUsed, keys: service, admission, denials }
+}
+
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A key with the prefix of one that exists, and another secret: each random byte below 248 is one character. */
+export function sibling(of: string): string {
+  const text = of.slice(9, 17) + generateKey('live').slice(18, 60)
+  let at = 0
+  return generateKey('live', (n) => Uint8Array.from({ length: n }, () => digits.indexOf(text[at++ % text.length]!)))
 }
