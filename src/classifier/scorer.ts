@@ -35,6 +35,8 @@ export class Scorer {
   readonly to = new Int32Array(WIDTH)
   /** Where the segment at hand begins, in words. */
   #start = 0
+  /** Words of the whole text at hand, in longest windows. */
+  #wholeLength = 0
   /** Whether the text at hand is short and in another language than English. */
   #foreign = false
 
@@ -46,10 +48,15 @@ export class Scorer {
     this.#pairRows = Int32Array.from({ length: bytes.length / 4 }, (_, i) => view.getInt32(i * 4, true))
   }
 
-  /** Linear. @returns this, holding the scores of the text until the next call */
-  score(folded: Folder, text: string): this {
+  /**
+   * Linear.
+   * @param whole UTF-16 units of the text that this one is an excerpt of: of its other windows one may be odd as well
+   * @returns this, holding the scores of the text until the next call
+   */
+  score(folded: Folder, text: string, whole = text.length): this {
     const words = this.#words.read(folded, text)
     this.best.fill(-100)
+    this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#foreign = words.count <= fewWords && foreign.test(text)
     for (let start = 0; start < words.count; start += segmentStep) {
       const end = Math.min(start + segment, words.count)
@@ -64,7 +71,7 @@ export class Scorer {
   /** 0..1 */
   confidence(lane: number): number {
     const { slope, offset, ceiling } = this.#model
-    const doubt = Math.max(0, Math.log(this.#words.count / longest)) * doubtOfMany
+    const doubt = Math.max(0, Math.log(this.#wholeLength)) * doubtOfMany
     const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]! - doubt)
     const most = ceiling[lane]!
     const few = this.#foreign && lane === REQUEST ? fewForeignWords : fewWords

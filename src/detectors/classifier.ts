@@ -34,9 +34,9 @@ export const classifier: Detector = {
   prepare() {
     open()
   },
-  find(text, given) {
+  find(text, given, whole) {
     const folded = given ?? ownFolder.fold(text)
-    const scorer = open().score(folded, text)
+    const scorer = open().score(folded, text, whole)
     let found: Finding[] | undefined
     for (let lane = 0; lane < lanes.length; lane++) {
       const confidence = scorer.confidence(lane)

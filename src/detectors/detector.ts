@@ -32,6 +32,7 @@ export interface Detector {
    * Finds in linear time; what it finds depends on the text alone.
    * @param text the text as its author wrote it, or a decoded layer of it
    * @param folded the same text folded, where the caller has folded it already; good for the length of the call
+   * @param whole UTF-16 units of the text of which this is an excerpt, in another reading
    */
-  find(text: string, folded?: Folder): readonly Finding[]
+  find(text: string, folded?: Folder, whole?: number): readonly Finding[]
 }

@@ -23,6 +23,14 @@ export interface Sink {
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
 const swapping = new Set(['leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
 
+/** Of a longer text other readings are excerpts, a thousand characters around what they change. */
+const longText = 16_384
+
+function wholeOf(views: readonly View[]): number {
+  const { length } = views[0]!.text
+  return length > longText ? length : 0
+}
+
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {
   readonly #policy: Policy
@@ -38,7 +46,7 @@ export class Matcher {
       this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
-      this.#detect(view, swaps, sink)
+      this.#detect(view, swaps, wholeOf(views), sink)
     }
   }
 
@@ -74,10 +82,10 @@ export class Matcher {
     })
   }
 
-  #detect(view: View, swaps: boolean, sink: Sink): void {
+  #detect(view: View, swaps: boolean, whole: number, sink: Sink): void {
     for (const { detector, rules } of this.#policy.detectors) {
       if (detector.readsWords === true ? view.isEncoded : swaps) continue
-      for (const finding of detector.find(view.text, this.#hits.folded)) {
+      for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length))) {
         const span = view.textSpan(finding.start, finding.end)
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
