@@ -94,6 +94,12 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
       const task: WorkerTask = { key, constitution: undefined, input }
       const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
       if (verdict !== unknownPolicy) return verdict as Verdict
+      // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
+      const compile: WorkerTask = { key, constitution, input: undefined }
+      await within(startMs, (signal) => pool.run(compile, { signal }))
+      const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+      if (again !== unknownPolicy) return again as Verdict
+      // Other texts have taken the thread that knows it now.
       return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
     },
     async close() {
