@@ -15,13 +15,21 @@ export const SHIFT = 67_108_864
 /** What one word adds is held within this, so that the sums of 4,096 words and their pairs fit 26 bits. */
 const most = 7900
 
+/**
+ * What is kept of a word lies together, two lines of the processor's cache: its row, its letters (16 bits each, up to
+ * `longestWord`), its hash, and its length plus one (0 for an empty place).
+ */
+const bytes = 128
+const lettersAt = PAIRS * 8
+const hashAt = lettersAt + longestWord * 2
+const lengthAt = hashAt + 4
+
 export class WordRows {
-  readonly rows = new Float64Array(places * PAIRS)
+  readonly #places = new ArrayBuffer(places * bytes)
+  readonly rows = new Float64Array(this.#places)
+  readonly #letters = new Uint16Array(this.#places)
+  readonly #numbers = new Int32Array(this.#places)
   readonly #model: Pick<Model, 'wordTable' | 'words'>
-  readonly #hash = new Int32Array(places)
-  /** Plus one; 0 for an empty place. */
-  readonly #length = new Uint8Array(places)
-  readonly #letters = new Uint16Array(places * longestWord)
   readonly #features = new Int32Array(mostFeatures)
   readonly #sums = new Int32Array(WIDTH)
 
@@ -32,26 +40,31 @@ export class WordRows {
   /** @returns where in `rows` the row of a word begins */
   find(units: Uint16Array, from: number, to: number, hash: number): number {
     const place = (hash ^ (hash >>> 15)) & (places - 1)
-    const hashes = this.#hash
-    if (hashes[place] === hash && this.#is(units, from, to, place)) return place * PAIRS
+    if (this.#is(units, from, to, hash, place)) return place * (bytes / 8)
     const other = place ^ 1
-    if (hashes[other] === hash && this.#is(units, from, to, other)) return other * PAIRS
+    if (this.#is(units, from, to, hash, other)) return other * (bytes / 8)
     return this.#make(units, from, to, hash, place)
   }
 
   /** Equal hashes are not taken for equal words. */
-  #is(units: Uint16Array, from: number, to: number, place: number): boolean {
+  #is(units: Uint16Array, from: number, to: number, hash: number, place: number): boolean {
+    const numbers = this.#numbers
+    const number = place * (bytes / 4)
+    if (numbers[number + hashAt / 4] !== hash) return false
     const length = from < 0 ? 0 : to - from
-    if (this.#length[place] !== length + 1) return false
+    if (numbers[number + lengthAt / 4] !== length + 1) return false
     const letters = this.#letters
-    const at = place * longestWord
-    for (let i = 0; i < length; i++) if (letters[at + i] !== units[from + i]) return false
+    const letter = place * (bytes / 2) + lettersAt / 2
+    for (let i = 0; i < length; i++) if (letters[letter + i] !== units[from + i]) return false
     return true
   }
 
   #make(units: Uint16Array, from: number, to: number, hash: number, place: number): number {
+    const block = place * (bytes / 8)
+    const number = place * (bytes / 4)
     // The word that was here moves over and stays until the next one.
-    if (this.#length[place] !== 0) this.#move(place, place ^ 1)
+    if (this.#numbers[number + lengthAt / 4] !== 0)
+      this.rows.copyWithin((place ^ 1) * (bytes / 8), block, block + bytes / 8)
     const { wordTable, words } = this.#model
     const sums = this.#sums
     const features = this.#features
@@ -64,20 +77,13 @@ export class WordRows {
       for (let lane = 0; lane < WIDTH; lane++) sums[lane]! += words[at + lane]!
     }
     sums[UNKNOWN] = wordTable.find(features[0]!) < 0 ? 1 : 0
-    const at = place * PAIRS
-    for (let i = 0; i < PAIRS; i++) this.rows[at + i] = held(sums[i * 2]!) + held(sums[i * 2 + 1]!) * SHIFT
+    for (let i = 0; i < PAIRS; i++) this.rows[block + i] = held(sums[i * 2]!) + held(sums[i * 2 + 1]!) * SHIFT
     const length = from < 0 ? 0 : to - from
-    this.#hash[place] = hash
-    this.#length[place] = length + 1
-    for (let i = 0; i < length; i++) this.#letters[place * longestWord + i] = units[from + i]!
-    return at
-  }
-
-  #move(from: number, to: number): void {
-    this.#hash[to] = this.#hash[from]!
-    this.#length[to] = this.#length[from]!
-    this.rows.copyWithin(to * PAIRS, from * PAIRS, (from + 1) * PAIRS)
-    this.#letters.copyWithin(to * longestWord, from * longestWord, (from + 1) * longestWord)
+    this.#numbers[number + hashAt / 4] = hash
+    this.#numbers[number + lengthAt / 4] = length + 1
+    const letter = place * (bytes / 2) + lettersAt / 2
+    for (let i = 0; i < length; i++) this.#letters[letter + i] = units[from + i]!
+    return block
   }
 }
 
