@@ -280,7 +280,7 @@ t.test('what is hateful is stopped in an answer too; what is said about hatred p
   }
   for (const text of [
     'Many immigrants met with prejudice when they arrived, and found work in the factories along the river.',
-    'Hate speech calls people vermin to deny that they are human; such words have come before violence.'
+    'Antisemitism is hatred of Jews; it is taught at school so that it never happens again.'
   ]) {
     t.equal((await judge(text, answer)).decision, 'permit', text)
   }
