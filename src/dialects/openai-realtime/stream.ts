@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
-import { tokenTexts } from '../openai/tokens.js'
 import type { Leaf, LeafKind } from '../openai-responses/items.js'
 import { readPrompt } from '../openai-responses/request.js'
+import { leafOf, readSpelling, stemOf } from '../openai-responses/spelling.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { readItem, readPart } from './items.js'
@@ -88,23 +88,8 @@ export class RealtimeStreamShape implements StreamShape {
       sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
       return
     }
-    const stem = type.slice(0, type.lastIndexOf('.'))
-    const isDelta = type.endsWith('.delta')
-    const place = textPlaces[stem]
-    // An event that is not known yet spells out a text of its own.
-    const pointer =
-      place === undefined
-        ? `${placeOf(event)}/${pointerSegment(stem)}`
-        : `${place.inPart ? part : placeOf(event)}/${place.key}`
-    const key = isDelta ? 'delta' : place?.key
-    if (key !== undefined && typeof event[key] === 'string' && (isDelta || type.endsWith('.done'))) {
-      taken.add(key)
-      sink[isDelta ? 'delta' : 'repeat'](pointer, event, key, place?.kind)
-    }
-    for (const text of tokenTexts(event.logprobs)) {
-      if (isDelta) sink.tokens(`${part}/logprobs`, text)
-      else sink.rest.text('assistant', text, `${part}/logprobs`)
-    }
+    const place = textPlaces[stemOf(type)]
+    readSpelling(event, type, { part, holder: place?.inPart ? part : placeOf(event), place }, sink, taken)
   }
 
   frame(event: JsonObject): string {
@@ -177,12 +162,4 @@ function readSession(out: StreamSink['rest'], session: JsonObject): void {
   out.walk('definition', session.tools, '/session/tools')
   readPrompt(out, session.prompt, '/session/prompt')
   out.rest('parameter', session, '/session', new Set(['instructions', 'tools', 'prompt']))
-}
-
-function leafOf(sink: StreamSink, how: 'delta' | 'repeat'): Leaf {
-  return (holder, key, _role, pointer, kind) => {
-    // An empty announcement begins nothing, but its end is the end of the text.
-    if (how === 'repeat' || holder[key] !== '') sink[how](pointer, holder, key, kind)
-    return -1
-  }
 }

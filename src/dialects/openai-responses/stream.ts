@@ -5,13 +5,13 @@
 import type { JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { names } from '../openai/names.js'
-import { tokenTexts } from '../openai/tokens.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
-import { isObject, pointerSegment } from '../rewrite.js'
+import { isObject } from '../rewrite.js'
 import { terminal, textPlaces } from './events.js'
-import { type Leaf, readItem, readItemPart } from './items.js'
+import { readItem, readItemPart } from './items.js'
 import { forgetItemTokens, forgetTokens, readResponse } from './reply.js'
 import { SeenResponse } from './seen.js'
+import { leafOf, readSpelling, stemOf } from './spelling.js'
 import { eventFrame, filteredStream } from './write.js'
 
 /** It becomes a line of its own. */
@@ -74,21 +74,8 @@ export class ResponseStreamShape implements StreamShape {
       sink.media(`${at}/${data.key}`, data.kind)
       return
     }
-    const dot = type.lastIndexOf('.')
-    const stem = type.slice(0, dot)
-    const isDelta = type.endsWith('.delta')
-    const place = textPlaces[stem]
-    // An event that is not known yet spells out a text of its own.
-    const pointer = place === undefined ? `${at}/${pointerSegment(stem)}` : `${place.list ? part : at}/${place.key}`
-    const key = isDelta ? 'delta' : place?.key
-    if (key !== undefined && typeof event[key] === 'string' && (isDelta || type.endsWith('.done'))) {
-      taken.add(key)
-      sink[isDelta ? 'delta' : 'repeat'](pointer, event, key, place?.kind)
-    }
-    for (const text of tokenTexts(event.logprobs)) {
-      if (isDelta) sink.tokens(`${part}/logprobs`, text)
-      else sink.rest.text('assistant', text, `${part}/logprobs`)
-    }
+    const place = textPlaces[stemOf(type)]
+    readSpelling(event, type, { part, holder: place?.list ? part : at, place }, sink, taken)
   }
 
   frame(event: JsonObject): string {
@@ -112,13 +99,5 @@ export class ResponseStreamShape implements StreamShape {
 
   end(): string {
     return ''
-  }
-}
-
-function leafOf(sink: StreamSink, how: 'delta' | 'repeat'): Leaf {
-  return (holder, key, _role, pointer, kind) => {
-    // An empty announcement begins nothing, but its end is the end of the text.
-    if (how === 'repeat' || holder[key] !== '') sink[how](pointer, holder, key, kind)
-    return -1
   }
 }

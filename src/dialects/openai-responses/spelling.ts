@@ -1,0 +1,50 @@
+/** How events spell a text out: in increments, and then once more as a whole. The same in streamed responses and in sessions. */
+import type { JsonObject } from '../../chat.js'
+import { tokenTexts } from '../openai/tokens.js'
+import type { StreamSink } from '../reply-stream.js'
+import { pointerSegment } from '../rewrite.js'
+import type { Leaf, LeafKind } from './items.js'
+
+/** An event's type without its `.delta` or `.done`. */
+export function stemOf(type: string): string {
+  return type.slice(0, type.lastIndexOf('.'))
+}
+
+interface Spelling {
+  /** The part of the item's content that the event names. */
+  part: string
+  /** What holds the text: that part, or the item itself. */
+  holder: string
+  /** Undefined: an event that is not known yet, which spells out a text of its own. */
+  place: { readonly key: string; readonly kind: LeafKind } | undefined
+}
+
+/** The string that continues a text or says it again, and its token probabilities. */
+export function readSpelling(
+  event: JsonObject,
+  type: string,
+  { part, holder, place }: Spelling,
+  sink: StreamSink,
+  taken: Set<string>
+): void {
+  const isDelta = type.endsWith('.delta')
+  const key = isDelta ? 'delta' : place?.key
+  if (key !== undefined && typeof event[key] === 'string' && (isDelta || type.endsWith('.done'))) {
+    taken.add(key)
+    const pointer = `${holder}/${place?.key ?? pointerSegment(stemOf(type))}`
+    sink[isDelta ? 'delta' : 'repeat'](pointer, event, key, place?.kind)
+  }
+  for (const text of tokenTexts(event.logprobs)) {
+    if (isDelta) sink.tokens(`${part}/logprobs`, text)
+    else sink.rest.text('assistant', text, `${part}/logprobs`)
+  }
+}
+
+/** For texts within what is announced, which begins them, or finished, which says them again. */
+export function leafOf(sink: StreamSink, how: 'delta' | 'repeat'): Leaf {
+  return (holder, key, _role, pointer, kind) => {
+    // An empty announcement begins nothing, but its end is the end of the text.
+    if (how === 'repeat' || holder[key] !== '') sink[how](pointer, holder, key, kind)
+    return -1
+  }
+}
