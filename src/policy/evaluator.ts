@@ -95,8 +95,12 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
   for (const entry of initial) put(entry)
 
+  function lookUp(constitution: string | HeldPolicy): PolicyEntry | undefined {
+    return typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
+  }
+
   function entryFor(constitution: string | HeldPolicy): PolicyEntry {
-    const entry = typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
+    const entry = lookUp(constitution)
     if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
     return entry
   }
@@ -191,8 +195,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         : toEvaluation(verdict, entry.label, started)
     },
     settled(text, growing, constitution) {
-      const entry = typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
-      return entry === undefined ? 0 : entry.growth.settled(text, growing)
+      return lookUp(constitution)?.growth.settled(text, growing) ?? 0
     },
     hold: (constitution) => entries.get(constitution) ?? constitution,
     async assess(input, constitution = 'default') {
