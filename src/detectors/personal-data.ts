@@ -1,6 +1,6 @@
 /** Personal data: what names or reaches one person. Shapes with checksums first; weak shapes only beside a word that names them. */
 
-import { wordStart } from '../text/sentence.js'
+import { lastWord, wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 import { findEmails, findIPv4, findIPv6AndHardware, findPhones } from './personal-data/contact.js'
 import { findBirthDates, findCards, findIbans, findNationalNumbers, mayFollowBirth } from './personal-data/numbers.js'
@@ -33,7 +33,7 @@ export const personalData: Detector = {
     'driving_licence',
     'date_of_birth'
   ],
-  growsFrom: (text) => wordStart(text, Math.max(0, text.length - reach)),
+  growsFrom,
   find(text) {
     const found: Finding[] = []
     findEmails(text, 0, found)
@@ -46,6 +46,23 @@ export const personalData: Detector = {
     }
     return withoutOverlaps(found)
   }
+}
+
+/** Streets whose kind comes first, and boxes: what follows them may be a number. */
+const streetBefore =
+  /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.|p\.? ?o\.? ?box)(?!\p{L})/iu
+
+/**
+ * An address at the end, a number within the reach of what reads numbers, and before each the word that may belong to it:
+ * a month, a street. A street whose kind comes first is a few words longer.
+ */
+function growsFrom(text: string): number {
+  const near = text.slice(Math.max(0, text.length - reach)).search(/[0-9]/)
+  const number = near < 0 ? lastWord(text) : wordStart(text, Math.max(0, text.length - reach) + near)
+  const word = wordStart(text, text.slice(0, number).trimEnd().length)
+  const least = Math.max(0, word - reach)
+  const street = text.slice(least).search(streetBefore)
+  return street < 0 ? word : Math.min(word, least + street)
 }
 
 /** The least digits in a row of each: a telephone number, a card, a national number, a driving licence. */

@@ -22,8 +22,8 @@ export const secrets: Detector = {
   growsFrom(text) {
     const end = text.endsWith('-----') ? -1 : text.lastIndexOf('-----END')
     const key = text.indexOf('-----BEGIN', end + 1)
-    const word = wordStart(text, Math.max(0, text.length - rightContext))
-    return key < 0 ? word : Math.min(key, word)
+    const open = Math.min(lastRun(text), usedValue(text))
+    return key < 0 ? open : Math.min(key, open)
   },
   find(text) {
     const found: Finding[] = []
@@ -38,8 +38,29 @@ export const secrets: Detector = {
 }
 
 const longestRun = 2_048
-/** What stands after a value can make it one: `… to log in`. */
+
+/** Where the run at the end begins: it may go on. */
+function lastRun(text: string): number {
+  let at = text.length
+  while (at > 0 && text.charCodeAt(at - 1) > 32) at--
+  return at
+}
+
+/** What stands after a value can make it one: `use … to log in`. */
 const rightContext = 32
+const used = /(?<![a-z])(?:use|try|with|enter) ["'`]?(?=[^\s"'`])/gi
+
+/** Where a value begins that what follows it may call one; the end of the text where there is none. */
+function usedValue(text: string): number {
+  const from = wordStart(text, Math.max(0, text.length - rightContext))
+  // The word before the value may stand before that.
+  const start = wordStart(text, Math.max(0, from - 1))
+  for (const { 0: word, index } of text.slice(start).matchAll(used)) {
+    const value = start + index + word.length
+    if (value >= from && isPasswordLike(/^[^\s"'`<>()[\]{},;|\\]*/.exec(text.slice(value))![0])) return value
+  }
+  return text.length
+}
 
 function findTokens(text: string, from: number, to: number, found: Finding[]): void {
   const run = text.slice(from, to)

@@ -1,29 +1,39 @@
 /**
  * How far a text that is still being written is settled: from before that place no rule can begin to match any more,
  * whatever follows. Derived from the compiled rules: phrases under way, groups of an `all` that wait for the others,
- * patterns by their reach, detectors by what they say of themselves.
+ * patterns whose automaton is alive at the end, detectors by what they say of themselves. Every reading of the text
+ * counts, and words in disorder, which may be the beginning of one.
  */
-import type { KnownWords } from '../text/known-words.js'
+import { disorderStart } from '../text/disorder.js'
 import { lastWord } from '../text/sentence.js'
-import type { CompiledRule, Policy } from './compile.js'
+import type { View } from '../text/view.js'
+import { readingsOf } from '../text/views.js'
+import type { CompiledRule, Group, Policy } from './compile.js'
 import type { Growing } from './evaluation.js'
 import { Hits } from './hits.js'
+import { PartialMatch } from './partial-match.js'
 
-/** What a rule's phrase may be in another reading of the text: 60 letters of it as bits take this long, in UTF-16 units. */
-const longestEncoded = 600
-/** Words in disorder before the end that may be the beginning of something encoded. */
-const fewestStrange = 4
 /** Characters of scripts without spaces that one rule may span: they have no words by which to count. */
 const longestUnspaced = 120
 
+/** A pattern that a text may stop at. */
+interface Unfinished {
+  /** Undefined where its automaton cannot be run: it may begin anywhere within its reach. */
+  partial: PartialMatch | undefined
+  anchors: Group
+  /** UTF-16 units before an anchor that still to come, or the beginning of one at hand, at which it may begin. */
+  reach: number
+  /** UTF-16 units of the longest anchor. */
+  anchor: number
+}
+
 /** What holds a text back, compiled for one kind of text. */
 interface Reach {
-  /** Per group: words from a hit of it to the end of the longest `all` that it could still complete; 0: none. */
+  /** Per group: how many words may stand after the first of a hit of it for an `all` to be still possible; -1: none. */
   readonly words: Int32Array
   /** The greatest of them. */
   readonly most: number
-  /** UTF-16 units that a pattern may begin before the end of what is known. */
-  readonly units: number
+  readonly patterns: readonly Unfinished[]
   /** From where a detector's finding may still change. */
   readonly detectors: readonly ((text: string) => number)[]
   /** A rule on what is found elsewhere in the text: nothing is settled before the end. */
@@ -46,15 +56,28 @@ export class Growth {
     const reach = this.#reachFor(growing)
     if (reach.isConditional) return 0
     const cut = lastWord(text)
-    let limit = Math.min(cut, text.length - reach.units)
+    let limit = cut
+    // What costs least comes first: most texts that end in the middle of a sentence go no further.
     for (const from of reach.detectors) {
       if (limit <= 0) return 0
       limit = Math.min(limit, from(text))
     }
     if (limit <= 0) return 0
-    limit = Math.min(limit, strangeEnd(text, cut, this.#policy.words))
-    if (limit <= 0) return 0
-    return Math.max(0, Math.min(limit, this.#byPhrases(text.slice(0, cut), reach)))
+    limit = Math.min(limit, disorderStart(text, cut, this.#policy.words))
+    const known = cut === text.length ? text : text.slice(0, cut)
+    const { views, complete } = readingsOf(known, this.#policy.words)
+    if (!complete) return 0
+    for (const view of views) {
+      if (limit <= 0) return 0
+      limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach))
+    }
+    return Math.max(0, limit)
+  }
+
+  /** @param text the view's, and what of a word at its end may go on */
+  #inView(view: View, text: string, reach: Reach): number {
+    const start = Math.min(this.#byPhrases(view.text, reach), this.#byPatterns(text, reach))
+    return start >= view.text.length ? Number.POSITIVE_INFINITY : view.textSpan(start, view.text.length).start
   }
 
   #byPhrases(text: string, { words, most }: Reach): number {
@@ -71,12 +94,38 @@ export class Growth {
       if (folded.words - hits.wordTo(hit) > most) break
       const id = hits.id[hit]!
       for (let i = groupStart[id]!; i < groupStart[id + 1]!; i++) {
-        if (words[groupList[i]!]! < ago) continue
+        if (ago > words[groupList[i]!]!) continue
         limit = Math.min(limit, hits.span(hits.from[hit]!, hits.to[hit]!).start)
         break
       }
     }
     return limit
+  }
+
+  /** Follows the phrases of the same view, which it takes the anchors from. */
+  #byPatterns(text: string, { patterns }: Reach): number {
+    let limit = text.length
+    for (const pattern of patterns) {
+      const alive = pattern.partial?.from(text) ?? 0
+      if (alive < limit) limit = Math.min(limit, Math.max(alive, this.#earliest(text, pattern)))
+    }
+    return limit
+  }
+
+  /** Before here a pattern is not looked for any more: what is around an anchor at hand, and around one to come. */
+  #earliest(text: string, { anchors, reach, anchor }: Unfinished): number {
+    const hits = this.#hits
+    const underWay = this.#policy.phrases.underWay
+    const next = underWay < 0 ? text.length : hits.span(underWay, underWay + 1).start
+    let earliest = Math.min(next, text.length - anchor) - reach
+    const windows: number[] = []
+    for (let node = hits.first(anchors); node >= 0; node = hits.next(node)) windows.push(hits.hitOf(node))
+    // Windows that touch are one.
+    for (const hit of windows.reverse()) {
+      const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
+      if (end + reach >= earliest) earliest = Math.min(earliest, start - reach)
+    }
+    return earliest
   }
 
   #reachFor(growing: Growing): Reach {
@@ -92,27 +141,29 @@ export class Growth {
 
 function compileReach(policy: Policy, growing: Growing): Reach {
   const counts = (rule: CompiledRule) => bears(policy, rule, growing)
-  const words = new Int32Array(policy.groupCount)
-  let units = 0
+  const words = new Int32Array(policy.groupCount).fill(-1)
+  const patterns: Unfinished[] = []
   for (const clause of policy.clausesOf.flat()) {
     if (!counts(clause.rule)) continue
     if (clause.kind === 'pattern') {
       const anchor = clause.rule.patterns
         .flatMap(({ anchors }) => anchors)
-        .reduce((most, a) => Math.max(most, a.length), 0)
-      units = Math.max(units, clause.reach + anchor)
+        .reduce((most, each) => Math.max(most, each.length), 0)
+      patterns.push({ partial: PartialMatch.of(clause.regex), anchors: clause.key, reach: clause.reach, anchor })
     }
     if (clause.kind !== 'all') continue
-    const waiting = clause.ordered ? clause.groups.subarray(0, -1) : clause.groups
-    for (const group of waiting) words[group] = Math.max(words[group]!, clause.within)
+    // Where order counts a match begins with the first group.
+    const waiting = clause.ordered ? clause.groups.subarray(0, 1) : clause.groups
+    // The next word is the first that could be the last of a match.
+    for (const group of waiting) words[group] = Math.max(words[group]!, clause.within - 2)
   }
   const detectors = policy.detectors
     .filter(({ rules }) => rules.some(counts))
     .map(({ detector }) => detector.growsFrom?.bind(detector) ?? (() => 0))
   return {
     words,
-    most: words.reduce((most, each) => Math.max(most, each), 0),
-    units,
+    most: words.reduce((most, each) => Math.max(most, each), -1),
+    patterns,
     detectors,
     isConditional: policy.conditional.some(counts)
   }
@@ -124,33 +175,4 @@ function bears({ constitution }: Policy, rule: CompiledRule, { role, direction, 
   if (rule.roles !== undefined && !rule.roles.has(role)) return false
   const { high, middle } = constitution.categories[rule.category]
   return high !== 'permit' || middle !== 'permit' || redact.includes(rule.category)
-}
-
-/** Where the words in disorder at the end of the text begin, or its end where there are none. */
-function strangeEnd(text: string, cut: number, known: KnownWords): number {
-  const least = Math.max(0, cut - longestEncoded)
-  let start = text.length
-  let strange = 0
-  let ordinary = 0
-  let end = cut
-  while (end > least && ordinary < 2) {
-    while (end > 0 && /\s/.test(text[end - 1]!)) end--
-    let from = end
-    while (from > 0 && !/\s/.test(text[from - 1]!)) from--
-    if (from === end) break
-    if (isOrdinary(text.slice(from, end), known)) {
-      ordinary++
-    } else {
-      ordinary = 0
-      strange++
-      start = from
-    }
-    end = from
-  }
-  return strange >= fewestStrange ? start : text.length
-}
-
-function isOrdinary(token: string, known: KnownWords): boolean {
-  const word = token.replace(/^[^A-Za-z]+|[^A-Za-z]+$/g, '')
-  return word.length > 1 && known.has(word.toLowerCase())
 }

@@ -5,7 +5,7 @@ import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
 
-/** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends. */
+/** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40
 
 /**
@@ -24,7 +24,7 @@ export function settledIn(exchange: Exchange, stream: ReplyStream): ReadonlyMap<
     step += length
     closes ||= isClosed
   }
-  if (step === 0 || (step < leastStep && !closes)) return undefined
+  if (step === 0 || (step < leastStep && !closes && stream.started)) return undefined
   return stream.mayLeave(settled) ? settled : undefined
 }
 

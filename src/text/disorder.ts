@@ -1,0 +1,78 @@
+/** Words in disorder at the end of a text that is still being written: the beginning of something encoded, perhaps. */
+import type { KnownWords } from './known-words.js'
+
+/** Sixty letters as bits take this long, in UTF-16 units. */
+const longestEncoded = 600
+/** As letters that stand for others they take this long: words that are unknown and spelt as words are. */
+const longestSpelt = 160
+/** So many ordinary words in a row end it. */
+const ordinaryRun = 3
+
+/** Words of one letter, bullets and dashes: they say nothing of the words around them. */
+const small: ReadonlySet<number> = new Set([...'aAiI&-*–—•'].map((each) => each.charCodeAt(0)))
+
+/**
+ * Where the words in disorder at the end of a text begin.
+ * @param cut where the last word begins, which may go on: it is not looked at
+ * @returns `cut` where there are none
+ */
+export function disorderStart(text: string, cut: number, known: KnownWords): number {
+  const least = Math.max(0, cut - longestEncoded)
+  const leastSpelt = cut - longestSpelt
+  let start = cut
+  let ordinary = 0
+  let end = cut
+  while (end > least && ordinary < ordinaryRun) {
+    while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
+    let from = end
+    while (from > 0 && !isSpace(text.charCodeAt(from - 1))) from--
+    if (from === end) break
+    if (isOrdinary(text, from, end, known)) {
+      ordinary++
+    } else if (end - from > 1 || !small.has(text.charCodeAt(from))) {
+      ordinary = 0
+      if (from >= leastSpelt || !isSpelt(text, from, end)) start = from
+    }
+    end = from
+  }
+  return start
+}
+
+/** A known word, whatever signs stand around it. */
+function isOrdinary(text: string, from: number, to: number, known: KnownWords): boolean {
+  let start = from
+  let end = to
+  while (start < end && !isLetter(text.charCodeAt(start))) start++
+  while (end > start && !isLetter(text.charCodeAt(end - 1))) end--
+  return end - start > 1 && known.hasAt(text, start, end)
+}
+
+/** Letters with signs around them. */
+function isSpelt(text: string, from: number, to: number): boolean {
+  for (let i = from + 1; i < to - 1; i++) {
+    const code = text.charCodeAt(i)
+    if (!isLetter(code) && code < 128 && code !== 39 && code !== 45) return false
+  }
+  return to - from > 1
+}
+
+function isLetter(code: number): boolean {
+  const lower = code | 32
+  return lower >= 97 && lower <= 122
+}
+
+/** As `\s`. */
+export function isSpace(code: number): boolean {
+  if (code < 0x80) return code === 32 || (code >= 9 && code <= 13)
+  return (
+    code === 0xa0 ||
+    code === 0x1680 ||
+    (code >= 0x2000 && code <= 0x200a) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0x202f ||
+    code === 0x205f ||
+    code === 0x3000 ||
+    code === 0xfeff
+  )
+}
