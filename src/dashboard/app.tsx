@@ -1,26 +1,36 @@
 /** Who is signed in decides what is shown: the way in, or the pages. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Suspense } from 'react'
+import { Suspense, useEffect } from 'react'
 import { api } from './api'
 import { ConfirmProvider } from './components/confirm'
+import { tellError } from './components/notify'
+import { refusalSentence } from './components/refusals'
 import { Shell } from './components/shell'
 import { Failure } from './components/view'
 import { pages } from './pages'
 import { SignIn, Welcome } from './pages/sign-in'
-import { usePlace } from './router'
+import { goTo, usePlace } from './router'
 
 export function App() {
   const { page, query } = usePlace()
   const session = useQuery({ queryKey: ['session'], queryFn: api.session, refetchInterval: 60_000 })
   const token = query.get('token')
+  const refused = query.get('refused')
+  const isSignedIn = session.data?.signed_in === true
+  useEffect(() => {
+    // A fresh proof was refused: who was signed in before still is.
+    if (!isSignedIn || refused === null) return
+    tellError(new Error(refusalSentence(refused)))
+    goTo('')
+  }, [isSignedIn, refused])
   if (session.isPending) {
     return <Waiting />
   }
   if (session.data === undefined) return <Failure error={session.error} retry={() => session.refetch()} />
   if (page === 'welcome' && token !== null) return <Welcome token={token} session={session.data} />
   const { user, scopes = [] } = session.data
-  if (!session.data.signed_in || user === undefined) return <SignIn session={session.data} />
+  if (!session.data.signed_in || user === undefined) return <SignIn session={session.data} refused={refused} />
   const open = pages.filter(({ scope }) => scopes.includes('*') || (scope !== undefined && scopes.includes(scope)))
   const current = open.find(({ id }) => id === page) ?? open[0]!
   return (

@@ -36,7 +36,7 @@ export type Role = 'viewer' | 'reviewer' | 'admin'
 
 export interface Session {
   signed_in: boolean
-  user?: { user_id: string; login: string; role: Role }
+  user?: { user_id: string; login: string; role: Role; signs_in_with: 'password' | 'oidc' }
   scopes?: Scope[]
   ends_at?: string
   confirmed_until?: string
@@ -125,6 +125,8 @@ export interface ReviewDetail extends Review {
   /** The canonical request, JSON; null once deleted. */
   text: string | null
   context: Record<string, unknown> | null
+  /** What was said before it in its session, oldest first. */
+  history: string[] | null
   note: string | null
   approval_note: string | null
 }
@@ -153,6 +155,8 @@ export interface SafetyMetrics {
   to: string
   window_seconds: number
   step_seconds: number
+  nodes: number
+  processes: number
   evaluations: {
     total: number
     by_decision: Record<Decision, number>
@@ -172,6 +176,8 @@ export interface SafetyMetrics {
   limits: { live_per_minute: number; test_per_minute: number }
   points: {
     at: string
+    /** How many counted then; 0: nothing is known of it. */
+    processes: number
     decisions: Record<Decision, number>
     categories: Partial<Record<Category, number>>
     requests: Record<string, number>
@@ -192,6 +198,22 @@ export interface Status {
   policies: { name: string; version: string }[]
   weakenings: string[]
   exceptions: number
+  processes: Process[]
+}
+
+export interface Process {
+  node: string
+  worker: number | null
+  pid: number
+  version: string
+  runtime: string
+  started_at: string
+  seen_at: string
+  state: 'serving' | 'silent'
+  answers: boolean
+  configuration: { loaded_at: string; age_seconds: number }
+  policies: { name: string; version: string }[]
+  weakenings: string[]
 }
 
 export interface UsageCounts {

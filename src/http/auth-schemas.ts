@@ -24,7 +24,14 @@ export const SignOut = Type.Object({ everywhere: Type.Optional(Type.Boolean()) }
 
 export const SessionState = Type.Object({
   signed_in: Type.Boolean(),
-  user: Type.Optional(Type.Object({ user_id: Type.String(), login: Type.String(), role: Role })),
+  user: Type.Optional(
+    Type.Object({
+      user_id: Type.String(),
+      login: Type.String(),
+      role: Role,
+      signs_in_with: Type.Enum(['password', 'oidc'])
+    })
+  ),
   scopes: Type.Optional(Type.Array(Type.Enum([...scopes]))),
   ends_at: Type.Optional(Type.String({ format: 'date-time', description: 'If nothing more is asked.' })),
   confirmed_until: Type.Optional(

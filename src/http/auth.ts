@@ -10,7 +10,8 @@ import type { SessionService } from '../users/session-service.js'
 import type { SignedIn } from '../users/user.js'
 import type { UserService } from '../users/user-service.js'
 import { Accept, ChangePassword, Confirm, SessionState, SignIn, SignOut } from './auth-schemas.js'
-import { deviceCookie, oidcCookie, readCookie, sessionCookie, writeCookie } from './cookies.js'
+import { deviceCookie, readCookie, sessionCookie, writeCookie } from './cookies.js'
+import { registerOidc } from './oidc.js'
 import { crossSiteFault } from './same-site.js'
 import { errorResponses, NoQuery } from './schemas.js'
 
@@ -30,7 +31,6 @@ const open = { access: { posture: 'public' } } as const
 const person = { access: { posture: 'person' } } as const
 /** As long as a browser may be recognised as one in which someone signed in. */
 const deviceSeconds = 365 * 86_400
-const dashboard = '/dashboard/'
 
 export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
   const { sessions, users, oidc } = deps
@@ -45,7 +45,12 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     const { user } = signedIn
     return {
       signed_in: true,
-      user: { user_id: user.userId, login: user.login, role: user.role },
+      user: {
+        user_id: user.userId,
+        login: user.login,
+        role: user.role,
+        signs_in_with: user.passwordHash === null ? 'oidc' : 'password'
+      },
       scopes: [...scopesOf[user.role]],
       ends_at: isoTime(endsAt),
       confirmed_until: isoTime(confirmedUntil)
@@ -178,52 +183,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     }
   })
 
-  if (oidc === undefined) return
-
-  app.route<{ Querystring: { confirm?: '1' } }>({
-    method: 'GET',
-    url: `${path}/oidc/start`,
-    config: open,
-    schema: {
-      summary: 'Sign in with the company’s provider: redirects there',
-      tags,
-      querystring: Type.Object({ confirm: Type.Optional(Type.Literal('1')) }, { additionalProperties: false }),
-      response: errorResponses('validation_error', 'secure_transport_required', 'sign_in_unavailable')
-    },
-    async handler(request, reply) {
-      const insecure = deps.insecure(request.raw)
-      if (insecure !== undefined) throw insecure
-      const { url, cookie } = await oidc.start(request.query.confirm === '1')
-      // Lax: the way back is a navigation that another site began.
-      reply.header('set-cookie', writeCookie(oidcCookie, cookie, { maxAgeSeconds: 600, sameSite: 'Lax' }))
-      return reply.redirect(url, 303)
-    }
-  })
-
-  app.route({
-    method: 'GET',
-    url: `${path}/oidc/callback`,
-    config: open,
-    schema: {
-      summary: 'The way back from the provider: redirects to the dashboard',
-      tags,
-      querystring: Type.Object({}, { additionalProperties: true }),
-      response: errorResponses('sign_in_failed', 'secure_transport_required', 'sign_in_unavailable', 'login_taken')
-    },
-    async handler(request, reply) {
-      const insecure = deps.insecure(request.raw)
-      if (insecure !== undefined) throw insecure
-      const target = request.raw.url ?? ''
-      const query = target.slice(target.indexOf('?'))
-      const vouched = await oidc.finish(query, readCookie(request.headers.cookie, oidcCookie))
-      const user = await users.vouched({ account: deps.account, ...vouched })
-      if (user === undefined) throw new Fault('sign_in_failed')
-      const { token } = await sessions.begin(user, 'oidc')
-      keep(reply, token)
-      reply.header('set-cookie', writeCookie(oidcCookie, '', { maxAgeSeconds: 0, sameSite: 'Lax' }))
-      return reply.redirect(dashboard, 303)
-    }
-  })
+  if (oidc !== undefined) registerOidc(app, { ...deps, oidc }, keep)
 }
 
 /** What a sign-in, and what else looks at a password, may answer. */

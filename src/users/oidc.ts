@@ -103,11 +103,13 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
         })
         .then((tokens) => tokens.claims())
         .catch((error: unknown) => {
-          throw failed('the provider’s answer was not accepted', error)
+          throw (error as { error?: unknown } | null)?.error === 'access_denied'
+            ? failed('denied', error)
+            : failed('not_accepted', error)
         })
-      if (claims === undefined) throw failed('the provider vouched for nobody')
+      if (claims === undefined) throw failed('nobody')
       const role = roleOf(claims)
-      if (role === undefined) throw failed('the provider gives this person no role here')
+      if (role === undefined) throw failed('no_role')
       const named = [claims['email'], claims['preferred_username'], claims.sub].find((name) => typeof name === 'string')
       return { issuer: claims.iss, subject: claims.sub, login: named as string, role, confirmed: pending.confirm }
     }
@@ -118,12 +120,28 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
       const pending: Pending = JSON.parse(seal.open(Buffer.from(cookie ?? '', 'base64url'), belongsTo).toString())
       if (clock.now() < pending.startedAt + pendingMs) return pending
     } catch (error) {
-      throw failed('this browser did not begin the sign-in', error)
+      throw failed('not_begun', error)
     }
-    throw failed('the sign-in took too long')
+    throw failed('too_late')
   }
 }
 
-function failed(internal: string, cause?: unknown): Fault {
-  return new Fault('sign_in_failed', { message: `The sign-in did not succeed: ${internal}.`, internal, cause })
+/** Why the way back ended in nothing; the dashboard has a sentence of its own for each. */
+const reasons = {
+  denied: 'it was refused or given up at the provider',
+  not_accepted: 'the provider’s answer was not accepted',
+  nobody: 'the provider vouched for nobody',
+  no_role: 'the provider gives this person no role here',
+  not_begun: 'this browser did not begin the sign-in',
+  too_late: 'the sign-in took too long'
+} as const
+
+function failed(reason: keyof typeof reasons, cause?: unknown): Fault {
+  const internal = reasons[reason]
+  return new Fault('sign_in_failed', {
+    message: `The sign-in did not succeed: ${internal}.`,
+    fields: { reason },
+    internal,
+    cause
+  })
 }

@@ -28,7 +28,7 @@ const command = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const startMs = 90_000
 
 /** `sluicegate serve` on free ports and an empty store; answers with what its first start printed. */
-export async function serveBuilt(t: Teardown, yaml = ''): Promise<Running> {
+export async function serveBuilt(t: Teardown, yaml = '', env: NodeJS.ProcessEnv = {}): Promise<Running> {
   const dir = tempDir(t)
   const config = join(dir, 'gateway.yaml')
   writeFileSync(config, yaml)
@@ -40,7 +40,8 @@ export async function serveBuilt(t: Teardown, yaml = ''): Promise<Running> {
       SLUICEGATE_DATA_DIR: dir,
       SLUICEGATE_PORT: '0',
       SLUICEGATE_OPS_PORT: '0',
-      SLUICEGATE_LOG_LEVEL: 'error'
+      SLUICEGATE_LOG_LEVEL: 'error',
+      ...env
     },
     stdio: ['ignore', 'pipe', 'inherit']
   })

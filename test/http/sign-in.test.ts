@@ -1,7 +1,8 @@
-import { createServer, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
-import t, { type Test } from 'tap'
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import t from 'tap'
 import { steppedClock } from '../identity/support.js'
 import { build, call } from '../support/gateway.js'
+import { oidcSettings, openIdProvider } from '../support/openid-provider.js'
 
 const password = 'correct horse battery'
 const auth = '/api/v1/auth'
@@ -264,9 +265,9 @@ t.test('guessing is slowed down, and whoever signed in before is not kept out by
 })
 
 t.test('a company’s own provider vouches for people: OpenID Connect, with a role by claim', async (t) => {
-  const idp = await provider(t)
+  const idp = await openIdProvider(t, 'http://127.0.0.1:21399')
   const { url, key } = await build(t, {
-    yaml: `sign_in: { public_url: "${idp.site}", oidc: { issuer: "${idp.issuer}", client_id: gate, client_secret: shh-very-secret, scope: "openid email groups", roles: { admin: [platform], reviewer: [mods] } } }`
+    yaml: oidcSettings(idp)
   })
   const signIn = async (person: string, confirm = false) => {
     const browser = new Browser(url)
@@ -289,6 +290,12 @@ t.test('a company’s own provider vouches for people: OpenID Connect, with a ro
   t.match(await second.browser.ask(`${auth}/session`), { body: { user: { role: 'reviewer' } } })
   const none = await signIn('eve')
   t.match(await none.browser.ask(none.back), { status: 401, body: { message: /no role/ } })
+  const shown = await none.browser.ask(none.back, { headers: { accept: 'text/html,*/*' } })
+  t.match(
+    shown,
+    { status: 303, headers: { location: '/dashboard/#/sign-in?refused=not_accepted' } },
+    'a browser is shown why'
+  )
   const again = await signIn('ann', true)
   t.match(await again.browser.ask(again.back), { status: 303 })
   const { body } = await call(url, `${auth}/users`, { key })
@@ -301,70 +308,3 @@ t.test('a company’s own provider vouches for people: OpenID Connect, with a ro
     'one user each, however often they come'
   )
 })
-
-const groupsOf: Record<string, string[]> = { ann: ['staff', 'platform', 'mods'], max: ['mods'], eve: ['staff'] }
-
-/** A real provider on loopback, with its own pages for signing in, and a person who fills them in. */
-async function provider(t: Test) {
-  // @ts-expect-error: it ships no types
-  const { Provider } = await import('oidc-provider')
-  const site = 'http://127.0.0.1:21399'
-  const server = createServer((request, response) => handle(request, response))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as { port: number }
-  const issuer = `http://127.0.0.1:${port}`
-  const { warn, info } = console
-  Object.assign(console, { warn() {}, info() {} })
-  t.teardown(() => Object.assign(console, { warn, info }))
-  const oidc = new Provider(issuer, {
-    clients: [{ client_id: 'gate', client_secret: 'shh-very-secret', redirect_uris: [`${site}${auth}/oidc/callback`] }],
-    claims: { openid: ['sub'], email: ['email'], groups: ['groups'] },
-    scopes: ['openid', 'email', 'groups'],
-    conformIdTokenClaims: false,
-    cookies: { keys: ['only for this test'] },
-    findAccount: (_: unknown, id: string) => ({
-      accountId: id,
-      claims: () => ({ sub: id, email: `${id}@corp.example`, groups: groupsOf[id] })
-    })
-  })
-  const handle = oidc.callback()
-
-  /** Follows the provider's pages until it sends the browser back. */
-  async function asPerson(login: string, from: string): Promise<string> {
-    const jar = new Map<string, string>()
-    let target = from
-    let form: string | undefined
-    for (let i = 0; i < 12; i++) {
-      const response = await fetch(target, {
-        method: form === undefined ? 'GET' : 'POST',
-        redirect: 'manual',
-        headers: {
-          cookie: [...jar].map((pair) => pair.join('=')).join('; '),
-          ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' })
-        },
-        ...(form === undefined ? {} : { body: form })
-      })
-      for (const cookie of response.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-        jar.set(name, value)
-      }
-      const page = await response.text()
-      const location = response.headers.get('location')
-      if (location !== null) {
-        target = new URL(location, target).href
-        form = undefined
-        if (target.startsWith(site)) return target
-        continue
-      }
-      const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1]
-      if (prompt === undefined) throw new Error(`${response.status} ${page.slice(0, 500)}`)
-      form = prompt === 'login' ? `prompt=login&login=${login}&password=any` : 'prompt=consent'
-    }
-    throw new Error('the provider sent nobody back')
-  }
-  return { issuer, site, asPerson }
-}

@@ -77,22 +77,30 @@ export function ConfirmProvider({ user, oidc, children }: ConfirmProps) {
         >
           <Stack>
             <Text size="sm">This needs a fresh proof of who you are, {user.login}.</Text>
-            <PasswordInput
-              label="Password"
-              autoComplete="current-password"
-              data-autofocus
-              required
-              value={password}
-              error={problem}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-            />
-            <Button type="submit" loading={busy}>
-              Confirm
-            </Button>
-            {oidc && (
-              <Button variant="subtle" component="a" href={path('/auth/oidc/start', { confirm: '1' })}>
-                I sign in with my company
-              </Button>
+            {user.signs_in_with === 'password' ? (
+              <>
+                <PasswordInput
+                  label="Password"
+                  autoComplete="current-password"
+                  data-autofocus
+                  required
+                  value={password}
+                  error={problem}
+                  onChange={(event) => setPassword(event.currentTarget.value)}
+                />
+                <Button type="submit" loading={busy}>
+                  Confirm
+                </Button>
+              </>
+            ) : oidc ? (
+              <>
+                <Text size="sm">Your company’s provider asks for it. Then come back to this, and do it again.</Text>
+                <Button component="a" href={path('/auth/oidc/start', { confirm: '1' })} data-autofocus>
+                  Confirm with my company
+                </Button>
+              </>
+            ) : (
+              <Text size="sm">You sign in with your company’s provider, which is not set up here any more.</Text>
             )}
           </Stack>
         </form>

@@ -176,9 +176,11 @@ function UserMenu({ user }: { user: ShellProps['user'] }) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{user.role}</Menu.Label>
-          <Menu.Item leftSection={<IconPassword size={16} />} onClick={open}>
-            Change password
-          </Menu.Item>
+          {user.signs_in_with === 'password' && (
+            <Menu.Item leftSection={<IconPassword size={16} />} onClick={open}>
+              Change password
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => leave.mutate(false)}>
             Sign out
           </Menu.Item>

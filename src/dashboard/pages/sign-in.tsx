@@ -18,6 +18,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, path } from '../api'
 import { messageOf } from '../components/notify'
+import { refusalSentence } from '../components/refusals'
 import { Brand, SchemeToggle } from '../components/shell'
 import type { Session } from '../types'
 
@@ -51,7 +52,7 @@ function Problem({ error }: { error: unknown }) {
   )
 }
 
-export function SignIn({ session }: { session: Session }) {
+export function SignIn({ session, refused }: { session: Session; refused: string | null }) {
   const client = useQueryClient()
   const [login, setLogin] = useState('')
   const [password, setPassword] = useState('')
@@ -68,6 +69,11 @@ export function SignIn({ session }: { session: Session }) {
         </Alert>
       ) : (
         <Stack>
+          {refused !== null && (
+            <Alert color="red" variant="light" role="alert" title="You are not signed in">
+              {refusalSentence(refused)}
+            </Alert>
+          )}
           {ways?.oidc && (
             <>
               <Button component="a" href={path('/auth/oidc/start')} size="md">
