@@ -1,4 +1,5 @@
 /** The audit over the API: search, and export as JSON lines with the hashes that tie the rows together. */
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../clock.js'
@@ -9,6 +10,8 @@ import { callerOf, managed } from './facts.js'
 import { errorResponses, managedErrors } from './schemas.js'
 
 const defaultPage = 100
+/** Rows of an export that are in memory at once, about 300 KB. */
+const exportPage = 500
 
 const instant = (description: string) =>
   Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
@@ -26,7 +29,10 @@ const Query = Type.Object(
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
     cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
     format: Type.Optional(
-      Type.Enum(['json', 'jsonl'], { description: 'jsonl: one row a line; the header x-next-cursor has the cursor.' })
+      Type.Enum(['json', 'jsonl'], {
+        description:
+          'jsonl: one row a line. Without limit every row of the filter, as it stands now; with one, that many, and the header x-next-cursor has the cursor.'
+      })
     )
   },
   { additionalProperties: false }
@@ -63,21 +69,55 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
     },
     async handler(request, reply) {
       const { order = 'newest', limit = defaultPage, cursor, format } = request.query
-      const filter = readFilter(request.query, callerOf(request).accountId, clock.now())
+      const now = clock.now()
+      const filter = readFilter(request.query, callerOf(request).accountId, now)
       // Who searches wants to find what they have just done.
       await audit.flush()
       const after = cursor === undefined ? undefined : Number(cursor)
+      if (format === 'jsonl' && request.query.limit === undefined) {
+        // Rows that come while it is sent are of the next export: read oldest first, it would not end under load.
+        const upTo = { ...filter, to: Math.min(filter.to ?? now, now) }
+        const lines = exportOf(audit, { filter: upTo, order, after })
+        // Before the headers go: a storage that does not answer is an error, and no file that ends early.
+        const first = await lines.next()
+        return reply.type(jsonLines).send(Readable.from(joined(first, lines), { objectMode: false }))
+      }
       const rows = await audit.read({ filter, order, after, limit: limit + 1 })
       const shown = rows.slice(0, limit).map(auditRecord)
       const next = rows.length > limit ? String(shown.at(-1)!.seq) : undefined
       if (format !== 'jsonl') return next === undefined ? { rows: shown } : { rows: shown, next_cursor: next }
       if (next !== undefined) reply.header('x-next-cursor', next)
-      return reply
-        .type('application/jsonl; charset=utf-8')
-        .serializer(String)
-        .send(shown.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      return reply.type(jsonLines).serializer(String).send(linesOf(shown))
     }
   })
+}
+
+type Record = ReturnType<typeof auditRecord>
+const jsonLines = 'application/jsonl; charset=utf-8'
+
+function linesOf(rows: readonly Record[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+/** Page after page, each read when the one before it has been taken: a slow reader holds no more than one. */
+export async function* exportOf(
+  audit: Pick<AuditStore, 'read'>,
+  { after, ...page }: Omit<Parameters<AuditStore['read']>[0], 'limit'>
+): AsyncGenerator<string, void> {
+  for (let last = after; ; ) {
+    const rows = await audit.read({ ...page, after: last, limit: exportPage })
+    if (rows.length > 0) yield linesOf(rows.map(auditRecord))
+    if (rows.length < exportPage) return
+    last = rows.at(-1)!.seq
+  }
+}
+
+async function* joined(
+  first: IteratorResult<string, void>,
+  rest: AsyncGenerator<string, void>
+): AsyncGenerator<string> {
+  if (first.done !== true) yield first.value
+  yield* rest
 }
 
 export function auditRecord(row: ChainedRow) {

@@ -45,9 +45,9 @@ export function Audit() {
           download="audit.jsonl"
           variant="default"
           leftSection={<IconDownload size={16} aria-hidden />}
-          href={path('/audit', { ...filter, format: 'jsonl', limit: 1000 })}
+          href={path('/audit', { ...filter, format: 'jsonl' })}
         >
-          JSON lines
+          Export JSON lines
         </Button>
       </PageHeader>
       <Card withBorder padding="md" mb="md">
