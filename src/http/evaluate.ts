@@ -35,6 +35,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       const caller = callerOf(request)
       const { input_text, context, session_id } = request.body
       checkContextSize(context)
+      let history: readonly string[] | undefined
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
         route: evaluatePath,
@@ -42,6 +43,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         requestId: request.sluicegate.id,
         context,
         session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
+        diverted: (turns) => (history = turns),
         response: reply.raw
       })
       request.sluicegate.decision = evaluation.decision
@@ -54,7 +56,8 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         route: evaluatePath,
         policy: evaluation.policy,
         canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
-        evaluation
+        evaluation,
+        history
       })
       return { status: 'success', evaluation: { ...evaluation, review_id: reviewId } satisfies Evaluation }
     }

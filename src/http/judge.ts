@@ -19,6 +19,8 @@ export interface JudgeOptions {
   requestId: string
   context?: JsonObject | undefined
   session?: string | undefined
+  /** See `EvaluationInput`. */
+  diverted?: EvaluationInput['diverted']
   constitution?: string
   /** Whom the verdict is for: when they leave, no judge is waited for any more. */
   response?: ServerResponse
@@ -55,8 +57,9 @@ export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDe
       throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
     }
   }
-  const circumstances = ({ session, response, caller }: JudgeOptions) => ({
+  const circumstances = ({ session, diverted, response, caller }: JudgeOptions) => ({
     session,
+    diverted,
     exceptions: exceptions(caller),
     cancel: response === undefined ? undefined : leaveOf(response)
   })

@@ -58,6 +58,10 @@ export const ReviewDetail = Type.Object({
   ...Review.properties,
   text: textOrNull('The canonical request, JSON; null once deleted.'),
   context: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
+  history: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description:
+      'What was said before it in its session, oldest first, as far as it is remembered; null without a session.'
+  }),
   note: textOrNull('What was said with the decision.'),
   approval_note: textOrNull('What was said with the first of two permits.')
 })

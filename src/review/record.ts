@@ -47,16 +47,18 @@ export function reviewDetail(row: ReviewRow, now: number, seal: Seal): ReviewDet
   const unsealed = (field: SealedField, sealed: Uint8Array | null): string | null =>
     sealed && seal.open(sealed, sealedFor(row.reviewId, field)).toString('utf8')
   const context = unsealed('context', row.sealedContext)
+  const history = unsealed('history', row.sealedHistory)
   return {
     ...reviewRecord(row, now),
     text: unsealed('request', row.sealedRequest),
     context: context === null ? null : JSON.parse(context),
+    history: history === null ? null : JSON.parse(history),
     note: unsealed('note', row.sealedNote),
     approval_note: unsealed('approval_note', row.sealedApprovalNote)
   }
 }
 
-export type SealedField = 'request' | 'context' | 'note' | 'approval_note'
+export type SealedField = 'request' | 'context' | 'history' | 'note' | 'approval_note'
 
 /** What a sealed text is bound to: this field of this review. */
 export function sealedFor(reviewId: string, field: SealedField): string {

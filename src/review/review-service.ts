@@ -14,7 +14,7 @@ import { isId, newId } from '../storage/id.js'
 import type { ReviewRow, ReviewStore, ReviewSubject } from '../storage/review-store.js'
 import { durationForms, parseDuration } from '../units.js'
 import { createWaits, type Waits } from './hold.js'
-import { reviewDetail, reviewRecord, sealedFor, statusRecord } from './record.js'
+import { reviewDetail, reviewRecord, type SealedField, sealedFor, statusRecord } from './record.js'
 import type {
   ReviewDetail,
   ReviewedRequest,
@@ -69,17 +69,19 @@ export class ReviewService {
   /** Stores a review, or finds the pending one of the same request of the same client. */
   async open(request: ReviewRequest): Promise<{ reviewId: string; created: boolean }> {
     const { reviews, clock, seal, settings } = this.#deps
-    const { evaluation, context } = request
+    const { evaluation, context, history } = request
     const now = clock.now()
     const reviewId = newId('rev', now)
+    const sealed = (field: SealedField, value: object | undefined) =>
+      value === undefined ? null : seal.seal(Buffer.from(JSON.stringify(value)), sealedFor(reviewId, field))
     const row: ReviewRow = {
       reviewId,
       ...subjectOf(request),
       keyId: request.keyId,
       policy: request.policy,
       sealedRequest: seal.seal(request.canonical, sealedFor(reviewId, 'request')),
-      sealedContext:
-        context === undefined ? null : seal.seal(Buffer.from(JSON.stringify(context)), sealedFor(reviewId, 'context')),
+      sealedContext: sealed('context', context),
+      sealedHistory: sealed('history', history),
       sealedNote: null,
       sealedApprovalNote: null,
       state: 'pending',

@@ -22,6 +22,8 @@ export interface ReviewRequest {
   evaluation: Pick<Evaluation, 'risk_score' | 'matched_rules' | 'detections'>
   /** Shown to the reviewer beside the text; not part of the digest. */
   context?: JsonObject | undefined
+  /** The turns of its session before it, as the judge had them, oldest first. */
+  history?: readonly string[] | undefined
 }
 
 /** What tells one request from another: see `ReviewSubject`. */
@@ -70,6 +72,8 @@ export interface ReviewDetail extends ReviewRecord {
   /** The canonical bytes as text: JSON on chat surfaces. Null once deleted, like the context and the notes. */
   text: string | null
   context: JsonObject | null
+  /** The turns of its session before it, oldest first; null where it had no session or they were deleted. */
+  history: string[] | null
   note: string | null
   approval_note: string | null
 }

@@ -12,6 +12,8 @@ import type { ConstitutionStore } from './constitution-store.js'
 import type { DeliveryStore } from './delivery-store.js'
 import type { ExceptionStore } from './exception-store.js'
 import type { KeyStore } from './key-store.js'
+import type { MetricsStore } from './metrics-store.js'
+import type { ProcessStore } from './process-store.js'
 import type { ReviewStore } from './review-store.js'
 import type { UsageStore } from './usage-store.js'
 import type { UserStore } from './user-store.js'
@@ -21,6 +23,8 @@ export type * from './counter-store.js'
 export type * from './delivery-store.js'
 export type * from './exception-store.js'
 export type * from './key-store.js'
+export type * from './metrics-store.js'
+export type * from './process-store.js'
 export type * from './review-store.js'
 export type * from './usage-store.js'
 export type * from './user-store.js'
@@ -31,6 +35,8 @@ export interface Storage {
   constitutions: ConstitutionStore
   audit: AuditStore
   usage: UsageStore
+  metrics: MetricsStore
+  processes: ProcessStore
   users: UserStore
   deliveries: DeliveryStore
   exceptions: ExceptionStore

@@ -24,6 +24,8 @@ export interface ReviewRow {
   /** Null once deleted, like every sealed text. */
   sealedRequest: Uint8Array | null
   sealedContext: Uint8Array | null
+  /** The turns of its session before it. */
+  sealedHistory: Uint8Array | null
   sealedNote: Uint8Array | null
   /** What the first of two said who permitted it. */
   sealedApprovalNote: Uint8Array | null

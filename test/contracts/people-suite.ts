@@ -1,7 +1,7 @@
 /** What every storage must do for people: claims and approvals, the outbox, the audit's chain, usage, who signs in. */
 import type { Test } from 'tap'
 import { ChainCheck } from '../../src/storage/audit-chain.js'
-import type { DeliveryRow, Storage, UserRow } from '../../src/storage/contracts.js'
+import type { DeliveryRow, MetricsRow, Storage, UserRow } from '../../src/storage/contracts.js'
 import { newId } from '../../src/storage/id.js'
 import { reviewRow, t0 } from './storage-suite.js'
 
@@ -84,7 +84,12 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     async (t) => {
       const { reviews } = await open(t)
       const rows = [
-        reviewRow({ digest: '1', categories: ['weapons', 'hate'], sealedNote: new Uint8Array([2]) }),
+        reviewRow({
+          digest: '1',
+          categories: ['weapons', 'hate'],
+          sealedNote: new Uint8Array([2]),
+          sealedHistory: new Uint8Array([3])
+        }),
         reviewRow({ digest: '2', categories: ['hate'], createdAt: t0 + 10, expiresAt: t0 + 20 }),
         reviewRow({ digest: '3', categories: [], keyId: 'key_b', createdAt: t0 + 20, expiresAt: t0 + 9 * day })
       ]
@@ -102,6 +107,7 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
       t.match(await reviews.get('acme', rows[0]!.reviewId), {
         sealedRequest: null,
         sealedNote: null,
+        sealedHistory: null,
         purgedAt: t0 + day,
         matchedRules: ['weapons']
       })
@@ -233,5 +239,66 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     t.equal(await users.endSessions(user.userId, 'a'), 1)
     await users.purge({ createdBefore: t0, seenBefore: t0 + 6, now: t0 })
     t.equal(await users.session('a'), undefined)
+  })
+
+  t.test(
+    'metrics: a row stands in the place of the one before; read in pages by step, and what changed is found',
+    async (t) => {
+      const { metrics } = await open(t)
+      const row = (process: string, at: number, change: Partial<MetricsRow> = {}): MetricsRow => ({
+        process,
+        stepMs: 60_000,
+        at,
+        counts: { 'decision chat permit': 1 },
+        writtenAt: at,
+        ...change
+      })
+      const rows = all.flatMap((i) => [row('prc_a', t0 + i * 60_000), row('prc_b', t0 + i * 60_000)])
+      await metrics.put([...rows].reverse())
+      await metrics.put([row('prc_a', t0, { stepMs: 10_000, counts: {} })])
+      const read: MetricsRow[] = []
+      for (let page: MetricsRow[] = rows; page.length > 0; read.push(...page)) {
+        page = await metrics.read(60_000, { from: t0 + 60_000, after: read.at(-1), limit: 3 })
+      }
+      t.same(read, rows.slice(2))
+      t.same(await metrics.read(10_000, { from: t0, limit: 9 }), [row('prc_a', t0, { stepMs: 10_000, counts: {} })])
+      const late = row('prc_b', t0 + 60_000, {
+        counts: { 'status 2xx': 7, 'requests “odd name”': 2 },
+        writtenAt: t0 + day
+      })
+      await metrics.put([late])
+      t.same((await metrics.read(60_000, { from: t0 + 60_000, limit: 2 }))[1], late)
+      t.equal(await metrics.changed(60_000, t0 + day), t0 + 60_000)
+      t.equal(await metrics.changed(60_000, t0 + day + 1), undefined)
+      t.equal(await metrics.prune(60_000, t0 + 120_000), 4)
+      t.equal((await metrics.read(60_000, { from: 0, limit: 99 })).length, rows.length - 4)
+      t.equal((await metrics.read(10_000, { from: 0, limit: 99 })).length, 1)
+      await metrics.put([])
+    }
+  )
+
+  t.test('processes: each says of itself what is so, is listed while it does, and takes its leave', async (t) => {
+    const { processes } = await open(t)
+    const said = (process: string, node: string, seenAt: number) => ({
+      process,
+      node,
+      startedAt: t0,
+      seenAt,
+      facts: { version: '1.0.0', weakenings: ['a'] }
+    })
+    await processes.tell(said('prc_2', 'b', t0))
+    await processes.tell(said('prc_1', 'b', t0))
+    await processes.tell(said('prc_3', 'a', t0))
+    await processes.tell({ ...said('prc_1', 'b', t0 + 5), facts: {} })
+    t.same(await processes.list(t0), [
+      said('prc_3', 'a', t0),
+      { ...said('prc_1', 'b', t0 + 5), facts: {} },
+      said('prc_2', 'b', t0)
+    ])
+    t.equal((await processes.list(t0 + 1)).length, 1)
+    await processes.remove('prc_3')
+    await processes.remove('prc_none')
+    t.equal(await processes.prune(t0 + 5), 1)
+    t.same(await processes.list(0), [{ ...said('prc_1', 'b', t0 + 5), facts: {} }])
   })
 }

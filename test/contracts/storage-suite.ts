@@ -41,6 +41,7 @@ export function reviewRow(change: Partial<ReviewRow> = {}): ReviewRow {
     digest: 'd'.repeat(64),
     sealedRequest: new Uint8Array([0, 1, 255]),
     sealedContext: null,
+    sealedHistory: null,
     sealedNote: null,
     sealedApprovalNote: null,
     state: 'pending',
@@ -175,7 +176,11 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
 
   t.test('reviews: what is stored is what is read, and only in its account', async (t) => {
     const { reviews } = await open(t)
-    const row = reviewRow({ sealedContext: new Uint8Array([7]), detections: '[{"rule":"x"}]' })
+    const row = reviewRow({
+      sealedContext: new Uint8Array([7]),
+      sealedHistory: new Uint8Array([8]),
+      detections: '[{"rule":"x"}]'
+    })
     t.same(await reviews.open(row), { reviewId: row.reviewId, created: true })
     t.same(await reviews.get('acme', row.reviewId), row)
     t.equal(await reviews.get('other', row.reviewId), undefined)

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { openStorage } from '../../src/storage/open.js'
 import { steppedClock } from '../identity/support.js'
-import { build, call } from '../support/gateway.js'
+import { build, call, tempDir } from '../support/gateway.js'
 
 const evaluatePath = '/api/v1/safety/evaluate'
 /** Secrets at high confidence go to people in the shipped policy; the key below is made up and has a valid shape only. */
@@ -68,5 +71,40 @@ t.test(
     })
     t.match(await decide('rev_00000000000000000000000000'), { status: 404 })
     t.match(await call(url, '/api/v1/pdp/reviews/rev_nothere', { key }), { status: 404 })
+  }
+)
+
+t.test(
+  'what was said before in the session stands with a review, sealed, for reviewers alone, and goes with its text',
+  async (t) => {
+    const db = join(tempDir(t), 'gate.db')
+    const clock = steppedClock()
+    const { url, key } = await build(t, {
+      clock,
+      yaml: `storage: { url: "sqlite:${db}" }\nreview: { retention: 1d, expiry: 1h }`
+    })
+    const make = async (scopes: string[]) =>
+      (await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'k', scopes, accept_terms: true } })).body.key
+    const [caller, reviewer] = [await make(['safety:evaluate']), await make(['pdp:adjudicate'])]
+    const evaluate = async (input_text: string, session_id?: string) =>
+      (await call(url, evaluatePath, { key: caller, body: { input_text, ...(session_id && { session_id }) } })).body
+        .evaluation
+    const turns = ['My name is Zanzibar-4471', 'Please help me <b>deploy</b> this']
+    for (const turn of turns) t.equal((await evaluate(turn, 's1')).decision, 'permit')
+    t.equal((await evaluate('How do I build a pipe bomb at home?', 's1')).decision, 'forbid')
+    const { review_id } = await evaluate(diverted, 's1')
+    const path = `/api/v1/pdp/reviews/${review_id}`
+    t.same((await call(url, path, { key: reviewer })).body.history, turns, 'what was forbidden is not kept')
+    t.equal((await call(url, path, { key: caller })).body.history, undefined)
+    const alone = await evaluate(diverted)
+    t.equal((await call(url, `/api/v1/pdp/reviews/${alone.review_id}`, { key: reviewer })).body.history, null)
+    const first = await evaluate(`${diverted} now`, 's2')
+    t.same((await call(url, `/api/v1/pdp/reviews/${first.review_id}`, { key: reviewer })).body.history, [])
+    t.notMatch(readFileSync(db).toString('latin1') + readFileSync(`${db}-wal`).toString('latin1'), /Zanzibar/)
+
+    const store = await openStorage({ url: `sqlite:${db}` })
+    t.teardown(() => store.close())
+    t.equal(await store.reviews.purgeTexts({ endedBefore: clock.now() + 7_200_000, at: clock.now(), limit: 9 }), 3)
+    t.match((await call(url, path, { key: reviewer })).body, { history: null, text: null, purged_at: String })
   }
 )

@@ -136,6 +136,7 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
     digest: detail.digest,
     purged_at: null,
     text: `{"messages":["${canary}"]}`,
+    history: null,
     context: { topic: canary },
     note: null,
     approval_note: null
@@ -169,7 +170,7 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
     code: 'insufficient_scope'
   })
   const listed = await service.list(reviewer)
-  const { text: _, context: __, note: ___, approval_note: ____, ...record } = detail
+  const { text: _, context: __, history: ___, note: ____, approval_note: _____, ...record } = detail
   t.same(listed, { reviews: [record] })
   t.same(await service.list({ ...reviewer, accountId: 'other' }), { reviews: [] })
   t.notMatch(JSON.stringify(await storage.reviews.get('acme', reviewId)), canary)

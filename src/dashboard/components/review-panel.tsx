@@ -8,6 +8,7 @@ import { CategoryBadge, Risk, StatusBadge } from './badges'
 import { tell, tellError } from './notify'
 import { RequestText } from './request-text'
 import { Earlier, Outcome, Seen } from './review-evidence'
+import { SessionTurns } from './session-turns'
 import { Ago } from './time'
 import { Loaded, Section } from './view'
 
@@ -28,6 +29,7 @@ export function ReviewPanel({ id, asked, ask, onDecided }: ReviewPanelProps) {
         <Stack gap="md">
           <Card withBorder padding="lg" component="article" aria-label="The review">
             <Head review={data} />
+            <SessionTurns review={data} />
             <RequestText review={data} />
           </Card>
           {data.status === 'pending' ? (

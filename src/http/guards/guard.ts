@@ -63,6 +63,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       return { evaluation: undefined, refusal: refusalOf(fault, requestId) }
     }
     const caller = callerOf(request)
+    let history: readonly string[] | undefined
     const evaluation = await judge.content(content, direction, {
       surface: 'guard',
       route,
@@ -70,6 +71,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       requestId,
       context,
       session: isSession(session) ? `${caller.accountId}:${session}` : undefined,
+      diverted: (turns) => (history = turns),
       response: reply.raw
     })
     const { decision } = evaluation
@@ -81,7 +83,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       const canonical = Buffer.from(canonicalJson((request.body ?? {}) as JsonObject))
       const { policy } = evaluation
       const opened = { surface: 'evaluate' as const, account, keyId, lineage, route, policy, canonical, evaluation }
-      denial.reviewId = (await reviews.open({ ...opened, context })).reviewId
+      denial.reviewId = (await reviews.open({ ...opened, context, history })).reviewId
     }
     const { status, code } = denialTable[decision]
     const refusal: Refusal = { status, code, message: sentenceOf(denial), body: openai.denied(denial, requestId) }

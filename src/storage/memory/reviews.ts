@@ -120,7 +120,13 @@ export function createMemoryReviews(
         const ended = [...rows.values()]
           .filter((row) => row.purgedAt === null && (row.decidedAt ?? row.expiresAt) < endedBefore)
           .slice(0, limit)
-        const texts = { sealedRequest: null, sealedContext: null, sealedNote: null, sealedApprovalNote: null }
+        const texts = {
+          sealedRequest: null,
+          sealedContext: null,
+          sealedHistory: null,
+          sealedNote: null,
+          sealedApprovalNote: null
+        }
         for (const row of ended) Object.assign(row, texts, { purgedAt: at })
         return ended.length
       })

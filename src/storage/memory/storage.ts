@@ -7,6 +7,8 @@ import { createMemoryConstitutions } from './constitutions.js'
 import { createMemoryDeliveries } from './deliveries.js'
 import { createMemoryExceptions } from './exceptions.js'
 import { createMemoryKeys } from './keys.js'
+import { createMemoryMetrics } from './metrics.js'
+import { createMemoryProcesses } from './processes.js'
 import { createMemoryReviews } from './reviews.js'
 import { createMemoryUsers } from './users.js'
 
@@ -28,6 +30,8 @@ export function createMemoryStorage(node = 'memory'): Storage {
     constitutions: createMemoryConstitutions(call),
     audit,
     usage,
+    metrics: createMemoryMetrics(call),
+    processes: createMemoryProcesses(call),
     exceptions: createMemoryExceptions(call),
     users: createMemoryUsers(call),
     deliveries: createMemoryDeliveries(outbox, call),

@@ -8,6 +8,8 @@ import { createSqlDeliveries } from './deliveries.js'
 import type { SqlDialect } from './dialect.js'
 import { createSqlExceptions } from './exceptions.js'
 import { createSqlKeys } from './keys.js'
+import { createSqlMetrics } from './metrics.js'
+import { createSqlProcesses } from './processes.js'
 import { createSqlReviews } from './reviews.js'
 import type { Database } from './tables.js'
 import { createSqlUsers } from './users.js'
@@ -24,6 +26,8 @@ export function createSqlStorage(db: Database, dialect: SqlDialect, auditing: Au
     constitutions: createSqlConstitutions(db, write),
     audit,
     usage,
+    metrics: createSqlMetrics(db, write),
+    processes: createSqlProcesses(db, write),
     exceptions: createSqlExceptions(db, write),
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),

@@ -8,6 +8,7 @@ import type { AuditHeadsTable, AuditTable } from './tables/audit.js'
 import type { ActivationsTable, ConstitutionsTable, VersionsTable } from './tables/constitutions.js'
 import type { ExceptionsTable } from './tables/exceptions.js'
 import type { AccountsTable, KeysTable } from './tables/keys.js'
+import type { MetricsTable, ProcessesTable } from './tables/metrics.js'
 import type { DeliveriesTable, ReviewsTable } from './tables/reviews.js'
 import type { UsageTable } from './tables/usage.js'
 import type { InvitationsTable, UserSessionsTable, UsersTable } from './tables/users.js'
@@ -21,6 +22,8 @@ export interface Tables {
   audit: AuditTable
   audit_heads: AuditHeadsTable
   usage: UsageTable
+  metrics: MetricsTable
+  processes: ProcessesTable
   users: UsersTable
   user_sessions: UserSessionsTable
   invitations: InvitationsTable

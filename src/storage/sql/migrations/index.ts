@@ -13,6 +13,8 @@ import { usage } from './006-usage.js'
 import { reviewWork } from './007-review-work.js'
 import { users } from './008-users.js'
 import { exceptions } from './009-exceptions.js'
+import { metrics } from './010-metrics.js'
+import { reviewHistory } from './011-review-history.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -23,5 +25,7 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '006-usage': usage,
   '007-review-work': reviewWork,
   '008-users': users,
-  '009-exceptions': exceptions
+  '009-exceptions': exceptions,
+  '010-metrics': metrics,
+  '011-review-history': reviewHistory
 }

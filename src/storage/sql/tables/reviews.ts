@@ -31,6 +31,7 @@ export interface ReviewsTable {
   approved_by: string | null
   approved_at: number | null
   purged_at: number | null
+  sealed_history: Uint8Array | null
 }
 
 export interface DeliveriesTable {
@@ -77,7 +78,8 @@ export function fromReview(row: ReviewRow): ReviewsTable {
     claimed_until: row.claimedUntil,
     approved_by: row.approvedBy,
     approved_at: row.approvedAt,
-    purged_at: row.purgedAt
+    purged_at: row.purgedAt,
+    sealed_history: row.sealedHistory
   }
 }
 
@@ -93,6 +95,7 @@ export function toReview(row: ReviewsTable): ReviewRow {
     digest: row.digest,
     sealedRequest: row.purged_at === null ? row.sealed_request : null,
     sealedContext: row.sealed_context,
+    sealedHistory: row.sealed_history,
     sealedNote: row.sealed_note,
     state: row.state,
     riskScore: row.risk_score,
@@ -147,6 +150,7 @@ export function toDelivery(row: DeliveriesTable): DeliveryRow {
 export const withoutTexts = {
   sealed_request: deleted,
   sealed_context: null,
+  sealed_history: null,
   sealed_note: null,
   sealed_approval_note: null
 }
