@@ -150,6 +150,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {
         history: platform.history,
+        presence: platform.presence,
         reviews,
         clock,
         upstreams: Object.keys(settings.upstreams),
@@ -167,7 +168,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         audit: { required: settings.audit.required, dropped: storage.audit.dropped },
         policies: evaluator.loaded(),
         weakenings: weakenings(settings),
-        exceptions: people.exceptions.active
+        exceptions: people.exceptions.active,
+        processes: await platform.presence.all()
       }))
     },
     async registerOps(app) {

@@ -20,6 +20,7 @@ import { createLimiter } from './limits/limiter.js'
 import { createHistory, type History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import { createMetrics, type Metrics } from './observe/metrics.js'
+import { createPresence, type Presence } from './observe/presence.js'
 import { createRecorder, type Recorder } from './observe/record.js'
 import { openTracing, type Tracing, traced } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
@@ -31,6 +32,7 @@ import { createSeal, loadDataKey, type Seal } from './review/seal.js'
 import type { Limits, Settings } from './settings.js'
 import { openSharedState } from './shared.js'
 import type { Storage } from './storage/contracts.js'
+import { newId } from './storage/id.js'
 import { openStorage } from './storage/open.js'
 import type { SharedState } from './storage/shared-state.js'
 import { version } from './version.js'
@@ -42,6 +44,8 @@ export interface PlatformOptions {
   shared?: SharedState
   /** Whether the process is about to stop, and wants no more requests. Default: never. */
   isDraining?: () => boolean
+  /** Its number among the workers of its node. Default: it is the only process. */
+  worker?: number
   /** Default: the metrics of this process. */
   metricsPage?: (own: Metrics) => MetricsPage
 }
@@ -50,8 +54,10 @@ export interface Platform {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** What the metrics did over time. */
+  /** What the metrics of all processes did over time. */
   readonly history: History
+  /** Which processes serve. */
+  readonly presence: Presence
   /** This process in the audit. */
   readonly node: string
   /** Wall time, ms. */
@@ -125,12 +131,14 @@ interface Parts {
 function build(
   settings: Settings,
   { storage, shared, dataKey, seal, clock, log }: Parts,
-  { metricsPage: pageOf = ownPage, isDraining = () => false }: PlatformOptions
+  { metricsPage: pageOf = ownPage, isDraining = () => false, worker }: PlatformOptions
 ): Platform {
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
   const { sessions, notices } = shared
-  let inForce: { settings: Settings; evaluator: PolicyEvaluator; judges: Pick<OpenJudges, 'states'> } | undefined
+  let inForce:
+    | { settings: Settings; evaluator: PolicyEvaluator; judges: Pick<OpenJudges, 'states'>; loadedAt: number }
+    | undefined
   let demo: ReturnType<typeof startDemo> | undefined
 
   const lastUsed = createLastUsed({ keys: storage.keys, clock })
@@ -164,7 +172,6 @@ function build(
     judges: () => inForce?.judges.states() ?? [],
     uncovered: () => inForce?.evaluator.uncoveredChars() ?? 0
   })
-  const history = createHistory(metrics, clock)
   const people = openPeople({
     storage,
     clock,
@@ -179,6 +186,32 @@ function build(
   const { fingerprints } = people
   const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
   const startedAt = clock.now()
+  const processId = newId('prc', startedAt)
+  const failure = (what: string) => (error: unknown) => log.error({ err: describeError(error) }, what)
+  const history = createHistory({
+    metrics,
+    clock,
+    store: storage.metrics,
+    process: processId,
+    failure: failure('the course of the metrics waits: the storage does not take it')
+  })
+  const presence = createPresence({
+    store: storage.processes,
+    clock,
+    self: { process: processId, node: settings.node, startedAt },
+    facts: () =>
+      inForce && {
+        version,
+        runtime: process.version,
+        pid: process.pid,
+        worker: worker ?? null,
+        loadedAt: inForce.loadedAt,
+        policies: inForce.evaluator.loaded(),
+        weakenings: weakenings(inForce.settings),
+        auditDropped: audit.dropped
+      },
+    failure: failure('other processes do not hear of this one: the storage does not answer')
+  })
   const tell = (kind: string, data: Record<string, unknown>) =>
     audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
   tell('process.started', { version })
@@ -197,6 +230,7 @@ function build(
     log,
     metrics,
     history,
+    presence,
     node: settings.node,
     startedAt,
     metricsPage: pageOf(metrics),
@@ -228,10 +262,12 @@ function build(
       Object.assign(auditing, next.audit)
       people.adopt(next)
       tell('settings.adopted', { weakenings: weakenings(next), policies: evaluator.loaded() })
-      inForce = { settings: next, evaluator, judges }
+      inForce = { settings: next, evaluator, judges, loadedAt: clock.now() }
+      void presence.tell()
     },
     async close() {
-      history.close()
+      await history.close()
+      await presence.close()
       await policies.close()
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))

@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../clock.js'
 import { invalid } from '../errors.js'
-import { type History, longestWindowMs, type Stretch } from '../observe/history.js'
+import { type History, longestWindowMs } from '../observe/history.js'
+import type { Stretch } from '../observe/layout.js'
+import type { Presence } from '../observe/presence.js'
 import { surfaces } from '../observe/record.js'
 import { categories, decisions } from '../policy/evaluation.js'
 import type { ReviewService } from '../review/review-service.js'
@@ -40,6 +42,8 @@ const SafetyMetrics = Type.Object({
   to: time,
   window_seconds: Type.Number(),
   step_seconds: Type.Number(),
+  nodes: Type.Integer({ description: 'How many nodes serve now; all of them are counted here.' }),
+  processes: Type.Integer({ description: 'How many processes serve on them.' }),
   evaluations: Type.Object({
     total: Type.Number(),
     by_decision: counts(decisions),
@@ -66,7 +70,12 @@ const SafetyMetrics = Type.Object({
   limits: Type.Object({ live_per_minute: Type.Number(), test_per_minute: Type.Number() }),
   points: Type.Array(
     Type.Object(
-      { at: time, decisions: counts(decisions), categories: Type.Object({}, { additionalProperties: Type.Number() }) },
+      {
+        at: time,
+        processes: Type.Integer({ description: 'How many counted then; 0: none ran, and nothing is known of it.' }),
+        decisions: counts(decisions),
+        categories: Type.Object({}, { additionalProperties: Type.Number() })
+      },
       { additionalProperties: true }
     )
   )
@@ -74,6 +83,7 @@ const SafetyMetrics = Type.Object({
 
 export interface SafetyMetricsDeps {
   history: History
+  presence: Pick<Presence, 'all'>
   reviews: Pick<ReviewService, 'backlog'>
   clock: Clock
   /** Names of the upstreams of the configuration in force. */
@@ -82,21 +92,23 @@ export interface SafetyMetricsDeps {
 }
 
 export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsDeps): void {
-  const { history, reviews, clock, upstreams, limits } = deps
+  const { history, presence, reviews, clock, upstreams, limits } = deps
   app.route<{ Querystring: Static<typeof Query> }>({
     method: 'GET',
     url: '/api/v1/safety/metrics',
     config: { access: managed('safety:metrics') },
     schema: {
       summary: 'Decisions, categories and latency of a window, and their course',
-      description: 'From the memory of the process that answers; a restart begins anew.',
+      description:
+        'Of every process of every node, from the storage: what others counted is up to ten seconds old. Percentiles are of all measurements together, from one histogram.',
       tags: ['operations'],
       querystring: Query,
       response: { 200: SafetyMetrics, ...errorResponses('validation_error', ...managedErrors) }
     },
     async handler(request) {
       const window = readWindow(request.query, clock.now(), history)
-      const { total, points } = history.read(window)
+      const { total, points } = await history.read(window)
+      const serving = (await presence.all()).filter(({ isSilent }) => !isSilent)
       const { depth, oldestAgeSeconds } = await reviews.backlog()
       const byDecision = sumSurfaces(total)
       return {
@@ -104,6 +116,8 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
         to: isoTime(window.to),
         window_seconds: (window.to - window.from) / 1000,
         step_seconds: window.step / 1000,
+        nodes: new Set(serving.map(({ node }) => node)).size,
+        processes: serving.length,
         evaluations: {
           total: Object.values(byDecision).reduce((sum, count) => sum + count, 0),
           by_decision: byDecision,
@@ -120,8 +134,9 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
         }),
         reviews: { depth, oldest_age_seconds: oldestAgeSeconds },
         limits: { live_per_minute: limits.livePerMinute, test_per_minute: limits.testPerMinute },
-        points: points.map(({ at, ...point }) => ({
+        points: points.map(({ at, processes, ...point }) => ({
           at: isoTime(at),
+          processes,
           decisions: sumSurfaces(point),
           categories: Object.fromEntries(Object.entries(point.categories).filter(([, count]) => count > 0)),
           requests: point.statuses,

@@ -1,205 +1,219 @@
 /**
- * The gateway's own memory of its metrics, for charts without a Prometheus: what the counters grew by, sampled every ten
+ * The gateway's own course of its metrics, for charts without a Prometheus: what the counters grew by, sampled every ten
  * seconds, in steps of ten seconds for six hours and of a minute for seven days. It samples what is counted anyway, so a
- * request pays nothing for it. Bounded (9 MB when full) and kept in memory: a restart begins anew.
+ * request pays nothing for it. What each process counted is written to the storage with the sample, so that a restart
+ * goes on, a question to any process is answered for all of them, and a time in which none ran is known as such.
+ * What was read is kept in bounded memory (5 MB when full), and only what changed is read again.
  */
 import type { Clock } from '../clock.js'
-import { categories, decisions } from '../policy/evaluation.js'
-import type { Metrics } from './metrics.js'
-import { surfaces } from './record.js'
+import type { MetricsRow, MetricsStore } from '../storage/metrics-store.js'
+import { type Counted, createLayout, type Stretch } from './layout.js'
 import { Ring } from './ring.js'
-import type { HistogramChild, HistogramSeries } from './series.js'
 
 const sampleMs = 10_000
 const fine = { stepMs: sampleMs, slots: 2160 }
 const coarse = { stepMs: 60_000, slots: 10_080 }
 /** The longest window that is remembered, ms. */
 export const longestWindowMs = coarse.stepMs * coarse.slots
-/** Upstreams with counts of their own; the configuration rarely names more than a handful. */
-const maxUpstreams = 16
-const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
+/** Rows are read again that were written so long before the last look, ms: clocks of nodes differ by less. */
+const slackMs = 60_000
+const rowsPerRead = 500
+const pruneMs = 3_600_000
+/** Rows that wait while the storage takes none: an hour and more. */
+const maxWaiting = 500
 
-/** Where each count lies in a row. */
-function layoutOf(evaluationBuckets: number, overheadBuckets: number) {
-  const sizes = {
-    decisions: surfaces.length * decisions.length,
-    categories: categories.length,
-    statuses: statusClasses.length,
-    evaluation: evaluationBuckets,
-    overhead: overheadBuckets,
-    upstreams: maxUpstreams * 2
-  }
-  let width = 0
-  const at = {} as Record<keyof typeof sizes, number>
-  for (const [name, size] of Object.entries(sizes) as [keyof typeof sizes, number][]) {
-    at[name] = width
-    width += size
-  }
-  return { at, width }
-}
-
-/** What one stretch of time counted. */
-export interface Stretch {
-  /** Evaluations by surface and decision. */
-  decisions: Record<string, Record<string, number>>
-  /** Matches of rules by category. */
-  categories: Record<string, number>
-  /** Answered requests by class of status. */
-  statuses: Record<string, number>
-  evaluation: Latency
-  overhead: Latency
-  upstreams: Record<string, { requests: number; failures: number }>
-}
-
-export interface Latency {
-  count: number
-  /** Milliseconds, interpolated within the buckets of the histogram; null where nothing was measured. */
-  p50: number | null
-  p90: number | null
-  p95: number | null
-  p99: number | null
+/** A step of time, as the window has it. */
+export interface Point extends Stretch {
+  at: number
+  /** How many processes counted in it; 0: none ran, so nothing is known of it. */
+  processes: number
 }
 
 export interface History {
-  /** Takes what was counted since the last sample; a timer does so by itself. */
+  /** Takes what was counted since the last sample; a timer does so by itself, and writes it. */
   sample(): void
-  /** @param window ms; `step` is a multiple of the steps that are remembered */
-  read(window: { from: number; to: number; step: number }): { total: Stretch; points: (Stretch & { at: number })[] }
+  /**
+   * What all processes counted.
+   * @param window ms; `step` is a multiple of the steps that are remembered
+   * @throws Fault `storage_unavailable`
+   */
+  read(window: { from: number; to: number; step: number }): Promise<{ total: Stretch; points: Point[] }>
   /** The steps that are remembered of a window of this length, ms. */
   stepOf(windowMs: number): number
-  /** Wall time of the last failed request to each upstream, ms. */
+  /** Wall time of the last failed request to each upstream, ms; of what `read` has seen. */
   readonly lastFailures: ReadonlyMap<string, number>
-  close(): void
+  /** Writes what was counted; what the storage does not take is lost. */
+  close(): Promise<void>
 }
 
-type Counted = Pick<
-  Metrics,
-  'evaluations' | 'ruleMatches' | 'requests' | 'evaluationDuration' | 'overhead' | 'upstreamRequests'
->
+export interface HistoryOptions {
+  metrics: Counted
+  clock: Clock
+  store: MetricsStore
+  /** See `ProcessRow`. */
+  process: string
+  /** Told of a sample that could not be written yet; it is kept. */
+  failure(error: unknown): void
+}
 
-export function createHistory(metrics: Counted, clock: Clock): History {
-  const { at, width } = layoutOf(metrics.evaluationDuration.bounds.length + 1, metrics.overhead.bounds.length + 1)
+/** What this process counted in one step, and whether the storage has it. */
+interface Own {
+  stepMs: number
+  at: number
+  counts: Uint32Array
+  isWritten: boolean
+}
+
+export function createHistory({ metrics, clock, store, process, failure }: HistoryOptions): History {
+  const layout = createLayout(metrics)
+  const { width } = layout
   const rings = [new Ring({ ...fine, width }), new Ring({ ...coarse, width })] as const
-  const upstreams: string[] = []
   const lastFailures = new Map<string, number>()
-  let before = new Float64Array(width)
+  const own = new Map<string, Own>()
+  let before: Uint32Array = new Uint32Array(width)
   let sampledAt = clock.now()
+  /** The middle of the last stretch. */
+  let middle = sampledAt
+  /** When each ring was last brought up to date. */
+  const readAt = new Map<Ring, number>()
+  let prunedAt = sampledAt
+  let turn: Promise<unknown> = Promise.resolve()
 
-  function upstreamAt(name: string): number {
-    const known = upstreams.indexOf(name)
-    if (known >= 0 || upstreams.length === maxUpstreams) return known
-    return upstreams.push(name) - 1
+  /** One after the other: what one reads, another must not empty. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const mine = turn.then(work)
+    turn = mine.catch(() => {})
+    return mine
   }
 
-  /** Everything counted since the process began. */
-  function countsNow(): Float64Array<ArrayBuffer> {
-    const row = new Float64Array(width)
-    const add = (part: keyof typeof at, index: number, by: number) => {
-      if (index >= 0) row[at[part] + index]! += by
+  function ownStep(stepMs: number): Own {
+    const at = Math.floor(middle / stepMs) * stepMs
+    const key = `${stepMs} ${at}`
+    let step = own.get(key)
+    if (step === undefined) {
+      step = { stepMs, at, counts: new Uint32Array(width), isWritten: false }
+      own.set(key, step)
+      if (own.size > maxWaiting) own.delete(own.keys().next().value!)
     }
-    metrics.evaluations.each(({ value }, surface, decision) =>
-      add(
-        'decisions',
-        surfaces.indexOf(surface as never) * decisions.length + decisions.indexOf(decision as never),
-        value
-      )
-    )
-    metrics.ruleMatches.each(({ value }, _rule, category) =>
-      add('categories', categories.indexOf(category as never), value)
-    )
-    metrics.requests.each(({ value }, _route, status) => add('statuses', statusClasses.indexOf(status as never), value))
-    for (const [part, series] of [
-      ['evaluation', metrics.evaluationDuration],
-      ['overhead', metrics.overhead]
-    ] as const) {
-      series.each(({ counts }: HistogramChild) => {
-        for (const [bucket, count] of counts.entries()) add(part, bucket, count)
-      })
-    }
-    metrics.upstreamRequests.each(({ value }, name, status) => {
-      const index = upstreamAt(name)
-      if (index < 0) return
-      add('upstreams', index * 2, value)
-      if (status === '5xx') add('upstreams', index * 2 + 1, value)
-    })
-    return row
+    return step
   }
 
   function sample(): void {
     const now = clock.now()
-    const counts = countsNow()
+    const counts = layout.now()
     const grown = counts.map((count, i) => count - before[i]!)
-    // The middle of the stretch: a timer that is a little late must not move its counts into the next step.
-    const middle = (sampledAt + now) / 2
-    for (const ring of rings) ring.add(middle, grown)
-    for (const [index, name] of upstreams.entries()) {
-      if (grown[at.upstreams + index * 2 + 1]! > 0) lastFailures.set(name, now)
+    // The middle of the stretch: a timer that is a little late must not move its counts into the next step. A clock that
+    // was set back must not write over a step that is done with.
+    middle = Math.max(middle, (sampledAt + now) / 2)
+    const isIdle = grown.every((count) => count === 0)
+    // A minute is written though it was idle: it says that the process ran.
+    for (const { stepMs } of isIdle ? [coarse] : [fine, coarse]) {
+      const step = ownStep(stepMs)
+      if (isIdle) continue
+      for (let i = 0; i < width; i++) step.counts[i]! += grown[i]!
+      step.isWritten = false
     }
+    for (const upstream of layout.failing(grown)) lastFailures.set(upstream, now)
     before = counts
     sampledAt = now
   }
 
-  function stretchOf(row: Float64Array): Stretch {
-    const named = (part: keyof typeof at, names: readonly string[], from = 0) =>
-      Object.fromEntries(names.map((name, i) => [name, row[at[part] + from + i]!]))
-    return {
-      decisions: Object.fromEntries(
-        surfaces.map((surface, i) => [surface, named('decisions', decisions, i * decisions.length)])
-      ),
-      categories: named('categories', categories),
-      statuses: named('statuses', statusClasses),
-      evaluation: latencyOf(metrics.evaluationDuration, row, at.evaluation),
-      overhead: latencyOf(metrics.overhead, row, at.overhead),
-      upstreams: Object.fromEntries(
-        upstreams.map((name, i) => {
-          const [requests, failures] = row.subarray(at.upstreams + i * 2)
-          return [name, { requests: requests!, failures: failures! }]
-        })
-      )
+  async function write(): Promise<void> {
+    const writtenAt = clock.now()
+    const steps = [...own.values()].filter(({ isWritten }) => !isWritten)
+    const rows = steps.map(({ stepMs, at, counts }) => ({
+      process,
+      stepMs,
+      at,
+      counts: layout.toNames(counts),
+      writtenAt
+    }))
+    for (const step of steps) step.isWritten = true
+    if (rows.length > 0) {
+      await store.put(rows).catch((error) => {
+        for (const step of steps) step.isWritten = false
+        throw error
+      })
+    }
+    for (const [key, { stepMs, at, isWritten }] of own) if (isWritten && at + stepMs <= middle) own.delete(key)
+  }
+
+  function take(ring: Ring, { stepMs, at, counts }: MetricsRow, now: number): void {
+    const row = layout.fromNames(counts)
+    ring.add(at, row)
+    for (const upstream of layout.failing(row)) {
+      // Of a minute only its beginning is sure.
+      const failedAt = Math.min(stepMs === fine.stepMs ? at + stepMs : at, now)
+      lastFailures.set(upstream, Math.max(failedAt, lastFailures.get(upstream) ?? 0))
     }
   }
 
-  const timer = setInterval(sample, sampleMs)
+  /** Reads what changed since the last look; everything, at the first. */
+  async function refresh(ring: Ring): Promise<void> {
+    const now = clock.now()
+    const since = readAt.get(ring)
+    const oldest = now - ring.stepMs * ring.slots
+    const from = since === undefined ? oldest : await store.changed(ring.stepMs, since - slackMs)
+    if (from !== undefined) {
+      // Until everything is read again nothing is: a storage that fails halfway leaves no half for the whole.
+      readAt.delete(ring)
+      ring.clear(from)
+      for (let after: MetricsRow | undefined; ; ) {
+        const rows: MetricsRow[] = await store.read(ring.stepMs, {
+          from: Math.max(from, oldest),
+          after,
+          limit: rowsPerRead
+        })
+        for (const row of rows) take(ring, row, now)
+        after = rows.at(-1)
+        if (rows.length < rowsPerRead) break
+        // Requests go first: an embedded storage reads in this thread.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    readAt.set(ring, now)
+  }
+
+  /** Deletes what is older than any window. */
+  async function prune(): Promise<void> {
+    const now = clock.now()
+    if (now - prunedAt < pruneMs) return
+    prunedAt = now
+    for (const { stepMs, slots } of [fine, coarse]) await store.prune(stepMs, now - stepMs * slots)
+  }
+
+  const timer = setInterval(() => {
+    sample()
+    inTurn(write).then(prune).catch(failure)
+  }, sampleMs)
   timer.unref()
   const ringOf = (windowMs: number) => (windowMs <= fine.stepMs * fine.slots ? rings[0] : rings[1])
   return {
     sample,
     stepOf: (windowMs) => ringOf(windowMs).stepMs,
     read({ from, to, step }) {
-      sample()
       const ring = ringOf(to - from)
-      const points: (Stretch & { at: number })[] = []
-      for (let begin = from; begin < to; begin += step) {
-        points.push({ at: begin, ...stretchOf(ring.sum(begin, Math.min(begin + step, to))) })
-      }
-      return { total: stretchOf(ring.sum(from, to)), points }
+      return inTurn(async () => {
+        sample()
+        await write()
+        for (const each of new Set([ring, rings[1]])) await refresh(each)
+        const points: Point[] = []
+        for (let begin = from; begin < to; begin += step) {
+          const end = Math.min(begin + step, to)
+          points.push({
+            at: begin,
+            ...layout.stretchOf(ring.sum(begin, end)),
+            processes: rings[1].rows(begin, end)
+          })
+        }
+        return { total: layout.stretchOf(ring.sum(from, to)), points }
+      })
     },
     lastFailures,
-    close: () => clearInterval(timer)
-  }
-}
-
-function latencyOf({ bounds }: HistogramSeries<readonly string[]>, row: Float64Array, from: number): Latency {
-  const counts = row.subarray(from, from + bounds.length + 1)
-  const count = counts.reduce((sum, each) => sum + each, 0)
-  const at = (share: number) => (count === 0 ? null : quantile(bounds, counts, count * share))
-  return { count, p50: at(0.5), p90: at(0.9), p95: at(0.95), p99: at(0.99) }
-}
-
-/** As Prometheus' histogram_quantile: linear within the bucket; beyond the last bound, that bound. Seconds in, ms out. */
-function quantile(bounds: readonly number[], counts: Float64Array, rank: number): number {
-  let below = 0
-  for (const [bucket, bound] of bounds.entries()) {
-    const inside = counts[bucket]!
-    if (inside > 0 && below + inside >= rank) {
-      const floor = bucket === 0 ? 0 : bounds[bucket - 1]!
-      return roundMs(floor + (bound - floor) * ((rank - below) / inside))
+    async close() {
+      clearInterval(timer)
+      sample()
+      await inTurn(write).catch(failure)
     }
-    below += inside
   }
-  return roundMs(bounds.at(-1)!)
-}
-
-function roundMs(seconds: number): number {
-  return Math.round(seconds * 1e6) / 1e3
 }

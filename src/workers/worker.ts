@@ -8,6 +8,8 @@ import { type Channel, type End, openChannel } from './channel.js'
 import { createWorkerState } from './shared-state.js'
 
 export interface WorkerLink {
+  /** Its number among the workers; a worker that replaces another has one of its own. */
+  readonly worker: number
   state(clock: Clock): SharedState
   /** The page over all workers. */
   metricsPage(own: Metrics): MetricsPage
@@ -41,6 +43,7 @@ function openLink(end: End): WorkerLink {
     stop()
   })
   return {
+    worker: cluster.worker!.id,
     state: (clock) => createWorkerState(primary, (listener) => void listeners.push(listener), clock),
     metricsPage(own) {
       metrics = own

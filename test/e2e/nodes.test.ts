@@ -73,6 +73,28 @@ async function agree(t: Test, nodes: Node[], bars: Bars): Promise<void> {
     await putInForce(1)
   })
 
+  await t.test('whoever is asked answers for all: the course of the metrics, and which processes serve', async (t) => {
+    const total = async (node: Node) => {
+      const { body } = await call(node.url, '/api/v1/safety/metrics?window=15m', { key })
+      return { nodes: body.nodes, processes: body.processes, forbidden: body.evaluations.by_decision.forbid }
+    }
+    const { forbidden: before } = await total(first)
+    for (const [i, node] of nodes.entries()) {
+      for (let times = 0; times <= i; times++) await evaluate(node, key, 'kaboom')
+      // Asked, it writes what it has counted; else it does so within ten seconds.
+      await total(node)
+    }
+    const counted = before + nodes.reduce((sum, _, i) => sum + i + 1, 0)
+    for (const node of nodes) t.same(await total(node), { nodes: 3, processes: 3, forbidden: counted })
+    for (const node of nodes) {
+      const { processes, node: own } = (await call(node.url, '/api/v1/status', { key })).body
+      t.same(
+        processes.map(({ node, state, answers, worker }: Record<string, unknown>) => [node, state, answers, worker]),
+        ['n1', 'n2', 'n3'].map((name) => [name, 'serving', name === own, null])
+      )
+    }
+  })
+
   await t.test('a review is decided once, whoever is asked', async (t) => {
     const { evaluation } = (await evaluate(first, key, 'Slay it', { context: { topic: 'unclear' } })).body
     t.equal(evaluation.decision, 'divert')
@@ -114,7 +136,7 @@ t.test('three nodes on PostgreSQL and Redis', { skip: noPostgres || noRedis }, a
     SLUICEGATE_DATABASE_URL: await createDatabase(t),
     SLUICEGATE_REDIS_URL: redisServer
   }
-  const nodes = await Promise.all([1, 2, 3].map(() => startNode(t, env)))
+  const nodes = await Promise.all([1, 2, 3].map((i) => startNode(t, { ...env, SLUICEGATE_NODE: `n${i}` })))
   await t.test('the limit is accepted over all nodes, and no more', async (t) => {
     const made = await createKey(nodes[0]!)
     const count = await accepted(nodes, made.key, 210)
@@ -142,7 +164,7 @@ t.test('three nodes on PostgreSQL and Redis', { skip: noPostgres || noRedis }, a
 
 t.test('three nodes on PostgreSQL alone', { skip: noPostgres }, async (t) => {
   const env = { ...configured(t), SLUICEGATE_DATABASE_URL: await createDatabase(t) }
-  const nodes = await Promise.all([1, 2, 3].map(() => startNode(t, env)))
+  const nodes = await Promise.all([1, 2, 3].map((i) => startNode(t, { ...env, SLUICEGATE_NODE: `n${i}` })))
   t.ok(nodes[0]!.logs.some(({ msg }) => /without Redis each node counts/.test(String(msg))))
   await agree(t, nodes, { revokedMs: 5000, activatedMs: 2000, waits: false })
 })
@@ -157,6 +179,16 @@ t.test('workers of one machine are one gateway', async (t) => {
   const permitted = 'sluicegate_evaluations_total{surface="evaluate",decision="permit"}'.replace(/[{}]/g, '\\$&')
   t.equal(await value(permitted), 100, 'metrics are summed up')
   t.equal(await value('sluicegate_workers'), 2)
+
+  const course = async () => (await call(node.url, '/api/v1/safety/metrics?window=15m', { key })).body
+  // Each connection is of some worker; whichever it is, what the other counted has come within ten seconds and a look.
+  const all = async () => {
+    const { nodes, processes, evaluations } = await course()
+    return nodes === 1 && processes === 2 && evaluations.by_surface.evaluate.permit === 100
+  }
+  t.ok((await msUntil(all, 20_000)) < 20_000, 'the course of the metrics is of both')
+  const { processes } = (await call(node.url, '/api/v1/status', { key })).body
+  t.same(processes.map(({ worker }: { worker: number }) => worker).sort(), [1, 2])
 
   await call(node.url, `/api/v1/ssaas/keys/${made.id}`, { key, method: 'DELETE' })
   const revoked = await Promise.all(Array.from({ length: 20 }, () => list(node, made.key)))

@@ -1,5 +1,9 @@
 import t, { type Test } from 'tap'
+import { Fault } from '../../src/errors.js'
 import { createHistory } from '../../src/observe/history.js'
+import { createPresence } from '../../src/observe/presence.js'
+import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import type { MetricsStore } from '../../src/storage/metrics-store.js'
 import { steppedClock } from '../identity/support.js'
 import { testMetrics } from '../proxy/harness.js'
 import { build, call } from '../support/gateway.js'
@@ -7,10 +11,9 @@ import { build, call } from '../support/gateway.js'
 const start = Date.UTC(2026, 0, 1)
 const path = '/api/v1/safety/metrics'
 
-function open(t: Test) {
-  const clock = steppedClock(start)
+function open(t: Test, { store = createMemoryStorage().metrics, clock = steppedClock(start), process = 'prc_a' } = {}) {
   const metrics = testMetrics()
-  const history = createHistory(metrics, clock)
+  const history = createHistory({ metrics, clock, store, process, failure: (error) => t.fail(String(error)) })
   t.teardown(() => history.close())
   const count = (decision: string, times: number, seconds = 0.002) => {
     metrics.evaluations.of('evaluate', decision).inc(times)
@@ -20,7 +23,7 @@ function open(t: Test) {
     clock.advance(ms)
     history.sample()
   }
-  return { clock, metrics, history, count, tick }
+  return { clock, metrics, history, count, tick, store }
 }
 
 t.test('each step holds what was counted in it, and the window their sum', async (t) => {
@@ -33,7 +36,7 @@ t.test('each step holds what was counted in it, and the window their sum', async
   metrics.requests.of('/x', '4xx').inc(3)
   metrics.upstreamRequests.of('default', '2xx').inc(9)
   metrics.upstreamRequests.of('default', '5xx').inc()
-  const { total, points } = history.read({ from: start, to: start + 40_000, step: 10_000 })
+  const { total, points } = await history.read({ from: start, to: start + 40_000, step: 10_000 })
   t.same(
     points.map(({ decisions }) => decisions['evaluate']!['forbid']),
     [1, 0, 5, 0]
@@ -51,34 +54,120 @@ t.test('each step holds what was counted in it, and the window their sum', async
   t.equal(history.lastFailures.get('default'), start + 30_000)
 })
 
-t.test('percentiles lie within the bucket in which their measurement fell', (t) => {
+t.test('percentiles lie within the bucket in which their measurement fell', async (t) => {
   const { history, count, tick } = open(t)
   count('permit', 90, 0.0002)
   count('permit', 10, 0.02)
   tick()
-  const { evaluation } = history.read({ from: start, to: start + 10_000, step: 10_000 }).total
+  const { evaluation } = (await history.read({ from: start, to: start + 10_000, step: 10_000 })).total
   t.equal(evaluation.count, 100)
   t.ok(evaluation.p50! > 0.1 && evaluation.p50! <= 0.25, `${evaluation.p50}`)
   t.ok(evaluation.p99! > 10 && evaluation.p99! <= 25, `${evaluation.p99}`)
-  const empty = history.read({ from: start + 20_000, to: start + 30_000, step: 10_000 }).total.evaluation
+  const empty = (await history.read({ from: start + 20_000, to: start + 30_000, step: 10_000 })).total.evaluation
   t.same(empty, { count: 0, p50: null, p90: null, p95: null, p99: null })
-  t.end()
 })
 
-t.test('minutes remain for seven days when tens of seconds are forgotten, and then they go too', (t) => {
+t.test('minutes remain for seven days when tens of seconds are forgotten, and then they go too', async (t) => {
   const { history, count, tick, clock } = open(t)
   count('divert', 7)
   tick()
   const hour = 3_600_000
   tick(7 * hour)
-  const diverted = (from: number, to: number) =>
-    history.read({ from, to, step: to - from }).total.decisions['evaluate']!['divert']
-  t.equal(diverted(start, clock.now()), 7, 'a window of seven hours reads minutes')
+  const diverted = async (from: number, to: number) =>
+    (await history.read({ from, to, step: to - from })).total.decisions['evaluate']!['divert']
+  t.equal(await diverted(start, clock.now()), 7, 'a window of seven hours reads minutes')
   tick(7 * 24 * hour)
   count('divert', 1)
   tick()
-  t.equal(diverted(clock.now() - 7 * 24 * hour, clock.now() + 60_000), 1)
-  t.end()
+  t.equal(await diverted(clock.now() - 7 * 24 * hour, clock.now() + 60_000), 1)
+})
+
+t.test(
+  'a process that starts anew goes on where the last one ended, and the time between is known as a gap',
+  async (t) => {
+    const { store, clock, history, count, tick, metrics } = open(t)
+    count('forbid', 3, 0.0002)
+    metrics.upstreamRequests.of('other', '5xx').inc()
+    tick()
+    const failedAt = clock.now()
+    await history.close()
+    clock.advance(170_000)
+    const next = open(t, { store, clock, process: 'prc_b' })
+    next.count('forbid', 1, 0.02)
+    next.tick()
+    const { total, points } = await next.history.read({ from: start, to: start + 240_000, step: 60_000 })
+    t.same(
+      points.map(({ processes, decisions }) => [processes, decisions['evaluate']!['forbid']]),
+      [
+        [1, 3],
+        [0, 0],
+        [0, 0],
+        [1, 1]
+      ]
+    )
+    t.match(total, { evaluation: { count: 4 }, upstreams: { other: { requests: 1, failures: 1 } } })
+    t.equal(next.history.lastFailures.get('other'), failedAt)
+  }
+)
+
+t.test('what is asked of one process is answered for all, with percentiles of all measurements together', async (t) => {
+  const a = open(t)
+  const b = open(t, { store: a.store, clock: a.clock, process: 'prc_b' })
+  // The mean of the two medians would be 10 ms.
+  a.count('permit', 90, 0.0002)
+  b.count('permit', 10, 0.02)
+  b.metrics.upstreamRequests.of('only b', '2xx').inc()
+  const window = { from: start, to: start + 60_000, step: 60_000 }
+  b.tick()
+  b.history.sample()
+  await b.history.read(window)
+  const { total, points } = await a.history.read(window)
+  t.equal(points[0]!.processes, 2)
+  t.equal(total.decisions['evaluate']!['permit'], 100)
+  t.ok(total.evaluation.p50! < 0.25 && total.evaluation.p99! > 10, JSON.stringify(total.evaluation))
+  t.same(total.upstreams, { 'only b': { requests: 1, failures: 0 } })
+  // Later in the same step: each row is counted once, however often it was written and read.
+  b.count('permit', 5, 0.02)
+  a.count('permit', 1, 0.02)
+  b.tick()
+  await b.history.read(window)
+  for (let look = 0; look < 3; look++)
+    t.equal((await a.history.read(window)).total.decisions['evaluate']!['permit'], 106)
+})
+
+t.test(
+  'what the storage does not take waits for it; the question meanwhile is refused, not answered by half',
+  async (t) => {
+    const { metrics: real } = createMemoryStorage()
+    let isDown = false
+    const failing = async () => {
+      throw new Fault('storage_unavailable')
+    }
+    const store: MetricsStore = { ...real, put: (rows) => (isDown ? failing() : real.put(rows)) }
+    const { history, count, tick } = open(t, { store })
+    const window = { from: start, to: start + 60_000, step: 10_000 }
+    isDown = true
+    count('forbid', 2)
+    tick()
+    await t.rejects(history.read(window), { code: 'storage_unavailable' })
+    count('forbid', 1)
+    tick()
+    isDown = false
+    t.equal((await history.read(window)).total.decisions['evaluate']!['forbid'], 3)
+  }
+)
+
+t.test('what another release stored is read: its wider and narrower buckets, and names that are gone', async (t) => {
+  const { store, history } = open(t)
+  const row = { process: 'prc_old', stepMs: 10_000, at: start, writtenAt: start }
+  await store.put([
+    { ...row, counts: { 'evaluation 0.0003': 4, 'evaluation 99': 1, 'decision gone permit': 7, 'category hate': 2 } }
+  ])
+  const { total } = await history.read({ from: start, to: start + 10_000, step: 10_000 })
+  t.equal(total.evaluation.count, 5)
+  t.ok(total.evaluation.p50! > 0.25 && total.evaluation.p50! <= 0.5, `${total.evaluation.p50}`)
+  t.equal(total.evaluation.p99, 2000, 'beyond the last bound')
+  t.equal(total.categories['hate'], 2)
 })
 
 t.test('the API answers with the window, its points, upstreams and limits; a bad window is named', async (t) => {
@@ -89,6 +178,8 @@ t.test('the API answers with the window, its points, upstreams and limits; a bad
   t.equal(status, 200)
   t.match(body, {
     window_seconds: 300,
+    nodes: 1,
+    processes: 1,
     step_seconds: 10,
     evaluations: { by_decision: { forbid: 1 }, by_surface: { evaluate: { forbid: 1 }, chat: { permit: 1 } } },
     upstreams: [{ name: 'default', requests: 1, failures: 0, state: 'ok', last_failure_at: null }],
@@ -124,7 +215,39 @@ t.test('status tells the version, the policies and every setting that weakens th
     storage: { kind: 'memory', available: true },
     audit: { dropped: 0 },
     configuration: { demo: true, age_seconds: Number },
-    policies: [{ name: 'default', version: /^\d+$/ }]
+    policies: [{ name: 'default', version: /^\d+$/ }],
+    processes: [{ node: 'n1', worker: null, pid: process.pid, state: 'serving', answers: true, weakenings: Array }]
   })
   t.ok(body.weakenings.some((line: string) => line.includes('unscannable permit')))
 })
+
+t.test(
+  'status lists every process by what it says of itself; one that is not heard of is silent, one that ends is gone',
+  async (t) => {
+    const clock = steppedClock(start)
+    const { processes: store } = createMemoryStorage()
+    const facts = { version: '1', runtime: 'v24', pid: 1, worker: null, loadedAt: start, policies: [], auditDropped: 0 }
+    const serve = (process: string, node: string, weakenings: string[] = []) => {
+      const self = { process, node, startedAt: clock.now() }
+      const failure = (error: unknown) => t.fail(String(error))
+      const presence = createPresence({ store, clock, self, facts: () => ({ ...facts, weakenings }), failure })
+      t.teardown(() => presence.close())
+      return presence
+    }
+    const [b, a] = [serve('prc_b', 'node-b', ['open']), serve('prc_a', 'node-a')]
+    await Promise.all([a.tell(), b.tell()])
+    const seen = async () =>
+      (await a.all()).map(({ node, isSilent, isSelf, weakenings }) => [node, isSilent, isSelf, weakenings])
+    t.same(await seen(), [
+      ['node-a', false, true, []],
+      ['node-b', false, false, ['open']]
+    ])
+    clock.advance(36_000)
+    t.same((await seen())[1], ['node-b', true, false, ['open']])
+    await b.tell()
+    t.same((await seen())[1], ['node-b', false, false, ['open']])
+    await b.close()
+    await b.tell()
+    t.equal((await seen()).length, 1)
+  }
+)

@@ -1,4 +1,4 @@
-/** What happens now, from the gateway's own memory: no Prometheus is needed to look. */
+/** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
 import { AreaChart, BarChart, LineChart } from '@mantine/charts'
 import { Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
@@ -23,12 +23,27 @@ export function Live() {
   })
   return (
     <>
-      <PageHeader title="Live" about="Decisions as they fall, in the process that answers; a restart begins anew.">
+      <PageHeader title="Live" about={sourceOf(metrics.data)}>
         <SegmentedControl aria-label="Window" data={windows} value={window} onChange={setWindow} />
       </PageHeader>
       <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
     </>
   )
+}
+
+/** Whose figures these are. */
+function sourceOf(data: SafetyMetrics | undefined): string {
+  if (data === undefined || data.processes <= 1) return 'Decisions as they fall.'
+  const { nodes, processes } = data
+  const workers = processes > nodes ? `, ${processes} processes` : ''
+  return `Decisions as they fall, over ${nodes} ${nodes === 1 ? 'node' : 'nodes'}${workers}.`
+}
+
+/** Whether there is a time in which nothing ran between two in which something did. */
+function hasGap(points: SafetyMetrics['points']): boolean {
+  const first = points.findIndex(({ processes }) => processes > 0)
+  const last = points.findLastIndex(({ processes }) => processes > 0)
+  return points.slice(Math.max(0, first), last).some(({ processes }) => processes === 0)
 }
 
 function Charts({ data }: { data: SafetyMetrics }) {
@@ -39,9 +54,10 @@ function Charts({ data }: { data: SafetyMetrics }) {
       'en-GB',
       isLong ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { hour: '2-digit', minute: '2-digit' }
     )
-  const points = data.points.map(({ at, decisions: counts, evaluation, overhead }) => ({
+  const points = data.points.map(({ at, processes, decisions: counts, evaluation, overhead }) => ({
     at: label(at),
-    ...counts,
+    // Nothing is known of a time in which nothing ran: no line is drawn there, not even one at 0.
+    ...(processes > 0 && counts),
     p50: rounded(evaluation.p50),
     p99: rounded(evaluation.p99),
     'overhead p50': rounded(overhead.p50)
@@ -84,9 +100,15 @@ function Charts({ data }: { data: SafetyMetrics }) {
           withLegend
           withDots={false}
           curveType="monotone"
+          connectNulls={false}
           series={decisions.map((name) => ({ name, color: `${decisionColors[name]}.6` }))}
           areaProps={{ isAnimationActive: false }}
         />
+        {hasGap(data.points) && (
+          <Text size="xs" c="dimmed" mt="xs">
+            Where a line breaks off no process ran.
+          </Text>
+        )}
         <Text className="visually-hidden">
           {decisions.map((name) => `${name}: ${evaluations.by_decision[name]}`).join(', ')}
         </Text>

@@ -5,6 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
 import { useMay } from '../components/may'
 import { tellError } from '../components/notify'
+import { Processes } from '../components/processes'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section } from '../components/view'
 import type { Status as Report } from '../types'
@@ -13,11 +14,11 @@ export function Status() {
   const status = useQuery({ queryKey: ['status'], queryFn: api.status, refetchInterval: 5_000 })
   return (
     <>
-      <PageHeader title="Status" about="The process that answers this page." />
+      <PageHeader title="Status" about="What runs, by which policy, and what weakens the guard." />
       <Loaded query={status}>
         {(data) => (
           <Stack>
-            <Weakenings weakenings={data.weakenings} />
+            <Weakenings status={data} />
             <SimpleGrid cols={{ base: 2, md: 4 }}>
               <Figure label="Version" value={data.version} hint={`Node.js ${data.runtime}`} />
               <Figure label="Up for" value={lengthOf(data.uptime_seconds)} hint={data.node} />
@@ -49,6 +50,7 @@ export function Status() {
                 </Table>
               </Section>
             </SimpleGrid>
+            <Processes processes={data.processes} />
             <Deliveries />
           </Stack>
         )}
@@ -57,7 +59,14 @@ export function Status() {
   )
 }
 
-function Weakenings({ weakenings }: { weakenings: string[] }) {
+function Weakenings({ status: { weakenings, processes } }: { status: Report }) {
+  const serving = processes.filter(({ state }) => state === 'serving')
+  /** Where it is in force, where that is not everywhere. */
+  const placeOf = (weakening: string) => {
+    const where = serving.filter(({ weakenings }) => weakenings.includes(weakening))
+    if (where.length === serving.length) return ''
+    return ` (only on ${[...new Set(where.map(({ node }) => node))].join(', ')})`
+  }
   if (weakenings.length === 0) {
     return (
       <Alert color="teal" variant="light" icon={<IconShieldCheck aria-hidden />} title="No setting weakens the guard" />
@@ -72,7 +81,10 @@ function Weakenings({ weakenings }: { weakenings: string[] }) {
     >
       <List size="sm">
         {weakenings.map((weakening) => (
-          <List.Item key={weakening}>{weakening}</List.Item>
+          <List.Item key={weakening}>
+            {weakening}
+            {placeOf(weakening)}
+          </List.Item>
         ))}
       </List>
     </Alert>

@@ -1,0 +1,84 @@
+/** Every process that serves, as it says of itself: one that is behind, or not heard of, is seen at a glance. */
+import { Badge, Group, Stack, Table, Text } from '@mantine/core'
+import type { Process } from '../types'
+import { DataTable } from './data-table'
+import { Ago, lengthOf } from './time'
+import { Section } from './view'
+
+export function Processes({ processes }: { processes: Process[] }) {
+  const serving = processes.filter(({ state }) => state === 'serving')
+  const differing = differencesOf(serving)
+  const nodes = new Set(serving.map(({ node }) => node)).size
+  return (
+    <Section
+      title="Nodes"
+      aside={
+        <Text size="sm" c="dimmed">
+          {nodes} {nodes === 1 ? 'node' : 'nodes'}, {serving.length} {serving.length === 1 ? 'process' : 'processes'}
+        </Text>
+      }
+    >
+      <Stack gap="sm">
+        {differing.length > 0 && (
+          <Text size="sm" role="status">
+            They do not agree on: {differing.join(', ')}. While a change is being rolled out that is as it should be.
+          </Text>
+        )}
+        <DataTable
+          label="Nodes"
+          columns={['Node', 'State', 'Version', 'Up for', 'Configuration', 'Policies', 'Weakened']}
+          minWidth={820}
+        >
+          {processes.map((each) => (
+            <Table.Tr key={`${each.node} ${each.pid} ${each.started_at}`}>
+              <Table.Td>
+                <Group gap={6} wrap="nowrap">
+                  <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+                    {each.node}
+                    {each.worker !== null && `, worker ${each.worker}`}
+                  </Text>
+                  {each.answers && (
+                    <Badge size="sm" variant="default" tt="none">
+                      answers this page
+                    </Badge>
+                  )}
+                </Group>
+              </Table.Td>
+              <Table.Td>
+                {each.state === 'serving' ? (
+                  <Badge color="teal" variant="light" className="readable">
+                    serving
+                  </Badge>
+                ) : (
+                  <Badge color="red" variant="light" tt="none" className="readable">
+                    last heard of <Ago at={each.seen_at} />
+                  </Badge>
+                )}
+              </Table.Td>
+              <Table.Td className="nowrap">{each.version}</Table.Td>
+              <Table.Td className="nowrap">
+                {lengthOf((Date.parse(each.seen_at) - Date.parse(each.started_at)) / 1000)}
+              </Table.Td>
+              <Table.Td className="nowrap">{lengthOf(each.configuration.age_seconds)} old</Table.Td>
+              <Table.Td>{policiesOf(each)}</Table.Td>
+              <Table.Td>{each.weakenings.length === 0 ? 'no' : `by ${each.weakenings.length}`}</Table.Td>
+            </Table.Tr>
+          ))}
+        </DataTable>
+      </Stack>
+    </Section>
+  )
+}
+
+function policiesOf({ policies }: Process): string {
+  return policies.map(({ name, version }) => `${name}@${version}`).join(', ')
+}
+
+function differencesOf(processes: Process[]): string[] {
+  const facts: [string, (process: Process) => string][] = [
+    ['the version', ({ version }) => version],
+    ['the policies', policiesOf],
+    ['what weakens the guard', ({ weakenings }) => [...weakenings].sort().join()]
+  ]
+  return facts.flatMap(([name, of]) => (new Set(processes.map(of)).size > 1 ? [name] : []))
+}

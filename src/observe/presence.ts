@@ -1,0 +1,99 @@
+/**
+ * Which processes serve, as each says of itself in the storage: whoever is asked can answer for all. What has not been
+ * heard of for a while is shown as silent, and forgotten later; one that ends in order takes its leave.
+ */
+import type { Clock } from '../clock.js'
+import type { ProcessRow, ProcessStore } from '../storage/process-store.js'
+
+const tellMs = 10_000
+/** Three times it was not heard of: it hangs, is cut off from the storage, or is gone. */
+const silentMs = 35_000
+/** How long one that is silent is still shown. */
+const forgottenMs = 3_600_000
+
+/** Facts only, as the answer of `GET /api/v1/status` has them. */
+export interface ProcessFacts {
+  version: string
+  runtime: string
+  pid: number
+  /** Its number among the workers of its node; null where it is the only process. */
+  worker: number | null
+  /** Wall time, ms. */
+  loadedAt: number
+  policies: readonly { name: string; version: string }[]
+  weakenings: readonly string[]
+  /** Rows of the audit that were lost. */
+  auditDropped: number
+}
+
+export interface ProcessReport extends ProcessFacts, Pick<ProcessRow, 'node' | 'startedAt' | 'seenAt'> {
+  isSilent: boolean
+  /** Whether it is the one that answers. */
+  isSelf: boolean
+}
+
+export interface Presence {
+  /** Says at once what is so now; a timer does so by itself. Never rejects. */
+  tell(): Promise<void>
+  /** By node and start. @throws Fault `storage_unavailable` */
+  all(): Promise<ProcessReport[]>
+  /** Takes leave. */
+  close(): Promise<void>
+}
+
+export interface PresenceOptions {
+  store: ProcessStore
+  clock: Clock
+  self: Pick<ProcessRow, 'process' | 'node' | 'startedAt'>
+  /** Undefined until a configuration is in force. */
+  facts(): ProcessFacts | undefined
+  failure(error: unknown): void
+}
+
+export function createPresence({ store, clock, self, facts, failure }: PresenceOptions): Presence {
+  let isClosed = false
+  let prunedAt = self.startedAt
+  let telling: Promise<void> = Promise.resolve()
+
+  function tell(): Promise<void> {
+    telling = telling.then(async () => {
+      const said = facts()
+      if (isClosed || said === undefined) return
+      const now = clock.now()
+      try {
+        await store.tell({ ...self, seenAt: now, facts: { ...said } })
+        if (now - prunedAt < forgottenMs) return
+        prunedAt = now
+        await store.prune(now - forgottenMs)
+      } catch (error) {
+        failure(error)
+      }
+    })
+    return telling
+  }
+
+  const timer = setInterval(tell, tellMs)
+  timer.unref()
+  return {
+    tell,
+    async all() {
+      await tell()
+      const now = clock.now()
+      const rows = await store.list(now - forgottenMs)
+      return rows.map(({ process, node, startedAt, seenAt, facts }) => ({
+        ...(facts as unknown as ProcessFacts),
+        node,
+        startedAt,
+        seenAt,
+        isSilent: now - seenAt > silentMs,
+        isSelf: process === self.process
+      }))
+    },
+    async close() {
+      clearInterval(timer)
+      isClosed = true
+      await telling
+      await store.remove(self.process).catch(failure)
+    }
+  }
+}
