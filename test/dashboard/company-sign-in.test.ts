@@ -49,7 +49,10 @@ t.test(
 
     // A new key takes a fresh proof once the first is old: the provider's, for there is no password here.
     const confirmedUntil = () =>
-      ann.page.evaluate(async () => (await (await fetch('/api/v1/auth/session')).json()).confirmed_until as string)
+      ann.page.evaluate(async () => {
+        const session = (await (await fetch('/api/v1/auth/session')).json()) as { confirmed_until: string }
+        return session.confirmed_until
+      })
     const before = await confirmedUntil()
     await ann.page.waitForTimeout(1_200)
     await ann.page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
