@@ -2,7 +2,7 @@
  * The composition root: builds each room from its settings and registers the edges in the order in which a request
  * passes them. Nothing else in the program knows all the rooms.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { upstreamSettings, weakenings } from './config/load.js'
 import { dialects } from './dialects/index.js'
@@ -16,7 +16,7 @@ import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
 import { registerExceptions } from './http/exceptions.js'
 import { managed } from './http/facts.js'
-import { sendFault } from './http/faults.js'
+import { plainFault, type ShapedFault, sendFault } from './http/faults.js'
 import { authRequestPath, fold } from './http/guards/auth-request.js'
 import { registerGuards } from './http/guards/index.js'
 import { registerHealth } from './http/health.js'
@@ -24,7 +24,7 @@ import { createJudge } from './http/judge.js'
 import { registerKeys } from './http/keys.js'
 import { registerMetrics } from './http/metrics.js'
 import { moderationsPath, registerModerations } from './http/moderations.js'
-import { registerOverload } from './http/overload.js'
+import { Overload } from './http/overload.js'
 import { createPeopleAdmission } from './http/people.js'
 import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
@@ -54,6 +54,8 @@ export interface Gateway {
   readonly platform: Platform
   readonly evaluator: PolicyEvaluator
   readonly proxy: ChatProxy
+  /** Answers in the place of the application where there is too much to do. @returns whether it did */
+  refuse(request: IncomingMessage, response: ServerResponse): boolean
   /** Registers every route on a Fastify scope of its own. */
   register(app: FastifyInstance): Promise<void>
   /** Registers what the operations listener serves. */
@@ -98,8 +100,16 @@ export async function createGateway(given: Settings, platform: Platform): Promis
 
   const trusted = compileAddressList(settings.server.trustedProxies)
   const insecure = (request: IncomingMessage) => insecureFault(request, trusted)
+  /** Paths of other APIs answer as those do. */
+  function shape(path: string, fault: Fault, requestId: string): ShapedFault {
+    if (path.endsWith(authRequestPath)) return fold(fault)
+    const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
+    return dialect === undefined ? plainFault(fault, requestId) : faultReply(dialect, fault, requestId)
+  }
+  const overload = new Overload({ log, metrics, shape })
   const edge: EdgeDeps = {
     admission,
+    overload,
     clientAddress: rememberPeers((peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted)),
     clock,
     metrics,
@@ -107,11 +117,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     tracing,
     bodyLimit: settings.server.bodyLimit,
     people: createPeopleAdmission(people.sessions, insecure),
-    chatFault(path, fault, requestId) {
-      if (path.endsWith(authRequestPath)) return fold(fault)
-      const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
-      return dialect === undefined ? undefined : faultReply(dialect, fault, requestId)
-    }
+    shape
   }
   const judge = createJudge({ evaluator, record, unjudged, exceptions })
   const ready = async () =>
@@ -126,12 +132,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     platform,
     evaluator,
     proxy,
+    refuse: (request, response) => overload.refuse(request, response),
     async register(app) {
       registerEdge(app, edge)
       await registerDocs(app, version)
       registerHealth(app, ready)
       await app.register(async (loaded) => {
-        await registerOverload(loaded)
+        overload.mayRefuse(loaded)
         registerEvaluate(loaded, { judge, reviews })
         registerModerations(loaded, { judge, admission })
         registerGuards(loaded, { judge, reviews })
@@ -243,7 +250,7 @@ export async function buildApp(register: (app: FastifyInstance) => Promise<void>
     frameworkErrors: (_error, _request, reply) => {
       const id = nextId()
       reply.header('x-request-id', id)
-      sendFault(reply, new Fault('not_found'), id)
+      sendFault(reply, plainFault(new Fault('not_found'), id))
     }
   })
   await register(app)

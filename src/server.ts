@@ -156,6 +156,7 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
   }
   return {
     handle(request, response) {
+      if (gateway.refuse(request, response)) return
       underWay++
       response.once('close', ended)
       app.routing(request, response)

@@ -1,7 +1,8 @@
 /**
  * The inbound edge that every route of the gateway shares, evaluate and chat alike: one spelling per path, one framing,
  * one admission, one JSON reader, one error table. Order as in CONTRACT section 2: target, method and route → key →
- * address → scope → limit → content type and encoding → size → body.
+ * address → scope → limit → content type and encoding → size → body. Under overload what may be refused is refused
+ * before its key is looked at, so that a refusal costs little and counts against no limit.
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkBodyHeaders, decodeBody } from '../body.js'
@@ -16,8 +17,9 @@ import { type Metrics, statusClass } from '../observe/metrics.js'
 import type { Tracing } from '../observe/tracing.js'
 import { dashboardPath } from './dashboard.js'
 import type { RequestFacts } from './facts.js'
-import { sendFault, toFault } from './faults.js'
+import { plainFault, type ShapedFault, sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
+import type { Overload } from './overload.js'
 import type { PeopleAdmission } from './people.js'
 import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
@@ -35,14 +37,10 @@ export interface EdgeDeps {
   bodyLimit: number
   /** Admits people who are signed in; undefined: keys alone. */
   people?: PeopleAdmission | undefined
-  /** A fault at a path of another API in the shape that its clients read; undefined for every other path. */
-  chatFault: (path: string, fault: Fault, requestId: string) => ShapedFault | undefined
-}
-
-export interface ShapedFault {
-  status: number
-  headers: Record<string, string>
-  body: string | Buffer
+  /** Refuses what is too much to do; undefined where nothing is judged. */
+  overload?: Overload | undefined
+  /** A fault in the shape that the clients of a path read. */
+  shape: (path: string, fault: Fault, requestId: string) => ShapedFault
 }
 
 export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
@@ -79,7 +77,8 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       started: clock.monotonic(),
       caller: undefined,
       signedIn: undefined,
-      decision: undefined
+      decision: undefined,
+      isShed: false
     }
     request.sluicegate = facts
     reply.header('x-request-id', facts.id)
@@ -90,10 +89,12 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   app.addHook('onRequest', function admitCaller(request, reply, next) {
-    const access = request.routeOptions.config?.access
+    const { access, isLoad } = request.routeOptions.config ?? {}
     // A route that declares no access is our 404 handler, or a mistake that must not open a door.
     if (access === undefined) return next(request.is404 ? undefined : new Fault('not_found'))
     if (access.posture === 'public') return next()
+    const refusal = isLoad ? deps.overload?.refusal(request) : undefined
+    if (refusal !== undefined) return next(refusal)
     deps.tracing?.begin(request.sluicegate.id, request.method, request.routeOptions.url ?? '', request.raw.headers)
     if ('key' in (request.query as Record<string, unknown>)) {
       return next(
@@ -132,7 +133,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.addHook('onResponse', function countResponse(request, reply, next) {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
     const status = reply.statusCode
-    const { id, started, decision } = request.sluicegate
+    const { id, started, decision, isShed } = request.sluicegate
     metrics.requests.of(route, statusClass(status)).inc()
     deps.tracing?.end(id, status)
     const line = {
@@ -144,7 +145,8 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       decision
     }
     // What went well is for debugging; what was refused is for the operator.
-    if (status >= 500) log.error(line, 'request')
+    if (isShed) log.debug(line, 'request')
+    else if (status >= 500) log.error(line, 'request')
     else if (status >= 400 || (decision !== undefined && decision !== 'permit')) log.info(line, 'request')
     else log.debug(line, 'request')
     next()
@@ -152,7 +154,10 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.setErrorHandler(function answerError(error, request, reply) {
     const fault = toFault(error as FastifyError, deps.bodyLimit)
-    if (fault.status >= 500) log.error({ request_id: request.sluicegate.id, err: describeError(fault) }, fault.code)
+    const isShed = deps.overload?.isOwn(fault) === true
+    request.sluicegate.isShed = isShed
+    if (fault.status >= 500 && !isShed)
+      log.error({ request_id: request.sluicegate.id, err: describeError(fault) }, fault.code)
     answer(reply, request.routeOptions.url, fault, request.sluicegate.id)
   })
 
@@ -166,9 +171,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   /** In the shape that the clients of a path read. */
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
-    const shaped = path === undefined ? undefined : deps.chatFault(path, fault, id)
-    if (shaped === undefined) sendFault(reply, fault, id)
-    else reply.code(shaped.status).headers(shaped.headers).send(shaped.body)
+    sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(path, fault, id))
   }
 }
 

@@ -43,6 +43,8 @@ export interface RequestFacts {
   /** Where the caller is a person. */
   signedIn: SignedIn | undefined
   decision: Decision | undefined
+  /** Refused for overload: too many for a line each in the log. */
+  isShed: boolean
 }
 
 declare module 'fastify' {

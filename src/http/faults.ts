@@ -3,13 +3,23 @@ import type { FastifyError, FastifyReply } from 'fastify'
 import { payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
 
+export interface ShapedFault {
+  status: number
+  headers: Record<string, string>
+  body: string | Buffer
+}
+
 /** The error body of the specification, section 7: the code, the sentence, the code's own fields, the request id. */
-export function sendFault(reply: FastifyReply, fault: Fault, requestId: string): void {
-  reply
-    .code(fault.status)
-    .headers(fault.headers)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error: fault.code, message: fault.message, ...fault.fields, request_id: requestId }))
+export function plainFault(fault: Fault, requestId: string): ShapedFault {
+  return {
+    status: fault.status,
+    headers: { ...fault.headers, 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ error: fault.code, message: fault.message, ...fault.fields, request_id: requestId })
+  }
+}
+
+export function sendFault(reply: FastifyReply, { status, headers, body }: ShapedFault): void {
+  reply.code(status).headers(headers).send(body)
 }
 
 /** Fastify's and Node's own errors in the terms of the contract; anything unknown is internal and says nothing of itself. */

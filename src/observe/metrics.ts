@@ -140,6 +140,11 @@ export function createMetrics(gauges: Gauges) {
       'category'
     ]),
     requests: hotCounter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
+    shedRequests: new Counter({
+      name: 'sluicegate_shed_requests_total',
+      help: 'Requests refused at once because more came than could be judged.',
+      registers
+    }),
     overhead: hotHistogram(
       'overhead_seconds',
       'Time added by the gateway, without the upstream.',

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.js'
 import { Fault } from '../errors.js'
 import { buildApp } from '../gateway.js'
 import { registerEdge } from '../http/edge.js'
+import { plainFault } from '../http/faults.js'
 import { registerHealth } from '../http/health.js'
 import { type MetricsPage, registerMetrics } from '../http/metrics.js'
 import { createListener } from '../listener.js'
@@ -29,7 +30,7 @@ export async function createOpsListener(deps: {
       metrics: deps.metrics,
       log: deps.log,
       bodyLimit,
-      chatFault: () => undefined
+      shape: (_path, fault, id) => plainFault(fault, id)
     })
     registerHealth(app, deps.ready)
     registerMetrics(app, deps.page, { posture: 'public' })

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/chat.js'
 import { systemClock } from '../../src/clock.js'
 import { Fault } from '../../src/errors.js'
 import { registerEdge } from '../../src/http/edge.js'
+import { plainFault } from '../../src/http/faults.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
@@ -275,7 +276,7 @@ export async function harness(
     metrics,
     log,
     bodyLimit: 1024 * 1024,
-    chatFault: () => undefined
+    shape: (_path, fault, id) => plainFault(fault, id)
   })
   await registerProxy(app, proxy)
   const url = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -7,7 +7,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ChatPart } from '../../chat.js'
 import { type Fault, invalid } from '../../errors.js'
-import type { ShapedFault } from '../edge.js'
+import type { ShapedFault } from '../faults.js'
 import { NoQuery } from '../schemas.js'
 import { createGuard, type GuardDeps, type Refusal } from './guard.js'
 
