@@ -37,6 +37,10 @@ export const errorTable = {
   already_approved: { status: 409, message: 'Someone else has permitted this review first: it needs one more permit.' },
   login_taken: { status: 409, message: 'There is a user with this login already.' },
   last_admin: { status: 409, message: 'This is the last administrator who can sign in.' },
+  duplicate_request: {
+    status: 409,
+    message: 'A request with this Idempotency-Key was sent before. See what it did, and send another with a new key.'
+  },
   active_changed: { status: 409, message: 'Another version is active than the request expects.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type must be application/json in UTF-8.' },

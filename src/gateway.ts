@@ -12,6 +12,7 @@ import { registerAuth } from './http/auth.js'
 import { registerConstitutions } from './http/constitutions.js'
 import { registerDashboard } from './http/dashboard.js'
 import { registerDocs } from './http/docs.js'
+import { registerDuplicateGuard } from './http/duplicates.js'
 import { type EdgeDeps, registerEdge } from './http/edge.js'
 import { registerEvaluate } from './http/evaluate.js'
 import { registerExceptions } from './http/exceptions.js'
@@ -25,6 +26,7 @@ import { registerKeys } from './http/keys.js'
 import { registerMetrics } from './http/metrics.js'
 import { moderationsPath, registerModerations } from './http/moderations.js'
 import { Overload } from './http/overload.js'
+import { rememberPeers } from './http/peers.js'
 import { createPeopleAdmission } from './http/people.js'
 import { createRequestIds } from './http/request-id.js'
 import { registerReviews } from './http/reviews.js'
@@ -63,9 +65,6 @@ export interface Gateway {
   /** Lets go of what belongs to this gateway; the platform stays. Requests under way are ended first. */
   close(): Promise<void>
 }
-
-/** Bound on the peers that are remembered, about 200 KB. */
-const maxPeers = 1000
 
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = given.demo ? await withDemo(given, platform) : given
@@ -135,6 +134,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     refuse: (request, response) => overload.refuse(request, response),
     async register(app) {
       registerEdge(app, edge)
+      registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
       registerHealth(app, ready)
       await app.register(async (loaded) => {
@@ -205,25 +205,6 @@ async function openEvaluator(
   } catch (error) {
     await judges.close()
     throw error
-  }
-}
-
-/**
- * The addresses of peers that name no other client, each worked out once: a connection brings many requests, and its
- * peer does not change.
- */
-function rememberPeers(addressOf: EdgeDeps['clientAddress']): EdgeDeps['clientAddress'] {
-  const known = new Map<string, string>()
-  return (peer, forwardedFor) => {
-    if (forwardedFor !== undefined) return addressOf(peer, forwardedFor)
-    let address = known.get(peer)
-    if (address === undefined) {
-      address = addressOf(peer, undefined)
-      // Clients choose from how many addresses they come.
-      if (known.size >= maxPeers) known.clear()
-      known.set(peer, address)
-    }
-    return address
   }
 }
 

@@ -32,6 +32,7 @@ import { createSeal, loadDataKey, type Seal } from './review/seal.js'
 import type { Limits, Settings } from './settings.js'
 import { openSharedState } from './shared.js'
 import type { Storage } from './storage/contracts.js'
+import type { CounterStore } from './storage/counter-store.js'
 import { newId } from './storage/id.js'
 import { openStorage } from './storage/open.js'
 import type { SharedState } from './storage/shared-state.js'
@@ -79,6 +80,8 @@ export interface Platform {
   /** Which constitutions are in force, whatever gateway asks. */
   readonly enforcement: Enforcement
   readonly sessions: SessionStore
+  /** Shared by all nodes, as far as they share anything. */
+  readonly counters: CounterStore
   /**
    * Creates the first key where the store has none and returns it in full, to be shown once. Called when everything else
    * stands: a start that fails must not leave behind a key that nobody saw.
@@ -245,6 +248,7 @@ function build(
     tryOut: policies.tryOut,
     enforcement,
     sessions,
+    counters: shared.counters,
     async firstKey() {
       const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
       if (first.created && settings.bootstrapKey === undefined) return first.key
