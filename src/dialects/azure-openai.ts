@@ -8,6 +8,8 @@ import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
 import { openaiResponses } from './openai-responses.js'
 
+export const apiVersion = /^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|v1|preview|latest)$/
+
 function azure(operation: Dialect, suffix: string, paths: readonly string[]): Dialect {
   return {
     ...operation,
@@ -19,7 +21,7 @@ function azure(operation: Dialect, suffix: string, paths: readonly string[]): Di
     passPaths: [],
     auth: 'api-key',
     keyHeaders: ['api-key'],
-    query: { 'api-version': /^(?:\d{4}-\d{2}-\d{2}(?:-preview)?|v1|preview|latest)$/ },
+    query: { 'api-version': apiVersion },
     requestHeaders: [...operation.requestHeaders, 'x-ms-client-request-id'],
     responseHeaders: [...operation.responseHeaders, 'apim-request-id', 'x-ms-region', 'retry-after-ms'],
     readRequest(body, target) {

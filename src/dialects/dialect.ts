@@ -53,6 +53,8 @@ export interface Dialect {
   readonly parameters: Readonly<Record<string, RegExp>>
   /** Explicit pass routes: forwarded with a key and without evaluation. */
   readonly passPaths: readonly PassPath[]
+  /** Paths of the API that are refused by name, each with the reason that a client is told. */
+  readonly refusedPaths?: Readonly<Record<string, string>>
   /** How an upstream of this dialect takes its credential. */
   readonly auth: Exclude<UpstreamAuth, 'none'>
   /** Headers besides X-API-Key and Authorization in which this dialect's SDKs send a key. */

@@ -8,13 +8,13 @@ import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './oll
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
-import { openaiRealtime } from './openai-realtime.js'
+import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
   'openai-responses': [openaiResponses],
-  'openai-realtime': [openaiRealtime],
+  'openai-realtime': [openaiRealtime, ...azureRealtime],
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
   'azure-openai': azureOpenai,

@@ -11,6 +11,7 @@ import { family } from './openai/family.js'
 import { names } from './openai/names.js'
 import { readPrompts } from './openai/prompts.js'
 import { readOptions } from './openai/request.js'
+import { readTokenFields } from './openai/token-fields.js'
 import { forgetTokens, tokenTexts } from './openai/tokens.js'
 import { isObject } from './rewrite.js'
 import { Collector } from './walk.js'
@@ -31,6 +32,7 @@ function readRequest(body: JsonObject): ChatRequest {
     // The model fills in what stands between each prompt and the suffix.
     for (const index of prompts) out.join([index, end])
   }
+  readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }

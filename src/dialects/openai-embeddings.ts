@@ -7,6 +7,7 @@ import { family } from './openai/family.js'
 import { names } from './openai/names.js'
 import { readPrompts } from './openai/prompts.js'
 import { readOptions } from './openai/request.js'
+import { readTokenFields } from './openai/token-fields.js'
 import { isObject } from './rewrite.js'
 import { turnless } from './turnless.js'
 import { Collector } from './walk.js'
@@ -21,6 +22,7 @@ function readRequest(body: JsonObject): ChatRequest {
   if (input !== undefined) readPrompts(out, input, 'input')
   else if (body.messages === undefined) throw invalid('input', 'missing', 'The field input is required.')
   out.walk('user', body.messages, '/messages')
+  readTokenFields(out, body)
   out.rest('parameter', body, '', new Set([...bodyFields, 'messages']))
   return { model, metadata, stream: false, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }

@@ -29,6 +29,12 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
     await app.register(async (scope) => register(scope, proxy, entry))
   }
   if (sockets.size > 0) upgradeOnHost(app, sockets)
+  const refused = new Map<string, Dialect>()
+  for (const { dialect } of proxy.table.entries) {
+    for (const path of Object.keys(dialect.refusedPaths ?? {})) refused.set(path, dialect)
+  }
+  for (const [path, dialect] of refused)
+    await app.register(async (scope) => registerRefusal(scope, proxy, dialect, path))
   const passes = new Map<string, Dialect[]>()
   for (const { dialect } of proxy.table.entries) {
     for (const { path } of dialect.passPaths) passes.set(path, [...(passes.get(path) ?? []), dialect])
@@ -96,6 +102,24 @@ async function handleChat(
   )
   request.sluicegate.decision = outcome?.exchange?.verdict?.decision
   sendReply(reply, outcome?.reply)
+}
+
+/** Nothing is at this address either, but those who look for it are told why. */
+function registerRefusal(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect, url: string): void {
+  answerInDialect(scope, proxy, () => dialect, 0)
+  scope.route({
+    method: ['GET', 'POST'],
+    url,
+    exposeHeadRoute: false,
+    config: { access: { posture: 'public' } },
+    schema: { hide: true },
+    onRequest: async () => {
+      throw new Fault('not_found', { message: dialect.refusedPaths![url]! })
+    },
+    handler() {
+      throw new Fault('not_found')
+    }
+  })
 }
 
 function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {

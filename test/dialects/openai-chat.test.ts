@@ -219,6 +219,38 @@ t.test('prompts and inputs: texts are judged, tokens cannot be', async (t) => {
   }
 })
 
+t.test('a prompt as numbers beside the texts cannot be judged, nor files that a tool reads', (t) => {
+  const required = { messages: [{ role: 'user', content: 'hi' }], prompt: 'hi', input: 'hi', model: 'm' }
+  for (const id of ['openai-chat', 'openai-completions', 'openai-embeddings', 'openai-responses'] as const) {
+    const media = (body: JsonObject) =>
+      dialects[id][0]
+        .readRequest({ ...required, ...body }, noTarget)
+        .media.map(({ kind, pointer }) => `${kind} ${pointer}`)
+    t.same(media({}), [], id)
+    t.same(media({ prompt_token_ids: [], input_ids: null }), [], id)
+    t.same(media({ prompt_token_ids: [1, 2] }), ['tokens /prompt_token_ids'], id)
+    t.same(media({ input_ids: [[1, 2]] }), ['tokens /input_ids'], id)
+    t.same(media({ prompt_embeds: 'UEsDBA==' }), ['tokens /prompt_embeds'], id)
+  }
+  const container = { type: 'auto', file_ids: ['file-1', 'file-2'] }
+  const { media } = dialects['openai-responses'][0].readRequest(
+    {
+      input: 'hi',
+      model: 'm',
+      tools: [
+        { type: 'code_interpreter', container },
+        { type: 'code_interpreter', container: 'cntr_1' }
+      ]
+    },
+    noTarget
+  )
+  t.same(
+    media,
+    [0, 1].map((i) => ({ kind: 'file', pointer: `/tools/0/container/file_ids/${i}` }))
+  )
+  t.end()
+})
+
 t.test('token probabilities are judged as the texts that they spell, in each of their shapes', async (t) => {
   const chat = {
     choices: [

@@ -37,6 +37,58 @@ const metric = async ({ url, key }: { url: string; key: string }, name: string) 
     .split('\n')
     .filter((line) => line.startsWith(name))
 
+t.test('Azure’s paths are the same sessions, by deployment or by the v1 API', async (t) => {
+  const { url, key, upstream } = await gateway(t)
+  for (const target of [
+    '/openai/realtime?api-version=2025-04-01-preview&deployment=gpt-realtime',
+    '/openai/v1/realtime?model=gpt-realtime'
+  ]) {
+    const client = await open(t, url, { headers: { 'api-key': key } }, target)
+    client.send(userItem('kaboom', { event_id: 'event_1' }))
+    t.match(await client.event('error'), { error: { code: 'content_filter', event_id: 'event_1' } }, target)
+    const { url: asked, headers } = upstream.upgrades.at(-1)!
+    t.equal(asked, target)
+    t.match(
+      { ...headers, authorization: headers.authorization ?? 'none' },
+      { 'api-key': 'upstream-credential', authorization: 'none' }
+    )
+    client.socket.terminate()
+  }
+  const auth = { 'api-key': key }
+  for (const [target, status, code] of [
+    ['/openai/realtime?api-version=2025-04-01-preview&deployment=kaboom', 400, 'content_filter'],
+    ['/openai/realtime?api-version=2025-04-01-preview&deployment=a&model=b', 400, 'validation_error'],
+    [`/openai/realtime?deployment=a&api-key=${key}`, 400, 'validation_error'],
+    ['/openai/v1/realtime?deployment=a', 400, 'validation_error']
+  ] as const) {
+    const answer = await refused(url, auth, target)
+    t.equal(answer.status, status, target)
+    t.equal(answer.body.error.code, code, target)
+  }
+})
+
+t.test('keys for a session past the gateway are refused by name, and nobody asks the upstream for one', async (t) => {
+  const { url, key, upstream } = await gateway(t)
+  for (const [target, why] of [
+    ['/v1/realtime/client_secrets', /past the gateway\. Open \/v1\/realtime with a key of the gateway/],
+    ['/v1/realtime/sessions', /past the gateway/],
+    ['/v1/realtime/transcription_sessions', /past the gateway/],
+    ['/v1/realtime/calls', /their sound goes past the gateway/],
+    ['/openai/realtimeapi/sessions', /Open \/openai\/realtime /],
+    ['/openai/v1/realtime/client_secrets', /Open \/openai\/v1\/realtime /]
+  ] as const) {
+    const { status, body } = await call(url, target, { key, body: { session: { type: 'realtime', model: 'm' } } })
+    t.equal(status, 404, target)
+    t.match(body.error, { code: 'not_found', message: why }, target)
+  }
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
+  await t.rejects(client.realtime.clientSecrets.create({ session: { type: 'realtime', model: 'gpt-realtime' } }), {
+    status: 404,
+    message: /key of the gateway/
+  })
+  t.same(upstream.upgrades, [])
+})
+
 t.test('nothing is opened before the key, the target, the origin and the handshake are accepted', async (t) => {
   const { url, key, upstream } = await gateway(t)
   const make = async (fields: object) =>

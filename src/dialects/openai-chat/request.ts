@@ -4,6 +4,7 @@ import { invalid } from '../../errors.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'
 import { readOptions, roleNamed } from '../openai/request.js'
+import { readTokenFields } from '../openai/token-fields.js'
 import { isObject } from '../rewrite.js'
 import { Turns } from '../turns.js'
 import { Collector } from '../walk.js'
@@ -24,6 +25,7 @@ export function readRequest(body: JsonObject): ChatRequest {
   out.walk('definition', body.tools, '/tools')
   out.walk('definition', body.functions, '/functions')
   out.walk('definition', body.response_format, '/response_format')
+  readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }

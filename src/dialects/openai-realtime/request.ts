@@ -12,14 +12,16 @@ import { names } from './names.js'
 
 /** The model that the target names; undefined where the upstream chooses one. */
 export function modelOf({ query }: Target): string | undefined {
-  return new URLSearchParams(query).get('model') ?? undefined
+  const given = new URLSearchParams(query)
+  return given.get('deployment') ?? given.get('model') ?? undefined
 }
 
 /** What stands in the target of the upgrade. */
 export function readOpening(target: Target): ChatRequest {
   const out = new Collector(names)
   const model = modelOf(target)
-  if (model !== undefined) out.text('parameter', model, 'query.model')
+  if (model !== undefined)
+    out.text('parameter', model, target.query.includes('deployment=') ? 'query.deployment' : 'query.model')
   return requestOf(out, model, undefined)
 }
 

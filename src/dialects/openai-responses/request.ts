@@ -5,6 +5,7 @@ import { booleanField, objectField, stringField } from '../fields.js'
 import { readPart } from '../openai/content.js'
 import { names } from '../openai/names.js'
 import { readOptions } from '../openai/request.js'
+import { readTokenFields } from '../openai/token-fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { Turns } from '../turns.js'
 import { Collector } from '../walk.js'
@@ -36,7 +37,9 @@ export function readRequest(body: JsonObject): ChatRequest {
   turns.end()
   readPrompt(out, body.prompt)
   out.walk('definition', body.tools, '/tools')
+  if (Array.isArray(body.tools)) readToolFiles(out, body.tools)
   out.walk('definition', body.text, '/text')
+  readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: conversationOf(body) }
 }
@@ -51,6 +54,16 @@ function readInput(out: Collector, turns: Turns, input: readonly Json[]): void {
     }
     const { role, indexes } = readItem(out, item, 'user', `/input/${i}`, field)
     turns.add(role, indexes)
+  }
+}
+
+/** Files that are laid into the container of a tool: the model reads them, nobody here does. */
+function readToolFiles(out: Collector, tools: readonly Json[]): void {
+  for (const [i, tool] of tools.entries()) {
+    if (!isObject(tool) || !isObject(tool.container)) continue
+    const { file_ids: files } = tool.container
+    if (!Array.isArray(files)) continue
+    for (const each of files.keys()) out.media.push({ pointer: `/tools/${i}/container/file_ids/${each}`, kind: 'file' })
   }
 }
 
