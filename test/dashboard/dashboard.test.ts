@@ -122,5 +122,18 @@ t.test('first start to first key, a review decided by keyboard, a rotation', { s
       status: 200
     })
   }
+
+  let inSession = ''
+  for (const input_text of ['My name is Robin', 'I do not want to live any more']) {
+    const { body } = await call(running.url, '/api/v1/safety/evaluate', {
+      key: next,
+      body: { input_text, session_id: 's' }
+    })
+    inSession = body.evaluation.review_id
+  }
+  await page.goto(`${running.url}/dashboard/#/reviews?id=${inSession}`)
+  await page.getByRole('region', { name: 'Earlier in this session' }).getByText('My name is Robin').waitFor()
+  await visit(page, 'Status')
+  await page.getByRole('row', { name: /answers this page.*serving/i }).waitFor()
   t.same(alarms, [])
 })

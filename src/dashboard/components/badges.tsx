@@ -1,6 +1,6 @@
 import { Badge, Group, Progress, Text } from '@mantine/core'
 import { categoryColors, decisionColors, statusColors } from '../theme'
-import type { Category, Decision, KeyRecord, ReviewStatus } from '../types'
+import type { Category, Decision, KeyRecord, Review, ReviewStatus } from '../types'
 
 export function DecisionBadge({ decision, size = 'md' }: { decision: Decision; size?: 'sm' | 'md' | 'lg' }) {
   return (
@@ -28,6 +28,12 @@ export function CategoryBadge({ category }: { category: Category }) {
       {categoryName(category)}
     </Badge>
   )
+}
+
+/** What a review is about: the categories of the rules that bear on it. Mere hints would name it after what it is not. */
+export function subjectsOf({ detections, matched_rules, categories }: Review): Category[] {
+  const bearing = detections.filter(({ rule }) => matched_rules.includes(rule)).map(({ category }) => category)
+  return bearing.length === 0 ? categories : [...new Set(bearing)]
 }
 
 /** 0..1 as a bar and a figure. */

@@ -15,7 +15,14 @@ interface Stretch {
 /** Longer texts are shown from their beginning: a page of 100,000 marked characters is of no use to anyone. */
 const maxShown = 40_000
 
-export function MarkedText({ text, detections }: { text: string; detections: readonly Detection[] }) {
+interface MarkedTextProps {
+  text: string
+  detections: readonly Detection[]
+  /** The rules that bear on the decision: what others found is underlined, no more. Default: all of them. */
+  bearing?: readonly string[]
+}
+
+export function MarkedText({ text, detections, bearing }: MarkedTextProps) {
   const shown = text.slice(0, maxShown)
   const stretches = useMemo(() => stretchesOf(shown.length, detections), [shown, detections])
   const hidden = useMemo(() => invisibles(shown), [shown])
@@ -27,7 +34,7 @@ export function MarkedText({ text, detections }: { text: string; detections: rea
         return stretch.marks.length === 0 ? (
           <Fragment key={stretch.start}>{content}</Fragment>
         ) : (
-          <Mark key={stretch.start} marks={stretch.marks}>
+          <Mark key={stretch.start} marks={stretch.marks} bearing={bearing}>
             {content}
           </Mark>
         )
@@ -37,9 +44,16 @@ export function MarkedText({ text, detections }: { text: string; detections: rea
   )
 }
 
-function Mark({ marks, children }: { marks: Detection[]; children: ReactNode }) {
+interface MarkProps {
+  marks: Detection[]
+  bearing: readonly string[] | undefined
+  children: ReactNode
+}
+
+function Mark({ marks, bearing, children }: MarkProps) {
   const { colors } = useMantineTheme()
-  const strongest = marks.reduce((a, b) => (b.confidence > a.confidence ? b : a))
+  const deciding = marks.filter(({ rule }) => bearing === undefined || bearing.includes(rule))
+  const strongest = (deciding.length > 0 ? deciding : marks).reduce((a, b) => (b.confidence > a.confidence ? b : a))
   const shades = colors[categoryColors[strongest.category] ?? 'gray']!
   const label = marks
     .map(
@@ -56,6 +70,7 @@ function Mark({ marks, children }: { marks: Detection[]; children: ReactNode }) 
       events={{ hover: true, focus: true, touch: true }}
     >
       <mark
+        data-hint={deciding.length === 0 || undefined}
         data-excepted={marks.every(({ suppressed }) => suppressed) || undefined}
         style={{ '--mark-fill': alpha(shades[5]!, 0.24), '--mark-line': shades[6] } as React.CSSProperties}
       >

@@ -33,7 +33,7 @@ export function Outcome({
           {title} · {verdict.decision_time_ms.toFixed(1)} ms
         </Text>
       </Group>
-      <MarkedText text={text} detections={verdict.detections} />
+      <MarkedText text={text} detections={verdict.detections} bearing={verdict.matched_rules} />
       {verdict.missing_context !== undefined && verdict.missing_context.length > 0 && (
         <Text size="sm">
           It would be settled by the context: <Code>{verdict.missing_context.join(', ')}</Code>

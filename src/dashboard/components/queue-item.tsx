@@ -1,6 +1,6 @@
 import { Badge, Checkbox, Group, Text, UnstyledButton } from '@mantine/core'
 import type { Review } from '../types'
-import { CategoryBadge, Risk, StatusBadge } from './badges'
+import { CategoryBadge, categoryName, Risk, StatusBadge, subjectsOf } from './badges'
 import { Ago } from './time'
 
 interface QueueItemProps {
@@ -12,7 +12,8 @@ interface QueueItemProps {
 }
 
 export function QueueItem({ review, isCurrent, isChosen, choose, open }: QueueItemProps) {
-  const name = `${review.surface} review of ${review.categories.join(', ').replaceAll('_', ' ') || 'no category'}`
+  const subjects = subjectsOf(review)
+  const name = `${review.surface} review of ${subjects.map(categoryName).join(', ') || 'no category'}`
   return (
     <Group component="li" className="queue-item" gap={0} wrap="nowrap" align="stretch">
       {review.status === 'pending' && (
@@ -21,7 +22,7 @@ export function QueueItem({ review, isCurrent, isChosen, choose, open }: QueueIt
       <UnstyledButton aria-current={isCurrent || undefined} onClick={open}>
         <Group justify="space-between" wrap="nowrap" gap="xs">
           <Group gap={4}>
-            {review.categories.slice(0, 3).map((category) => (
+            {subjects.slice(0, 3).map((category) => (
               <CategoryBadge key={category} category={category} />
             ))}
           </Group>

@@ -67,7 +67,7 @@ export function RequestText({ review }: { review: ReviewDetail }) {
             )}
             <Code fz={11}>{part.pointer === '' ? 'text' : part.pointer}</Code>
           </Group>
-          <MarkedText text={part.text} detections={ofPart(part)} />
+          <MarkedText text={part.text} detections={ofPart(part)} bearing={review.matched_rules} />
         </div>
       ))}
       {review.context !== null && Object.keys(review.context).length > 0 && (

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
 import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
-import { CategoryBadge, StatusBadge } from './badges'
+import { CategoryBadge, categoryName, StatusBadge, subjectsOf } from './badges'
 import { DataTable } from './data-table'
 import { partsOf } from './request-text'
 import { Ago } from './time'
@@ -46,18 +46,22 @@ export function Seen({ review }: { review: ReviewDetail }) {
       detection.span.start,
       Math.min(detection.span.end, detection.span.start + 80)
     )
+  const bears = ({ rule }: ReviewDetail['detections'][number]) => review.matched_rules.includes(rule)
+  const ordered = [...review.detections].sort(
+    (a, b) => Number(bears(b)) - Number(bears(a)) || b.confidence - a.confidence
+  )
   return (
     <Section title="What each rule saw">
       <DataTable
         label="What each rule saw"
         columns={['Rule', 'Category', 'Confidence', 'Reading', 'Words']}
-        minWidth={560}
+        minWidth={640}
       >
-        {review.detections.map((detection, i) => (
+        {ordered.map((detection, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
           <Table.Tr key={i}>
             <Table.Td>
-              <Text size="sm" fw={review.matched_rules.includes(detection.rule) ? 600 : 400}>
+              <Text size="sm" fw={bears(detection) ? 600 : 400}>
                 {detection.rule}
               </Text>
             </Table.Td>
@@ -66,7 +70,7 @@ export function Seen({ review }: { review: ReviewDetail }) {
             </Table.Td>
             <Table.Td>{detection.confidence.toFixed(2)}</Table.Td>
             <Table.Td>{detection.layer}</Table.Td>
-            <Table.Td>
+            <Table.Td miw={200}>
               <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
             </Table.Td>
           </Table.Tr>
@@ -91,9 +95,11 @@ export function Earlier({ review }: { review: ReviewDetail }) {
           <Group key={other.review_id} component="li" gap="sm">
             <StatusBadge status={other.status} />
             <Anchor size="sm" href={linkTo('reviews', { id: other.review_id })}>
-              {other.surface} · {other.categories.join(', ').replaceAll('_', ' ')}
+              {other.surface} · {subjectsOf(other).map(categoryName).join(', ')}
             </Anchor>
-            <Ago at={other.created_at} size="xs" c="dimmed" />
+            <Text size="xs" c="dimmed">
+              <Ago at={other.created_at} />
+            </Text>
           </Group>
         ))}
       </Stack>

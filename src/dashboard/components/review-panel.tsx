@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api'
 import type { ReviewDetail } from '../types'
-import { CategoryBadge, Risk, StatusBadge } from './badges'
+import { CategoryBadge, categoryName, Risk, StatusBadge, subjectsOf } from './badges'
 import { tell, tellError } from './notify'
 import { RequestText } from './request-text'
 import { Earlier, Outcome, Seen } from './review-evidence'
@@ -46,6 +46,8 @@ export function ReviewPanel({ id, asked, ask, onDecided }: ReviewPanelProps) {
 }
 
 function Head({ review }: { review: ReviewDetail }) {
+  const subjects = subjectsOf(review)
+  const hints = review.categories.filter((category) => !subjects.includes(category))
   const client = useQueryClient()
   const work = useMutation({
     mutationFn: () => (review.claimed_by === null ? api.claim(review.review_id) : api.release(review.review_id)),
@@ -57,9 +59,14 @@ function Head({ review }: { review: ReviewDetail }) {
       <Stack gap={6} flex="1 1 240px">
         <Group gap={6}>
           <StatusBadge status={review.status} />
-          {review.categories.map((category) => (
+          {subjects.map((category) => (
             <CategoryBadge key={category} category={category} />
           ))}
+          {hints.length > 0 && (
+            <Text size="xs" c="dimmed">
+              hints of {hints.map(categoryName).join(', ')}
+            </Text>
+          )}
           {review.approved_by !== null && review.status === 'pending' && (
             <Badge variant="default" tt="none">
               permitted once, by {review.approved_by}

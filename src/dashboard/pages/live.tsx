@@ -1,8 +1,9 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
-import { AreaChart, BarChart, LineChart } from '@mantine/charts'
+import { BarChart, LineChart } from '@mantine/charts'
 import { Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { ReferenceArea } from 'recharts'
 import { api } from '../api'
 import { categoryName } from '../components/badges'
 import { Ago, lengthOf } from '../components/time'
@@ -39,11 +40,15 @@ function sourceOf(data: SafetyMetrics | undefined): string {
   return `Decisions as they fall, over ${nodes} ${nodes === 1 ? 'node' : 'nodes'}${workers}.`
 }
 
-/** Whether there is a time in which nothing ran between two in which something did. */
-function hasGap(points: SafetyMetrics['points']): boolean {
-  const first = points.findIndex(({ processes }) => processes > 0)
-  const last = points.findLastIndex(({ processes }) => processes > 0)
-  return points.slice(Math.max(0, first), last).some(({ processes }) => processes === 0)
+/** The times of which nothing is known, each from its first step to its last. */
+function gapsOf(points: SafetyMetrics['points']): { from: string; to: string }[] {
+  const gaps: { from: string; to: string }[] = []
+  for (const [i, { at, processes }] of points.entries()) {
+    if (processes > 0) continue
+    if (i > 0 && points[i - 1]!.processes === 0) gaps.at(-1)!.to = at
+    else gaps.push({ from: at, to: at })
+  }
+  return gaps
 }
 
 function Charts({ data }: { data: SafetyMetrics }) {
@@ -55,18 +60,29 @@ function Charts({ data }: { data: SafetyMetrics }) {
       isLong ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { hour: '2-digit', minute: '2-digit' }
     )
   const points = data.points.map(({ at, processes, decisions: counts, evaluation, overhead }) => ({
-    at: label(at),
-    // Nothing is known of a time in which nothing ran: no line is drawn there, not even one at 0.
+    at,
+    // Nothing is known of a time in which nothing ran: not even that it was 0.
     ...(processes > 0 && counts),
     p50: rounded(evaluation.p50),
     p99: rounded(evaluation.p99),
     'overhead p50': rounded(overhead.p50)
   }))
+  /** One axis for both courses. */
+  const time = {
+    xAxisProps: { tickFormatter: label },
+    tooltipProps: { labelFormatter: (at: unknown) => label(String(at)) }
+  }
+  const gaps = gapsOf(data.points)
+  const shades = gaps.map(({ from, to }) => (
+    <ReferenceArea key={from} yAxisId="left" x1={from} x2={to} fill="var(--mantine-color-gray-5)" fillOpacity={0.15} />
+  ))
   const stopped = evaluations.total - evaluations.by_decision.permit
   const found = Object.entries(data.categories)
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([category, matches]) => ({ category: categoryName(category), matches }))
+  /** Room for each category; what stands beside it is as tall. */
+  const tall = Math.max(220, 28 * found.length + 40)
   return (
     <Stack>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
@@ -92,21 +108,22 @@ function Charts({ data }: { data: SafetyMetrics }) {
         />
       </SimpleGrid>
       <Section title="Decisions">
-        <AreaChart
+        <BarChart
           h={240}
           data={points}
           dataKey="at"
           type="stacked"
           withLegend
-          withDots={false}
-          curveType="monotone"
-          connectNulls={false}
-          series={decisions.map((name) => ({ name, color: `${decisionColors[name]}.6` }))}
-          areaProps={{ isAnimationActive: false }}
-        />
-        {hasGap(data.points) && (
+          legendProps={{ verticalAlign: 'top' }}
+          series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
+          barProps={{ isAnimationActive: false }}
+          {...time}
+        >
+          {shades}
+        </BarChart>
+        {gaps.length > 0 && (
           <Text size="xs" c="dimmed" mt="xs">
-            Where a line breaks off no process ran.
+            Shaded: no process ran, or nothing was recorded yet.
           </Text>
         )}
         <Text className="visually-hidden">
@@ -116,11 +133,12 @@ function Charts({ data }: { data: SafetyMetrics }) {
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Section title="How long an evaluation takes, ms">
           <LineChart
-            h={220}
+            h={tall}
             data={points}
             dataKey="at"
             withLegend
-            withDots={false}
+            withDots={points.length <= 60}
+            dotProps={{ r: 2 }}
             curveType="monotone"
             connectNulls={false}
             series={[
@@ -129,7 +147,10 @@ function Charts({ data }: { data: SafetyMetrics }) {
               { name: 'overhead p50', color: 'orange.6' }
             ]}
             lineProps={{ isAnimationActive: false }}
-          />
+            {...time}
+          >
+            {shades}
+          </LineChart>
         </Section>
         <Section title="Matches of rules by category">
           {found.length === 0 ? (
@@ -138,11 +159,11 @@ function Charts({ data }: { data: SafetyMetrics }) {
             </Text>
           ) : (
             <BarChart
-              h={220}
+              h={tall}
               data={found}
               dataKey="category"
               orientation="vertical"
-              yAxisProps={{ width: 110 }}
+              yAxisProps={{ width: 110, interval: 0 }}
               series={[{ name: 'matches', color: 'cyan.7' }]}
               barProps={{ isAnimationActive: false, radius: 3 }}
             />
