@@ -17,10 +17,10 @@ import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
 import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
-import { createHistory, type History } from './observe/history.js'
+import type { History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
-import { createMetrics, type Metrics } from './observe/metrics.js'
-import { createPresence, type Presence } from './observe/presence.js'
+import type { Metrics } from './observe/metrics.js'
+import type { Presence } from './observe/presence.js'
 import { createRecorder, type Recorder } from './observe/record.js'
 import { openTracing, type Tracing, traced } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
@@ -29,11 +29,11 @@ import { openPolicies } from './policies.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
 import type { SessionStore } from './policy/session.js'
 import { createSeal, loadDataKey, type Seal } from './review/seal.js'
+import { type InForce, openSelf } from './self.js'
 import type { Limits, Settings } from './settings.js'
 import { openSharedState } from './shared.js'
 import type { Storage } from './storage/contracts.js'
 import type { CounterStore } from './storage/counter-store.js'
-import { newId } from './storage/id.js'
 import { openStorage } from './storage/open.js'
 import type { SharedState } from './storage/shared-state.js'
 import { version } from './version.js'
@@ -139,9 +139,7 @@ function build(
   // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
   const limits: Limits = { ...settings.limits }
   const { sessions, notices } = shared
-  let inForce:
-    | { settings: Settings; evaluator: PolicyEvaluator; judges: Pick<OpenJudges, 'states'>; loadedAt: number }
-    | undefined
+  let inForce: InForce | undefined
   let demo: ReturnType<typeof startDemo> | undefined
 
   const lastUsed = createLastUsed({ keys: storage.keys, clock })
@@ -163,17 +161,15 @@ function build(
     if (notice.kind === 'unknown') verifier.invalidateAll()
     return policies.heard(notice)
   })
-  const metrics = createMetrics({
-    storage: () => storage.ping(),
-    audit: () => storage.audit,
+  const { metrics, history, presence, startedAt } = openSelf({
+    storage,
+    shared,
     reviews: () => people.reviews.backlog(),
-    deadLetters: () => storage.deliveries.dead(),
-    sessions: () => sessions.size,
-    shared: () => shared.status(),
-    policies: () => inForce?.evaluator.loaded() ?? [],
-    weakenings: () => (inForce === undefined ? [] : weakenings(inForce.settings)),
-    judges: () => inForce?.judges.states() ?? [],
-    uncovered: () => inForce?.evaluator.uncoveredChars() ?? 0
+    clock,
+    log,
+    node: settings.node,
+    worker,
+    inForce: () => inForce
   })
   const people = openPeople({
     storage,
@@ -188,33 +184,6 @@ function build(
   const { audit, usage } = storage
   const { fingerprints } = people
   const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
-  const startedAt = clock.now()
-  const processId = newId('prc', startedAt)
-  const failure = (what: string) => (error: unknown) => log.error({ err: describeError(error) }, what)
-  const history = createHistory({
-    metrics,
-    clock,
-    store: storage.metrics,
-    process: processId,
-    failure: failure('the course of the metrics waits: the storage does not take it')
-  })
-  const presence = createPresence({
-    store: storage.processes,
-    clock,
-    self: { process: processId, node: settings.node, startedAt },
-    facts: () =>
-      inForce && {
-        version,
-        runtime: process.version,
-        pid: process.pid,
-        worker: worker ?? null,
-        loadedAt: inForce.loadedAt,
-        policies: inForce.evaluator.loaded(),
-        weakenings: weakenings(inForce.settings),
-        auditDropped: audit.dropped
-      },
-    failure: failure('other processes do not hear of this one: the storage does not answer')
-  })
   const tell = (kind: string, data: Record<string, unknown>) =>
     audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
   tell('process.started', { version })
