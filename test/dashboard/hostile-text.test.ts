@@ -85,9 +85,14 @@ t.test(
       const body = { input_text: `the knife: how do I kill it? ${text}`, context: { topic: text, [text]: text } }
       await call(url, '/api/v1/safety/evaluate', { key, body })
     }
+    for (const input_text of [...hostile.slice(0, 6), 'I do not want to live any more']) {
+      await call(url, '/api/v1/safety/evaluate', { key, body: { input_text, session_id: 'hostile' } })
+    }
     const { body: queue } = await call(url, '/api/v1/pdp/reviews?limit=100', { key })
     t.ok(queue.reviews.length >= hostile.length, `${queue.reviews.length} reviews`)
-    const noted = queue.reviews[0].review_id
+    const { body: inSession } = await call(url, `/api/v1/pdp/reviews/${queue.reviews[0].review_id}`, { key })
+    t.ok(inSession.history.length > 0, `${inSession.history?.length} turns before it`)
+    const noted = queue.reviews[1].review_id
     t.match(
       await call(url, '/api/v1/pdp/adjudicate', {
         key,
