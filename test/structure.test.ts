@@ -42,6 +42,7 @@ const composition = [
   'platform',
   'people',
   'policies',
+  'self',
   'shared',
   'server',
   'cli',
