@@ -7,7 +7,7 @@
 /** ms of lag that is aimed at under overload; who is refused waited for about as long. */
 const target = 40
 /** ms of lag that are let pass: what comes at once is no overload if it does not go on. */
-const burst = 300
+const burst = 1_000
 /** Fewer requests in one turn of the loop are never refused: their wait is short, or others are to blame for it. */
 const fewest = 32
 /** Share of requests per second and per ms: of lag beyond the target, and of its growth since the last look. */

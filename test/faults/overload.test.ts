@@ -12,7 +12,7 @@ import { isFull, promise } from './report.js'
 t.setTimeout(isFull ? 1_800_000 : 240_000)
 const key = generateKey('live')
 /** What waits when refusing begins has waited already. */
-const settledMs = 2_000
+const settledMs = 3_000
 const seconds = isFull ? 20 : 4
 const soakMinutes = isFull ? Number(process.env['SOAK_MINUTES'] ?? 3) : 0
 /** Long enough to cost a millisecond or so. */
