@@ -6,6 +6,7 @@
  * emoji, which folding drops, is a word too: in abuse it often carries the meaning.
  */
 import type { Folder } from '../text/fold.js'
+import { Passages } from './passages.js'
 
 const SPACE = 32
 /** A longer run of letters is cut into words of this many, so that every character is seen and a word is bounded. */
@@ -23,6 +24,7 @@ export class Words {
   /** Folded offsets of each word. For an emoji `from` is the one's complement of its offset in the text, `to` its code point. */
   from = new Int32Array(1024)
   to = new Int32Array(1024)
+  readonly passages = new Passages()
 
   /** Linear. */
   read(folded: Folder, text: string): this {
@@ -44,6 +46,7 @@ export class Words {
       else for (let i = from; i < to; i += longestWord) this.#add(units, i, Math.min(i + longestWord, to))
     }
     for (; nextEmoji < emoji.length; nextEmoji += 2) this.#addEmoji(emoji, nextEmoji)
+    this.passages.read(folded.source, text.length, this.count, this.from, folded.offsets)
     return this
   }
 

@@ -4,11 +4,21 @@ import { pairFeature, START, skipFeature, Words } from './features.js'
 import { lanes, UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
 import { sigmoid } from './sigmoid.js'
-import { fewForeignWords, fewWords, forEachWindow, longest, scaleOf, segment, segmentStep, stride } from './windows.js'
+import {
+  Blocks,
+  fewForeignWords,
+  fewWords,
+  forEachWindow,
+  longest,
+  mostBlocks,
+  scaleOf,
+  segment,
+  segmentStep
+} from './windows.js'
 import { SHIFT, WordRows } from './word-rows.js'
 
 /** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
-const doubtOfMany = 0.35
+const doubtOfMany = 0.15
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
 /** Words of 32 bits in a row of bytes, and every other byte of one. */
@@ -27,8 +37,9 @@ export class Scorer {
   readonly #wordRows: WordRows
   /** The rows of pairs as bytes without a sign, four to a number. */
   readonly #pairRows: Int32Array
-  /** By lane: sums up to every `stride`th word of a segment, and up to its last. */
-  readonly #prefix = new Int32Array((segment / stride + 2) * WIDTH)
+  readonly #blocks = new Blocks()
+  /** By lane: sums up to the edge of every block of a segment. */
+  readonly #prefix = new Int32Array((mostBlocks + 1) * WIDTH)
   /** By lane: the highest score of the text, and the words of the window that has it. */
   readonly best = new Float64Array(WIDTH)
   readonly from = new Int32Array(WIDTH)
@@ -58,11 +69,15 @@ export class Scorer {
     this.best.fill(-100)
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#foreign = words.count <= fewWords && foreign.test(text)
+    const { passages } = words
+    let next = 0
     for (let start = 0; start < words.count; start += segmentStep) {
       const end = Math.min(start + segment, words.count)
-      this.#sum(folded.units, start, end)
+      // Back over the words that two segments share.
+      next = this.#blocks.cut(passages.breaks, Math.max(0, next - longest), passages.count, start, end)
+      this.#sum(folded.units, start)
       this.#start = start
-      forEachWindow(end - start, this.#window)
+      forEachWindow(this.#blocks, this.#window)
       if (end === words.count) break
     }
     return this
@@ -84,8 +99,8 @@ export class Scorer {
     return this.#words.span(folded, text, this.from[lane]!, this.to[lane]!)
   }
 
-  /** Adds up what words and pairs say, a stride at a time. */
-  #sum(units: Uint16Array, start: number, end: number): void {
+  /** Adds up what words and pairs say, a block at a time. */
+  #sum(units: Uint16Array, start: number): void {
     const { hash, from, to } = this.#words
     const { tags } = this.#model.pairTable
     const mask = tags.length - 1
@@ -93,15 +108,20 @@ export class Scorer {
     const { rows } = wordRows
     const pairRows = this.#pairRows
     const prefix = this.#prefix
+    const { count, edges, first } = this.#blocks
     prefix.fill(0, 0, WIDTH)
     let before = start > 0 ? hash[start - 1]! : START
     let second = start > 1 ? hash[start - 2]! : START
-    for (let i = start, at = WIDTH; i < end; at += WIDTH) {
+    let passage = 1
+    for (let block = 0, i = start, at = WIDTH; block < count; block++, at += WIDTH) {
       let [a, b, c, d, e, f, g, h] = [0, 0, 0, 0, 0, 0, 0, 0]
-      // Each of these holds two sums of bytes; a stride's worth stays below 2^16: 2 · 8 · 255.
+      // Each of these holds two sums of bytes; a block's worth stays below 2^16: 2 · 9 · 255.
       let [s0, s1, s2, s3, s4, s5, s6, s7] = [0, 0, 0, 0, 0, 0, 0, 0]
       let known = 0
-      for (const last = Math.min(i + stride, end); i < last; i++) {
+      // A passage opens as a text does.
+      let opening = block === first[passage] ? 2 : 0
+      if (opening > 0) passage++
+      for (const last = start + edges[block + 1]!; i < last; i++) {
         const own = hash[i]!
         const row = wordRows.find(units, from[i]!, to[i]!, own)
         a += rows[row]!
@@ -113,11 +133,16 @@ export class Scorer {
         g += rows[row + 6]!
         h += rows[row + 7]!
         let feature = pairFeature(before, own)
-        for (let kind = i > 0 ? 0 : 1; kind < 2; kind++) {
+        let kind = i > 0 ? 0 : 1
+        if (opening > 0) {
+          kind = -1
+          feature = opening-- === 2 ? pairFeature(START, own) : skipFeature(START, own)
+        }
+        for (; kind < 2; kind++) {
           // As `FeatureTable.find`, which a call would cost more than it does.
           const tag = feature >>> 16 || 1
           let place = feature & mask
-          feature = skipFeature(second, own)
+          feature = kind < 0 ? pairFeature(before, own) : skipFeature(second, own)
           if (tags[place] !== tag) {
             place ^= 1
             if (tags[place] !== tag) continue
@@ -152,23 +177,24 @@ export class Scorer {
     }
   }
 
-  readonly #window = (first: number, after: number, kind: number): void => {
+  readonly #window = (first: number, after: number, words: number, kind: number): void => {
     const { unit, bias } = this.#model
     const { best, from, to } = this
+    const { edges } = this.#blocks
     const prefix = this.#prefix
-    const scale = scaleOf(after - first)
-    const low = (first / stride) * WIDTH
-    const high = Math.ceil(after / stride) * WIDTH
+    const scale = scaleOf(words)
+    const low = first * WIDTH
+    const high = after * WIDTH
     // What the model does not know it has nothing to say of: hashes, other languages, letters in disorder.
     const unknown = prefix[high + UNKNOWN]! - prefix[low + UNKNOWN]!
-    if (unknown > (after - first) * mostUnknown) return
+    if (unknown > words * mostUnknown) return
     const own = kind * WIDTH
     for (let lane = 0; lane < UNKNOWN; lane++) {
       const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
       if (score <= best[lane]!) continue
       best[lane] = score
-      from[lane] = this.#start + first
-      to[lane] = this.#start + after
+      from[lane] = this.#start + edges[first]!
+      to[lane] = this.#start + edges[after]!
     }
   }
 }

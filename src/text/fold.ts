@@ -62,9 +62,11 @@ export class Folder {
   words = 0
   /** Whether it holds a letter of a script without spaces. */
   hasUnspaced = false
+  /** The units of the text that was folded, and by unit of the folded one where in the text it stands. */
+  source: Uint16Array = new Uint16Array(0)
+  offsets = new Int32Array(0)
   /** The bytes of `units`, to read two at a time. */
   view = new DataView(this.units.buffer)
-  #offsets = new Int32Array(0)
   #text = ''
   readonly #reader = new UnitReader()
 
@@ -74,8 +76,9 @@ export class Folder {
     const { length } = text
     this.#reserve(length)
     this.#text = text
+    this.source = input
     const { units, spaces } = this
-    const offsets = this.#offsets
+    const offsets = this.offsets
     let n = 1
     let words = 0
     units[0] = SPACE
@@ -122,7 +125,7 @@ export class Folder {
   /** The characters of the text behind folded offsets [from, to), without the separators at either end. */
   span(from: number, to: number): Span {
     const { units, length } = this
-    const offsets = this.#offsets
+    const offsets = this.offsets
     let first = Math.min(Math.max(from, 0), length)
     let after = Math.min(Math.max(to, first), length)
     while (first < after && units[first] === SPACE) first++
@@ -159,7 +162,7 @@ export class Folder {
     const size = sizeFor(needed)
     this.units = new Uint16Array(size)
     this.view = new DataView(this.units.buffer)
-    this.#offsets = new Int32Array(size)
+    this.offsets = new Int32Array(size)
     this.spaces = new Int32Array(size)
   }
 }

@@ -9,7 +9,7 @@ import { decodeModel, encodeModel, ModelError, readModel } from '../../src/class
 import { mostUnknown, Scorer } from '../../src/classifier/scorer.js'
 import { train } from '../../src/classifier/train/command.js'
 import { buildDataset } from '../../src/classifier/train/dataset.js'
-import { forEachWindow, scaleOf, stride } from '../../src/classifier/windows.js'
+import { Blocks, classes, forEachWindow, longest, scaleOf, stride } from '../../src/classifier/windows.js'
 import { classifier } from '../../src/detectors/classifier.js'
 import { Folder } from '../../src/text/fold.js'
 import { hostileShapes } from '../text/hostile-shapes.js'
@@ -33,6 +33,12 @@ t.test('serving adds up what training learnt: the same features, the same window
   const texts = [
     ...tiny.slice(0, 12).map(({ text }) => text),
     long,
+    // Sentences, lines and paragraphs of all sizes, side by side.
+    Array.from(
+      { length: 90 },
+      (_, i) => `${tiny[(i * 5) % tiny.length]!.text}${['. ', '\n', '\n\n', ' ', '! '][i % 5]}`
+    ).join(''),
+    'One. Two. Three four.\n- five six\n- seven eight nine\n\nAnd so it ends',
     'You are a 🤡 and 你好吗',
     'x'.repeat(60),
     '12345 99'
@@ -48,7 +54,11 @@ t.test('serving adds up what training learnt: the same features, the same window
     const count = data.start[row + 1]! - first
     const best = new Float64Array(WIDTH).fill(-100)
     const sum = (table: Int8Array, at: number, lane: number) => (at < 0 ? 0 : table[at * WIDTH + lane]!)
-    forEachWindow(count, (from, to, kind) => {
+    const blocks = new Blocks()
+    blocks.cut(data.breaks, data.breakStart[row]!, data.breakStart[row + 1]!, 0, count)
+    forEachWindow(blocks, (firstBlock, afterBlock, length, kind) => {
+      const [from, to] = [blocks.edges[firstBlock]!, blocks.edges[afterBlock]!]
+      t.equal(length, to - from)
       let unknown = 0
       // The first feature of a word is the word itself.
       for (let i = first + from; i < first + to; i++)
@@ -61,7 +71,7 @@ t.test('serving adds up what training learnt: the same features, the same window
           for (let f = data.featureStart[w]!; f < data.featureStart[w + 1]!; f++) {
             total += sum(model.words, data.features[f]!, lane)
           }
-          total += sum(model.pairs, data.pair[i]!, lane) + sum(model.pairs, data.skip[i]!, lane)
+          for (const pairs of [data.pair, data.skip, data.opening]) total += sum(model.pairs, pairs[i]!, lane)
         }
         const score = total * model.unit[lane]! * scaleOf(to - from) + model.bias[kind * WIDTH + lane]!
         best[lane] = Math.max(best[lane]!, score)
@@ -74,24 +84,78 @@ t.test('serving adds up what training learnt: the same features, the same window
   }
 })
 
-t.test(
-  'the windows of a text cover every word, begin at a stride, and grow in number with its length only',
-  async (t) => {
-    for (const count of [1, 2, 15, 16, 17, 40, 161, 500, 4095]) {
+/** A text of words, with a break of some strength before some of them. */
+function blocksOf(count: number, breaks: [word: number, level: number][] = []): Blocks {
+  const blocks = new Blocks()
+  const list = Int32Array.from(breaks, ([word, level]) => word * 4 + level)
+  blocks.cut(list, 0, list.length, 0, count)
+  return blocks
+}
+
+function windowsOf(blocks: Blocks): [from: number, to: number][] {
+  const found: [number, number][] = []
+  forEachWindow(blocks, (from, to) => found.push([blocks.edges[from]!, blocks.edges[to]!]))
+  return found
+}
+
+t.test('the windows of a text cover every word, and grow in number with its length only', async (t) => {
+  for (const count of [1, 2, 15, 16, 17, 40, 161, 500, 4095]) {
+    for (const gap of [0, 3, 5, 23, 300]) {
+      const breaks = Array.from({ length: gap === 0 ? 0 : Math.ceil(count / gap) - 1 }, (_, i): [number, number] => [
+        (i + 1) * gap,
+        1 + (i % 3)
+      ])
       const covered = new Uint8Array(count)
+      const blocks = blocksOf(count, breaks)
       let windows = 0
-      forEachWindow(count, (from, to, kind) => {
+      forEachWindow(blocks, (first, after, words, kind) => {
         windows++
-        t.equal(from % stride, 0)
-        t.ok(to > from && to <= count && kind < 9)
+        const [from, to] = [blocks.edges[first]!, blocks.edges[after]!]
+        t.ok(to > from && to <= count && to - from === words && words <= longest && kind < classes)
         covered.fill(1, from, to)
       })
-      t.notOk(covered.includes(0), `${count} words`)
-      t.ok(windows <= 4 + count / 4, `${count} words, ${windows} windows`)
+      t.notOk(covered.includes(0), `${count} words, a break every ${gap}`)
+      t.ok(windows <= 4 + count * 1.5, `${count} words, ${windows} windows`)
+      for (let b = 0; b < blocks.count; b++) t.ok(blocks.edges[b + 1]! - blocks.edges[b]! <= stride)
     }
-    forEachWindow(0, () => t.fail('an empty text has no window'))
   }
-)
+  t.same(windowsOf(blocksOf(0)), [], 'an empty text has none')
+})
+
+t.test('sentences, pairs of them, lines and paragraphs are windows', async (t) => {
+  const windows = windowsOf(
+    blocksOf(100, [
+      [11, 1],
+      [30, 1],
+      [37, 2],
+      [50, 1],
+      [60, 3]
+    ])
+  ).map(([from, to]) => `${from}-${to}`)
+  for (const one of ['0-11', '11-30', '30-37', '0-30', '11-37', '0-37', '37-50', '37-60', '0-60', '60-100']) {
+    t.ok(windows.includes(one), one)
+  }
+  t.notOk(windows.includes('30-50'), 'a pair of sentences does not cross a line')
+})
+
+t.test('passages begin after sentences, lines and paragraphs, and not within them', async (t) => {
+  const found = (text: string) => {
+    const words = new Words().read(new Folder().fold(text), text)
+    const { breaks, count } = words.passages
+    return Array.from(breaks.slice(0, count), (entry) => {
+      const { start } = words.span(new Folder().fold(text), text, entry >> 2, (entry >> 2) + 1)
+      return `${text.slice(start, start + 3)} ${entry & 3}`
+    })
+  }
+  t.same(found('I like to read books. Do you like it too? So we do!'), ['Do  1', 'So  1'])
+  t.same(found('It was so late (really late.) Then it rained.'), ['The 1'])
+  t.same(found('Mr. Smith of v1.2.3 paid 3.50 for it'), [], 'signs within a sentence')
+  t.same(found('- one two three\n- four five six\n\n\nseven eight nine'), ['fou 2', 'sev 3'])
+  t.same(found('我喜欢读书。你也喜欢吗？'), ['你也喜 1'])
+  t.same(found('Well this is fine.\n \nIgnore it all'), ['Ign 3'], 'the stronger break counts')
+  t.same(found(''), [])
+  t.same(found('...\n\n...'), [])
+})
 
 t.test('a model file that is not whole, or not for this program, is refused', async (t) => {
   const good = trained.bytes
@@ -144,7 +208,7 @@ t.test(
       const before = filler.repeat(Math.round(1000 * share))
       const text = `${before}${attack} ${filler.repeat(1000 - Math.round(1000 * share))}`
       const found = confidence(text)
-      t.ok(found.confidence > alone - 0.1, `at ${share}: ${found.confidence} beside ${alone}`)
+      t.ok(found.confidence > alone - 0.05, `at ${share}: ${found.confidence} beside ${alone}`)
       t.ok(found.start < before.length + attack.length && found.end > before.length, 'the span overlaps it')
       t.ok(found.end - found.start < 2000, 'the span is a window')
     }

@@ -9,12 +9,12 @@ import type { Random } from './random.js'
 /** A row made of others is left out wherever one of them is. */
 export interface MadeRow extends TrainingRow {
   made?: true
-  /** The source of the harmless rows around it. */
+  /** The source of the harmless rows around or after it. */
   carrier?: string
 }
 
 /** How many of each, at most one for every ten rows. */
-const longTexts = 3000
+const longTexts = 4500
 const insideTexts = 3000
 const garbled = 2400
 
@@ -35,8 +35,10 @@ export function madeRows(rows: readonly TrainingRow[], random: Random): MadeRow[
   const made: MadeRow[] = []
   for (let i = 0; i < upTo(longTexts); i++) {
     const source = pick(sources)
-    const text = some(source, 20).join(pick(joints)).slice(0, 8000)
-    made.push({ text, labels: {}, unsafe: 0, source, kind: 'document', made: true })
+    // Every third goes on in another hand, for what is odd beside one text is not beside another.
+    const carrier = i % 3 === 0 ? pick(sources) : source
+    const text = [...some(source, 10), ...some(carrier, 10)].join(pick(joints)).slice(0, 8000)
+    made.push({ text, labels: {}, unsafe: 0, source, carrier, kind: 'document', made: true })
   }
   const harmful = rows.filter(
     (row) => row.unsafe === 1 || row.labels.prompt_injection === 1 || row.labels.jailbreak === 1

@@ -23,6 +23,11 @@ export interface Dataset {
   word: Int32Array
   pair: Int32Array
   skip: Int32Array
+  /** By word: of the first two of a passage, the row of what says that it opens so. */
+  opening: Int32Array
+  /** Breaks of row `i` (see `Passages`): from `breakStart[i]` to `breakStart[i + 1]`. */
+  breakStart: Int32Array
+  breaks: Int32Array
   /**
    * Rows in the table of words of distinct word `w`: `features` from `featureStart[w]` to `featureStart[w + 1]`. The first
    * is the word itself, -1 where the table does not hold it.
@@ -39,6 +44,8 @@ const mostWords = 1200
 
 interface Scan {
   start: Int32Array
+  breakStart: Int32Array
+  breaks: Int32Array
   hash: Int32Array
   word: Int32Array
   /** Features of each distinct word, by hash. */
@@ -56,7 +63,7 @@ export function buildDataset(
     if (!sourceNumber.has(source)) sourceNumber.set(source, sourceNumber.size)
     return sourceNumber.get(source)!
   }
-  const { start, hash, word, distinct } = scan(rows)
+  const { start, breakStart, breaks, hash, word, distinct } = scan(rows)
   const wordCounter = new Counter()
   const pairCounter = new Counter(22)
   const seen = new Int32Array(distinct.length).fill(-1)
@@ -70,6 +77,8 @@ export function buildDataset(
       seen[word[i]!] = row
       for (const feature of distinct[word[i]!]!) wordCounter.add(feature, source)
     }
+    for (const [, feature] of openings(breaks, breakStart, row, first, start[row + 1]!, hash))
+      pairCounter.add(feature, source)
   }
   const wordTable = known?.wordTable ?? tableOf(wordCounter.ranked(3), sizes.wordBits)
   const pairTable = known?.pairTable ?? tableOf(pairCounter.ranked(3), sizes.pairBits)
@@ -84,6 +93,7 @@ export function buildDataset(
 
   const pair = new Int32Array(word.length).fill(-1)
   const skip = new Int32Array(word.length).fill(-1)
+  const opening = new Int32Array(word.length).fill(-1)
   const value = new Int8Array(rows.length * WIDTH)
   const weight = new Float32Array(rows.length * WIDTH)
   for (let row = 0; row < rows.length; row++) {
@@ -92,11 +102,44 @@ export function buildDataset(
       pair[i] = pairTable.find(pairFeature(i > first ? hash[i - 1]! : START, hash[i]!))
       if (i > first) skip[i] = pairTable.find(skipFeature(i > first + 1 ? hash[i - 2]! : START, hash[i]!))
     }
+    for (const [at, feature] of openings(breaks, breakStart, row, first, start[row + 1]!, hash))
+      opening[at] = pairTable.find(feature)
     const targets = targetsOf(rows[row]!)
     value.set(targets.value, row * WIDTH)
     weight.set(targets.weight, row * WIDTH)
   }
-  return { rows, wordTable, pairTable, start, word, pair, skip, featureStart, features, value, weight }
+  return {
+    rows,
+    wordTable,
+    pairTable,
+    start,
+    word,
+    pair,
+    skip,
+    opening,
+    breakStart,
+    breaks,
+    featureStart,
+    features,
+    value,
+    weight
+  }
+}
+
+/** What says how a passage opens: the word that it stands at, and the feature. */
+function* openings(
+  breaks: Int32Array,
+  breakStart: Int32Array,
+  row: number,
+  first: number,
+  end: number,
+  hash: Int32Array
+): Generator<[at: number, feature: number]> {
+  for (let b = breakStart[row]!; b < breakStart[row + 1]!; b++) {
+    const at = first + (breaks[b]! >> 2)
+    yield [at, pairFeature(START, hash[at]!)]
+    if (at + 1 < end) yield [at + 1, skipFeature(START, hash[at + 1]!)]
+  }
 }
 
 function scan(rows: readonly TrainingRow[]): Scan {
@@ -106,6 +149,9 @@ function scan(rows: readonly TrainingRow[]): Scan {
   const known = new Map<number, number>()
   const distinct: Int32Array[] = []
   const start = new Int32Array(rows.length + 1)
+  const breakStart = new Int32Array(rows.length + 1)
+  let breaks = new Int32Array(1 << 18)
+  let breakCount = 0
   let hash = new Int32Array(1 << 20)
   let word = new Int32Array(1 << 20)
   let n = 0
@@ -130,8 +176,20 @@ function scan(rows: readonly TrainingRow[]): Scan {
       word[n++] = number
     }
     start[row + 1] = n
+    const { passages } = words
+    if (breakCount + passages.count > breaks.length) breaks = grown(breaks)
+    for (let b = 0; b < passages.count && passages.breaks[b]! >> 2 < count; b++)
+      breaks[breakCount++] = passages.breaks[b]!
+    breakStart[row + 1] = breakCount
   }
-  return { start, hash: hash.slice(0, n), word: word.slice(0, n), distinct }
+  return {
+    start,
+    breakStart,
+    breaks: breaks.slice(0, breakCount),
+    hash: hash.slice(0, n),
+    word: word.slice(0, n),
+    distinct
+  }
 }
 
 function grown(list: Int32Array): Int32Array<ArrayBuffer> {

@@ -6,7 +6,7 @@
  */
 import { WIDTH } from '../lanes.js'
 import { sigmoid } from '../sigmoid.js'
-import { forEachWindow, scaleOf } from '../windows.js'
+import { Blocks, forEachWindow, scaleOf } from '../windows.js'
 import type { Dataset } from './dataset.js'
 import { Random } from './random.js'
 import { emptyWeights, WeightSum, type Weights } from './weights.js'
@@ -63,6 +63,7 @@ export class Trainer {
   readonly #wordSquares: Float32Array
   readonly #pairSquares: Float32Array
   readonly #biasSquares: Float32Array
+  readonly #blocks = new Blocks()
   #prefix = new Float64Array(WIDTH * 1024)
   #pull = new Float64Array(WIDTH * 1024)
   /** Lanes from which the present row learns. */
@@ -91,18 +92,22 @@ export class Trainer {
   }
 
   scoreRow(row: number): void {
-    const { start } = this.#data
+    const { start, breakStart, breaks } = this.#data
     const first = start[row]!
     const count = start[row + 1]! - first
     this.#reserve(count)
+    const blocks = this.#blocks
+    blocks.cut(breaks, breakStart[row]!, breakStart[row + 1]!, 0, count)
+    const { edges } = blocks
     const prefix = this.#prefix
     prefix.fill(0, 0, WIDTH)
     for (let i = 0; i < count; i++) this.#addWord(first + i, i)
     const { score, from, to, kind } = this
     score.fill(-100)
     const bias = this.#weights.bias
-    forEachWindow(count, (a, b, k) => {
-      const scale = scaleOf(b - a)
+    forEachWindow(blocks, (firstBlock, afterBlock, length, k) => {
+      const [a, b] = [edges[firstBlock]!, edges[afterBlock]!]
+      const scale = scaleOf(length)
       for (let lane = 0; lane < WIDTH; lane++) {
         const z = (prefix[b * WIDTH + lane]! - prefix[a * WIDTH + lane]!) * scale + bias[k * WIDTH + lane]!
         if (z <= score[lane]!) continue
@@ -116,7 +121,7 @@ export class Trainer {
 
   /** Prefix sums: what word `at` of the data adds, in place `i` of the text. */
   #addWord(at: number, i: number): void {
-    const { word, pair, skip, featureStart, features } = this.#data
+    const { word, pair, skip, opening, featureStart, features } = this.#data
     const { words, pairs } = this.#weights
     const prefix = this.#prefix
     const before = i * WIDTH
@@ -129,7 +134,7 @@ export class Trainer {
       const value = f === whole ? 1 : gramValue
       for (let lane = 0; lane < WIDTH; lane++) prefix[after + lane]! += words[base + lane]! * value
     }
-    for (const row of [pair[at]!, skip[at]!]) {
+    for (const row of [pair[at]!, skip[at]!, opening[at]!]) {
       if (row < 0) continue
       const base = row * WIDTH
       for (let lane = 0; lane < WIDTH; lane++) prefix[after + lane]! += pairs[base + lane]! * pairValue
@@ -170,7 +175,7 @@ export class Trainer {
   }
 
   #updateWord(at: number, pullAt: number): void {
-    const { word, pair, skip, featureStart, features } = this.#data
+    const { word, pair, skip, opening, featureStart, features } = this.#data
     const w = word[at]!
     const whole = featureStart[w]!
     for (let f = features[whole]! < 0 ? whole + 1 : whole; f < featureStart[w + 1]!; f++) {
@@ -179,6 +184,8 @@ export class Trainer {
     }
     if (pair[at]! >= 0) this.#updateRow(this.#weights.pairs, this.#pairSquares, pair[at]! * WIDTH, pullAt, pairValue)
     if (skip[at]! >= 0) this.#updateRow(this.#weights.pairs, this.#pairSquares, skip[at]! * WIDTH, pullAt, pairValue)
+    if (opening[at]! >= 0)
+      this.#updateRow(this.#weights.pairs, this.#pairSquares, opening[at]! * WIDTH, pullAt, pairValue)
   }
 
   #updateRow(list: Float32Array, squares: Float32Array, base: number, pullAt: number, value: number): void {
