@@ -11,10 +11,10 @@ import type { Rule } from './rules.js'
 export interface Piece {
   /** Index of the rule that it is a piece of. */
   rule: number
-  by: 'any' | 'all' | 'pattern' | 'detector'
+  by: 'any' | 'all' | 'pattern' | 'detector' | 'guarded'
   /** Position among the rule's patterns, or, for a phrase group of `all`, among its groups. */
   index: number
-  /** Of a detector. */
+  /** Of a detector, or of what is guarded. */
   kind?: string
   /** `whole`: what counts. `bare`: the same without `unless`. `group`: one group of `all` by itself. */
   role: 'whole' | 'bare' | 'group'
@@ -47,7 +47,7 @@ interface PieceRule {
 }
 
 function piecesOf(rule: Rule, index: number, kindsOf: ReadonlyMap<string, readonly string[]>): PieceRule[] {
-  const nothing = { ...rule, any: [], all: [], patterns: [], detector: undefined, when: undefined }
+  const nothing = { ...rule, any: [], all: [], patterns: [], detector: undefined, guarded: undefined, when: undefined }
   const uncancelled = { unless: [], unlessTrusted: [] }
   const pieces: PieceRule[] = []
   const add = (by: Piece['by'], clause: Partial<Rule>, more: { index?: number; kind?: string } = {}) => {
@@ -63,6 +63,7 @@ function piecesOf(rule: Rule, index: number, kindsOf: ReadonlyMap<string, readon
     pieces.push({ piece, rule: { ...nothing, any: group, ...uncancelled } })
   }
   for (const [i, pattern] of rule.patterns.entries()) add('pattern', { patterns: [pattern] }, { index: i })
+  for (const kind of rule.guarded ?? []) add('guarded', { guarded: new Set([kind]) }, { kind })
   if (rule.detector !== undefined) {
     const { detector } = rule
     for (const kind of detector.kinds ?? kindsOf.get(detector.id) ?? []) {

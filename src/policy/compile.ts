@@ -12,6 +12,8 @@ import { atOnce, type Phrases, phraseSteps } from '../text/phrases.js'
 import type { Condition } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
+import { Guard } from './guarded/guard.js'
+import { lexiconSteps } from './guarded/lexicon.js'
 import { type Screen, screenOf } from './required.js'
 import type { Rule } from './rules.js'
 
@@ -59,6 +61,10 @@ export interface Policy {
   /** Clauses by their key group. */
   clausesOf: readonly (readonly Clause[])[]
   detectors: readonly { detector: Detector; rules: readonly CompiledRule[] }[]
+  /** Reads system prompts for what they guard; undefined where no rule asks. */
+  guard: Guard | undefined
+  /** The rules on what is guarded. */
+  guardRules: readonly CompiledRule[]
 }
 
 /** Hands out one number per distinct set of phrases, and one per distinct phrase. */
@@ -128,7 +134,10 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
       cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
       context: compileContext(rule.context),
       when: compileWhen(rule, constitution.rules),
-      matchesByItself: rule.any.length + rule.all.length + rule.patterns.length > 0 || rule.detector !== undefined,
+      matchesByItself:
+        rule.any.length + rule.all.length + rule.patterns.length > 0 ||
+        rule.detector !== undefined ||
+        rule.guarded !== undefined,
       keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
     })
     yield
@@ -148,6 +157,10 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     .filter((entry) => entry.rules.length > 0)
   for (const { detector } of used) detector.prepare?.()
   yield
+  const guardRules = rules.filter(({ guarded }) => guarded !== undefined)
+  const { guarded } = constitution
+  const guard = guarded === undefined || guardRules.length === 0 ? undefined : new Guard(yield* lexiconSteps(guarded))
+  yield
   const words = new KnownWords(table.phrases.keys())
   yield
   const phrases = yield* phraseSteps([...table.phrases].map(([phrase, id]) => ({ phrase, id })))
@@ -161,7 +174,9 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     ...groups,
     groupCount: table.members.length,
     clausesOf,
-    detectors: used
+    detectors: used,
+    guard,
+    guardRules
   }
 }
 

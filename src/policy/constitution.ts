@@ -7,6 +7,7 @@ import { ConstitutionError } from './constitution-error.js'
 import { type Escalation, readEscalations } from './escalation.js'
 import type { Category } from './evaluation.js'
 import { type Extended, extend } from './extend.js'
+import { type GuardedWords, readGuardedWords } from './guarded/words.js'
 import type { Coverage } from './judges.js'
 import { readLexicons } from './lexicons.js'
 import { addSchemaProblem, collectProblems, type Problems } from './problems.js'
@@ -29,6 +30,8 @@ export interface Constitution {
   categories: Record<Category, CategoryPolicy>
   /** Context that holds where a caller's own says nothing on the key. */
   assume: Readonly<Record<string, string>> | undefined
+  /** The words by which system prompts are read for what they guard; undefined: they are not. */
+  guarded: GuardedWords | undefined
   rules: readonly Rule[]
   session: SessionPolicy
   /** When which judge is asked; empty: never. */
@@ -98,6 +101,7 @@ export function parseConstitution(
     problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
   const lexicons = readLexicons(checked.lexicons ?? {}, found)
+  const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
   const rules = readRules({ source: checked, lexicons, detectors, problems: found })
   const escalate = readEscalations(checked, coverage, problems)
   if (problems.list.length > 0) throw fail()
@@ -108,6 +112,7 @@ export function parseConstitution(
     bands: checked.bands,
     categories: checked.categories,
     assume: checked.assume,
+    guarded,
     rules,
     session: readSession(checked.session),
     escalate,

@@ -91,6 +91,8 @@ export interface EvaluationInput {
   session: string | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
+  /** Of an answer: the system prompts that it was given under. A request holds its own among its parts. */
+  prompts?: readonly string[] | undefined
   /** What people have excepted for this caller. */
   exceptions?: Exceptions | undefined
   /** Told of a `divert` in a session, before it is answered: the turns before this one as they counted, oldest first. */
@@ -104,6 +106,8 @@ export interface Growing {
   role: Role
   direction: 'request' | 'answer'
   redact: readonly Category[]
+  /** As for an evaluation. */
+  prompts?: readonly string[] | undefined
 }
 
 /** One version of a constitution. Whoever holds it is judged by it, whatever is put in force meanwhile. */

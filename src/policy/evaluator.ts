@@ -107,8 +107,9 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
-    const { parts, joined, context, direction, session: key } = input
-    if (key === undefined || direction === 'answer') return { parts, joined, context, direction, session: undefined }
+    const { parts, joined, context, direction, prompts, session: key } = input
+    if (key === undefined || direction === 'answer')
+      return { parts, joined, context, direction, prompts, session: undefined }
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
       return { parts, joined, context, direction, session: { tail: state?.tail ?? [], turn: turnOf(parts), risk } }

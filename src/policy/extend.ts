@@ -16,7 +16,7 @@ export interface Extended {
 
 export function extend(extension: ExtensionSource, problems: Problems): Extended {
   const base = shippedSource(extension.extends)
-  const { extends: _, without = [], rules: own = [], ...rest } = extension
+  const { extends: _, without = [], rules: own = [], guarded: words, ...rest } = extension
   const dropped = new Set(without)
   for (const [i, name] of without.entries()) {
     if (base.rules.every((rule) => rule.name !== name)) {
@@ -30,10 +30,12 @@ export function extend(extension: ExtensionSource, problems: Problems): Extended
   const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
   const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
   const places = [...kept, ...added].map((rule) => own.findIndex(({ name }) => name === rule.name))
+  const guarded = guardedOver(base.guarded, words)
   const source = {
     ...base,
     ...rest,
     categories: overEach(base.categories, extension.categories),
+    ...(guarded === undefined ? {} : { guarded }),
     lexicons: { ...base.lexicons, ...ownLexicons(base, extension) },
     rules: [...rules, ...added]
   }
@@ -48,6 +50,15 @@ function ownLexicons(base: ConstitutionSource, { lexicons = {} }: ExtensionSourc
       list.flatMap((entry) => (entry === `$${name}` ? (base.lexicons?.[name] ?? [entry]) : [entry]))
     ])
   )
+}
+
+/** A list replaces the base's; subjects are added by their names. */
+function guardedOver(
+  base: ConstitutionSource['guarded'],
+  own: ExtensionSource['guarded']
+): ConstitutionSource['guarded'] {
+  if (base === undefined || own === undefined) return base
+  return { ...base, ...own, topics: { ...base.topics, ...own.topics } }
 }
 
 function overEach<T extends Record<string, object>>(base: T, changes: { [K in keyof T]?: Partial<T[K]> } = {}): T {

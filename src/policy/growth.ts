@@ -10,6 +10,7 @@ import type { View } from '../text/view.js'
 import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Group, Policy } from './compile.js'
 import type { Growing } from './evaluation.js'
+import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { PartialMatch } from './partial-match.js'
 
@@ -65,18 +66,23 @@ export class Growth {
     if (limit <= 0) return 0
     limit = Math.min(limit, disorderStart(text, cut, this.#policy.words))
     const known = cut === text.length ? text : text.slice(0, cut)
+    const { guard } = this.#policy
+    const guarded = growing.prompts === undefined ? undefined : guard?.read(growing.prompts)
     const { views, complete } = readingsOf(known, this.#policy.words)
     if (!complete) return 0
     for (const view of views) {
       if (limit <= 0) return 0
-      limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach))
+      limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach, guarded))
     }
     return Math.max(0, limit)
   }
 
   /** @param text the view's, and what of a word at its end may go on */
-  #inView(view: View, text: string, reach: Reach): number {
-    const start = Math.min(this.#byPhrases(view.text, reach), this.#byPatterns(text, reach))
+  #inView(view: View, text: string, reach: Reach, guarded: Guarded | undefined): number {
+    const byPhrases = this.#byPhrases(view.text, reach)
+    // The phrases have folded the view just now.
+    const kept = guarded === undefined ? byPhrases : this.#policy.guard!.settled(this.#hits.folded, guarded)
+    const start = Math.min(byPhrases, kept, this.#byPatterns(text, reach))
     return start >= view.text.length ? Number.POSITIVE_INFINITY : view.textSpan(start, view.text.length).start
   }
 

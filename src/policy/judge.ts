@@ -22,6 +22,8 @@ export interface JudgeInput {
   joined: readonly (readonly number[])[]
   context: JsonObject | undefined
   direction: 'request' | 'answer'
+  /** Of an answer: the system prompts that it was given under. A request holds its own. */
+  prompts?: readonly string[] | undefined
   /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
   session?: { tail: readonly string[]; turn: number; risk: number } | undefined
   /** Matches that do not count, by people's exception; they are shown all the same. */
@@ -123,7 +125,8 @@ export class Judge {
     const { parts, session } = input
     const findings = new Findings(parts.length)
     const digests = isTranscript(parts) ? new Digests(parts) : undefined
-    const call = { parts, direction: input.direction, findings, digests }
+    const guarded = this.policy.guard?.read(promptsOf(input))
+    const call = { parts, direction: input.direction, findings, digests, guarded }
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
@@ -163,11 +166,11 @@ export class Judge {
     const before = call.findings.added
     const scan = (sink: Sink) => this.#scan(text, sink)
     const sink = partSink(call, index)
-    const { digests, direction } = call
+    const { digests } = call
     const complete =
       digests === undefined || blank !== undefined
         ? scan(sink)
-        : this.#memory.replay(`${direction} ${digests.of(index)}`, sink, scan)
+        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, sink, scan)
     if (complete && call.findings.added === before) blank?.set(text, true)
     return complete ? text.length : 0
   }
@@ -204,11 +207,24 @@ export class Judge {
   }
 }
 
+/** The texts of a chat by which its other texts are held. */
+export function promptsOf({ parts, direction, prompts = [] }: JudgeInput): readonly string[] {
+  if (direction === 'answer') return prompts
+  const own = parts.filter(({ role, isKey }) => role === 'system' && isKey !== true)
+  return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)
+}
+
+/** What the findings of a text depend on besides itself. */
+function kindOf({ direction, guarded }: Call): string {
+  return guarded === undefined ? direction : `${direction} ${guarded.key}`
+}
+
 /** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
-function seamKey({ digests, direction }: Call, { pieces }: JoinedText, separator: string): string | undefined {
+function seamKey(call: Call, { pieces }: JoinedText, separator: string): string | undefined {
+  const { digests } = call
   if (digests === undefined || pieces.some(({ part }) => part < 0)) return undefined
   const of = pieces.map(({ part, offset, start, end }) => `${offset}+${end - start} ${digests.of(part)}`)
-  return `${direction}${separator}|${of.join('|')}`
+  return `${kindOf(call)}${separator}|${of.join('|')}`
 }
 
 function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {

@@ -2,6 +2,7 @@
 import type { Span } from '../text/fold.js'
 import type { View } from '../text/view.js'
 import type { Clause, CompiledRule, Policy } from './compile.js'
+import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { findWindows } from './proximity.js'
 
@@ -11,6 +12,8 @@ export interface Sink {
   applies(rule: CompiledRule): boolean
   /** True for what an operator (system prompt, definitions) or the model (its answer) wrote. */
   readonly trusted: boolean
+  /** What the system prompts of the same chat guard. */
+  readonly guarded?: Guarded | undefined
   /**
    * Set where turns of a session are joined: tells whether a place crosses from one turn to the next. Two harmless turns
    * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
@@ -47,6 +50,7 @@ export class Matcher {
       if (this.#hits.count > 0) this.#phrases(view, sink)
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
       this.#detect(view, swaps, wholeOf(views), sink)
+      if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
     }
   }
 
@@ -95,6 +99,19 @@ export class Matcher {
         }
       }
     }
+  }
+
+  #guarded(view: View, guarded: Guarded, sink: Sink): void {
+    const { guard, guardRules } = this.#policy
+    const rules = guardRules.filter((rule) => sink.applies(rule))
+    if (rules.length === 0) return
+    guard!.find(view.text, this.#hits.folded, guarded, (kind, from, to) => {
+      for (const rule of rules) {
+        if (!rule.guarded!.has(kind) || this.#cancelledAt(rule, from, to, sink)) continue
+        const { start, end } = view.textSpan(from, to)
+        sink.record(rule, view.layer, start, end, rule.weight)
+      }
+    })
   }
 
   #inOrder(chosen: readonly number[]): boolean {

@@ -3,6 +3,7 @@ import { RE2JS } from 're2js'
 import type { Role } from '../chat.js'
 import type { Detector } from '../detectors/detector.js'
 import type { Category, DetectionType } from './evaluation.js'
+import type { GuardedKind } from './guarded/words.js'
 import type { Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, RuleSource } from './schema.js'
@@ -27,6 +28,8 @@ export interface Rule {
   ordered: boolean
   patterns: PatternRule[]
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
+  /** What a text does about what the chat's own system prompt guards. */
+  guarded: ReadonlySet<GuardedKind> | undefined
   /** Names of rules that must match in the same part too, or must not. */
   when: { all: string[]; any: string[]; none: string[] } | undefined
   unless: string[]
@@ -95,6 +98,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
       return { anchors, regex: pattern.regex, reach: pattern.reach ?? 200 }
     }),
     detector: readDetector(source, path, reader),
+    guarded: readGuarded(source, path, reader),
     when: readWhen(source, path, reader),
     unless: expand(source.unless, 'unless'),
     unlessTrusted: expand(source.unless_trusted, 'unless_trusted'),
@@ -108,10 +112,10 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
 
 /** A field without the field that it belongs to does nothing, which its author did not mean. */
 function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
-  const { any, all, patterns, detector, when } = source
-  const byItself = any !== undefined || all !== undefined || patterns !== undefined || detector !== undefined
+  const { any, all, patterns, detector, guarded, when } = source
+  const byItself = [any, all, patterns, detector, guarded].some((given) => given !== undefined)
   if (!byItself && when?.all === undefined && when?.any === undefined) {
-    problems.add(path, 'matches nothing: give any, all, patterns, detector, or when with all or any')
+    problems.add(path, 'matches nothing: give any, all, patterns, detector, guarded, or when with all or any')
   }
   const needs = [
     ['within', 'all'],
@@ -153,6 +157,14 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
   }
   const kinds = source.kinds === undefined ? undefined : new Set(source.kinds)
   return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
+}
+
+function readGuarded({ guarded }: RuleSource, path: Path, { source, problems }: RuleReader): Rule['guarded'] {
+  if (guarded === undefined) return undefined
+  if (source.guarded === undefined) {
+    problems.add([...path, 'guarded'], 'needs the words of "guarded" at the top of the constitution')
+  }
+  return new Set(guarded)
 }
 
 /** A rule looks back only, so that conditions cannot go in circles. */

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { roles } from '../chat.js'
 import { categories, detectionTypes } from './evaluation.js'
+import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './guarded/words.js'
 
 const closed = { additionalProperties: false }
 
@@ -50,6 +51,7 @@ export const RuleSource = Type.Object(
     patterns: Type.Optional(Type.Array(PatternSource, { minItems: 1 })),
     detector: Type.Optional(Type.String()),
     kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    guarded: Type.Optional(Type.Array(Type.Enum([...guardedKinds]), { minItems: 1 })),
     min_confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
     unless: Type.Optional(Phrases),
     unless_trusted: Type.Optional(Phrases),
@@ -73,6 +75,12 @@ export type RuleSource = Static<typeof RuleSource>
 const { name: RuleName, ...ruleFields } = RuleSource.properties
 /** A rule of an extension: all of a new one, or what is other in one of the base. */
 const RuleChange = Type.Object({ name: RuleName, ...Type.Partial(Type.Object(ruleFields)).properties }, closed)
+
+const guardedLists = Object.fromEntries(wordKinds.map((kind) => [kind, Phrases]))
+const Subjects = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), Phrases, closed)
+const GuardedSource = Type.Object({ ...guardedLists, topics: Type.Optional(Subjects) }, closed)
+/** Of an extension: each list that it gives stands for the base's. */
+const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
 
 const EscalationSource = Type.Object(
   {
@@ -126,13 +134,15 @@ export const ConstitutionSource = Type.Object(
     categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
     assume: Type.Optional(Assumed),
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    guarded: Type.Optional(GuardedSource),
     rules: Type.Array(RuleSource, { minItems: 1 }),
     session: SessionSource,
     escalate: Escalations
   },
   closed
 )
-export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'categories'> & {
+export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'categories' | 'guarded'> & {
+  guarded?: GuardedLists
   categories: Record<(typeof categories)[number], Static<typeof CategorySource>>
 }
 
@@ -152,6 +162,7 @@ export const ExtensionSource = Type.Object(
     ),
     assume: Type.Optional(Assumed),
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    guarded: Type.Optional(GuardedChange),
     rules: Type.Optional(Type.Array(RuleChange, { minItems: 1 })),
     without: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     session: SessionSource,
@@ -159,6 +170,7 @@ export const ExtensionSource = Type.Object(
   },
   closed
 )
-export type ExtensionSource = Omit<Static<typeof ExtensionSource>, 'categories'> & {
+export type ExtensionSource = Omit<Static<typeof ExtensionSource>, 'categories' | 'guarded'> & {
+  guarded?: Partial<GuardedLists>
   categories?: Partial<Record<(typeof categories)[number], Partial<Static<typeof CategorySource>>>>
 }

@@ -2,6 +2,7 @@
 import type { ChatPart } from '../chat.js'
 import type { CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
+import type { Guarded } from './guarded/find.js'
 import { type JoinedText, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
 import type { Digests } from './memory.js'
@@ -11,15 +12,18 @@ export interface Call {
   parts: readonly ChatPart[]
   direction: 'request' | 'answer'
   findings: Findings
+  /** What the system prompts of the chat guard. */
+  guarded?: Guarded | undefined
   /** Set for a chat that goes on: see `memory.ts`. */
   digests?: Digests | undefined
 }
 
-export function partSink({ parts, direction, findings }: Call, index: number): Sink {
+export function partSink({ parts, direction, findings, guarded }: Call, index: number): Sink {
   const { role } = parts[index]!
   return {
     applies: (rule) => appliesTo(rule, role, direction),
     trusted: isTrusted(role, direction),
+    guarded,
     record(rule, layer, start, end, confidence) {
       findings.add({ rule, part: index, start, end, layer, confidence, acrossTurns: false })
       return true
@@ -29,9 +33,10 @@ export function partSink({ parts, direction, findings }: Call, index: number): S
 
 /** Counts only what crosses from one part to another, at the part where it starts. */
 export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
-  const { parts, direction, findings } = call
+  const { parts, direction, findings, guarded } = call
   return {
     applies: appliesToAny(call, pieces),
+    guarded,
     trusted: pieces.every(({ part }) => part >= 0 && isTrusted(parts[part]!.role, direction)),
     record(rule, layer, start, end, confidence) {
       const first = pieceAt(pieces, start)

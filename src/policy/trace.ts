@@ -8,7 +8,7 @@ import type { CompiledRule, Policy } from './compile.js'
 import type { Category } from './evaluation.js'
 import { Findings } from './findings.js'
 import { joinTexts, separators } from './joined.js'
-import type { Found, JudgeInput } from './judge.js'
+import { type Found, type JudgeInput, promptsOf } from './judge.js'
 import { round } from './score.js'
 import { spokenFrom } from './session.js'
 import { type Call, partSink, turnSink } from './sinks.js'
@@ -19,7 +19,7 @@ type Span = { start: number; end: number }
 export interface TracedMatch {
   rule: string
   category: Category
-  /** The clause: a phrase, a row of groups, a pattern, a detector. */
+  /** The clause: a phrase, a row of groups, a pattern, a detector, what the system prompt guards. */
   by: Piece['by']
   /** Position of the pattern in the rule. */
   pattern?: number
@@ -53,7 +53,9 @@ const maxPlaces = 8
 /** The readings of the text that was said just now, then what only the turns before complete. */
 export function trace(policy: Policy, input: JudgeInput, { matches }: Found): TracedView[] {
   const apart = takeApart(policy)
-  const call: Call = { parts: input.parts, direction: input.direction, findings: new Findings(input.parts.length) }
+  const { parts, direction } = input
+  const guarded = policy.guard?.read(promptsOf(input))
+  const call: Call = { parts, direction, guarded, findings: new Findings(parts.length) }
   const seen = new Set<CompiledRule>()
   const counts = (rule: number, part: number) =>
     matches.some((match) => match.rule.index === rule && match.part === part)
@@ -153,6 +155,7 @@ function describe(rule: Policy['constitution']['rules'][number], piece: Piece) {
     category: rule.category,
     by: piece.by,
     ...(piece.by === 'pattern' ? { pattern: piece.index } : {}),
+    ...(piece.by === 'guarded' ? { kind: piece.kind! } : {}),
     ...(piece.by === 'detector' ? { detector: rule.detector!.id, kind: piece.kind! } : {})
   }
 }

@@ -76,6 +76,8 @@ export interface Exchange {
   readonly chat: ChatRequest
   readonly context: JsonObject | undefined
   readonly session: string | undefined
+  /** The request's system prompts: what they guard, no answer may tell. */
+  readonly prompts: readonly string[]
   /** Judges the request and all of its answer, whatever is put in force meanwhile. */
   readonly policy: string | HeldPolicy
   requestVerdict: Evaluation | undefined

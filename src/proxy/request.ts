@@ -56,6 +56,7 @@ export function openExchange(
     chat,
     context,
     session: readSession(inbound, chat.session),
+    prompts: chat.parts.filter(({ role, isKey }) => role === 'system' && isKey !== true).map(({ text }) => text),
     policy: deps.evaluator.hold(route.constitution),
     requestVerdict: undefined,
     verdict: undefined,

@@ -49,7 +49,9 @@ export function evaluate(
   const exceptions = deps.exceptions(inbound.caller)
   let verdict: Evaluation | Promise<Evaluation>
   try {
-    const input = { parts, joined: content.joined, context, session, direction, exceptions, cancel: inbound.cancel }
+    const { prompts } = exchange
+    const { joined } = content
+    const input = { parts, joined, context, session, direction, prompts, exceptions, cancel: inbound.cancel }
     verdict = deps.evaluator.evaluate(input, policy)
   } catch (error) {
     return fail(error)

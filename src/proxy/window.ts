@@ -14,7 +14,7 @@ const leastStep = 40
  */
 export function settledIn(exchange: Exchange, stream: ReplyStream): ReadonlyMap<string, number> | undefined {
   const { deps, route, policy } = exchange
-  const growing = { role: 'assistant', direction: 'answer', redact: route.redact } as const
+  const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
   const settled = new Map<string, number>()
   let step = 0
   let closes = false

@@ -83,6 +83,7 @@ export async function relayed(
     },
     context: undefined,
     session: undefined,
+    prompts: [],
     policy: evaluator.hold(settings.constitution),
     requestVerdict: undefined,
     verdict: undefined,

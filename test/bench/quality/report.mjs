@@ -34,6 +34,7 @@ export function toMarkdown(results) {
     ['Kinds of text', rateTable('kind', results.kinds)],
     ['Languages', rateTable('language', results.languages)],
     ['Personal data and secrets', structuredTable(results.structured)],
+    ['Direct injection as chats', chatTable(results.chats)],
     ['Disguises', disguiseTable(results.disguises)],
     ['Disguises by script', scriptTable(results.disguises)],
     ['Long texts', longTable(results.long)]
@@ -50,6 +51,25 @@ const notes = `Shares are per cent with 95 % intervals: Wilson's for rates, a bo
 a model's answer as an answer, and where a source gives a system prompt it stands before the text; "as bare text" is the
 same text alone, as the evaluate endpoint reads it without a role in the context. Languages are those that a source names; where it names none, the script
 of most letters decides, and Latin letters count as English, since those sources are English.`
+
+/** What a chat's own system prompt changes: for attacks, and for harmless prompts behind prompts that guard something. */
+export function chatTable({ attacks, behind }) {
+  const lines = behind.map(({ kind, alone, notPermitted, forbidden }) => [
+    `harmless prompts, the system prompt guards ${kind}`,
+    notPermitted.of,
+    share(alone),
+    share(notPermitted),
+    share(forbidden)
+  ])
+  if (attacks !== undefined) {
+    const { bare, chat, forbidden } = attacks
+    lines.unshift(['direct injection with its system prompt', chat.of, share(bare), share(chat), share(forbidden)])
+  }
+  return table(
+    ['texts', 'rows', 'as bare text: not permitted', 'as a chat: not permitted', 'as a chat: forbidden'],
+    lines
+  )
+}
 
 const targetTable = ({ targets }) =>
   table(

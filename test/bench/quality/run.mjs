@@ -8,6 +8,7 @@ import { cpus, loadavg, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { drawChart } from './chart.mjs'
+import { inChats } from './chats.mjs'
 import { installLibraries, versions } from './libraries.mjs'
 import { judgeAll, perCategory, perProperty, perSet, pooledComments, structured } from './measure.mjs'
 import { detectors, openEvaluator } from './ours.mjs'
@@ -72,6 +73,7 @@ async function measure() {
   const disguises = values['no-disguise'] ? undefined : await disguised(judged, ours.judge, { most: quick ? 40 : 300 })
   if (disguises !== undefined) log(`${disguises.length} disguises`)
   const long = values['no-disguise'] ? undefined : await inLongText(judged, ours.judge, { most: quick ? 10 : 60 })
+  const chats = await inChats(judged, ours.judge, { most: quick ? 60 : 1000 })
   const systems = await compare(judged, { middle: ours.middle, libraries, log, most: quick ? 200 : 2000 })
   const costs = await measureCosts(judged, { evaluate: ours.evaluate, libraries, log, rounds: quick ? 60 : 200 })
   const baselineFile = resolve(values.data, 'BASELINES.md')
@@ -95,6 +97,7 @@ async function measure() {
     pooled: pooledComments(judged),
     structured: structured(judged, await detectors()),
     injectionFalsePositives: takenForInjection(rows),
+    chats,
     disguises,
     long: long === undefined ? undefined : { ...long, uncovered: ours.uncovered() },
     systems,

@@ -1,6 +1,6 @@
 // The part of the results that the README shows, written between two marks of it, so that no figure is copied by hand.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { share, table } from './report.mjs'
+import { chatTable, share, table } from './report.mjs'
 
 const marks = ['<!-- quality: written by bench:quality -->', '<!-- quality: end -->']
 
@@ -24,7 +24,7 @@ const groupNames = {
   comments: 'toxic and hateful comments'
 }
 
-function summaryOf({ about, groups, targets, systems }) {
+function summaryOf({ about, groups, targets, systems, chats }) {
   const groupLines = Object.entries(groupNames).flatMap(([value, name]) => {
     const group = groups.find((entry) => entry.value === value)
     if (group === undefined) return []
@@ -45,6 +45,10 @@ function summaryOf({ about, groups, targets, systems }) {
   return `${about.policy}, commit ${about.commit}, ${about.rows.toLocaleString('en')} rows, per cent with 95 % intervals:
 
 ${table(['texts', 'rows', 'harmful: not permitted', 'harmful: forbidden', 'harmless: not permitted', 'harmless: forbidden'], groupLines)}
+
+Many injections are harmful only by what the operator's prompt guards. Direct injection alone and with the system prompt that its source gives, and harmless prompts behind prompts written for this bench:
+
+${chatTable(chats)}
 
 On the same rows, up to ${Math.max(...systems.flatMap(({ systems: found }) => found.map(({ recall }) => recall?.of ?? 0))).toLocaleString('en')} of each side, what is caught / what is wrongly stopped:
 
