@@ -145,7 +145,12 @@ t.test('chat: the request, the answer and the streamed answer', async (t) => {
     return { content, finish }
   }
   t.same(await streamed('this one is borderline', says('safe')), { content: 'this one is borderline ', finish: 'stop' })
-  t.same(await streamed('that one is borderline', unsafe), { content: '', finish: 'content_filter' })
+  const stopped = await streamed('that one is borderline', unsafe)
+  t.equal(stopped.finish, 'content_filter')
+  t.ok(
+    'that one is '.startsWith(stopped.content),
+    `only what stands before the text in doubt has left: "${stopped.content}"`
+  )
 })
 
 t.test('a client that leaves ends the question, and nothing is forwarded', async (t) => {
