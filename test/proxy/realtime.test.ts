@@ -468,8 +468,8 @@ t.test('what is withheld does not end the session, nor what comes after it', asy
     type: 'conversation.item.done',
     item: { id: first.itemId, content: [{ type: 'output_text', text: 'more' }] }
   })
-  const own = JSON.parse(upstream.received.find((each) => each.includes('response.cancel')) ?? '{}').event_id
   await until(() => upstream.received.length === 2)
+  const own = JSON.parse(upstream.received.find((each) => each.includes('response.cancel')) ?? '{}').event_id
   const failed = JSON.stringify({
     type: 'error',
     error: { type: 'invalid_request_error', code: 'response_cancel_not_active', message: 'more', event_id: own }
