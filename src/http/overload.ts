@@ -79,12 +79,15 @@ export class Overload {
   refuse(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '' } = request
     const route = request.method === 'POST' ? this.#routes.get(url) : undefined
-    // A body whose end is in doubt must not be skipped on a connection that goes on: the edge closes it.
-    if (route === undefined || checkFraming(request) !== undefined) return false
-    if (!this.#isTooMuch()) {
+    if (route === undefined) return false
+    if (!this.#shedding.refuses()) {
+      this.#watch()
       this.#admitted = request
       return false
     }
+    // A body whose end is in doubt must not be skipped on a connection that goes on: the edge closes it.
+    if (checkFraming(request) !== undefined) return false
+    this.#count()
     this.#metrics.requests.of(route, '5xx').inc()
     const id = this.#nextId()
     const { status, headers, body } = this.#shape(route, overloaded, id)
@@ -101,20 +104,24 @@ export class Overload {
     }
     if (this.#routes.size >= maxTargets) this.#routes.clear()
     this.#routes.set(raw.url ?? '', url)
-    return this.#isTooMuch() ? overloaded : undefined
+    if (this.#shedding.refuses()) {
+      this.#count()
+      return overloaded
+    }
+    this.#watch()
+    return undefined
   }
 
-  #isTooMuch(): boolean {
-    if (this.#shedding.refuses()) {
-      this.#untold++
-      this.#metrics.shedRequests.inc()
-      return true
-    }
-    if (this.#timer === undefined) {
-      this.#looked = performance.now()
-      this.#timer = setTimeout(this.#look, lookMs).unref()
-    }
-    return false
+  #count(): void {
+    this.#untold++
+    this.#metrics.shedRequests.inc()
+  }
+
+  /** While anything is asked the lag is looked at. */
+  #watch(): void {
+    if (this.#timer !== undefined) return
+    this.#looked = performance.now()
+    this.#timer = setTimeout(this.#look, lookMs).unref()
   }
 
   #look = (): void => {
