@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
-import { foldPhrase } from '../text/fold.js'
 import { KnownWords } from '../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../text/phrases.js'
 import type { Condition } from './conditions.js'
@@ -14,6 +13,7 @@ import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
 import { Guard } from './guarded/guard.js'
 import { lexiconSteps } from './guarded/lexicon.js'
+import { PhraseIds } from './phrase-ids.js'
 import { type Screen, screenOf } from './required.js'
 import type { Rule } from './rules.js'
 
@@ -69,25 +69,17 @@ export interface Policy {
 
 /** Hands out one number per distinct set of phrases, and one per distinct phrase. */
 class GroupTable {
-  readonly phrases = new Map<string, number>()
+  readonly phrases = new PhraseIds()
   readonly #groups = new Map<string, Group>()
   readonly members: number[][] = []
 
   intern(list: readonly string[]): Group {
-    const ids = [...new Set(list.map((phrase) => this.#phrase(phrase)))].sort((a, b) => a - b)
+    const ids = [...new Set(list.map((phrase) => this.phrases.idOf(phrase)))].sort((a, b) => a - b)
     const key = ids.join()
     const known = this.#groups.get(key)
     if (known !== undefined) return known
     this.#groups.set(key, this.members.length)
     return this.members.push(ids) - 1
-  }
-
-  #phrase(phrase: string): number {
-    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
-    const known = this.phrases.get(folded)
-    if (known !== undefined) return known
-    this.phrases.set(folded, this.phrases.size)
-    return this.phrases.size - 1
   }
 
   /** The groups of every phrase, packed. */
@@ -161,9 +153,9 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   const { guarded } = constitution
   const guard = guarded === undefined || guardRules.length === 0 ? undefined : new Guard(yield* lexiconSteps(guarded))
   yield
-  const words = new KnownWords(table.phrases.keys())
+  const words = new KnownWords(table.phrases.phrases())
   yield
-  const phrases = yield* phraseSteps([...table.phrases].map(([phrase, id]) => ({ phrase, id })))
+  const phrases = yield* phraseSteps(table.phrases.patterns())
   return {
     constitution,
     label: `${constitution.name}@${constitution.version}`,

@@ -4,6 +4,7 @@ import { compilePolicy, type Policy } from '../../src/policy/compile.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
 import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { Growth } from '../../src/policy/growth.js'
+import { wordKinds } from '../../src/policy/guarded/words.js'
 import { Judge } from '../../src/policy/judge.js'
 import { readShipped } from '../../src/policy/shipped.js'
 import { guardedChats } from './guarded-examples.js'
@@ -119,22 +120,8 @@ t.test('a prompt of any length is read in linear time', async (t) => {
   }
 })
 
-const words = [
-  'forbids',
-  'tells',
-  'discusses',
-  'does',
-  'secrets',
-  'persons',
-  'facts',
-  'instructions',
-  'generic',
-  'ends',
-  'asks',
-  'turns'
-]
 const lists = (more = '') =>
-  ['guarded:', ...words.map((kind) => `  ${kind}: [${kind}x]`), more].filter(Boolean).join('\n')
+  ['guarded:', ...wordKinds.map((kind) => `  ${kind}: [${kind}x]`), more].filter(Boolean).join('\n')
 const rule = '- { name: kept, category: prompt_injection, weight: 0.8, guarded: [secret] }'
 const problemsOf = (yaml: string) => {
   try {

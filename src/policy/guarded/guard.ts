@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { type Folder, foldPhrase } from '../../text/fold.js'
 import { HitList } from '../../text/hit-list.js'
 import { atOnce, phraseSteps } from '../../text/phrases.js'
+import { PhraseIds } from '../phrase-ids.js'
 import { findGuarded, type Guarded, type GuardedVisit, type Own, valueReach } from './find.js'
 import type { Lexicon } from './lexicon.js'
 import { type PromptReading, readPrompt, type Topic } from './prompt.js'
@@ -68,18 +69,13 @@ export class Guard {
 }
 
 function guardedBy(readings: readonly PromptReading[], key: string): Guarded | undefined {
-  const ids = new Map<string, number>()
+  const ids = new PhraseIds()
   const own: Own[][] = []
   const add = (phrase: string, what: Own) => {
-    const folded = foldPhrase(phrase).trim() + (phrase.endsWith('*') ? '*' : '')
-    if (folded === '' || folded === '*') return
-    let id = ids.get(folded)
-    if (id === undefined) {
-      id = ids.size
-      ids.set(folded, id)
-      own.push([])
-    }
-    own[id]!.push(what)
+    if (foldPhrase(phrase) === '') return
+    const id = ids.idOf(phrase)
+    own[id] ??= []
+    own[id].push(what)
   }
   const topics: Topic[] = []
   for (const { secrets, people, topics: some, instructions } of readings) {
@@ -88,7 +84,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
     // An apostrophe inside a word is dropped where texts are folded.
     for (const name of people ?? []) for (const form of [name, `${name}s`]) add(form, { kind: 'person' })
     for (const sentence of instructions) {
-      const words = foldPhrase(sentence).trim().split(' ')
+      const words = foldPhrase(sentence).split(' ')
       if (words.length >= fewestRepeated) add(words.slice(0, fewestRepeated).join(' '), { kind: 'instructions' })
     }
     for (const topic of some) {
@@ -101,7 +97,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
   const hasSecrets = readings.some(({ secrets }) => secrets !== undefined)
   const hasPeople = readings.some(({ people }) => people !== undefined)
   if (ids.size === 0 && topics.length === 0 && !hasSecrets && !hasPeople) return undefined
-  const phrases = ids.size === 0 ? undefined : atOnce(phraseSteps([...ids].map(([phrase, id]) => ({ phrase, id }))))
+  const phrases = ids.size === 0 ? undefined : atOnce(phraseSteps(ids.patterns()))
   return { key, hasSecrets, hasPeople, topics, phrases, own }
 }
 

@@ -1,7 +1,8 @@
 /** The words of `guarded:` compiled, and their places in a text. */
-import { Folder, foldPhrase } from '../../text/fold.js'
+import { Folder } from '../../text/fold.js'
 import { HitList } from '../../text/hit-list.js'
 import { type Phrases, phraseSteps } from '../../text/phrases.js'
+import { PhraseIds } from '../phrase-ids.js'
 import { type GuardedWords, type WordKind, wordKinds } from './words.js'
 
 /** One phrase in a text; offsets are UTF-16 units of it. */
@@ -51,18 +52,13 @@ export class Lexicon {
 }
 
 export function* lexiconSteps({ lists, topics }: GuardedWords): Generator<void, Lexicon> {
-  const ids = new Map<string, number>()
+  const ids = new PhraseIds()
   const kinds: number[] = []
   const subjects: number[][] = []
   const idOf = (phrase: string) => {
-    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
-    let id = ids.get(folded)
-    if (id === undefined) {
-      id = ids.size
-      ids.set(folded, id)
-      kinds.push(0)
-      subjects.push([])
-    }
+    const id = ids.idOf(phrase)
+    kinds[id] ??= 0
+    subjects[id] ??= []
     return id
   }
   for (const kind of wordKinds) {
@@ -70,7 +66,7 @@ export function* lexiconSteps({ lists, topics }: GuardedWords): Generator<void, 
   }
   for (const [topic, list] of topics.entries()) for (const phrase of list) subjects[idOf(phrase)]!.push(topic)
   yield
-  const phrases = yield* phraseSteps([...ids].map(([phrase, id]) => ({ phrase, id })))
+  const phrases = yield* phraseSteps(ids.patterns())
   return new Lexicon(phrases, kinds, subjects)
 }
 
