@@ -46,6 +46,13 @@ export interface ChatRequest extends ChatContent {
   metadata: JsonObject | undefined
   /** The dialect's own conversation field. */
   session: string | undefined
+  /** The id of the answer that it goes on from: the API has kept what was said until then. */
+  after?: string
+  /** Set where the API keeps the exchange, so that a later request may go on from its answer. */
+  isKept?: true
 }
 
-export type ChatReply = ChatContent
+export interface ChatReply extends ChatContent {
+  /** What a later request may name as `ChatRequest.after`. */
+  id?: string
+}

@@ -81,6 +81,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       clock,
       record,
       exceptions,
+      sessions: platform.sessions,
       metrics,
       log,
       admission,

@@ -125,8 +125,8 @@ export interface ReviewDetail extends Review {
   /** The canonical request, JSON; null once deleted. */
   text: string | null
   context: Record<string, unknown> | null
-  /** What was said before it in its session, oldest first. */
-  history: string[] | null
+  /** What was said before it and does not stand in it, oldest first. */
+  history: { role: string; text: string }[] | null
   note: string | null
   approval_note: string | null
 }

@@ -125,7 +125,8 @@ export class HeldStream implements ReplyStream {
       else out.text('assistant', text, channel.pointer)
     }
     for (const [pointer, { text, isNew }] of this.#tokens) if (isNew) out.text('assistant', text, pointer)
-    return out
+    const { answerId: id } = this.#shape
+    return id === undefined ? out : Object.assign(out, { id })
   }
 
   holding(): readonly HeldText[] {

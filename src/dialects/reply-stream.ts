@@ -92,6 +92,8 @@ export interface StreamShape {
    * @throws Fault `upstream_error`, see `unreadable`
    */
   read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end'
+  /** See `ChatReply.id`, once the stream has told it. */
+  readonly answerId?: string | undefined
   /** See `ReplyStream.complete`. */
   readonly complete: boolean
   /** One event as it is sent; `first` for the first of the stream. */

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../chat.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import { asTurn, type Turn } from '../review/review.js'
 import type { ReviewService } from '../review/review-service.js'
 import { checkContextSize, EvaluateInput } from './evaluate-input.js'
 import { callerOf } from './facts.js'
@@ -35,7 +36,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       const caller = callerOf(request)
       const { input_text, context, session_id } = request.body
       checkContextSize(context)
-      let history: readonly string[] | undefined
+      let history: readonly Turn[] | undefined
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
         route: evaluatePath,
@@ -43,7 +44,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         requestId: request.sluicegate.id,
         context,
         session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
-        diverted: (turns) => (history = turns),
+        recalled: (turns) => (history = turns.map(asTurn)),
         response: reply.raw
       })
       request.sluicegate.decision = evaluation.decision

@@ -20,7 +20,7 @@ export interface JudgeOptions {
   context?: JsonObject | undefined
   session?: string | undefined
   /** See `EvaluationInput`. */
-  diverted?: EvaluationInput['diverted']
+  recalled?: EvaluationInput['recalled']
   constitution?: string
   /** Whom the verdict is for: when they leave, no judge is waited for any more. */
   response?: ServerResponse
@@ -57,9 +57,9 @@ export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDe
       throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
     }
   }
-  const circumstances = ({ session, diverted, response, caller }: JudgeOptions) => ({
+  const circumstances = ({ session, recalled, response, caller }: JudgeOptions) => ({
     session,
-    diverted,
+    recalled,
     exceptions: exceptions(caller),
     cancel: response === undefined ? undefined : leaveOf(response)
   })

@@ -1,5 +1,6 @@
 /** The shapes of the reviews API: they validate what comes in and are its part of the OpenAPI document. */
 import Type from 'typebox'
+import { roles } from '../chat.js'
 import { categories } from '../policy/evaluation.js'
 import { Detection, Page } from './schemas.js'
 
@@ -58,9 +59,9 @@ export const ReviewDetail = Type.Object({
   ...Review.properties,
   text: textOrNull('The canonical request, JSON; null once deleted.'),
   context: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
-  history: Type.Union([Type.Array(Type.String()), Type.Null()], {
+  history: Type.Union([Type.Array(Type.Object({ role: Type.Enum([...roles]), text: Type.String() })), Type.Null()], {
     description:
-      'What was said before it in its session, oldest first, as far as it is remembered; null without a session.'
+      'What was said before it and does not stand in it, oldest first: the turns of its session as far as they are remembered; of an answer, the request too. Null without either.'
   }),
   note: textOrNull('What was said with the decision.'),
   approval_note: textOrNull('What was said with the first of two permits.')

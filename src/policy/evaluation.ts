@@ -95,8 +95,8 @@ export interface EvaluationInput {
   prompts?: readonly string[] | undefined
   /** What people have excepted for this caller. */
   exceptions?: Exceptions | undefined
-  /** Told of a `divert` in a session, before it is answered: the turns before this one as they counted, oldest first. */
-  diverted?: ((history: readonly string[]) => void) | undefined
+  /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
+  recalled?: ((history: readonly string[]) => void) | undefined
   /** Ends the wait for a judge when the caller leaves. */
   cancel?: Cancellation | undefined
 }

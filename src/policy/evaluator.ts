@@ -151,7 +151,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     function remember(verdict: Verdict): Verdict | Promise<Verdict> {
       if (key === undefined || session === undefined) return verdict
       const { decision, ownRisk } = verdict
-      if (decision === 'divert') input.diverted?.(session.tail)
+      input.recalled?.(session.tail)
       const turn = { text: textOfTurn(parts, session.turn), decision, ownRisk }
       const stored = sessions.update(key, (state) =>
         nextState(state, turn, clock.monotonic(), policy.constitution.session)

@@ -1,13 +1,18 @@
 /** What whole and streamed answers share: their verdict, and the review of what is kept from a client. */
-import type { ChatContent } from '../chat.js'
+import type { ChatContent, ChatReply } from '../chat.js'
 import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import { asked, fork } from './earlier.js'
 import type { Exchange } from './exchange.js'
 import { andThen, type MaybePromise } from './maybe.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
-export function judgeContent(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
+export function judgeContent(exchange: Exchange, content: ChatReply): MaybePromise<Evaluation | undefined> {
+  return andThen(fork(exchange, content.id), () => judge(exchange, content))
+}
+
+function judge(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
   if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
     // Sound alone, many times a second: there is nothing in it that a verdict could be about.
     countPassed(exchange, content)
@@ -49,7 +54,8 @@ export async function storeAnswer(
     policy: evaluation.policy,
     canonical: Buffer.from(canonical),
     evaluation,
-    context
+    context,
+    history: asked(exchange)
   })
   exchange.reviewId = reviewId
   return denialOf(exchange, 'divert', 'answer', content, evaluation)

@@ -7,6 +7,7 @@ import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
+import { fork } from './earlier.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { codingOf, discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
@@ -112,7 +113,7 @@ function judgeReply(exchange: Exchange, body: JsonObject): MaybePromise<Judged> 
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
   if (route.output === 'off') {
     deps.metrics.notEvaluated.inc({ reason: 'output_off' })
-    return { body: undefined }
+    return andThen(fork(exchange, content.id), () => ({ body: undefined }))
   }
   return andThen(judgeContent(exchange, content), (evaluation) => act(exchange, body, content, evaluation))
 }

@@ -9,7 +9,7 @@ import type { Inbound } from './exchange.js'
 import type { Route } from './routes.js'
 
 const characters = new RegExp(sessionIdPattern)
-const isIdentifier = (text: string) => text.length > 0 && text.length <= maxSessionId && characters.test(text)
+export const isIdentifier = (text: string) => text.length > 0 && text.length <= maxSessionId && characters.test(text)
 
 const contextHeader = 'x-safety-context'
 const noNames: ReadonlySet<string> = new Set()

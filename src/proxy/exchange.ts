@@ -13,6 +13,7 @@ import type { UnjudgedRecorder } from '../observe/unjudged.js'
 import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
+import type { SessionStore } from '../policy/session.js'
 import type { ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
 import type { Propagate } from './headers.js'
@@ -39,6 +40,8 @@ export interface ProxyDeps {
   record: Recorder
   /** What people have excepted for a caller. */
   exceptions(caller: Caller): Exceptions | undefined
+  /** Without them no request is tied to the answer that it goes on from. */
+  sessions?: Pick<SessionStore, 'get' | 'update'>
   metrics: Metrics
   log: Log
   /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
@@ -76,6 +79,10 @@ export interface Exchange {
   readonly chat: ChatRequest
   readonly context: JsonObject | undefined
   readonly session: string | undefined
+  /** The turns before it in its session, as they counted. */
+  recalled?: readonly string[]
+  /** True once its session stands under its answer's id too. */
+  isForked?: boolean
   /** The request's system prompts: what they guard, no answer may tell. */
   readonly prompts: readonly string[]
   /** Judges the request and all of its answer, whatever is put in force meanwhile. */

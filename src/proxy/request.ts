@@ -11,6 +11,7 @@ import { canonicalJson } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { readContext, readReviewId, readSession } from './context.js'
+import { before, sessionOfChain } from './earlier.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
 import { andThen, type MaybePromise } from './maybe.js'
 import { denialReply } from './reply.js'
@@ -55,7 +56,7 @@ export function openExchange(
     body,
     chat,
     context,
-    session: readSession(inbound, chat.session),
+    session: readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat),
     prompts: chat.parts.filter(({ role, isKey }) => role === 'system' && isKey !== true).map(({ text }) => text),
     policy: deps.evaluator.hold(route.constitution),
     requestVerdict: undefined,
@@ -164,7 +165,7 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
   let standing = await deps.reviews.consume(subject, given)
   exchange.reviewId = given
   if (standing === 'pending' || standing === 'none') {
-    const review = { ...subject, keyId, policy: evaluation.policy, evaluation, context }
+    const review = { ...subject, keyId, policy: evaluation.policy, evaluation, context, history: before(exchange) }
     const { reviewId } = await deps.reviews.open(review)
     exchange.reviewId = reviewId
     standing = await deps.reviews.hold(subject, reviewId, inbound.cancel)

@@ -9,6 +9,7 @@ import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
 import { Fault } from '../errors.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
+import { fork } from './earlier.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
@@ -135,7 +136,8 @@ async function* passOn(
   if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   const observe = async () => {
     held = 0
-    if (!isOff) await judgeContent(exchange, stream.content())
+    if (isOff) await fork(exchange, stream.content().id)
+    else await judgeContent(exchange, stream.content())
     stream.release(undefined, [])
   }
   try {

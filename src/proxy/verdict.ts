@@ -4,7 +4,13 @@ import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import type { Surface } from '../observe/record.js'
-import { type Decision, type Detection, type Evaluation, strictest } from '../policy/evaluation.js'
+import {
+  type Decision,
+  type Detection,
+  type Evaluation,
+  type EvaluationInput,
+  strictest
+} from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
 import type { MaybePromise } from './maybe.js'
 
@@ -51,7 +57,21 @@ export function evaluate(
   try {
     const { prompts } = exchange
     const { joined } = content
-    const input = { parts, joined, context, session, direction, prompts, exceptions, cancel: inbound.cancel }
+    const input: EvaluationInput = {
+      parts,
+      joined,
+      context,
+      session,
+      direction,
+      prompts,
+      exceptions,
+      cancel: inbound.cancel
+    }
+    if (session !== undefined) {
+      input.recalled = (turns) => {
+        exchange.recalled = turns
+      }
+    }
     verdict = deps.evaluator.evaluate(input, policy)
   } catch (error) {
     return fail(error)

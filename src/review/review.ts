@@ -1,11 +1,22 @@
-/** The shapes of a review as other rooms and clients see it. Types only. */
-import type { JsonObject } from '../chat.js'
+/** The shapes of a review as other rooms and clients see it. */
+import type { JsonObject, Role } from '../chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
 import type { ReviewFilter, ReviewSurface } from '../storage/review-store.js'
 
 /** Who reads or decides: a key, or a person who is signed in. */
 export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'scopes'>
+
+/** Something that was said before what is under review. */
+export interface Turn {
+  role: Role
+  text: string
+}
+
+/** A turn as sessions remember one: they follow what the user says. */
+export function asTurn(text: string): Turn {
+  return { role: 'user', text }
+}
 
 /** What is put before a person. */
 export interface ReviewRequest {
@@ -22,8 +33,8 @@ export interface ReviewRequest {
   evaluation: Pick<Evaluation, 'risk_score' | 'matched_rules' | 'detections'>
   /** Shown to the reviewer beside the text; not part of the digest. */
   context?: JsonObject | undefined
-  /** The turns of its session before it, as the judge had them, oldest first. */
-  history?: readonly string[] | undefined
+  /** What was said before it and does not stand in it, oldest first: in its session; of an answer, what it answers too. */
+  history?: readonly Turn[] | undefined
 }
 
 /** What tells one request from another: see `ReviewSubject`. */
@@ -72,8 +83,8 @@ export interface ReviewDetail extends ReviewRecord {
   /** The canonical bytes as text: JSON on chat surfaces. Null once deleted, like the context and the notes. */
   text: string | null
   context: JsonObject | null
-  /** The turns of its session before it, oldest first; null where it had no session or they were deleted. */
-  history: string[] | null
+  /** What was said before it, oldest first; null where nothing is known of that or it was deleted. */
+  history: Turn[] | null
   note: string | null
   approval_note: string | null
 }

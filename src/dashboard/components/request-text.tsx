@@ -11,14 +11,18 @@ interface Part {
 }
 
 /** Fields that say how a request is to be answered and hold nothing of what anybody said. */
-const isSetting = /^\/(?:model|stream|session_id|user|id)$|\/(?:role|type)$/
+const isSetting =
+  /^\/(?:model|stream|session_id|user|id|object|previous_response_id|system_fingerprint|service_tier)$|\/(?:role|type|finish_reason)$/
 
 export function partsOf({ text, detections }: Pick<ReviewDetail, 'text' | 'detections'>): Part[] {
   if (text === null) return []
   const body = readJson(text)
   if (body === undefined || typeof body === 'string') return [{ pointer: '', who: undefined, text: body ?? text }]
   const pointed = new Set(detections.flatMap(({ pointer }) => pointer ?? []))
-  return leaves(body, '', undefined).filter(({ pointer }) => pointed.has(pointer) || !isSetting.test(pointer))
+  const parts = isParts(body)
+    ? body.map(({ role, pointer, text }) => ({ pointer, who: role, text }))
+    : leaves(body, '', undefined)
+  return parts.filter(({ pointer }) => pointed.has(pointer) || !isSetting.test(pointer))
 }
 
 function readJson(text: string): unknown {
@@ -27,6 +31,11 @@ function readJson(text: string): unknown {
   } catch {
     return undefined
   }
+}
+
+/** An answer that was streamed is kept as its texts with their places. */
+function isParts(body: unknown): body is { role: string; pointer: string; text: string }[] {
+  return Array.isArray(body) && body.every((part) => typeof part?.pointer === 'string' && typeof part.text === 'string')
 }
 
 /** Every string of a body with the role of the nearest object that names one. */

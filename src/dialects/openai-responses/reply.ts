@@ -13,7 +13,7 @@ export function readReply(body: JsonObject): ChatReply | undefined {
   if (!Array.isArray(body.output) || !body.output.every(isObject)) return undefined
   const out = new Collector(names)
   readResponse(out, body)
-  return out
+  return typeof body.id === 'string' ? Object.assign(out, { id: body.id }) : out
 }
 
 /**

@@ -17,7 +17,8 @@ export function readRequest(body: JsonObject): ChatRequest {
   const { input } = body
   const options = readOptions(body)
   const instructions = stringField(body, 'instructions')
-  for (const name of ['previous_response_id', 'user', 'safety_identifier']) stringField(body, name)
+  const after = stringField(body, 'previous_response_id')
+  for (const name of ['user', 'safety_identifier']) stringField(body, name)
   if (isGiven(body.tools) && !Array.isArray(body.tools)) {
     throw invalid('tools', 'wrong_type', 'tools must be an array.')
   }
@@ -41,7 +42,16 @@ export function readRequest(body: JsonObject): ChatRequest {
   out.walk('definition', body.text, '/text')
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
-  return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: conversationOf(body) }
+  return {
+    ...options,
+    parts: out.parts,
+    joined: out.joined,
+    media: out.media,
+    session: conversationOf(body),
+    ...(after !== undefined && { after }),
+    // Kept unless the caller says otherwise.
+    ...(body.store !== false && { isKept: true })
+  }
 }
 
 function readInput(out: Collector, turns: Turns, input: readonly Json[]): void {
@@ -84,7 +94,7 @@ export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '
   }
 }
 
-/** The API's own name for what ties requests together. A chain by `previous_response_id` has a new name each time. */
+/** The API's own name for what ties requests together. A chain by `previous_response_id` has a new name each time: see `after`. */
 function conversationOf({ conversation }: JsonObject): string | undefined {
   if (!isGiven(conversation) || typeof conversation === 'string') return conversation ?? undefined
   if (isObject(conversation) && typeof conversation.id === 'string') return conversation.id

@@ -30,6 +30,7 @@ export class ResponseStreamShape implements StreamShape {
   readonly endMarker = undefined
   readonly repeats = true
   readonly complete = false
+  answerId: string | undefined
   readonly #seen = new SeenResponse()
 
   read(event: JsonObject, sink: StreamSink): 'more' | 'end' {
@@ -43,7 +44,10 @@ export class ResponseStreamShape implements StreamShape {
     const isLast = terminal.has(type)
     // What is announced begins a text, what is finished says it again.
     const leaf = leafOf(sink, isLast || type.endsWith('.done') ? 'repeat' : 'delta')
-    if (isObject(event.response)) readResponse(sink.rest, event.response, leaf)
+    if (isObject(event.response)) {
+      readResponse(sink.rest, event.response, leaf)
+      if (typeof event.response.id === 'string') this.answerId ??= event.response.id
+    }
     const at = `/output/${typeof event.output_index === 'number' ? event.output_index : 'unknown'}`
     if (isObject(event.item)) readItem(sink.rest, event.item, 'assistant', at, undefined, leaf)
     const list = type.includes('summary') ? 'summary' : 'content'

@@ -9,6 +9,7 @@ import { dialects } from '../../dialects/index.js'
 import { Fault } from '../../errors.js'
 import { canonicalJson } from '../../json/canonical.js'
 import type { Evaluation } from '../../policy/evaluation.js'
+import { asTurn, type Turn } from '../../review/review.js'
 import type { ReviewService } from '../../review/review-service.js'
 import { maxSessionId, sessionIdPattern } from '../evaluate-input.js'
 import { callerOf } from '../facts.js'
@@ -63,7 +64,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       return { evaluation: undefined, refusal: refusalOf(fault, requestId) }
     }
     const caller = callerOf(request)
-    let history: readonly string[] | undefined
+    let history: readonly Turn[] | undefined
     const evaluation = await judge.content(content, direction, {
       surface: 'guard',
       route,
@@ -71,7 +72,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       requestId,
       context,
       session: isSession(session) ? `${caller.accountId}:${session}` : undefined,
-      diverted: (turns) => (history = turns),
+      recalled: (turns) => (history = turns.map(asTurn)),
       response: reply.raw
     })
     const { decision } = evaluation
