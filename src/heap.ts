@@ -25,7 +25,6 @@ function letGrow(): void {
   // Small spaces for new objects leave old ones scattered over half-empty pages: drawn together, a fifth of the heap goes back.
   setFlagsFromString('--compact-on-every-full-gc')
   collect()
-  collect()
   setFlagsFromString('--no-compact-on-every-full-gc')
   isSmall = false
   setFlagsFromString('--semi-space-growth-factor=2')

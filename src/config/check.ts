@@ -1,5 +1,6 @@
 /** Holds a parsed file against the schema of `config-schema.ts`, and says in sentences what does not fit. */
 import { Ajv, type ErrorObject } from 'ajv'
+import { ownSchemas } from '../json/own-schemas.js'
 import { FileSchema } from './schema.js'
 import { formats } from './values.js'
 
@@ -16,7 +17,7 @@ export interface SchemaProblem {
  * false, belongs is read as one and replaced in `value`: variables are texts, and so is what YAML has in quotes.
  */
 export function createFileCheck(): (value: unknown) => SchemaProblem[] {
-  const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, formats })
+  const ajv = new Ajv({ ...ownSchemas, allErrors: true, verbose: true, strict: false, formats })
   const validate = ajv.compile(FileSchema)
   return function check(value) {
     if (validate(value)) return []

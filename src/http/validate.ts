@@ -5,6 +5,7 @@
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { Fault, invalid, type ValidationReason } from '../errors.js'
+import { ownSchemas } from '../json/own-schemas.js'
 
 const reasons: Record<string, ValidationReason> = {
   required: 'missing',
@@ -25,6 +26,7 @@ const reasons: Record<string, ValidationReason> = {
 
 /** `unicode: false`: lengths are UTF-16 units, as the contract counts them. */
 const ajv = new Ajv({
+  ...ownSchemas,
   coerceTypes: false,
   useDefaults: false,
   removeAdditional: false,
@@ -34,7 +36,13 @@ const ajv = new Ajv({
   logger: false
 })
 /** Query strings arrive as text: numbers in them are read as numbers. */
-const queryAjv = new Ajv({ coerceTypes: true, useDefaults: false, removeAdditional: false, allErrors: false })
+const queryAjv = new Ajv({
+  ...ownSchemas,
+  coerceTypes: true,
+  useDefaults: false,
+  removeAdditional: false,
+  allErrors: false
+})
 
 export type Place = 'body' | 'query' | 'params'
 

@@ -1,8 +1,9 @@
 /** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
-import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv } from 'ajv'
 import { LineCounter, parseDocument } from 'yaml'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
+import { ownSchemas } from '../json/own-schemas.js'
 import { ConstitutionError } from './constitution-error.js'
 import { type Escalation, readEscalations } from './escalation.js'
 import type { Category } from './evaluation.js'
@@ -54,9 +55,8 @@ const minBand = 0.01
 /** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
 const maxLength = 4 * 1024 * 1024
 
-const ajv = new Ajv({ allErrors: true, strict: false, verbose: true })
-const acceptsWhole = ajv.compile(ConstitutionSource)
-const acceptsExtension = ajv.compile(ExtensionSource)
+/** Compiles a schema when it is first needed, and remembers: most threads read no constitution. */
+const ajv = new Ajv({ ...ownSchemas, allErrors: true, strict: false, verbose: true })
 
 /**
  * @param fileName only for messages
@@ -123,18 +123,19 @@ export function parseConstitution(
 
 /** What the schema accepts, laid over its base where it has one. What it does not accept is reported, and not to be used. */
 function readSource(given: unknown, problems: Problems): Pick<Extended, 'source' | 'problems'> & { base?: string } {
-  const check = (accepts: ValidateFunction, value: unknown, found: Problems) => {
+  const check = (schema: object, value: unknown, found: Problems) => {
+    const accepts = ajv.compile(schema)
     if (!accepts(value)) for (const error of accepts.errors ?? []) addSchemaProblem(found, error, value)
     return problems.list.length === 0
   }
   const whole = { source: given as ConstitutionSource, problems }
   if (typeof given !== 'object' || given === null || !('extends' in given)) {
-    check(acceptsWhole, given, problems)
+    check(ConstitutionSource, given, problems)
     return whole
   }
-  if (!check(acceptsExtension, given, problems)) return whole
+  if (!check(ExtensionSource, given, problems)) return whole
   const extended = extend(given as ExtensionSource, problems)
-  check(acceptsWhole, extended.source, extended.problems)
+  check(ConstitutionSource, extended.source, extended.problems)
   return extended
 }
 
