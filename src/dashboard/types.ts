@@ -68,6 +68,8 @@ export interface KeyRecord {
   expires_at: string | null
   revoked_at: string | null
   rotated_to: string | null
+  /** Null: the limit of its environment. */
+  rate_limit_per_minute: number | null
 }
 
 export interface NewKey {

@@ -54,7 +54,10 @@ export const KeyRecord = Type.Object({
   last_used_at: nullable('Last use, within a few seconds.'),
   expires_at: nullable('End of validity.'),
   revoked_at: nullable('When the key was revoked, or will be at the end of its grace.'),
-  rotated_to: Type.Union([Type.String(), Type.Null()], { description: 'The key that replaced this one.' })
+  rotated_to: Type.Union([Type.String(), Type.Null()], { description: 'The key that replaced this one.' }),
+  rate_limit_per_minute: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null: the limit of its environment.'
+  })
 })
 
 export const CreateKey = Type.Object(

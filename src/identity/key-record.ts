@@ -25,7 +25,8 @@ export function keyRecord(row: KeyRow, now: number, usedAt: number | undefined):
     last_used_at: isoOrNull(usedAt ?? row.lastUsedAt),
     expires_at: isoOrNull(row.expiresAt),
     revoked_at: isoOrNull(row.revokedAt ?? row.graceEndsAt),
-    rotated_to: row.rotatedTo
+    rotated_to: row.rotatedTo,
+    rate_limit_per_minute: row.rateLimitPerMinute
   }
 }
 

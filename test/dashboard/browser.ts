@@ -129,6 +129,7 @@ export const pageNames = [
 
 /** Nothing moves any more and nothing is awaited. */
 export async function settle(page: Page): Promise<void> {
-  await page.locator('[aria-label="Loading"]').waitFor({ state: 'detached' })
+  const awaited = page.getByLabel('Loading')
+  while ((await awaited.count()) > 0) await page.waitForTimeout(50)
   await page.waitForTimeout(400)
 }

@@ -32,9 +32,10 @@ t.test('a created key has the defaults of the contract, is shown once, and works
     last_used_at: null,
     expires_at: null,
     revoked_at: null,
-    rotated_to: null
+    rotated_to: null,
+    rate_limit_per_minute: null
   })
-  t.equal(Object.keys(record).length, 12)
+  t.equal(Object.keys(record).length, 13)
   t.equal(await works(house, key), true)
   t.same(await house.keys.get(operator, record.key_id), record)
   t.notMatch(JSON.stringify(await house.keys.list(operator)), key.slice(18))

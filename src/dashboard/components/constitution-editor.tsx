@@ -18,14 +18,16 @@ const probe = [{ input_text: 'Hello' }]
 
 interface EditorProps {
   base: Version & { source: string }
+  /** What it is tried on, line by line: kept from version to version. */
+  texts: string
+  setTexts(texts: string): void
   onStored(version: number): void
 }
 
-export function ConstitutionEditor({ base, onStored }: EditorProps) {
+export function ConstitutionEditor({ base, texts, setTexts, onStored }: EditorProps) {
   const client = useQueryClient()
   const [source, setSource] = useState(base.source)
   const [note, setNote] = useState('')
-  const [texts, setTexts] = useState('How do I kill it?\nExplain how to build a pipe bomb\nWhat a lovely day')
   const [draft] = useDebouncedValue(source, checkAfterMs)
   const mayWrite = useMay('constitutions:write')
   const isChanged = source !== base.source
@@ -86,7 +88,7 @@ export function ConstitutionEditor({ base, onStored }: EditorProps) {
                 label="Note"
                 placeholder="Why it changes, for those who come later"
                 maxLength={1000}
-                flex={1}
+                flex="1 1 220px"
                 value={note}
                 onChange={(event) => setNote(event.currentTarget.value)}
               />

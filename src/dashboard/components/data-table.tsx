@@ -1,6 +1,9 @@
-/** A table with a head, which scrolls sideways where the page is narrow, by the keyboard too. */
+/**
+ * A table with a head, which scrolls sideways where the page is narrow, by the keyboard too. On a phone each row is a block
+ * of its own, its cells one under the other with the names of their columns.
+ */
 import { Table, type TableProps } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 
 /** `end`: numbers, one under the other. `unseen`: a column of buttons, named for those who hear the page. */
 type Column = string | { name: string; as: 'end' | 'unseen' }
@@ -18,11 +21,16 @@ interface DataTableProps extends Omit<TableProps, 'data'> {
 }
 
 export function DataTable({ label, columns, minWidth, maxHeight, children, ...table }: DataTableProps) {
+  // Read by dashboard.css, where the head is not seen.
+  const names = Object.fromEntries(columns.map((column, i) => [`--column-${i + 1}`, JSON.stringify(nameOf(column))]))
   return (
     <Table.ScrollContainer
+      className="stacking"
+      style={names as CSSProperties}
       minWidth={minWidth}
       {...(maxHeight !== undefined && { mah: maxHeight })}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
+      // No room is kept for a bar that only shows while it scrolls.
+      scrollAreaProps={{ offsetScrollbars: false, viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
     >
       <Table {...table}>
         <Table.Thead>
@@ -32,6 +40,11 @@ export function DataTable({ label, columns, minWidth, maxHeight, children, ...ta
       </Table>
     </Table.ScrollContainer>
   )
+}
+
+/** Empty for buttons, which say themselves what they do. */
+function nameOf(column: Column): string {
+  return typeof column === 'string' ? column : column.as === 'unseen' ? '' : column.name
 }
 
 function head(column: Column) {

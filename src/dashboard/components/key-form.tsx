@@ -15,7 +15,7 @@ import {
 import { useState } from 'react'
 import { ApiError } from '../api'
 import { type NewKey, type Scope, scopes } from '../types'
-import { messageOf } from './notify'
+import { messageOf, sentence } from './notify'
 
 const meanings: Record<Scope, string> = {
   '*': 'everything, keys included (*)',
@@ -43,7 +43,7 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
   const [terms, setTerms] = useState(false)
   // The API names the field: what it says stands beside it.
   const at = (field: string) =>
-    error instanceof ApiError && error.field?.split('.')[0] === field ? error.message : undefined
+    error instanceof ApiError && error.field?.split('.')[0] === field ? sentence(error.message) : undefined
   const isPlaced = ['name', 'scopes', 'ip_allowlist', 'expires_at', 'rate_limit_per_minute'].some((field) => at(field))
 
   return (

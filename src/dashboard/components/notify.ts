@@ -18,7 +18,14 @@ export function tellError(error: unknown): void {
 
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.'
+  const message = sentence(error.message)
   return error instanceof ApiError && error.status >= 500 && error.requestId !== undefined
-    ? `${error.message} (request ${error.requestId})`
-    : error.message
+    ? `${message} (request ${error.requestId})`
+    : message
+}
+
+/** The API begins with the field that is wrong, as it is named there; here its label stands beside the message. */
+export function sentence(text: string): string {
+  const told = text.replace(/^[a-z_]+(?:\.\d+)?: /, '')
+  return /^[a-z]+ /.test(told) ? told.charAt(0).toUpperCase() + told.slice(1) : told
 }

@@ -55,6 +55,11 @@ export function Outcome({
   )
 }
 
+/** A sentence may begin with a decision; one that begins with the name of a rule stays as it is. */
+function capitalised(text: string): string {
+  return /^(?:permit|depends|divert|forbid) /.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text
+}
+
 export function Explained({ explanation }: { explanation: Explanation }) {
   const { summary, rules, views, thresholds } = explanation
   const readings = views.filter(({ layer, matches }) => layer !== 'plain' || matches.length > 0)
@@ -65,7 +70,7 @@ export function Explained({ explanation }: { explanation: Explanation }) {
         <Accordion.Panel>
           <List size="sm" spacing={4}>
             {summary.map((sentence) => (
-              <List.Item key={sentence}>{sentence}</List.Item>
+              <List.Item key={sentence}>{capitalised(sentence)}</List.Item>
             ))}
           </List>
           <Text size="xs" c="dimmed" mt="xs">

@@ -40,8 +40,8 @@ export function QueueItem({ review, isCurrent, isChosen, choose, open }: QueueIt
               1 of 2 permits
             </Badge>
           )}
-          <Text size="xs" c="dimmed">
-            {review.surface} · <Ago at={review.created_at} />
+          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+            {review.surface} · <Ago at={review.created_at} /> · {review.matched_rules.join(', ')}
           </Text>
         </Group>
       </UnstyledButton>

@@ -6,18 +6,20 @@ import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
 import { CategoryBadge, categoryName, StatusBadge, subjectsOf } from './badges'
 import { DataTable } from './data-table'
+import { useNames } from './names'
 import { partsOf } from './request-text'
 import { Ago } from './time'
 import { Section } from './view'
 
 export function Outcome({ review }: { review: ReviewDetail }) {
+  const nameOf = useNames()
   return (
     <Section title="Decision">
       <Stack gap={6}>
         <Text size="sm">
           {review.status === 'expired'
             ? 'Nobody decided in time: refused.'
-            : `${review.status} by ${review.decided_by ?? 'nobody'}`}{' '}
+            : `${review.status === 'permitted' ? 'Permitted' : 'Forbidden'} by ${review.decided_by === null ? 'nobody' : nameOf(review.decided_by)}`}{' '}
           {review.decided_at !== null && <Ago at={review.decided_at} />}
           {review.used_at !== null && (
             <>
@@ -51,26 +53,29 @@ export function Seen({ review }: { review: ReviewDetail }) {
     (a, b) => Number(bears(b)) - Number(bears(a)) || b.confidence - a.confidence
   )
   return (
-    <Section title="What each rule saw">
-      <DataTable
-        label="What each rule saw"
-        columns={['Rule', 'Category', 'Confidence', 'Reading', 'Words']}
-        minWidth={640}
-      >
+    <Section
+      title="What each rule saw"
+      aside={
+        <Text size="xs" c="dimmed">
+          bold: what it was diverted for
+        </Text>
+      }
+    >
+      <DataTable label="What each rule saw" columns={['Rule', 'Confidence', 'Reading', 'Words']} minWidth={480}>
         {ordered.map((detection, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
           <Table.Tr key={i}>
             <Table.Td>
-              <Text size="sm" fw={bears(detection) ? 600 : 400}>
-                {detection.rule}
-              </Text>
-            </Table.Td>
-            <Table.Td>
-              <CategoryBadge category={detection.category} />
+              <Stack gap={4} align="flex-start">
+                <Text size="sm" fw={bears(detection) ? 600 : 400}>
+                  {detection.rule}
+                </Text>
+                <CategoryBadge category={detection.category} />
+              </Stack>
             </Table.Td>
             <Table.Td>{detection.confidence.toFixed(2)}</Table.Td>
             <Table.Td>{detection.layer}</Table.Td>
-            <Table.Td miw={200}>
+            <Table.Td>
               <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
             </Table.Td>
           </Table.Tr>

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { api } from '../api'
 import type { ReviewDetail } from '../types'
 import { CategoryBadge, categoryName, Risk, StatusBadge, subjectsOf } from './badges'
+import { useNames } from './names'
 import { tell, tellError } from './notify'
 import { RequestText } from './request-text'
 import { Earlier, Outcome, Seen } from './review-evidence'
@@ -47,6 +48,7 @@ export function ReviewPanel({ id, asked, ask, onDecided }: ReviewPanelProps) {
 
 function Head({ review }: { review: ReviewDetail }) {
   const subjects = subjectsOf(review)
+  const nameOf = useNames()
   const hints = review.categories.filter((category) => !subjects.includes(category))
   const client = useQueryClient()
   const work = useMutation({
@@ -69,7 +71,7 @@ function Head({ review }: { review: ReviewDetail }) {
           )}
           {review.approved_by !== null && review.status === 'pending' && (
             <Badge variant="default" tt="none">
-              permitted once, by {review.approved_by}
+              permitted once, by {nameOf(review.approved_by)}
             </Badge>
           )}
         </Group>
@@ -96,6 +98,7 @@ function Head({ review }: { review: ReviewDetail }) {
 }
 
 function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> & { review: ReviewDetail }) {
+  const nameOf = useNames()
   const [note, setNote] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
   const decide = useMutation({
@@ -122,7 +125,7 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
         <Stack gap="sm">
           {review.claimed_by !== null && (
             <Text size="sm" c="dimmed">
-              Claimed by {review.claimed_by}
+              Claimed by {nameOf(review.claimed_by)}
               {review.claimed_until !== null && (
                 <>
                   , until <Ago at={review.claimed_until} />
@@ -170,10 +173,10 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
                   loading={decide.isPending}
                   rightSection={<Hint>Enter</Hint>}
                 >
-                  {verb} for good
+                  Confirm: {verb.toLowerCase()}
                 </Button>
                 <Button variant="default" onClick={() => ask(undefined)}>
-                  Not yet
+                  Back
                 </Button>
               </>
             )}

@@ -6,6 +6,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
 import { DataTable } from '../components/data-table'
+import { useNames } from '../components/names'
 import { instant } from '../components/time'
 import { Empty, Failure, PageHeader } from '../components/view'
 import { linkTo } from '../router'
@@ -21,6 +22,7 @@ const spans = [
 ]
 
 export function Audit() {
+  const nameOf = useNames()
   const [kind, setKind] = useState('')
   const [by, setBy] = useState('')
   const [subject, setSubject] = useState('')
@@ -38,7 +40,7 @@ export function Audit() {
     <>
       <PageHeader
         title="Audit"
-        about="Each row is chained to the one before it by its hash; sluicegate audit verify finds what was removed or altered."
+        about="Every decision and every act of an administrator, never a text. Each row is chained to the one before it by its hash: the command sluicegate audit verify finds what was removed or altered."
       >
         <Button
           component="a"
@@ -91,35 +93,37 @@ export function Audit() {
             <DataTable
               label="Audit"
               columns={['When', 'Kind', 'By', 'Subject', 'Facts']}
-              minWidth={940}
+              minWidth={820}
               horizontalSpacing="md"
               verticalSpacing="xs"
             >
               {shown.map((row) => (
-                <Table.Tr key={row.seq}>
+                <Table.Tr key={row.seq} style={{ verticalAlign: 'top' }}>
                   <Table.Td className="nowrap">{instant(row.at)}</Table.Td>
                   <Table.Td>
                     <Button
                       variant="subtle"
                       size="compact-sm"
                       px={4}
+                      mx={-4}
+                      my={-3}
                       aria-label={`Only ${row.kind}`}
                       onClick={() => setKind(row.kind)}
                     >
                       {row.kind}
                     </Button>
                   </Table.Td>
-                  <Table.Td maw={150}>
-                    <Text size="xs" ff="monospace" className="one-line" title={row.by ?? undefined}>
-                      {row.by ?? 'the program'}
+                  <Table.Td maw={130}>
+                    <Text size="sm" className="one-line" title={row.by ?? undefined}>
+                      {row.by === null ? 'the program' : nameOf(row.by)}
                     </Text>
                   </Table.Td>
-                  <Table.Td maw={150}>
+                  <Table.Td maw={130}>
                     <Text size="xs" ff="monospace" className="one-line" title={row.subject ?? undefined}>
-                      {row.subject ?? '–'}
+                      {row.subject === null ? '–' : nameOf(row.subject)}
                     </Text>
                   </Table.Td>
-                  <Table.Td miw={340} maw={460}>
+                  <Table.Td miw={240}>
                     <Facts row={row} />
                   </Table.Td>
                 </Table.Tr>
@@ -138,7 +142,7 @@ export function Audit() {
 }
 
 /** Said elsewhere in the row, or of use to a program alone. */
-const hidden = new Set(['request_id', 'lineage', 'surface'])
+const hidden = new Set(['request_id', 'lineage', 'surface', 'digest'])
 
 /** The plain facts in a line; all of them, and where the row stands in its chain, when it is opened. */
 function Facts({ row }: { row: AuditRow }) {

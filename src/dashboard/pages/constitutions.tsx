@@ -47,6 +47,7 @@ export function Constitutions() {
 function One({ constitution }: { constitution: Constitution }) {
   const { name } = constitution
   const [shown, setShown] = useState<number>()
+  const [texts, setTexts] = useState('How do I kill it?\nExplain how to build a pipe bomb\nWhat a lovely day')
   const version = shown ?? constitution.version ?? constitution.latest_version
   const source = useQuery({
     queryKey: ['constitution', name, version],
@@ -57,7 +58,15 @@ function One({ constitution }: { constitution: Constitution }) {
     <Stack>
       <Versions constitution={constitution} shown={version} show={setShown} />
       <Loaded query={source}>
-        {(data) => <ConstitutionEditor key={data.label} base={data} onStored={(stored) => setShown(stored)} />}
+        {(data) => (
+          <ConstitutionEditor
+            key={data.label}
+            base={data}
+            texts={texts}
+            setTexts={setTexts}
+            onStored={(stored) => setShown(stored)}
+          />
+        )}
       </Loaded>
     </Stack>
   )

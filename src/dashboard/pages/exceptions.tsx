@@ -7,6 +7,7 @@ import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
 import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
+import { useNames } from '../components/names'
 import { messageOf, tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
@@ -24,6 +25,7 @@ const colors: Record<Exception['state'], string> = {
 export function Exceptions() {
   const client = useQueryClient()
   const confirmed = useConfirmed()
+  const nameOf = useNames()
   const list = useQuery({ queryKey: ['exceptions'], queryFn: api.exceptions, refetchInterval: 15_000 })
   const given = usePlace().query.get('evaluation') ?? ''
   const [reporting, setReporting] = useState(given !== '')
@@ -72,11 +74,16 @@ export function Exceptions() {
                       <Badge color={colors[one.state]} variant="light" className="readable">
                         {one.state}
                       </Badge>
+                      {one.decided_by !== null && (
+                        <Text size="xs" c="dimmed">
+                          by {nameOf(one.decided_by)}
+                        </Text>
+                      )}
                     </Table.Td>
                     <Table.Td maw={240}>
                       <Text size="sm">{one.rules.join(', ')}</Text>
                       <Text size="xs" c="dimmed">
-                        {one.policy} · for the {one.scope}
+                        {one.policy} · for {one.scope === 'account' ? 'the whole account' : nameOf(one.key_id)}
                       </Text>
                     </Table.Td>
                     <Table.Td maw={260} style={{ overflowWrap: 'anywhere' }}>

@@ -142,6 +142,7 @@ export function Keys() {
 
 function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | undefined; ask(asked: Asked): void }) {
   const { name, prefix, environment, status, scopes, ip_allowlist, last_used_at, expires_at, revoked_at } = record
+  const { rate_limit_per_minute: limit } = record
   const isOpen = status === 'active' || status === 'retiring'
   return (
     <Table.Tr opacity={isOpen ? 1 : 0.75}>
@@ -151,6 +152,7 @@ function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | und
         </Text>
         <Text size="xs" c="dimmed">
           {environment}
+          {limit !== null && ` · ${limit.toLocaleString('en')} a minute`}
           {ip_allowlist.length > 0 && ` · ${ip_allowlist.length} address${ip_allowlist.length === 1 ? '' : 'es'}`}
           {expires_at !== null && (
             <>

@@ -6,12 +6,19 @@ import { useState } from 'react'
 import { ReferenceArea } from 'recharts'
 import { api } from '../api'
 import { categoryName } from '../components/badges'
+import { DataTable } from '../components/data-table'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section } from '../components/view'
 import { decisionColors } from '../theme'
 import { decisions, type SafetyMetrics } from '../types'
 
-const windows = ['15m', '1h', '6h', '24h', '7d']
+const windows = [
+  { value: '15m', label: '15 min' },
+  { value: '1h', label: '1 h' },
+  { value: '6h', label: '6 h' },
+  { value: '24h', label: '24 h' },
+  { value: '7d', label: '7 d' }
+]
 const refreshMs = 5_000
 
 export function Live() {
@@ -89,7 +96,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
         <Figure
           label="Evaluations"
           value={evaluations.total.toLocaleString('en')}
-          hint={`in the last ${lengthOf(data.window_seconds)}`}
+          hint={`in the last ${spanOf(data.window_seconds)}`}
         />
         <Figure
           label="Not permitted"
@@ -152,7 +159,14 @@ function Charts({ data }: { data: SafetyMetrics }) {
             {shades}
           </LineChart>
         </Section>
-        <Section title="Matches of rules by category">
+        <Section
+          title="Matches of rules by category"
+          aside={
+            <Text size="xs" c="dimmed">
+              weak hints included
+            </Text>
+          }
+        >
           {found.length === 0 ? (
             <Text size="sm" c="dimmed">
               No rule matched in this window.
@@ -163,6 +177,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
               data={found}
               dataKey="category"
               orientation="vertical"
+              gridAxis="y"
               yAxisProps={{ width: 110, interval: 0 }}
               series={[{ name: 'matches', color: 'cyan.7' }]}
               barProps={{ isAnimationActive: false, radius: 3 }}
@@ -172,38 +187,31 @@ function Charts({ data }: { data: SafetyMetrics }) {
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Section title="Upstreams">
-          <Table>
-            <Table.Thead>
-              <Table.Tr>
-                <Table.Th>Name</Table.Th>
-                <Table.Th>State</Table.Th>
-                <Table.Th ta="right">Requests</Table.Th>
-                <Table.Th ta="right">Failed</Table.Th>
-                <Table.Th>Last failure</Table.Th>
+          <DataTable
+            label="Upstreams"
+            columns={['Name', 'State', { name: 'Requests', as: 'end' }, { name: 'Failed', as: 'end' }, 'Last failure']}
+            minWidth={420}
+          >
+            {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
+              <Table.Tr key={name}>
+                <Table.Td>{name}</Table.Td>
+                <Table.Td>
+                  <Badge
+                    color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}
+                    variant="light"
+                    className="readable"
+                  >
+                    {state}
+                  </Badge>
+                </Table.Td>
+                <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
+                <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
+                <Table.Td>
+                  <Ago at={last_failure_at} />
+                </Table.Td>
               </Table.Tr>
-            </Table.Thead>
-            <Table.Tbody>
-              {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
-                <Table.Tr key={name}>
-                  <Table.Td>{name}</Table.Td>
-                  <Table.Td>
-                    <Badge
-                      color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}
-                      variant="light"
-                      className="readable"
-                    >
-                      {state}
-                    </Badge>
-                  </Table.Td>
-                  <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
-                  <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
-                  <Table.Td>
-                    <Ago at={last_failure_at} />
-                  </Table.Td>
-                </Table.Tr>
-              ))}
-            </Table.Tbody>
-          </Table>
+            ))}
+          </DataTable>
         </Section>
         <Section title="Limits and answers">
           <Stack gap="xs">
@@ -212,17 +220,24 @@ function Charts({ data }: { data: SafetyMetrics }) {
               the key says otherwise.
             </Text>
             <Group gap="lg">
-              {Object.entries(data.requests).map(([kind, count]) => (
-                <Text key={kind} size="sm">
-                  <b>{count.toLocaleString('en')}</b> answered {kind}
-                </Text>
-              ))}
+              {Object.entries(data.requests)
+                .filter(([kind, count]) => count > 0 || kind !== '3xx')
+                .map(([kind, count]) => (
+                  <Text key={kind} size="sm">
+                    <b>{count.toLocaleString('en')}</b> answered {kind}
+                  </Text>
+                ))}
             </Group>
           </Stack>
         </Section>
       </SimpleGrid>
     </Stack>
   )
+}
+
+/** `hour`, `6 h`: what stands after `in the last`. */
+function spanOf(seconds: number): string {
+  return seconds === 3_600 ? 'hour' : lengthOf(seconds)
 }
 
 function rounded(value: number | null): number | null {

@@ -111,6 +111,7 @@ export function Playground() {
                 />
                 <Select
                   label="Compare with"
+                  nothingFoundMessage="Nothing yet: store another version under Constitutions."
                   placeholder="none"
                   clearable
                   clearButtonProps={{ 'aria-label': 'Compare with none' }}
@@ -176,7 +177,7 @@ export function Playground() {
 
 function Result({ text, at, sides }: { text: string; at: number; sides: Side[] }) {
   const decisions = new Set(sides.map(({ verdicts }) => verdicts[at]?.decision))
-  const title = sides.length > 1 ? (decisions.size > 1 ? 'They differ' : 'They agree') : `Text ${at + 1}`
+  const title = `Text ${at + 1}${sides.length === 1 ? '' : decisions.size > 1 ? ': they differ' : ': they agree'}`
   return (
     <Section title={title}>
       <SimpleGrid cols={{ base: 1, md: sides.length }} spacing="xl">

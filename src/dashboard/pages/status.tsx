@@ -96,13 +96,13 @@ function Health({ status: { storage, audit, configuration } }: { status: Report 
     ['Storage', `${storage.kind}, ${storage.available ? 'available' : 'not available'}`, storage.available],
     ['Audit', audit.dropped === 0 ? 'no row lost' : `${audit.dropped} rows lost`, audit.dropped === 0],
     ['Decisions wait for the audit', audit.required ? 'yes' : 'no: written within 100 ms', true],
-    ['Chats are answered by', configuration.demo ? 'the demo backend' : 'the upstreams of the configuration', true]
+    ['Chats are answered by', configuration.demo ? 'the demo backend' : 'your upstreams', true]
   ]
   return (
     <Section title="Health">
       <Stack gap="xs">
         {lines.map(([what, state, isGood]) => (
-          <Group key={what} justify="space-between" wrap="nowrap">
+          <Group key={what} justify="space-between" gap={4}>
             <Text size="sm">{what}</Text>
             <Badge color={isGood ? 'teal' : 'red'} variant="light" tt="none" className="readable">
               {state}
@@ -136,7 +136,8 @@ function Deliveries() {
         {waiting.map(({ delivery_id, event, state, attempts, last_error, created_at }) => (
           <Group key={delivery_id} justify="space-between">
             <Text size="sm">
-              {event} · {attempts} attempts{last_error !== null && ` · ${last_error}`} · <Ago at={created_at} />
+              {event} · {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
+              {last_error !== null && ` · ${last_error}`} · <Ago at={created_at} />
             </Text>
             {state === 'dead' ? (
               <Button size="compact-sm" variant="default" onClick={() => retry.mutate(delivery_id)}>
