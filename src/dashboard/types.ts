@@ -68,7 +68,6 @@ export interface KeyRecord {
   expires_at: string | null
   revoked_at: string | null
   rotated_to: string | null
-  /** Null: the limit of its environment. */
   rate_limit_per_minute: number | null
 }
 
