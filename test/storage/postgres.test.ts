@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { copyStorage, migrateStorage, openStorage } from '../../src/storage/open.js'
+import { openPool } from '../../src/storage/postgres/pool.js'
 import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
 import { createDatabase, noPostgres } from '../support/services.js'
 
@@ -83,4 +86,29 @@ t.test('a move from SQLite takes every row along, once, into an empty database',
   t.equal((await moved.audit.read({ after: 7, limit: 9 })).length, 1, 'numbers go on')
   await t.rejects(copyStorage(from, to), { message: /must be empty/ })
   t.equal((await moved.keys.list('a0', {})).length, 84, 'and nothing was done')
+})
+
+t.test('a connection that is ended in the same packet that makes it ready ends no process', async (t) => {
+  const message = (type: string, body: string) => {
+    const bytes = Buffer.alloc(5 + body.length)
+    bytes.write(type, 'latin1')
+    bytes.writeInt32BE(4 + body.length, 1)
+    bytes.write(body, 5, 'latin1')
+    return bytes
+  }
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      const ready = [message('R', '\0\0\0\0'), message('Z', 'I')]
+      const ended = message('E', 'SFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+      socket.end(Buffer.concat([...ready, ended]))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const pool = openPool(`postgres://u@127.0.0.1:${(server.address() as AddressInfo).port}/d`)
+  const client = await pool.connect()
+  await t.rejects(client.query('select 1', []))
+  client.release()
+  await pool.end()
 })

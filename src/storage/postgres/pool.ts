@@ -26,6 +26,9 @@ export function openPool(url: string, timeoutMs = queryMs): PostgresPool {
   })
   // A connection that breaks while nobody uses it: the pool has let go of it, and the next query opens another.
   pool.on('error', () => {})
+  // One that breaks as it is handed out: the server's last words may come in one packet with its readiness, before
+  // whoever waits for the connection has been told of it. The first query finds it broken.
+  pool.on('connect', (client) => client.on('error', () => {}))
   return { connect: async () => watched(await pool.connect()), end: () => pool.end() }
 }
 
