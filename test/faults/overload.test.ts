@@ -1,6 +1,5 @@
-/** Three times the requests that keep a node busy: it goes on answering as many, and it stays operable. And minutes of mixed load. */
+/** Three times the requests that keep a node busy: it goes on answering as many, and it stays operable. */
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
@@ -14,7 +13,6 @@ const key = generateKey('live')
 /** What waits when refusing begins has waited already. */
 const settledMs = 3_000
 const seconds = isFull ? 20 : 4
-const soakMinutes = isFull ? Number(process.env['SOAK_MINUTES'] ?? 3) : 0
 /** Long enough to cost a millisecond or so. */
 const body = JSON.stringify({
   input_text: 'Could you help me to plan a trip to the sea with two children? '.repeat(300)
@@ -137,55 +135,5 @@ t.test('three times as many requests as it can answer', async (t) => {
   t.ok(
     cut.every(([name]) => name === 'ECONNRESET') && cut.reduce((sum, [, count]) => sum + count, 0) <= 8,
     `what was under way was answered: ${JSON.stringify(cut)}`
-  )
-})
-
-t.test('minutes of mixed load', { skip: soakMinutes === 0 && 'in full only' }, async (t) => {
-  const node = await startNode(t, { ...smallConstitution(t), SLUICEGATE_BOOTSTRAP_KEY: key })
-  const { pid } = node.child
-  const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-  const descriptors = () => readdirSync(`/proc/${pid}/fd`).length
-  const texts = ['Hello', 'Slay it', 'kaboom', 'x'.repeat(40_000), '\u{e0041}\u{e0042}', '{"a":1}']
-  let isOver = false
-  const mixed = Array.from({ length: 6 }, async (_, at) => {
-    for (let i = at; !isOver; i++) {
-      const given = { input_text: texts[i % texts.length], session_id: `s-${i % 50}` }
-      if (i % 7 === 0) {
-        // Leaves before the answer.
-        const leave = new AbortController()
-        const answer = fetch(`${node.url}/api/v1/safety/evaluate`, {
-          method: 'POST',
-          headers: { 'x-api-key': key, 'content-type': 'application/json' },
-          body: JSON.stringify(given),
-          signal: leave.signal
-        }).catch(() => undefined)
-        await setTimeout(Math.random() * 5)
-        leave.abort()
-        await answer
-      } else if (i % 11 === 0) await call(node.url, '/v1/chat/completions', { key, body: '{"broken' }).catch(() => {})
-      else await call(node.url, '/api/v1/safety/evaluate', { key, body: given }).catch(() => {})
-    }
-  })
-  /**
-   * Medians of the second quarter and of the last: the first is the engine's and the caches'. Garbage makes waves of some
-   * 50 MiB about a flat middle (measured).
-   */
-  const seen: { memory: number; descriptors: number }[] = []
-  for (const until = performance.now() + soakMinutes * 60_000; performance.now() < until; await setTimeout(1000))
-    seen.push({ memory: memory(), descriptors: descriptors() })
-  isOver = true
-  await Promise.all(mixed)
-  const quarter = Math.floor(seen.length / 4)
-  const median = (part: typeof seen, of: 'memory' | 'descriptors') =>
-    part.map((one) => one[of]).sort((a, b) => a - b)[Math.floor(part.length / 2)]!
-  const [early, late] = [seen.slice(quarter, 2 * quarter), seen.slice(-quarter)]
-  const grown = median(late, 'memory') - median(early, 'memory')
-  const opened = median(late, 'descriptors') - median(early, 'descriptors')
-  promise(
-    t,
-    `${soakMinutes} minutes of mixed load`,
-    `memory ${grown.toFixed(1)} MiB more, descriptors ${opened} more, ended ${node.child.exitCode}`,
-    '64 MiB, 8, null',
-    grown < 64 && opened <= 8 && node.child.exitCode === null
   )
 })

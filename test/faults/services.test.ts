@@ -1,13 +1,13 @@
 /** A gateway whose Redis or database is gone: what is decided, what is refused, and how soon all is well again. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
 import { openStorage } from '../../src/storage/open.js'
 import { call } from '../support/gateway.js'
 import { msUntil, type Node, smallConstitution, startNode } from '../support/node.js'
+import { startRedis } from '../support/redis.js'
 import { createDatabase, hasCommand, noPostgres } from '../support/services.js'
 import { tcpProxy } from '../support/tcp-proxy.js'
 import { isFull, promise } from './report.js'
@@ -34,17 +34,6 @@ async function load(url: string, count: number): Promise<{ failed: number; p99: 
   )
   times.sort((a, b) => a - b)
   return { failed, p99: times[Math.floor(times.length * 0.99)]! }
-}
-
-async function startRedis(t: Test, port: number): Promise<ChildProcess> {
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
-  const child = spawn('redis-server', args, { stdio: 'ignore' })
-  t.teardown(() => child.kill('SIGKILL'))
-  const redis = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: 100 })
-  redis.on('error', () => {})
-  await redis.ping()
-  redis.disconnect()
-  return child
 }
 
 const isUp = async (node: Node) => /^sluicegate_redis_up 1$/m.test(await (await fetch(`${node.opsUrl}/metrics`)).text())
