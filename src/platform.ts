@@ -2,6 +2,7 @@
  * What outlives a change of the configuration: the store, the keys and their counters, the reviews, the sessions, the
  * metrics. Opened once per process; gateways come and go in front of it.
  */
+import { join } from 'node:path'
 import { type Clock, systemClock } from './clock.js'
 import { weakenings } from './config/load.js'
 import type { ConstitutionService } from './constitutions/constitution-service.js'
@@ -108,7 +109,12 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
     )
   }
   const seal = createSeal(dataKey.key)
-  const storage = await openStorage({ url: settings.storage.url, node: settings.node, log })
+  const storage = await openStorage({
+    url: settings.storage.url,
+    node: settings.node,
+    spool: { folder: join(settings.dataDir, 'spool'), maxBytes: settings.storage.spoolBytes },
+    log
+  })
   try {
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
     const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log }, options)

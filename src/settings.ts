@@ -1,8 +1,4 @@
-/**
- * What the configuration becomes once it is read, checked and compiled (`config.ts`): frozen, with durations in
- * milliseconds and sizes in bytes. Rooms take the part they need, never the whole.
- */
-
+/** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
 import type { Category } from './policy/evaluation.js'
 
 export const dialectIds = [
@@ -224,6 +220,8 @@ export interface Settings {
     url: string
     /** How long known keys are honoured while the storage is down, ms. */
     staleKeysMs: number
+    /** Room on the disk for audit and usage that the storage does not take, for each process. */
+    spoolBytes: number
   }
   /** Undefined: nothing is shared but the storage. `prefix` is before every name there. */
   redis: { url: string; prefix: string } | undefined

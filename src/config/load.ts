@@ -151,7 +151,8 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     },
     storage: {
       url: storageAt,
-      staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number
+      staleKeysMs: parseDuration(storage.stale_keys ?? '60s') as number,
+      spoolBytes: parseSize(storage.spool ?? '256MiB') as number
     },
     redis: redisAt === undefined ? undefined : { url: redisAt, prefix: config.redis?.prefix ?? 'sluicegate:' },
     node: environment.node ?? hostname(),

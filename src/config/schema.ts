@@ -19,6 +19,7 @@ import {
   period,
   perMinute,
   port,
+  room,
   size,
   text,
   timeout,
@@ -176,7 +177,11 @@ export const FileSchema = Type.Object(
     ops: Type.Optional(Type.Object({ host: Type.Optional(host), port: Type.Optional(port) }, closed)),
     storage: Type.Optional(
       Type.Object(
-        { url: Type.Optional(text('sqlite:<path> or postgres://…')), stale_keys: Type.Optional(duration) },
+        {
+          url: Type.Optional(text('sqlite:<path> or postgres://…')),
+          stale_keys: Type.Optional(duration),
+          spool: Type.Optional(room)
+        },
         closed
       )
     ),

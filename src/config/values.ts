@@ -18,6 +18,8 @@ const maxHoldMs = 600_000
 const maxPeriodMs = 366 * 86_400_000
 /** Bodies are held as one string; V8's end at 512 MiB. */
 const maxBodyBytes = 256 * 1024 ** 2
+const mebibyte = 1024 ** 2
+const maxRoomBytes = 64 * 1024 ** 3
 
 /** Paths that the gateway answers itself. */
 const ownPath =
@@ -30,6 +32,7 @@ export const formats: Record<string, (text: string) => boolean> = {
   period: (text) => between(parseDuration(text), 1, maxPeriodMs),
   hold: (text) => between(parseDuration(text), 0, maxHoldMs),
   size: (text) => between(parseSize(text), 1, maxBodyBytes),
+  room: (text) => between(parseSize(text), mebibyte, maxRoomBytes),
   'address-or-cidr': isAddressOrCidr,
   'http-prefix': isHttpPrefix,
   // Slack and its like put the secret into the path or the query.
@@ -59,6 +62,13 @@ export const size = Type.Unsafe<string | number>({
   minimum: 1,
   maximum: maxBodyBytes,
   accepts: `${sizeForms}, at most 256MiB`
+})
+export const room = Type.Unsafe<string | number>({
+  type: ['integer', 'string'],
+  format: 'room',
+  minimum: mebibyte,
+  maximum: maxRoomBytes,
+  accepts: `${sizeForms}, at least 1MiB, at most 64GiB`
 })
 export const hold = Type.String({ format: 'hold', accepts: `at most 10m: ${durationForms}` })
 export const perMinute = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })

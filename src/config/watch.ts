@@ -19,6 +19,7 @@ const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = 
   'ops.port': ({ ops }) => ops.port,
   'storage.url': ({ storage }) => storage.url,
   'storage.stale_keys': ({ storage }) => storage.staleKeysMs,
+  'storage.spool': ({ storage }) => storage.spoolBytes,
   'redis.url': ({ redis }) => redis,
   tracing: ({ tracing }) => tracing,
   SLUICEGATE_NODE: ({ node }) => node,

@@ -30,7 +30,8 @@ export interface AuditFilter {
 export interface AuditStore {
   /**
    * Queues a row; rows commit in groups, within 100 ms, in order. Never blocks and never throws: while the storage is
-   * down the rows wait, up to a bound, past which the oldest are dropped and counted in `dropped`.
+   * down the rows wait, on the disk where there is a spool, up to a bound, past which the oldest are dropped, counted in
+   * `dropped`, and told of by a row `audit.lost` in their place.
    */
   append(row: AuditRow): void
   /** The same, at once; resolves when the row is committed, and rejects, keeping it, where it cannot be. */

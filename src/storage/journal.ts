@@ -1,159 +1,213 @@
 /**
  * Group commit for the audit and the usage, the same for every store: what was added waits at most 100 ms and then
- * commits together, in one transaction, so that no request waits for a disk.
+ * commits together, in one transaction, so that no request waits for a disk. While the storage does not take it, it waits
+ * in a spool on the disk, where there is one, and in memory otherwise; both are bounded, and what is lost is itself a row.
  */
+import { randomUUID } from 'node:crypto'
 import type { AuditRow, AuditStore } from './audit-store.js'
-import { unavailable } from './failure.js'
+import { JournalQueue, maxGroup } from './journal-queue.js'
+import { createSpool, type Spool, type SpoolOptions } from './spool.js'
 import type { UsageRow, UsageStore } from './usage-store.js'
 
 const groupMs = 100
 /** After a failed commit the next try waits longer, so that a dead disk is not hammered ten times a second. */
 const retryMs = 1000
-/** About 50 MB at the usual row; past it the oldest rows are dropped and counted. */
-const maxQueued = 100_000
-/**
- * Rows per commit: bounds how long one transaction holds the storage, and the event loop where that is embedded (30 µs a
- * row, measured).
- */
-const maxGroup = 250
-const dayMs = 86_400_000
+/** A commit that takes so long may not come: what waits for it goes to the spool meanwhile. */
+const lateMs = 500
 
 export interface Group {
+  /** Which process's journal, and the how many-eth there: a storage takes each once, whatever became of its answer. */
+  journal: string
+  number: number
+  /** Whose chain the rows belong to. */
+  node: string
   rows: readonly AuditRow[]
   usage: readonly UsageRow[]
 }
 
+export interface JournalOptions {
+  node: string
+  /** Takes a group, rows in order, in one transaction, or rejects having stored none. One that it took before is done. */
+  store(group: Group): Promise<void>
+  /** Default: what waits is in memory alone. */
+  spool?: SpoolOptions | undefined
+  log?: JournalLog | undefined
+}
+
+export interface JournalLog {
+  error(details: object, message: string): void
+  info?(details: object, message: string): void
+}
+
 export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' | 'dropped' | 'waiting'> {
+  readonly id: string
   readonly usage: Pick<UsageStore, 'add'>
-  /** Stops the timer and commits what is queued. */
-  close(): Promise<void>
+  /**
+   * Stops the timers and commits what is queued. @returns whether all of it is committed, and not left in the spool
+   * @throws where neither is possible: those rows are lost
+   */
+  close(): Promise<boolean>
 }
 
-interface Entry {
-  row: AuditRow
-  done?: { resolve(): void; reject(error: unknown): void }
-}
-
-/**
- * @param store takes a group, rows in order, in one transaction, or rejects having stored none
- * @param onFailure told of a group that could not be committed yet; it is kept
- */
-export function createJournal(store: (group: Group) => Promise<void>, onFailure: (error: unknown) => void): Journal {
-  let queue: Entry[] = []
-  /** By key, surface and day. */
-  let usage = new Map<string, UsageRow>()
-  let committing: Promise<void> | undefined
+export function createJournal({ node, store, spool: spoolOptions, log }: JournalOptions): Journal {
+  const id = randomUUID()
+  // Everything that waits, the oldest first: the spool, then the one group that was sealed and is not in it, then the queue.
+  let spool: Spool | undefined
+  let current: Group | undefined
+  const queue = new JournalQueue(id, node, log)
+  let committing: { done: Promise<void>; began: number } | undefined
+  let isFailing = false
+  let isSpoolRefusing = false
+  let keeping: NodeJS.Timeout | undefined
   let timer: NodeJS.Timeout | undefined
   let dueAt = 0
-  let dropped = 0
   let closed = false
 
+  const isWaiting = () => !queue.isEmpty || current !== undefined || spool?.isEmpty === false
+
+  /** What waits in memory goes to the disk, as far as there is room. */
+  function harden(): void {
+    if (spoolOptions === undefined || (queue.isEmpty && current === undefined)) return
+    try {
+      spool ??= createSpool(spoolOptions)
+      current ??= queue.seal()
+      for (; current !== undefined; current = queue.seal()) spool.push(current)
+      isSpoolRefusing = false
+    } catch (error) {
+      // Tried again with the next rows: room may come.
+      if (!isSpoolRefusing) log?.error({ err: error }, 'audit and usage wait in memory: the spool does not take them')
+      isSpoolRefusing = true
+    }
+  }
+
+  function oldest(): Group | undefined {
+    const spooled = spool?.first()
+    if (spooled !== undefined) return spooled
+    current ??= queue.seal()
+    return current
+  }
+
   /** What is queued now, and not what comes meanwhile: a flush must end under a load that does not. */
-  async function drain(): Promise<void> {
-    let left = queue.length
-    do {
-      const group = queue.slice(0, maxGroup)
-      left -= group.length
-      const before = dropped
-      const sums = usage
-      usage = new Map()
-      try {
-        await store({ rows: group.map(({ row }) => row), usage: [...sums.values()] })
-      } catch (error) {
-        for (const row of usage.values()) addTo(sums, row)
-        usage = sums
-        for (const entry of group) {
-          entry.done?.reject(error)
-          delete entry.done
-        }
-        throw error
-      }
-      for (const { done } of group) done?.resolve()
-      // Rows that were dropped meanwhile were the oldest, so they are among those just committed.
-      const gone = dropped - before
-      dropped -= Math.min(gone, group.length)
-      queue.splice(0, Math.max(0, group.length - gone))
+  async function commitAll(): Promise<void> {
+    const until = queue.number + Math.max(1, Math.ceil(queue.rows / maxGroup))
+    for (let group = oldest(); group !== undefined; group = oldest()) {
+      await store(group)
+      // Meanwhile it may have gone to the spool.
+      if (current?.number === group.number) current = undefined
+      else spool?.remove(group.number)
+      queue.committed(group.number)
+      if (group.number >= until) return
       // Requests that came meanwhile go first.
-      if (left > 0) await new Promise((resolve) => setImmediate(resolve))
-    } while (left > 0 && queue.length > 0)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async function attempt(): Promise<void> {
+    try {
+      await commitAll()
+      if (isFailing) log?.info?.({}, 'audit and usage are committed again')
+      isFailing = false
+    } catch (error) {
+      isFailing = true
+      harden()
+      queue.rejectAll(error)
+      throw error
+    }
   }
 
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    while (committing) await committing.catch(() => {})
-    if (queue.length === 0 && usage.size === 0) return
-    committing = drain()
-    let pause = retryMs
+    while (committing) await committing.done.catch(() => {})
+    if (!isWaiting()) return
+    committing = { done: attempt(), began: performance.now() }
     try {
-      await committing
-      pause = queue.some(({ done }) => done !== undefined) ? 0 : groupMs
+      await committing.done
     } finally {
       committing = undefined
-      if (queue.length > 0 || usage.size > 0) schedule(pause)
+      if (isWaiting()) schedule(isFailing ? retryMs : queue.isUrgent ? 0 : groupMs)
     }
   }
 
   function schedule(delay: number): void {
-    if (closed) return
+    if (closed || committing) return
     const at = performance.now() + delay
     if (timer !== undefined && dueAt <= at) return
     clearTimeout(timer)
     dueAt = at
     timer = setTimeout(() => {
       timer = undefined
-      flush().catch(onFailure)
+      flush().catch((error) => {
+        const rows = { rows: journal.waiting, on_disk: spool?.rows ?? 0 }
+        log?.error({ err: error, ...rows }, 'audit and usage wait: the storage does not take them')
+      })
     }, delay)
     // Somebody waits for a commit that is due at once; of what merely waits to be grouped, `close` takes care.
     if (delay > 0) timer.unref()
   }
 
-  function enqueue(entry: Entry, delay: number): void {
-    queue.push(entry)
-    if (queue.length > maxQueued) {
-      // A tenth at once: dropping one row at a time from the front of a long array costs its whole length.
-      const surplus = maxQueued / 10
-      for (const { done } of queue.slice(0, surplus)) done?.reject(unavailable('too many rows of the audit wait'))
-      queue = queue.slice(surplus)
-      dropped += surplus
-    }
-    if (!committing) schedule(delay)
+  /** While the storage is late or fails, what comes is on the disk within the time that it would be committed in. */
+  function keep(): void {
+    keeping = undefined
+    if (isFailing || (committing !== undefined && performance.now() - committing.began > lateMs)) harden()
+    if (!queue.isEmpty) keepSoon()
+  }
+  function keepSoon(): void {
+    if (closed || spoolOptions === undefined || !(isFailing || committing)) return
+    keeping ??= setTimeout(keep, groupMs).unref()
   }
 
-  return {
-    append: (row) => enqueue({ row }, groupMs),
+  function added(delay: number): void {
+    schedule(isFailing && delay > 0 ? retryMs : delay)
+    keepSoon()
+  }
+
+  const journal: Journal = {
+    id,
+    append(row) {
+      queue.push({ row })
+      added(groupMs)
+    },
     // All that come in the same turn of the event loop share a commit, and those of the next share the one after.
-    commit: (row) => new Promise((resolve, reject) => enqueue({ row, done: { resolve, reject } }, 0)),
+    commit: (row) =>
+      new Promise((resolve, reject) => {
+        queue.push({ row, done: { resolve, reject } })
+        added(0)
+      }),
     flush,
     get dropped() {
-      return dropped
+      return queue.dropped
     },
     get waiting() {
-      return queue.length
+      return queue.rows + (current?.rows.length ?? 0) + (spool?.rows ?? 0)
     },
     usage: {
-      add({ at, ...use }) {
-        addTo(usage, use, at)
-        if (!committing) schedule(groupMs)
+      add(use) {
+        queue.usage.add(use)
+        added(groupMs)
       }
     },
     async close() {
       closed = true
-      do await flush()
-      while (queue.length > 0 || usage.size > 0)
+      clearTimeout(keeping)
+      try {
+        do await flush()
+        while (isWaiting())
+        return true
+      } catch (error) {
+        const rows = journal.waiting
+        harden()
+        const lost = rows - (spool?.rows ?? 0)
+        if (current !== undefined || !queue.isEmpty) {
+          log?.error({ rows: lost }, 'rows of the audit are lost: the process ends before the storage takes them')
+          throw error
+        }
+        log?.error({ rows }, 'audit and usage are left in the spool for the next start')
+        return false
+      } finally {
+        spool?.close()
+      }
     }
   }
-}
-
-function addTo(sums: Map<string, UsageRow>, use: Omit<UsageRow, 'day'> & { day?: string }, at?: number): void {
-  // Dividing is a tenth of the cost of writing a date, which then is written once a day and key.
-  const day = use.day ?? Math.floor(at! / dayMs)
-  const key = `${use.keyId} ${use.surface} ${typeof day === 'number' ? day : Date.parse(day) / dayMs}`
-  const sum = sums.get(key)
-  if (sum === undefined) {
-    sums.set(key, { ...use, day: typeof day === 'number' ? new Date(day * dayMs).toISOString().slice(0, 10) : day })
-  } else {
-    sum.evaluations += use.evaluations
-    sum.characters += use.characters
-  }
+  return journal
 }

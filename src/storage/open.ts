@@ -2,7 +2,9 @@
 import { existsSync } from 'node:fs'
 import type { Storage } from './contracts.js'
 import { type Copied, copyRows } from './copy.js'
+import type { JournalLog } from './journal.js'
 import { createMemoryStorage } from './memory/storage.js'
+import { prepareFolder, type SpoolOptions } from './spool.js'
 import type { AuditOptions } from './sql/audit.js'
 import { connectSqlite, openSqlite } from './sqlite/open.js'
 
@@ -11,22 +13,32 @@ export interface OpenOptions {
   url: string
   /** Names the chain of the audit that is written through this storage. */
   node?: string
+  /** Where audit and usage wait on the disk while the storage does not take them. Default: in memory alone. */
+  spool?: SpoolOptions | undefined
   /** Where to say that audit rows could not be committed yet (a pino logger fits). */
-  log?: { error(details: object, message: string): void } | undefined
+  log?: JournalLog | undefined
 }
 
 /** Loaded where it is used only: the client is memory that the embedded store does not need. */
 const postgres = () => import('./postgres/open.js')
 
 /** @throws an Error in words that an operator can act on */
-export async function openStorage({ url, node = 'local', log }: OpenOptions): Promise<Storage> {
-  const auditing: AuditOptions = {
-    node,
-    onFailure: (error) => log?.error({ err: error }, 'audit and usage wait: the storage does not take them')
-  }
+export async function openStorage({ url, node = 'local', spool, log }: OpenOptions): Promise<Storage> {
+  const auditing: AuditOptions = { node, spool: usable(spool, log), log }
   if (url === 'memory:') return createMemoryStorage(node)
   if (isPostgres(url)) return (await postgres()).openPostgres(url, auditing)
   return openSqlite(sqlitePath(url), auditing)
+}
+
+function usable(spool: SpoolOptions | undefined, log: JournalLog | undefined): SpoolOptions | undefined {
+  if (spool === undefined) return undefined
+  try {
+    prepareFolder(spool)
+    return spool
+  } catch (error) {
+    log?.error({ err: error }, 'there is no spool: audit and usage wait in memory while the storage does not take them')
+    return undefined
+  }
 }
 
 /** Makes the tables, or brings them to the newest form. @returns the names of what was done */

@@ -45,7 +45,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
   t.match(settings, {
     server: { host: '127.0.0.1', port: 8080, trustedProxies: [], bodyLimit: 1_048_576, tls: undefined },
     ops: { host: '127.0.0.1', port: 9464 },
-    storage: { url: `sqlite:${join(cwd, 'data/sluicegate.db')}`, staleKeysMs: 60_000 },
+    storage: { url: `sqlite:${join(cwd, 'data/sluicegate.db')}`, staleKeysMs: 60_000, spoolBytes: 268_435_456 },
     dataDir: join(cwd, 'data'),
     dataKey: undefined,
     bootstrapKey: undefined,
@@ -164,7 +164,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
       },
       ops: { host: '::1', port: 0 },
       redis: { url: 'rediss://:a-b@cache:6380/2', prefix: 'gate-1:' },
-      storage: { url: `sqlite:${join(good, 'keys.db')}`, staleKeysMs: 0 },
+      storage: { url: `sqlite:${join(good, 'keys.db')}`, staleKeysMs: 0, spoolBytes: 268_435_456 },
       node: 'n-1',
       dataDir: '/data',
       dataKey: undefined,

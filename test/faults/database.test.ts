@@ -1,10 +1,11 @@
 /** PostgreSQL under load whose connections are ended and whose server is killed, again and again. */
+import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
 import { openStorage } from '../../src/storage/open.js'
-import { call } from '../support/gateway.js'
+import { call, tempDir } from '../support/gateway.js'
 import { msUntil, smallConstitution, startNode } from '../support/node.js'
 import { canStartPostgres, ownPostgres } from '../support/postgres.js'
 import { isFull, promise } from './report.js'
@@ -17,11 +18,13 @@ const kills = isFull ? 50 : 2
 
 t.test('connections ended and servers killed', { skip: !canStartPostgres && 'no PostgreSQL to start' }, async (t) => {
   const server = await ownPostgres(t)
-  const node = await startNode(t, {
+  const env = {
     ...smallConstitution(t, 'review: { allow_own: true }\n'),
     SLUICEGATE_BOOTSTRAP_KEY: key,
-    SLUICEGATE_DATABASE_URL: server.url
-  })
+    SLUICEGATE_DATABASE_URL: server.url,
+    SLUICEGATE_DATA_DIR: tempDir(t)
+  }
+  const node = await startNode(t, env)
   const evaluate = (key: string, input_text = 'Hello') =>
     call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text } })
   let ended: number | NodeJS.Signals | null = null
@@ -83,11 +86,24 @@ t.test('connections ended and servers killed', { skip: !canStartPostgres && 'no 
   const drained = await msUntil(async () => (await audited().catch(() => [])).length === ids.length, 30_000)
   t.same(await audited(), ids, 'drained in order')
   t.equal(ended, null, 'the node lives')
+
+  // The same, and the node is killed before the server is back: what it had on the disk is stored by the next.
+  server.kill()
+  for (let i = 0; i < 30; i++) ids.push((await evaluate(key, `Hello ${i}`)).body.evaluation?.evaluation_id)
+  const spooled = async () =>
+    Number(/^sluicegate_audit_waiting_rows (\d+)/m.exec(await (await fetch(`${node.opsUrl}/metrics`)).text())?.[1])
+  t.ok((await spooled()) >= 30)
+  await setTimeout(1000)
+  node.child.kill('SIGKILL')
+  await once(node.child, 'exit')
+  server.start()
+  await startNode(t, env, { lastLine: /the bootstrap key is ignored/ })
+  t.same(await audited(), ids, 'stored by the next process, in order and once')
   const found = await lostIn(server.url, acknowledged)
   promise(
     t,
     'PostgreSQL ended again and again',
-    `${found.lost} of ${writesOf(acknowledged)} acknowledged writes lost, ${found.half} half rotations, ${passes} of ${asked} unknown keys passed, audit drained ${Number.isFinite(drained)}; ${terminations} times its connections, ${kills} times the server`,
+    `${found.lost} of ${writesOf(acknowledged)} acknowledged writes lost, ${found.half} half rotations, ${passes} of ${asked} unknown keys passed, audit drained ${Number.isFinite(drained)}, and after kill -9 of the node; ${terminations} times its connections, ${kills} times the server`,
     '0, 0, 0, true',
     found.lost + found.half + passes === 0 && Number.isFinite(drained)
   )

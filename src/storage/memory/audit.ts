@@ -21,8 +21,9 @@ export function createMemoryAudit(
     if (last !== undefined) head = { ...head, removed: last.position, removedHash: last.hash }
   }
 
-  const journal = createJournal(
-    ({ rows: added, usage }) =>
+  const journal = createJournal({
+    node,
+    store: ({ rows: added, usage }) =>
       call(() => {
         const { links, position, hash } = chain(structuredClone(added), head)
         for (const { json: _, ...link } of links) rows.push({ ...link, seq: ++seq })
@@ -37,9 +38,8 @@ export function createMemoryAudit(
             sum.characters += row.characters
           }
         }
-      }),
-    () => {}
-  )
+      })
+  })
 
   const audit: AuditStore = {
     append: journal.append,

@@ -3,7 +3,8 @@ import { CompiledQuery, sql } from 'kysely'
 import { chain, genesis, type Link } from '../audit-chain.js'
 import type { AuditFilter, AuditStore } from '../audit-store.js'
 import { storageCall } from '../failure.js'
-import { createJournal, type Journal } from '../journal.js'
+import { createJournal, type Group, type Journal, type JournalLog } from '../journal.js'
+import type { SpoolOptions } from '../spool.js'
 import type { UsageRow, UsageStore } from '../usage-store.js'
 import { fromAudit, toAudit, toHead } from './tables/audit.js'
 import { fromUsage, toUsage } from './tables/usage.js'
@@ -16,15 +17,22 @@ const rowsPerInsert = 80
 export interface AuditOptions {
   /** Names this node's chain. */
   node: string
-  /** Told of a group of rows that could not be committed yet; they are kept. */
-  onFailure(error: unknown): void
+  /** Where rows wait that the database does not take. Default: in memory alone. */
+  spool?: SpoolOptions | undefined
+  log?: JournalLog | undefined
 }
 
-export function createSqlAudit(
-  db: Database,
-  write: Write,
-  { node, onFailure }: AuditOptions
-): { audit: AuditStore; usage: UsageStore; close: Journal['close'] } {
+export interface SqlAudit {
+  audit: AuditStore
+  usage: UsageStore
+  /** Takes a group of this or of another process's journal, once. */
+  store(group: Group): Promise<void>
+  /** Nothing more will come of a journal. */
+  forget(journal: string): Promise<void>
+  close: Journal['close']
+}
+
+export function createSqlAudit(db: Database, write: Write, { node, spool, log }: AuditOptions): SqlAudit {
   async function headOf(db: Database, name: string) {
     const first = { node: name, position: 0, hash: genesis, removed: 0, removed_hash: genesis }
     await db
@@ -45,20 +53,42 @@ export function createSqlAudit(
     await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
   }
 
+  /** Notes how far a journal is stored, in the transaction that stores it. @returns whether this group is new */
+  async function advance(db: Database, { journal, number }: Group): Promise<boolean> {
+    const advanced = await db
+      .insertInto('journals')
+      .values({ journal, number, at: Date.now() })
+      .onConflict((conflict) =>
+        conflict
+          .column('journal')
+          .doUpdateSet({ number: (is) => is.ref('excluded.number'), at: (is) => is.ref('excluded.at') })
+          .whereRef('journals.number', '<', 'excluded.number')
+      )
+      .returning('journal')
+      .execute()
+    return advanced.length > 0
+  }
+
   // In turn: numbers are given before the commit, and who reads on after a number must not miss a lower one. And a chain
   // grows at one end, also where the command line writes beside a server of the same name.
-  const journal = createJournal(
-    ({ rows, usage }) =>
-      write(async (db) => {
-        if (rows.length > 0) {
-          const { links, position, hash } = chain(rows, await headOf(db, node))
-          for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
-          await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
-        }
-        for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
-      }, 'audit'),
-    onFailure
-  )
+  let hasStored = false
+  const store = (group: Group) =>
+    write(async (db) => {
+      // The answer to its commit was lost: PostgreSQL may end between the one and the other.
+      if (!(await advance(db, group))) return
+      hasStored = true
+      const { node, rows, usage } = group
+      if (rows.length > 0) {
+        const { links, position, hash } = chain(rows, await headOf(db, node))
+        for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
+        await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
+      }
+      for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
+    }, 'audit')
+  const forget = async (journal: string) => {
+    await write((db) => db.deleteFrom('journals').where('journal', '=', journal).execute())
+  }
+  const journal = createJournal({ node, store, spool, log })
 
   const filtered = ({ account, kind, keyId, subject, node, from, to }: AuditFilter) => {
     let query = db.selectFrom('audit').selectAll()
@@ -150,6 +180,8 @@ export function createSqlAudit(
         for (const { node } of await db.selectFrom('audit_heads').select('node').execute()) {
           gone += await pruneOne(db, node, before, limit)
         }
+        // Of processes that were killed.
+        await db.deleteFrom('journals').where('at', '<', before).execute()
         return gone
       }, 'audit')
   }
@@ -171,7 +203,17 @@ export function createSqlAudit(
         return (await query.execute()).map(toUsage)
       })
   }
-  return { audit, usage, close: journal.close }
+  return {
+    audit,
+    usage,
+    store,
+    forget,
+    async close() {
+      const isDone = await journal.close()
+      if (isDone && hasStored) await forget(journal.id).catch(() => {})
+      return isDone
+    }
+  }
 }
 
 async function addUsage(db: Database, rows: readonly UsageRow[]): Promise<void> {

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Storage } from '../contracts.js'
 import { storageCall } from '../failure.js'
+import { adopt } from '../spool.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
 import { createSqlDeliveries } from './deliveries.js'
@@ -15,10 +16,22 @@ import type { Database } from './tables.js'
 import { createSqlUsers } from './users.js'
 import { createWrite } from './write.js'
 
-/** @param db migrated */
-export function createSqlStorage(db: Database, dialect: SqlDialect, auditing: AuditOptions): Storage {
+/**
+ * Stores first what processes that are gone have left in the spool, so that it stands before what this one writes.
+ * @param db migrated
+ */
+export async function createSqlStorage(db: Database, dialect: SqlDialect, auditing: AuditOptions): Promise<Storage> {
   const write = createWrite(db, dialect)
-  const { audit, usage, close } = createSqlAudit(db, write, auditing)
+  const { audit, usage, store, forget, close } = createSqlAudit(db, write, auditing)
+  const { spool, log } = auditing
+  if (spool !== undefined) {
+    try {
+      const rows = await adopt(spool, store, forget)
+      if (rows > 0) log?.info?.({ rows }, 'audit that a process before this one had left in the spool is committed')
+    } catch (error) {
+      log?.error({ err: error }, 'the spool of a process before this one stays as it is')
+    }
+  }
   let closing: Promise<void> | undefined
   return {
     keys: createSqlKeys(db, write),
@@ -36,7 +49,9 @@ export function createSqlStorage(db: Database, dialect: SqlDialect, auditing: Au
         await sql`select 1`.execute(db)
       }),
     close() {
-      closing ??= close().finally(() => db.destroy())
+      closing ??= close()
+        .then(() => {})
+        .finally(() => db.destroy())
       return closing
     }
   }

@@ -4,7 +4,7 @@
  * what SQLite and PostgreSQL both hold.
  */
 import type { Kysely } from 'kysely'
-import type { AuditHeadsTable, AuditTable } from './tables/audit.js'
+import type { AuditHeadsTable, AuditTable, JournalsTable } from './tables/audit.js'
 import type { ActivationsTable, ConstitutionsTable, VersionsTable } from './tables/constitutions.js'
 import type { ExceptionsTable } from './tables/exceptions.js'
 import type { AccountsTable, KeysTable } from './tables/keys.js'
@@ -21,6 +21,7 @@ export interface Tables {
   exceptions: ExceptionsTable
   audit: AuditTable
   audit_heads: AuditHeadsTable
+  journals: JournalsTable
   usage: UsageTable
   metrics: MetricsTable
   processes: ProcessesTable

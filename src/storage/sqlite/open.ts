@@ -15,7 +15,7 @@ import { embeddedDialect } from './dialect.js'
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html */
 const conflictCodes = new Set([1555, 2067])
 
-const sqlite: SqlDialect = {
+export const sqlite: SqlDialect = {
   columns: {
     text: 'text',
     bytes: 'blob',

@@ -15,6 +15,7 @@ import { users } from './008-users.js'
 import { exceptions } from './009-exceptions.js'
 import { metrics } from './010-metrics.js'
 import { reviewHistory } from './011-review-history.js'
+import { journals } from './012-journals.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -27,5 +28,6 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '008-users': users,
   '009-exceptions': exceptions,
   '010-metrics': metrics,
-  '011-review-history': reviewHistory
+  '011-review-history': reviewHistory,
+  '012-journals': journals
 }

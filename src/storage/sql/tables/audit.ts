@@ -24,6 +24,14 @@ export interface AuditHeadsTable {
   removed_hash: string
 }
 
+/** How far the journal of a process is stored: one row each, until it ends. */
+export interface JournalsTable {
+  journal: string
+  number: number
+  /** Of the last group, ms. */
+  at: number
+}
+
 export function fromAudit({
   at,
   kind,
