@@ -99,13 +99,15 @@ export class Fault extends Error {
       cause?: unknown
     } = {}
   ) {
-    super(
-      options.message ?? errorTable[code].message,
-      options.cause === undefined ? undefined : { cause: options.cause }
-    )
+    const { status, message } = errorTable[code]
+    const { stackTraceLimit } = Error
+    // Nobody reads where a caller's mistake was found, and to remember it costs as much as the rest of a refusal.
+    if (status < 500) Error.stackTraceLimit = 0
+    super(options.message ?? message, options.cause === undefined ? undefined : { cause: options.cause })
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'Fault'
     this.code = code
-    this.status = errorTable[code].status
+    this.status = status
     this.fields = options.fields ?? {}
     this.headers = options.headers ?? {}
     this.internal = options.internal
