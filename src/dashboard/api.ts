@@ -9,10 +9,12 @@ export class ApiError extends Error {
   /** The field that is wrong, as the API names it. */
   readonly field: string | undefined
   readonly requestId: string | undefined
+  /** Seconds until it is worth another try. */
+  readonly retryAfter: number | undefined
 
   constructor(
     status: number,
-    body: { error?: string; message?: string; request_id?: string; details?: { field?: string } }
+    body: { error?: string; message?: string; request_id?: string; retry_after?: number; details?: { field?: string } }
   ) {
     super(body.message ?? `The gateway answered ${status}.`)
     this.name = 'ApiError'
@@ -20,6 +22,7 @@ export class ApiError extends Error {
     this.code = body.error ?? 'unknown'
     this.field = body.details?.field
     this.requestId = body.request_id
+    this.retryAfter = body.retry_after
   }
 }
 

@@ -44,6 +44,7 @@ t.test(
       await settle(page)
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
       t.ok(width <= 390, `${name} fits a phone: ${width} pixels`)
+      t.same(await seriousFaults(page), [], `${name}, on a phone`)
     }
     t.same(alarms, [])
   }

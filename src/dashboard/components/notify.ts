@@ -19,6 +19,8 @@ export function tellError(error: unknown): void {
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong.'
   const message = sentence(error.message)
+  if (error instanceof ApiError && error.retryAfter !== undefined && error.retryAfter > 60)
+    return `${message} Try again in ${Math.ceil(error.retryAfter / 60)} minutes.`
   return error instanceof ApiError && error.status >= 500 && error.requestId !== undefined
     ? `${message} (request ${error.requestId})`
     : message

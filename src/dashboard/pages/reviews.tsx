@@ -102,7 +102,7 @@ export function Reviews() {
                 />
                 <Select
                   aria-label="Category"
-                  placeholder="Any category"
+                  placeholder="Category"
                   clearable
                   clearButtonProps={{ 'aria-label': 'Any category' }}
                   data={categories.map((name) => ({ value: name, label: name.replaceAll('_', ' ') }))}
