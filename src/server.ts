@@ -12,6 +12,7 @@ import { createLog } from './observe/log.js'
 import { openPlatform, type Platform } from './platform.js'
 import type { Settings } from './settings.js'
 import { startPrimary } from './workers/primary.js'
+import { startWatchdog } from './workers/watchdog.js'
 import { linkToPrimary, type WorkerLink } from './workers/worker.js'
 
 /** How long a stopping process waits for requests under way. */
@@ -190,6 +191,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const serving = await start({ warmUpMs, ...options, link })
   const stop = endGracefully(serving, settings.server.drainDelayMs)
   link?.serving(serving.ready, stop)
+  startWatchdog()
 }
 
 /** @returns what a signal does */

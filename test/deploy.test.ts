@@ -8,6 +8,7 @@ import t from 'tap'
 import ts from 'typescript'
 import { parse, parseAllDocuments } from 'yaml'
 import { loadSettings } from '../src/config/load.js'
+import { createWorkerMetrics } from '../src/workers/metrics.js'
 import { serveReal, tempDir } from './support/gateway.js'
 import { hasCommand } from './support/services.js'
 
@@ -71,7 +72,8 @@ t.test('every alert has its entry in the runbook, which names panels that exist'
 
 t.test('queries ask for metrics that a node serves', async (t) => {
   const serving = await serveReal(t)
-  const page = await (await fetch(`${serving.opsUrl}/metrics`)).text()
+  const primary = createWorkerMetrics({ workers: () => 2, sessions: () => 0 })
+  const page = `${await (await fetch(`${serving.opsUrl}/metrics`)).text()}\n${await primary.page(new Map())}`
   const types = new Map([...page.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
   const queries = [...rules, ...panels.flatMap(({ targets = [] }) => targets)].map(({ expr }) => expr)
   t.ok(queries.length > 60)
@@ -85,7 +87,7 @@ t.test('queries ask for metrics that a node serves', async (t) => {
   const unseen = own.filter((name) => !asked.has(name) && !asked.has(`${name}_bucket`))
   t.same(
     unseen.sort(),
-    ['sluicegate_judge_duration_seconds', 'sluicegate_suppressed_matches_total'],
+    ['sluicegate_judge_duration_seconds', 'sluicegate_suppressed_matches_total', 'sluicegate_workers'],
     'what no query asks for'
   )
 })

@@ -16,6 +16,10 @@ const broken = {
   hang() {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   },
+  /** Nothing ends it, also on the event loop. */
+  stall() {
+    for (;;);
+  },
   die() {
     process.exit(3)
   },
