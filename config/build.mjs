@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
+import { vendor } from './vendor.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(root, 'dist')
@@ -42,7 +43,7 @@ function isFresh(file, sources) {
 
 if (
   process.argv.includes('--if-stale') &&
-  isFresh('cli.js', ['src', 'config/vite.config.mjs', 'tsconfig.json', 'package-lock.json'])
+  isFresh('cli.js', ['src', 'config/vendor.mjs', 'config/vite.config.mjs', 'tsconfig.json', 'package-lock.json'])
 )
   process.exit(0)
 
@@ -58,6 +59,12 @@ function step(program, ...args) {
 }
 
 step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
+try {
+  await vendor(out)
+} catch (error) {
+  rmSync(out, { recursive: true, force: true })
+  throw error
+}
 chmodSync(join(out, 'cli.js'), 0o755)
 
 // What the shipped constitutions hold, by the SHA-256 of their text: see src/policy/shipped.ts.
