@@ -73,9 +73,13 @@ function quotedPrintable(text) {
   return lines.join('=\r\n')
 }
 
+/** As a keyer would send it: letters without their marks, of which International Morse code has few. */
 function morse(text) {
   return text
     .toLowerCase()
+    .normalize('NFD')
+    .replaceAll('đ', 'd')
+    .replace(/\p{M}/gu, '')
     .replace(/[^a-z0-9 \n]/g, '')
     .trim()
     .split(/\s+/)
