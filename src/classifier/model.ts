@@ -161,9 +161,10 @@ class Cursor {
 
 /** Rows of the lanes in use to rows of `WIDTH`, and back. */
 function widened<T extends Int8Array | Float64Array>(rows: T): T {
-  const wide = new (rows.constructor as new (length: number) => T)((rows.length / lanes.length) * WIDTH)
-  for (let row = 0; row * lanes.length < rows.length; row++) {
-    for (let lane = 0; lane < lanes.length; lane++) wide[row * WIDTH + lane] = rows[row * lanes.length + lane]!
+  const used = lanes.length
+  const wide = new (rows.constructor as new (length: number) => T)((rows.length / used) * WIDTH)
+  for (let from = 0, to = 0; from < rows.length; from += used, to += WIDTH) {
+    for (let lane = 0; lane < used; lane++) wide[to + lane] = rows[from + lane]!
   }
   return wide
 }

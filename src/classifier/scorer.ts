@@ -18,7 +18,7 @@ import {
 import { SHIFT, WordRows } from './word-rows.js'
 
 /** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
-const doubtOfMany = 0.15
+const doubtOfMany = 0.08
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
 /** Words of 32 bits in a row of bytes, and every other byte of one. */
@@ -26,6 +26,9 @@ const BYTES = WIDTH / 4
 const EVEN = 0x00ff00ff
 /** Added to a number of less than 51 bits and taken away again, it rounds it. */
 const ROUND = 6_755_399_441_055_744
+
+/** The score of a window that there is not. */
+const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
 /** Letters beyond ASCII: another language than English. */
@@ -40,23 +43,21 @@ export class Scorer {
   readonly #blocks = new Blocks()
   /** By lane: sums up to the edge of every block of a segment. */
   readonly #prefix = new Int32Array((mostBlocks + 1) * WIDTH)
-  /** By lane: the highest score of the text, and the words of the window that has it. */
-  readonly best = new Float64Array(WIDTH)
-  readonly from = new Int32Array(WIDTH)
-  readonly to = new Int32Array(WIDTH)
+  /** By lane: the highest score among windows of more than a few words, then among those of a few, and the words of the window that has it. */
+  readonly #best = new Float64Array(2 * WIDTH)
+  readonly #from = new Int32Array(2 * WIDTH)
+  readonly #to = new Int32Array(2 * WIDTH)
   /** Where the segment at hand begins, in words. */
   #start = 0
   /** Words of the whole text at hand, in longest windows. */
   #wholeLength = 0
-  /** Whether the text at hand is short and in another language than English. */
-  #foreign = false
+  #text = ''
+  #folded: Folder | undefined
 
   constructor({ pairs, ...model }: Model) {
     this.#model = model
     this.#wordRows = new WordRows(model)
-    const bytes = Uint8Array.from(pairs, (weight) => weight + 128)
-    const view = new DataView(bytes.buffer)
-    this.#pairRows = Int32Array.from({ length: bytes.length / 4 }, (_, i) => view.getInt32(i * 4, true))
+    this.#pairRows = packed(pairs)
   }
 
   /**
@@ -66,9 +67,10 @@ export class Scorer {
    */
   score(folded: Folder, text: string, whole = text.length): this {
     const words = this.#words.read(folded, text)
-    this.best.fill(-100)
+    this.#best.fill(none)
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
-    this.#foreign = words.count <= fewWords && foreign.test(text)
+    this.#text = text
+    this.#folded = folded
     const { passages } = words
     let next = 0
     for (let start = 0; start < words.count; start += segmentStep) {
@@ -83,20 +85,42 @@ export class Scorer {
     return this
   }
 
+  /** The score of a lane's strongest window, before calibration; below -99 where there is none. */
+  strongest(lane: number): number {
+    return Math.max(this.#best[lane]!, this.#best[WIDTH + lane]!)
+  }
+
   /** 0..1 */
   confidence(lane: number): number {
-    const { slope, offset, ceiling } = this.#model
+    const wide = this.#best[lane]!
+    const narrow = this.#best[WIDTH + lane]!
+    if (narrow <= wide) return this.#calibrated(lane, wide)
+    const confidence = this.#calibrated(lane, narrow)
+    const most = this.#model.ceiling[lane]!
+    if (confidence <= most || (lane === REQUEST && this.#isForeign(lane))) return confidence
+    // Above its ceiling a window of a few words keeps its rank among others, within a tenth of the way to certainty.
+    const held = most + (confidence - most) / 10
+    return wide === none ? held : Math.max(held, this.#calibrated(lane, wide))
+  }
+
+  #calibrated(lane: number, score: number): number {
+    const { slope, offset } = this.#model
     const doubt = Math.max(0, Math.log(this.#wholeLength)) * doubtOfMany
-    const confidence = sigmoid(slope[lane]! * this.best[lane]! + offset[lane]! - doubt)
-    const most = ceiling[lane]!
-    const few = this.#foreign && lane === REQUEST ? fewForeignWords : fewWords
-    // Above its ceiling a short text keeps its rank among others, within a tenth of the way to certainty.
-    return this.#words.count > few || confidence <= most ? confidence : most + (confidence - most) / 10
+    return sigmoid(slope[lane]! * score + offset[lane]! - doubt)
+  }
+
+  /** Whether the strongest window of a few words has more than very few, and is in another language than English. */
+  #isForeign(lane: number): boolean {
+    const [from, to] = [this.#from[WIDTH + lane]!, this.#to[WIDTH + lane]!]
+    if (to - from <= fewForeignWords) return false
+    const { start, end } = this.#words.span(this.#folded!, this.#text, from, to)
+    return foreign.test(this.#text.slice(start, end))
   }
 
   /** Where in the text the strongest window of a lane stands. */
   span(folded: Folder, text: string, lane: number): { start: number; end: number } {
-    return this.#words.span(folded, text, this.from[lane]!, this.to[lane]!)
+    const at = this.#best[WIDTH + lane]! > this.#best[lane]! ? WIDTH + lane : lane
+    return this.#words.span(folded, text, this.#from[at]!, this.#to[at]!)
   }
 
   /** Adds up what words and pairs say, a block at a time. */
@@ -179,7 +203,9 @@ export class Scorer {
 
   readonly #window = (first: number, after: number, words: number, kind: number): void => {
     const { unit, bias } = this.#model
-    const { best, from, to } = this
+    const best = this.#best
+    const from = this.#from
+    const to = this.#to
     const { edges } = this.#blocks
     const prefix = this.#prefix
     const scale = scaleOf(words)
@@ -189,14 +215,29 @@ export class Scorer {
     const unknown = prefix[high + UNKNOWN]! - prefix[low + UNKNOWN]!
     if (unknown > words * mostUnknown) return
     const own = kind * WIDTH
+    const base = words > fewWords ? 0 : WIDTH
     for (let lane = 0; lane < UNKNOWN; lane++) {
       const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
-      if (score <= best[lane]!) continue
-      best[lane] = score
-      from[lane] = this.#start + edges[first]!
-      to[lane] = this.#start + edges[after]!
+      const at = base + lane
+      if (score <= best[at]!) continue
+      best[at] = score
+      from[at] = this.#start + edges[first]!
+      to[at] = this.#start + edges[after]!
     }
   }
+}
+
+/** Bytes without a sign, four to a number, the first lowest. In loops: with a function for each, it took a third of a second. */
+function packed(pairs: Int8Array): Int32Array {
+  const rows = new Int32Array(pairs.length / 4)
+  for (let i = 0, at = 0; i < rows.length; i++, at += 4) {
+    rows[i] =
+      (pairs[at]! + 128) |
+      ((pairs[at + 1]! + 128) << 8) |
+      ((pairs[at + 2]! + 128) << 16) |
+      ((pairs[at + 3]! + 128) << 24)
+  }
+  return rows
 }
 
 /** Two lanes of the next prefix: those of the last, what two lanes in one number add, and what pairs add to each. */

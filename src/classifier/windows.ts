@@ -16,7 +16,10 @@ const scales = [
 /** Texts up to this many words are also scored as a whole. */
 export const longest = 160
 
-/** A text of no more words than this has no surroundings: "how do I shoot someone" is a gamer's question too. */
+/**
+ * A stretch of no more words than this shows no surroundings: "how do I shoot someone" is a gamer's question too, and what
+ * a heading or an item of a list says in three words could be about anything.
+ */
 export const fewWords = 8
 /** The same of a request in another language: what is asked for has fewer double meanings there, for the training rows at least. */
 export const fewForeignWords = 3

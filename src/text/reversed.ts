@@ -1,8 +1,9 @@
 /** Text written backwards, told by short common words that stand in it backwards: `eht`, `woh`, `ekam`. */
-import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import type { KnownWords } from './known-words.js'
+import { gainOf } from './letter-pairs.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
+import { hasGaps, isWordUnit, turnOf } from './turned-line.js'
 
 /** Words that are none in English when reversed, so that seeing one is a sign. */
 const forwards =
@@ -47,92 +48,6 @@ export function countBackwards(units: Uint16Array, from: number, to: number): nu
   return count
 }
 
-/** Which way a line was turned round, where its shape tells. */
-type Turn = 'line' | 'words'
-
-/** Ends of sentences in many scripts. */
-const stops = new Set([...'?!.\u3002\uff01\uff1f\u061f\u0964\u06d4\u2026'].map((stop) => stop.charCodeAt(0)))
-const STOP = 46
-/** A line of fewer words shows too little. */
-const fewestGaps = 2
-
-/**
- * Whatever the language, a line that was turned round begins with the stop of its sentence and ends with the capital of
- * its first word; where each word was turned in its place, the first one ends with its capital.
- */
-function turnOf(text: string, lineStart: number, lineEnd: number): Turn | undefined {
-  let from = lineStart
-  let to = lineEnd
-  while (from < to && isBidiControl(text.charCodeAt(from))) from++
-  while (from < to && isBidiControl(text.charCodeAt(to - 1))) to--
-  if (to - from < 4) return undefined
-  const first = text.charCodeAt(from)
-  const stopsFirst = stops.has(first) && isWordUnit(text.charCodeAt(from + 1)) && !stops.has(text.charCodeAt(to - 1))
-  const endsUpper = isUpperAfterLower(text, to - 1)
-  if (stopsFirst || endsUpper) {
-    if (first !== STOP && stopsFirst && isUnspaced(text.charCodeAt(from + 1))) return 'line'
-    // A dot before a word is a name's, and so may a capital be: one of the two is not enough.
-    const isSure = (stopsFirst && (first !== STOP || endsUpper)) || (endsUpper && hasTurnedStop(text, from, to))
-    return isSure && hasGaps(text, from, to) ? 'line' : undefined
-  }
-  if (!isLowerUnit(first)) return undefined
-  let end = from
-  while (end < to && isWordUnit(text.charCodeAt(end))) end++
-  return end - from > 2 && isUpperAfterLower(text, end - 1) && hasGaps(text, from, to) ? 'words' : undefined
-}
-
-function isBidiControl(code: number): boolean {
-  return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)
-}
-
-function hasGaps(text: string, from: number, to: number): boolean {
-  let at = from
-  for (let k = 0; k < fewestGaps; k++) {
-    at = text.indexOf(' ', at) + 1
-    if (at === 0 || at >= to) return false
-  }
-  return true
-}
-
-/** A stop or a comma before a word, behind a space. */
-function hasTurnedStop(text: string, from: number, to: number): boolean {
-  return /(?:^|\s)[,;:?!.]\p{L}/u.test(text.slice(from, Math.min(to, from + 4_096)))
-}
-
-function isWordUnit(code: number): boolean {
-  return foldUnit(code) > SPACE
-}
-
-function isLowerUnit(code: number): boolean {
-  return code < 128 ? code >= 97 && code <= 122 : isWordUnit(code) && isCased(code) && !isUpper(code)
-}
-
-function isUpper(code: number): boolean {
-  if (code < 128) return code >= 65 && code <= 90
-  const letter = String.fromCharCode(code)
-  return letter.toLowerCase() !== letter
-}
-
-function isCased(code: number): boolean {
-  const letter = String.fromCharCode(code)
-  return letter.toUpperCase() !== letter || letter.toLowerCase() !== letter
-}
-
-function isUpperAfterLower(text: string, at: number): boolean {
-  return isUpper(text.charCodeAt(at)) && isLowerUnit(text.charCodeAt(at - 1))
-}
-
-/** Whether the shape of some line tells that it was turned round. A look at the edges of each line. */
-export function hasTurnedLine(text: string): boolean {
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf('\n', from)
-    const to = end < 0 ? text.length : end
-    if (turnOf(text, from, to) !== undefined) return true
-    from = to + 1
-  }
-  return false
-}
-
 /**
  * Changes for the lines that read backwards.
  * @param whole true turns each such line around, false each word of it in its place; where the shape of a line tells
@@ -150,6 +65,11 @@ export function reversedEdits(text: string, whole: boolean): Edits {
       if (key < tooLong) key = key * 27 + code - 96
       continue
     }
+    // A word that goes on in other letters is none of English.
+    if (code > 127 && isWordUnit(text.charCodeAt(i))) {
+      key = tooLong
+      continue
+    }
     if (key > 27 && key < tooLong) {
       if (backwards.has(key)) signs++
       else if (ordinary.has(key)) against++
@@ -157,7 +77,10 @@ export function reversedEdits(text: string, whole: boolean): Edits {
     key = 0
     if (i === text.length || text.charCodeAt(i) === 10) {
       const shape = turnOf(text, lineStart, i)
-      const reads = (signs >= 2 && signs > against * 2) || (shape !== undefined && against <= signs)
+      const reads =
+        (signs >= 2 && signs > against * 2) ||
+        (shape !== undefined && against <= signs) ||
+        (against <= signs && readsTurned(text, lineStart, i))
       if (reads && shape !== (whole ? 'words' : 'line')) turn(text, lineStart, i, whole, edits)
       lineStart = i + 1
       signs = 0
@@ -165,6 +88,21 @@ export function reversedEdits(text: string, whole: boolean): Edits {
     }
   }
   return edits
+}
+
+/** Fewer units show too little of how letters follow each other, and more need not be looked at. */
+const fewestUnits = 24
+const mostUnits = 1_024
+/** Hundredths of a nat a letter by which the words follow the ways of a language better backwards: half of what they do. */
+const leastGain = 50
+
+/** Whether the letters of a line follow each other as those of some language do backwards. */
+function readsTurned(text: string, from: number, to: number): boolean {
+  return (
+    to - from >= fewestUnits &&
+    hasGaps(text, from, to) &&
+    gainOf(text, from, Math.min(to, from + mostUnits), 'turned') >= leastGain
+  )
 }
 
 /** Known words backwards, less those that are known as written, that suffice where the common ones did not; a long one counts three. */
@@ -224,6 +162,17 @@ function turn(text: string, from: number, to: number, whole: boolean, edits: Edi
 
 /** Around an apostrophe the longer part comes first (`user's`): where it does not, the word was turned as a whole. */
 function turnWord(word: string, at: number, edits: Edits): void {
+  // A mark that opens, before the letters, was not turned with them, nor a stop behind them.
+  const mark = /^[¿¡"'“‘«([]+(?=\p{L})/u.exec(word)
+  if (mark !== null && !/[¿¡“‘«([]$/.test(word)) {
+    turnWord(word.slice(mark[0].length), at + mark[0].length, edits)
+    return
+  }
+  const stop = /(?<=\p{L})[.,;:?!…"'”’)\]]+$/u.exec(word)
+  if (stop !== null && !/^[.,;:?!…]/.test(word)) {
+    if (stop.index > 1) turnWord(word.slice(0, stop.index), at, edits)
+    return
+  }
   const inner = /^[^\p{L}]*(\p{L}+)['\u2019](\p{L}+)/u.exec(word)
   if (inner === null || inner[1]!.length < inner[2]!.length) {
     edits.add(at, at + word.length, reverse(word), 'reversed')

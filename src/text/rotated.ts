@@ -4,6 +4,7 @@
  * words of one and stays near zero in the other (a CUSUM test), at the cost of one addition a letter.
  */
 import type { KnownWords } from './known-words.js'
+import { gainOf } from './letter-pairs.js'
 import { Edits } from './rewrite.js'
 
 /** Frequencies of a to z in English, in tenths of a per mille (Lewand, Cryptological Mathematics, 2000). */
@@ -37,7 +38,8 @@ export function rotatedEdits(text: string, known: KnownWords): Edits {
   let best = 0
   let end = 0
   const close = () => {
-    if (best >= likely) addStretch(text, from, end, known, edits)
+    const done = edits.size > 0 ? edits.to[edits.size - 1]! : 0
+    if (best >= likely && end > done) addStretch(text, Math.max(from, done), end, done, known, edits)
     sum = 0
     best = 0
   }
@@ -62,48 +64,67 @@ export function rotatedEdits(text: string, known: KnownWords): Edits {
   return edits
 }
 
-function addStretch(text: string, first: number, last: number, known: KnownWords, edits: Edits): void {
+/** Hundredths of a nat a letter by which rotated letters follow each other better than as written: half of what language gains. */
+const leastGain = 50
+
+function addStretch(text: string, first: number, last: number, floor: number, known: KnownWords, edits: Edits): void {
+  // Whole words, however the evidence began; a bound keeps this linear.
   let from = first
   let to = last
-  // Whole words, however the evidence began; a bound keeps this linear.
-  const floor = edits.size > 0 ? edits.to[edits.size - 1]! : 0
   for (let k = 0; k < 64 && from > floor && isLetter(text.charCodeAt(from - 1)); k++) from--
   for (let k = 0; k < 64 && isLetter(text.charCodeAt(to)); k++) to++
-  const rotated = rotate(text.slice(from, to))
+  const written = text.slice(from, Math.min(to, from + 4_096))
   const words =
-    rotated
-      .slice(0, 4_096)
+    rotate(written)
       .toLowerCase()
       .match(/[a-z]+/g) ?? []
   if (words.length < 2) return
-  // Whatever the letters say: ROT13 of most languages holds known words or gains vowels, another cipher's text does not.
+  const gain = gainOf(written, 0, written.length, 'rotated')
+  // Letters missing from what is language as written (`c4n y0u`) may tell the wrong way.
+  if (gain <= 0) return
+  // Whatever the letters say: ROT13 of English holds known words, that of another language pairs of letters as it has them.
   const letters = words.reduce((sum, word) => sum + word.length, 0)
   const read = words.reduce((sum, word) => sum + (common.has(word) || known.has(word) ? word.length : 0), 0)
-  // Numbers in hexadecimal turn into letters with vowels.
-  const isNumbers = (text.slice(from, Math.min(to, from + 4_096)).match(/\d/g)?.length ?? 0) * 4 > letters
-  if (
-    read * 3 < letters &&
-    (isNumbers || isToken(text.slice(from, Math.min(to, from + 4_096))) || !gainsVowels(rotated))
-  )
-    return
-  edits.add(from, to, rotated, 'same')
+  if (read * 3 < letters) {
+    // Numbers in hexadecimal turn into letters that some language may write.
+    const isNumbers = (written.match(/\d/g)?.length ?? 0) * 4 > letters
+    if (isNumbers || isToken(written) || gain < leastGain) return
+  }
+  from = reach(text, from, -1, floor)
+  to = reach(text, to, 1, text.length)
+  edits.add(from, to, rotate(text.slice(from, to)), 'same')
 }
 
-/** Rotated words have vowels, which few of the letters as written were: so it is in all languages of Latin letters. */
-function gainsVowels(rotated: string): boolean {
-  let long = 0
-  let voiced = 0
-  let gained = 0
-  for (const [word] of rotated
-    .slice(0, 4_096)
-    .toLowerCase()
-    .matchAll(/[a-z\u00df-\u00ff\u1ea0-\u1ef9]{2,}/g)) {
-    long++
-    if (!/[aeiouy\u00df-\u00ff\u1ea0-\u1ef9]/.test(word)) continue
-    voiced++
-    if (word.length > 2 && !/[nrvbhl\u00df-\u00ff\u1ea0-\u1ef9]/.test(word)) gained++
+/** How far beyond a stretch words are looked at, in units. */
+const farthest = 2_048
+
+/**
+ * How far the words beside a stretch go on in rotated letters: letters that are rare in English show where it is, and not
+ * where another language's begins.
+ */
+function reach(text: string, at: number, direction: 1 | -1, bound: number): number {
+  const limit = direction > 0 ? Math.min(bound, at + farthest) : Math.max(bound, at - farthest)
+  let sum = 0
+  let best = 0
+  let end = at
+  for (let i = at; i !== limit && best - sum <= likely; ) {
+    while (i !== limit && !isWordUnit(text, i, direction)) i += direction
+    const start = i
+    while (i !== limit && isWordUnit(text, i, direction)) i += direction
+    if (i === start) break
+    const [from, to] = direction > 0 ? [start, i] : [i, start]
+    sum += gainOf(text, from, to, 'rotated') * (to - from)
+    if (sum > best) {
+      best = sum
+      end = i
+    }
   }
-  return gained > 0 && voiced * 10 >= long * 9
+  return end
+}
+
+function isWordUnit(text: string, edge: number, direction: 1 | -1): boolean {
+  const code = text.charCodeAt(direction > 0 ? edge : edge - 1)
+  return code > 127 || isLetter(code)
 }
 
 /** Capitals behind small letters, and digits between letters (base64), or digits in many words: rotation would only spoil these. */

@@ -6,8 +6,9 @@ import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import { commonShape } from './common.js'
 import { isPlain } from './odd-characters.js'
 import { Places } from './places.js'
-import { countBackwards, hasTurnedLine, longestBackwards, readsBackwards } from './reversed.js'
+import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'
 import { likely, weights } from './rotated.js'
+import { hasTurnedLine } from './turned-line.js'
 import { UnitReader } from './units.js'
 
 /** A character that may be read as another, or as none. Letters of other languages and typographic quotes are none such. */
@@ -18,6 +19,8 @@ export const ESCAPE = 2
 export const ROTATED = 4
 /** Two words that are English ones backwards, or a line of the shape of one that was turned round. */
 export const REVERSED = 8
+/** A Latin letter beyond ASCII: English has next to none, and what tells disguises of English may tell nothing of another language. */
+export const ACCENTED = 4096
 
 export interface Signs {
   readonly bits: number
@@ -56,10 +59,15 @@ function wideKind(text: string, i: number): number {
   const code = text.charCodeAt(i)
   const known = wideKinds[code]!
   if (known >= 0) return known
-  const kind = (foldUnit(code) > SPACE ? LETTER | WIDE : 0) | (isPlain(text, i) ? 0 : UNUSUAL)
+  const kind =
+    (foldUnit(code) > SPACE ? LETTER | WIDE | (isLatin(code) ? ACCENTED : 0) : 0) | (isPlain(text, i) ? 0 : UNUSUAL)
   // The first half of a pair says nothing without the second.
   if (code < 0xd800 || code >= 0xdc00) wideKinds[code] = kind
   return kind
+}
+
+function isLatin(code: number): boolean {
+  return (code >= 0xc0 && code < 0x250) || (code >= 0x1e00 && code < 0x1f00)
 }
 
 const EQUALS = 61
@@ -172,7 +180,10 @@ export function signsOf(text: string): Signs {
   }
   places.endSingles()
   if (codes >= fewestCodes) places.codes.push(firstCode, length)
-  return { bits: (bits & (UNUSUAL | ESCAPE | ROTATED)) | (backwards > 1 || hasTurnedLine(text) ? REVERSED : 0), places }
+  return {
+    bits: (bits & (UNUSUAL | ESCAPE | ROTATED | ACCENTED)) | (backwards > 1 || hasTurnedLine(text) ? REVERSED : 0),
+    places
+  }
 }
 
 /** @param seen kinds of the characters, @param next the character after them */

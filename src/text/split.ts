@@ -29,8 +29,9 @@ export function splitEdits(text: string, chunks: Stretches, words: KnownWords): 
         else if (code < 97 || code > 122) break
       }
       if (i - from >= shortestRun) {
-        if (capitals >= fewestWords - 1 && capitals * 2 < i - from) splitAtCapitals(text, from, i, words, edits)
-        else
+        const isSplit =
+          capitals >= fewestWords - 1 && capitals * 2 < i - from && splitAtCapitals(text, from, i, words, edits)
+        if (!isSplit)
           for (let at = from; at < i; at += longestRun)
             splitAtWords(text, at, Math.min(i, at + longestRun), words, edits)
       }
@@ -40,16 +41,20 @@ export function splitEdits(text: string, chunks: Stretches, words: KnownWords): 
   return edits
 }
 
-/** Words of which some are known; an acronym is one word. */
-function splitAtCapitals(text: string, from: number, to: number, words: KnownWords, edits: Edits): void {
+/**
+ * Words of which some are known; an acronym is one word.
+ * @returns false where the capitals are those of names and of sentences that run together
+ */
+function splitAtCapitals(text: string, from: number, to: number, words: KnownWords, edits: Edits): boolean {
   const parts = text.slice(from, to).match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? []
   const known = parts.filter((part) => part.length === 1 || words.has(part)).length
-  if (parts.length < fewestWords || known * 3 < parts.length * 2) return
+  if (parts.length < fewestWords || known * 3 < parts.length * 2) return false
   addGaps(
     from,
     parts.map(({ length }) => length),
     edits
   )
+  return true
 }
 
 const least = new Float64Array(longestRun + 1)

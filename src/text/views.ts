@@ -21,7 +21,7 @@ import { revealsWord } from './revealed.js'
 import { reversedEdits, reversedRunEdits } from './reversed.js'
 import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
-import { REVERSED, ROTATED, UNUSUAL } from './signs.js'
+import { ACCENTED, REVERSED, ROTATED, UNUSUAL } from './signs.js'
 import { drawnOutEdits, hyphenEdits, joinedEdits, lineHyphen, runReadings } from './spaced.js'
 import { splitEdits } from './split.js'
 import { unicodeEdits } from './unicode.js'
@@ -139,7 +139,7 @@ function replaced(shelf: Shelf, from: Reading, words: KnownWords): Reading {
 
 function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { text, signs } = current
-  if ((signs.bits & REVERSED) !== 0) {
+  if ((signs.bits & (REVERSED | ACCENTED)) !== 0 || signs.places.strange.length > 0) {
     const whole = reversedEdits(text, true)
     const reading = shelf.add(current, 'reversed', reversedEdits(text, false))
     if (whole.size > 0) return shelf.add(current, 'reversed', whole)

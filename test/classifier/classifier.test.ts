@@ -79,7 +79,7 @@ t.test('serving adds up what training learnt: the same features, the same window
     })
     scorer.score(folder.fold(text), text)
     for (let lane = 0; lane < lanes.length; lane++) {
-      t.ok(Math.abs(scorer.best[lane]! - best[lane]!) < 1e-9, `text ${row}, ${lanes[lane]}`)
+      t.ok(Math.abs(scorer.strongest(lane) - best[lane]!) < 1e-9, `text ${row}, ${lanes[lane]}`)
     }
   }
 })
@@ -221,13 +221,13 @@ t.test('texts of a few words keep their order above what they are held below', a
   const lane = lanes.indexOf('hate')
   const scores = ['I like your garden', 'you are all vermin', 'those jews are all filthy vermin'].map((text) => {
     scorer.score(folder.fold(text), text)
-    return { best: scorer.best[lane]!, confidence: scorer.confidence(lane) }
+    return { best: scorer.strongest(lane), confidence: scorer.confidence(lane) }
   })
   scores.sort((a, b) => a.best - b.best)
   for (const [i, { best, confidence }] of scores.entries()) {
     if (i > 0 && best > scores[i - 1]!.best) t.ok(confidence > scores[i - 1]!.confidence)
   }
-  t.ok(scores.at(-1)!.confidence < 0.786, 'and none reaches what the shipped constitution asks at')
+  t.ok(scores.at(-1)!.confidence < 0.79, 'and none reaches what the shipped constitution asks at')
 })
 
 t.test('an attack at the end of a text made to be slow is read', async (t) => {

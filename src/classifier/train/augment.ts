@@ -16,7 +16,7 @@ export interface MadeRow extends TrainingRow {
 /** How many of each, at most one for every ten rows. */
 const longTexts = 4500
 const insideTexts = 3000
-const garbled = 2400
+const garbled = 3600
 
 export function madeRows(rows: readonly TrainingRow[], random: Random): MadeRow[] {
   const carriers = new Map<string, TrainingRow[]>()

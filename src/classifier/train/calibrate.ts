@@ -40,8 +40,10 @@ export function calibrate(data: Dataset, scores: Float32Array, rows: readonly nu
  * The share of harmless prompts above a lane's ceiling for a few words: one in fifty, below what any rule asks at. An
  * insult needs no surroundings.
  */
-const ceilings: Partial<Record<Lane, number>> = { hate: 0.004, harassment: 0.004, sexual: 0.004, profanity: 0 }
+const ceilings: Partial<Record<Lane, number>> = { hate: 0.002, harassment: 0.002, sexual: 0.004, profanity: 0 }
 
+const leastSlope = 0.05
+const longestStep = 0.5
 /** Positives below which a lane is not calibrated by itself. */
 const fewest = 30
 /** Log odds of 0.85. */
@@ -74,11 +76,14 @@ function pointsOf(
   })
 }
 
-/** Newton's method on two parameters, held back a little towards a slope of one. */
+/**
+ * Newton's method on two parameters, held back a little towards a slope of one. Its steps are bounded: far from the answer
+ * the curve is nearly flat, and a step of its own length would lead anywhere.
+ */
 function platt(points: readonly Point[]): [number, number] {
   let [a, b] = [1, 0]
   const hold = 0.001
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 200; round++) {
     let [ga, gb, haa, hab, hbb] = [hold * (a - 1), 0, hold, 0, 1e-9]
     for (const { z, y, weight } of points) {
       const p = sigmoid(a * z + b)
@@ -92,9 +97,12 @@ function platt(points: readonly Point[]): [number, number] {
     }
     const determinant = haa * hbb - hab * hab
     if (determinant < 1e-15) break
-    const [da, db] = [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant]
-    a = Math.max(0.05, a - da)
-    b -= db
+    let [da, db] = [(hbb * ga - hab * gb) / determinant, (haa * gb - hab * ga) / determinant]
+    // Where the slope may fall no further, the offset goes on alone.
+    if (a - da < leastSlope) [da, db] = [a - leastSlope, gb / hbb]
+    const share = Math.min(1, longestStep / Math.max(Math.abs(da), Math.abs(db), 1e-12))
+    a -= da * share
+    b -= db * share
     if (Math.abs(da) + Math.abs(db) < 1e-9) break
   }
   return [a, b]
