@@ -18,7 +18,7 @@ import {
 import { SHIFT, WordRows } from './word-rows.js'
 
 /** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
-const doubtOfMany = 0.08
+const doubtOfMany = 0.15
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
 /** Words of 32 bits in a row of bytes, and every other byte of one. */

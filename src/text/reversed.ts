@@ -49,12 +49,11 @@ export function countBackwards(units: Uint16Array, from: number, to: number): nu
 }
 
 /**
- * Changes for the lines that read backwards.
- * @param whole true turns each such line around, false each word of it in its place; where the shape of a line tells
- * which, it is turned that way only
+ * Changes for the lines that read backwards: `lines` turns each around, `words` each word of it in its place; where the
+ * shape of a line tells which, it is turned that way only.
  */
-export function reversedEdits(text: string, whole: boolean): Edits {
-  const edits = new Edits()
+export function reversedEdits(text: string): { lines: Edits; words: Edits } {
+  const edits = { lines: new Edits(), words: new Edits() }
   let lineStart = 0
   let signs = 0
   let against = 0
@@ -81,7 +80,8 @@ export function reversedEdits(text: string, whole: boolean): Edits {
         (signs >= 2 && signs > against * 2) ||
         (shape !== undefined && against <= signs) ||
         (against <= signs && readsTurned(text, lineStart, i))
-      if (reads && shape !== (whole ? 'words' : 'line')) turn(text, lineStart, i, whole, edits)
+      if (reads && shape !== 'words') turn(text, lineStart, i, true, edits.lines)
+      if (reads && shape !== 'line') turn(text, lineStart, i, false, edits.words)
       lineStart = i + 1
       signs = 0
       against = 0

@@ -140,9 +140,9 @@ function replaced(shelf: Shelf, from: Reading, words: KnownWords): Reading {
 function turnedRound(shelf: Shelf, current: Reading, words: KnownWords): Reading {
   const { text, signs } = current
   if ((signs.bits & (REVERSED | ACCENTED)) !== 0 || signs.places.strange.length > 0) {
-    const whole = reversedEdits(text, true)
-    const reading = shelf.add(current, 'reversed', reversedEdits(text, false))
-    if (whole.size > 0) return shelf.add(current, 'reversed', whole)
+    const { lines, words: inPlace } = reversedEdits(text)
+    const reading = shelf.add(current, 'reversed', inPlace)
+    if (lines.size > 0) return shelf.add(current, 'reversed', lines)
     if (reading !== current) return reading
   }
   const runs = current.unknownRuns(words)
