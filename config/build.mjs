@@ -65,6 +65,8 @@ try {
   rmSync(out, { recursive: true, force: true })
   throw error
 }
+// A folder made for one moment is its owner's alone; the image runs as another user than the one that builds.
+chmodSync(out, 0o755)
 chmodSync(join(out, 'cli.js'), 0o755)
 
 // What the shipped constitutions hold, by the SHA-256 of their text: see src/policy/shipped.ts.

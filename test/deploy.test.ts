@@ -1,6 +1,6 @@
 /** The deployment files, held to the programs that read them and to what a running node serves. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -228,3 +228,13 @@ function problemsOf(t: { teardown(fn: () => unknown): unknown }, source: string)
   const program = ts.createProgram([file], options, host)
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
 }
+
+t.test('another user than the one that builds may read what is built: the image runs without rights', (t) => {
+  const dist = fileURLToPath(new URL('../dist', import.meta.url))
+  for (const name of ['', ...readdirSync(dist, { recursive: true, encoding: 'utf8' })]) {
+    const stat = statSync(join(dist, name))
+    const needed = stat.isDirectory() ? 0o5 : 0o4
+    if ((stat.mode & needed) !== needed) t.fail(`${name || 'dist'} is ${(stat.mode & 0o777).toString(8)}`)
+  }
+  t.end()
+})
