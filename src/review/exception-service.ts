@@ -153,7 +153,11 @@ export class ExceptionService {
     this.#requireOwner(person, 'constitutions:write')
     const row = await this.#get(exceptionId)
     const isOwn = row.proposedBy === person.keyId || row.lineage === person.lineage
-    if (isOwn && input.decision === 'accept' && !this.#deps.settings.allowOwn) throw new Fault('own_review')
+    if (isOwn && input.decision === 'accept' && !this.#deps.settings.allowOwn) {
+      throw new Fault('own_review', {
+        message: 'Somebody else has to accept what you proposed, or what hit your own key.'
+      })
+    }
     const expiryMs = parseDuration(input.expires_in ?? usualExpiry)
     if (expiryMs === undefined || expiryMs === 0 || expiryMs > maxExpiryMs) {
       throw invalid('expires_in', 'out_of_range', `expires_in must be more than 0 and at most 366d: ${durationForms}.`)
