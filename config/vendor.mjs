@@ -13,14 +13,16 @@ export async function vendor(out) {
     .filter((name) => name.endsWith('.js') && !name.startsWith('dashboard'))
     .map((name) => join(out, name))
   for (const library of libraries) {
-    const importers = files.filter((file) => readFileSync(file, 'utf8').includes(`from '${library}'`))
-    const names = new Set(importers.flatMap((file) => importedNames(readFileSync(file, 'utf8'), library, file)))
+    const importers = files
+      .map((file) => ({ file, source: readFileSync(file, 'utf8') }))
+      .filter(({ source }) => source.includes(`from '${library}'`))
+    const names = new Set(importers.flatMap(({ file, source }) => importedNames(source, library, file)))
     const module = join(out, 'vendor', `${library}.js`)
     await bundle(library, names, module)
-    for (const file of importers) {
+    for (const { file, source } of importers) {
       const path = relative(dirname(file), module).split(sep).join('/')
       const specifier = path.startsWith('.') ? path : `./${path}`
-      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(`from '${library}'`, `from '${specifier}'`))
+      writeFileSync(file, source.replaceAll(`from '${library}'`, `from '${specifier}'`))
     }
   }
 }
