@@ -7,6 +7,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -74,8 +75,10 @@ const constitutions = join(root, 'config/constitutions')
 const texts = readdirSync(constitutions)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => readFileSync(join(constitutions, name), 'utf8'))
-const built = texts.map((text) => [hash('sha256', text, 'hex'), parse(text)])
-writeFileSync(join(out, 'policy/shipped.json'), JSON.stringify(Object.fromEntries(built)))
+mkdirSync(join(out, 'policy/shipped'))
+for (const text of texts) {
+  writeFileSync(join(out, `policy/shipped/${hash('sha256', text, 'hex')}.json`), JSON.stringify(parse(text)))
+}
 
 const page = join(out, 'dashboard')
 if (isFresh('dashboard/index.html', dashboardSources)) {

@@ -8,7 +8,7 @@ import { stillSmall } from '../heap.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import type { Rule } from './rules.js'
-import { builtFrom } from './shipped.js'
+import { isBuiltIn } from './shipped.js'
 import { isBuilt, threadFile } from './thread.js'
 
 export interface ReadTask {
@@ -39,7 +39,7 @@ export async function readConstitution(
   options: ReadOptions = {}
 ): Promise<Constitution> {
   // A constitution that ships with the program was read by the build; what is left of the work is less than a thread's start.
-  if (!isBuilt || builtFrom(yamlText) !== undefined) return parseConstitution(yamlText, fileName, options)
+  if (!isBuilt || isBuiltIn(yamlText)) return parseConstitution(yamlText, fileName, options)
   const task: ReadTask = { yamlText, fileName, options }
   const worker = new Worker(threadFile('read-worker'), {
     workerData: task,

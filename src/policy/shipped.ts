@@ -3,20 +3,26 @@
  * that is done with them. A text that is not exactly the one that was built from is read as any other.
  */
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import type { bases, ConstitutionSource } from './schema.js'
 
+/** What the build has read of that very text. Where a loader runs the sources there is none. */
+function fileOf(yamlText: string): URL {
+  return new URL(`./shipped/${hash('sha256', yamlText, 'hex')}.json`, import.meta.url)
+}
+
+export function isBuiltIn(yamlText: string): boolean {
+  return existsSync(fileOf(yamlText))
+}
+
 /** What the YAML text holds, where the build has read that very text; else undefined. Everybody is given a value of their own. */
 export function builtFrom(yamlText: string): unknown {
-  let built: Record<string, unknown>
   try {
-    built = JSON.parse(readFileSync(new URL('./shipped.json', import.meta.url), 'utf8'))
+    return JSON.parse(readFileSync(fileOf(yamlText), 'utf8'))
   } catch {
-    // Where a loader runs the sources there is none.
     return undefined
   }
-  return built[hash('sha256', yamlText, 'hex')]
 }
 
 /** The YAML of a constitution that ships with the program. */
