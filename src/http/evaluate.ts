@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../chat.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
-import { asTurn, type Turn } from '../review/review.js'
+import { asTurn } from '../review/review.js'
 import type { ReviewService } from '../review/review-service.js'
 import { checkContextSize, EvaluateInput } from './evaluate-input.js'
 import { callerOf } from './facts.js'
@@ -36,7 +36,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       const caller = callerOf(request)
       const { input_text, context, session_id } = request.body
       checkContextSize(context)
-      let history: readonly Turn[] | undefined
+      let turns: readonly string[] | undefined
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
         route: evaluatePath,
@@ -44,7 +44,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         requestId: request.sluicegate.id,
         context,
         session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
-        recalled: (turns) => (history = turns.map(asTurn)),
+        recalled: (before) => (turns = before),
         response: reply.raw
       })
       request.sluicegate.decision = evaluation.decision
@@ -58,7 +58,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         policy: evaluation.policy,
         canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
         evaluation,
-        history
+        history: turns?.map(asTurn)
       })
       return { status: 'success', evaluation: { ...evaluation, review_id: reviewId } satisfies Evaluation }
     }

@@ -9,7 +9,7 @@ import { dialects } from '../../dialects/index.js'
 import { Fault } from '../../errors.js'
 import { canonicalJson } from '../../json/canonical.js'
 import type { Evaluation } from '../../policy/evaluation.js'
-import { asTurn, type Turn } from '../../review/review.js'
+import { asTurn } from '../../review/review.js'
 import type { ReviewService } from '../../review/review-service.js'
 import { maxSessionId, sessionIdPattern } from '../evaluate-input.js'
 import { callerOf } from '../facts.js'
@@ -64,7 +64,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       return { evaluation: undefined, refusal: refusalOf(fault, requestId) }
     }
     const caller = callerOf(request)
-    let history: readonly Turn[] | undefined
+    let turns: readonly string[] | undefined
     const evaluation = await judge.content(content, direction, {
       surface: 'guard',
       route,
@@ -72,7 +72,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       requestId,
       context,
       session: isSession(session) ? `${caller.accountId}:${session}` : undefined,
-      recalled: (turns) => (history = turns.map(asTurn)),
+      recalled: (before) => (turns = before),
       response: reply.raw
     })
     const { decision } = evaluation
@@ -84,7 +84,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       const canonical = Buffer.from(canonicalJson((request.body ?? {}) as JsonObject))
       const { policy } = evaluation
       const opened = { surface: 'evaluate' as const, account, keyId, lineage, route, policy, canonical, evaluation }
-      denial.reviewId = (await reviews.open({ ...opened, context, history })).reviewId
+      denial.reviewId = (await reviews.open({ ...opened, context, history: turns?.map(asTurn) })).reviewId
     }
     const { status, code } = denialTable[decision]
     const refusal: Refusal = { status, code, message: sentenceOf(denial), body: openai.denied(denial, requestId) }
