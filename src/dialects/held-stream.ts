@@ -55,6 +55,10 @@ export class HeldStream implements ReplyStream {
     this.#shape = shape
   }
 
+  get answerId(): string | undefined {
+    return this.#shape.answerId
+  }
+
   get complete(): boolean {
     return this.#shape.complete
   }
@@ -125,7 +129,7 @@ export class HeldStream implements ReplyStream {
       else out.text('assistant', text, channel.pointer)
     }
     for (const [pointer, { text, isNew }] of this.#tokens) if (isNew) out.text('assistant', text, pointer)
-    const { answerId: id } = this.#shape
+    const id = this.answerId
     return id === undefined ? out : Object.assign(out, { id })
   }
 

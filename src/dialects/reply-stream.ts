@@ -37,6 +37,8 @@ export interface ReplyStream {
    * @param replacements spans of what `content` gave; applied where the span may leave
    */
   release(settled: ReadonlyMap<string, number> | undefined, replacements: readonly Replacement[]): Released
+  /** See `ChatReply.id`, once the stream has told it. */
+  readonly answerId: string | undefined
   /** True once anything was released. */
   readonly started: boolean
   /** Ends the stream in the dialect's own way as filtered, end marker included; what is held is dropped. */

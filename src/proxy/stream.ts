@@ -136,7 +136,7 @@ async function* passOn(
   if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   const observe = async () => {
     held = 0
-    if (isOff) await fork(exchange, stream.content().id)
+    if (isOff) await fork(exchange, stream.answerId)
     else await judgeContent(exchange, stream.content())
     stream.release(undefined, [])
   }
