@@ -24,7 +24,7 @@ export interface EvaluateOptions {
 }
 
 /** One evaluation of a checked input; a promise where the text is long or an explanation is asked for. */
-export type Evaluate = (input: EvaluateInput) => object | Promise<object>
+export type Evaluate = (input: EvaluateInput) => Promise<object>
 
 export async function evaluate(text: string | undefined, options: EvaluateOptions): Promise<void> {
   if (options.jsonl && (text !== undefined || options.context !== undefined)) {
@@ -75,8 +75,7 @@ function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions): E
       const explained = evaluator.explain(input, constitution)
       return explained.then(({ evaluation, explanation }) => ({ ...withoutPointers(evaluation), explain: explanation }))
     }
-    const evaluation = evaluator.evaluate(input, constitution)
-    return evaluation instanceof Promise ? evaluation.then(withoutPointers) : withoutPointers(evaluation)
+    return evaluator.evaluate(input, constitution).then(withoutPointers)
   }
 }
 

@@ -22,8 +22,7 @@ export async function evaluateLines(source: AsyncIterable<Buffer>, evaluate: Eva
   let batch = ''
   for await (const lines of splitLines(source)) {
     for (const line of lines) {
-      let answer: LineAnswer | Promise<LineAnswer> = answerLine(line, evaluate)
-      if (answer instanceof Promise) answer = await answer
+      const answer = await answerLine(line, evaluate)
       failed ||= answer.failed
       batch += answer.text
       progress.count()
@@ -45,9 +44,8 @@ interface LineAnswer {
   failed: boolean
 }
 
-function answerLine(line: Buffer | undefined, evaluate: Evaluate): LineAnswer | Promise<LineAnswer> {
+async function answerLine(line: Buffer | undefined, evaluate: Evaluate): Promise<LineAnswer> {
   let id: Json = null
-  const refuse = (error: unknown) => refused(id, error)
   try {
     if (line === undefined)
       throw invalid('', 'too_long', `The line is too long: at most ${maxLineBytes} bytes are allowed.`)
@@ -61,10 +59,9 @@ function answerLine(line: Buffer | undefined, evaluate: Evaluate): LineAnswer | 
       throw invalid('id', 'wrong_type', 'The field "id" must be of type string or number.')
     }
     id = given
-    const result = evaluate(readEvaluateInput(input))
-    return result instanceof Promise ? result.then((late) => answered(id, late), refuse) : answered(id, result)
+    return answered(id, await evaluate(readEvaluateInput(input)))
   } catch (error) {
-    return refuse(error)
+    return refused(id, error)
   }
 }
 

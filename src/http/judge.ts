@@ -45,7 +45,7 @@ export interface JudgeDeps {
 }
 
 export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDeps): Judge {
-  async function available<T>(options: JudgeOptions, judge: () => T | Promise<T>): Promise<T> {
+  async function available<T>(options: JudgeOptions, judge: () => Promise<T>): Promise<T> {
     try {
       return await judge()
     } catch (error) {

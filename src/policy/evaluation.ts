@@ -117,12 +117,13 @@ export interface HeldPolicy {
 }
 
 /**
- * The policy decision point. Returns at once for short texts; long ones are judged off the event loop, doubtful ones wait
- * for the judge that the constitution names, and both come as a promise, which is rejected (never resolved with less) on time-out, crash or partial coverage.
+ * The policy decision point. Short texts are judged at the end of the event loop's turn, together with all that came in
+ * it; long ones off the event loop; doubtful ones wait for the judge that the constitution names. The promise is rejected
+ * (never resolved with less) on time-out, crash or partial coverage.
  */
 export interface Evaluator {
   /** `constitution` is a name, of which the version in force is used, or a version that is held. */
-  evaluate(input: EvaluationInput, constitution?: string | HeldPolicy): Evaluation | Promise<Evaluation>
+  evaluate(input: EvaluationInput, constitution?: string | HeldPolicy): Promise<Evaluation>
   /**
    * Of a text that is still being written, how much is settled: UTF-16 units from its start before which no rule can begin
    * to match any more, whatever follows. A constitution that is not loaded settles nothing.

@@ -2,11 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../clock.js'
+import { createBatch } from './batch.js'
 import type { Constitution } from './constitution.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
-import { decisions, type Evaluation, type EvaluationInput, type Evaluator, type HeldPolicy } from './evaluation.js'
+import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
 import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
@@ -23,6 +24,7 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
+import { isVerdict } from './verdict-shape.js'
 import { warmUp } from './warm-up.js'
 
 export interface EvaluatorOptions {
@@ -90,6 +92,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const judges = options.judges ?? noJudges
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
   const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
+  const inTurn = createBatch()
   let uncovered = 0
   const entries = new Map<string, PolicyEntry>()
   const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
@@ -99,8 +102,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
   }
 
-  function entryFor(constitution: string | HeldPolicy): PolicyEntry {
-    const entry = lookUp(constitution)
+  function loaded(entry: PolicyEntry | undefined): PolicyEntry {
     if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
     return entry
   }
@@ -183,38 +185,44 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     if (!isVerdict(verdict)) throw new EvaluatorError('The verdict is none.')
   }
 
-  function toEvaluation(verdict: Verdict, label: string, started: number): Evaluation {
-    return evaluationOf(verdict, { label, id: nextId(), ms: clock.monotonic() - started })
+  /** @param constitution is looked up before the call waits for its turn: it ends with what was in force when it came */
+  function verdictOf<T>(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy,
+    told: (verdict: Verdict, entry: PolicyEntry, ms: number) => T
+  ): Promise<T> {
+    const found = lookUp(constitution)
+    return inTurn(() => {
+      const entry = loaded(found)
+      const started = clock.monotonic()
+      const tell = (verdict: Verdict) => told(verdict, entry, clock.monotonic() - started)
+      const verdict = judge(input, entry)
+      return verdict instanceof Promise ? verdict.then(tell) : tell(verdict)
+    })
+  }
+
+  function toEvaluation(verdict: Verdict, { label }: PolicyEntry, ms: number): Evaluation {
+    return evaluationOf(verdict, { label, id: nextId(), ms })
   }
 
   return {
-    evaluate(input, constitution = 'default') {
-      const started = clock.monotonic()
-      const entry = entryFor(constitution)
-      const verdict = judge(input, entry)
-      return verdict instanceof Promise
-        ? verdict.then((late) => toEvaluation(late, entry.label, started))
-        : toEvaluation(verdict, entry.label, started)
-    },
+    evaluate: (input, constitution = 'default') => verdictOf(input, constitution, toEvaluation),
     settled(text, growing, constitution) {
       return lookUp(constitution)?.growth.settled(text, growing) ?? 0
     },
     hold: (constitution) => entries.get(constitution) ?? constitution,
-    async assess(input, constitution = 'default') {
-      const started = clock.monotonic()
-      const entry = entryFor(constitution)
-      const verdict = await judge(input, entry)
-      const { bands } = entry.judge.policy.constitution
-      return { evaluation: toEvaluation(verdict, entry.label, started), categories: verdict.categories, bands }
-    },
+    assess: (input, constitution = 'default') =>
+      verdictOf(input, constitution, (verdict, entry, ms) => ({
+        evaluation: toEvaluation(verdict, entry, ms),
+        categories: verdict.categories,
+        bands: entry.judge.policy.constitution.bands
+      })),
     async explain(input, constitution = 'default') {
-      const started = clock.monotonic()
-      const entry = entryFor(constitution)
+      const entry = loaded(lookUp(constitution))
       // Before the verdict, which the session remembers.
       const judgeInput = await withSession(input, entry.judge.policy.constitution)
       const explanation = guarded(() => explain(entry.judge, judgeInput))
-      const verdict = await judge(input, entry)
-      return { evaluation: toEvaluation(verdict, entry.label, started), explanation }
+      return { evaluation: await verdictOf(input, entry, toEvaluation), explanation }
     },
     put,
     warmUp(ms) {
@@ -229,20 +237,6 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     close: () => pool.close()
   }
 }
-
-/** A verdict may come from another thread: what is not in the words of a verdict decides nothing. */
-function isVerdict({ decision, riskScore, ownRisk, scores, ...lists }: Verdict): boolean {
-  return (
-    decisions.includes(decision) &&
-    isShare(riskScore) &&
-    isShare(ownRisk) &&
-    typeof scores === 'object' &&
-    scores !== null &&
-    [lists.matchedRules, lists.missingContext, lists.categories, lists.detections, lists.rules].every(Array.isArray)
-  )
-}
-
-const isShare = (value: number) => value >= 0 && value <= 1
 
 const noJudges: Judges = {
   coverage: {},

@@ -4,23 +4,18 @@ import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { asked, fork } from './earlier.js'
 import type { Exchange } from './exchange.js'
-import { andThen, type MaybePromise } from './maybe.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
-export function judgeContent(exchange: Exchange, content: ChatReply): MaybePromise<Evaluation | undefined> {
-  return andThen(fork(exchange, content.id), () => judge(exchange, content))
-}
-
-function judge(exchange: Exchange, content: ChatContent): MaybePromise<Evaluation | undefined> {
+export async function judgeContent(exchange: Exchange, content: ChatReply): Promise<Evaluation | undefined> {
+  await fork(exchange, content.id)
   if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
     // Sound alone, many times a second: there is nothing in it that a verdict could be about.
     countPassed(exchange, content)
     return undefined
   }
-  return andThen(evaluate(exchange, 'answer', content, undefined), (evaluation) =>
-    evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
-  )
+  const evaluation = await evaluate(exchange, 'answer', content, undefined)
+  return evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
 }
 
 function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Evaluation {

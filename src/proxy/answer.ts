@@ -11,7 +11,6 @@ import { fork } from './earlier.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { codingOf, discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
-import { andThen, type MaybePromise } from './maybe.js'
 import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
@@ -33,7 +32,7 @@ const knownTypes: ReadonlySet<string> = new Set([
 const answerNodes = 1_000_000
 
 /** @throws Fault `upstream_error`, `upstream_timeout`, `evaluator_unavailable`, `storage_unavailable` */
-export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<Reply> {
+export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
   const type = mediaType(answer)
   const ok = answer.status >= 200 && answer.status < 300
   if (ok && isStreamed(exchange, type)) return judgeStream(exchange, answer)
@@ -44,15 +43,13 @@ export function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): MaybePr
       internal: `status ${answer.status}, type ${knownTypes.has(type) ? type : 'another'}`
     })
   }
-  return andThen(readValue(exchange, answer), ({ value, bytes }) =>
-    andThen(ok ? judgeReply(exchange, value) : judgeError(exchange, value), (judged) => {
-      const headers = clientHeaders(exchange.route.spoken, answer.headers)
-      headers['content-type'] = jsonType
-      if (judged.headers !== undefined) Object.assign(headers, judged.headers)
-      addVerdictHeaders(headers, exchange)
-      return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
-    })
-  )
+  const { value, bytes } = await readValue(exchange, answer)
+  const judged = await (ok ? judgeReply(exchange, value) : judgeError(exchange, value))
+  const headers = clientHeaders(exchange.route.spoken, answer.headers)
+  headers['content-type'] = jsonType
+  if (judged.headers !== undefined) Object.assign(headers, judged.headers)
+  addVerdictHeaders(headers, exchange)
+  return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
 }
 
 interface AnswerValue {
@@ -70,15 +67,12 @@ interface Judged {
  * @returns the value, and its text: the bytes as they came, since the strict reader let in only what every reader takes
  * for the same value; a serialisation of the value where the reader replaced something (lone surrogates, always escaped)
  */
-function readValue(exchange: Exchange, answer: UpstreamAnswer): MaybePromise<AnswerValue> {
+async function readValue(exchange: Exchange, answer: UpstreamAnswer): Promise<AnswerValue> {
   const limit = exchange.deps.answerLimit ?? defaultAnswerLimit
   const coding = codingOf(answer)
   const { body } = answer
   const isPlain = coding === undefined || coding === 'identity'
-  return isPlain && Buffer.isBuffer(body) && body.length <= limit ? readDecoded(answer, body) : readCoded(answer, limit)
-}
-
-async function readCoded(answer: UpstreamAnswer, limit: number): Promise<AnswerValue> {
+  if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return readDecoded(answer, body)
   const bytes = await readAll(answer, limit)
   let decoded: Buffer
   try {
@@ -107,24 +101,16 @@ function unreadable(cause: unknown): Fault {
   return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
 }
 
-function judgeReply(exchange: Exchange, body: JsonObject): MaybePromise<Judged> {
+async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
   const { route, deps } = exchange
   const content = route.spoken.readReply(body)
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
   if (route.output === 'off') {
     deps.metrics.notEvaluated.inc({ reason: 'output_off' })
-    return andThen(fork(exchange, content.id), () => ({ body: undefined }))
+    await fork(exchange, content.id)
+    return { body: undefined }
   }
-  return andThen(judgeContent(exchange, content), (evaluation) => act(exchange, body, content, evaluation))
-}
-
-function act(
-  exchange: Exchange,
-  body: JsonObject,
-  content: ChatContent,
-  evaluation: Evaluation | undefined
-): MaybePromise<Judged> {
-  const { route } = exchange
+  const evaluation = await judgeContent(exchange, content)
   if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
   const { decision } = evaluation
   switch (decision) {
@@ -138,11 +124,13 @@ function act(
       }
     }
     case 'divert':
-    case 'depends':
-      return storeAnswer(exchange, content, evaluation, JSON.stringify(body)).then((denial) => ({
+    case 'depends': {
+      const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(body))
+      return {
         body: route.spoken.turn(turnFacts(exchange, denial)),
         headers: refusalHeaders('review_required', denial.pointer)
-      }))
+      }
+    }
     default:
       decision satisfies never
       throw new Error('unknown decision')
@@ -164,17 +152,16 @@ function redactReply(
 }
 
 /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
-function judgeError(exchange: Exchange, body: JsonObject): MaybePromise<Judged> {
+async function judgeError(exchange: Exchange, body: JsonObject): Promise<Judged> {
   const { route } = exchange
   if (route.output === 'off') return { body: undefined }
   const content = route.spoken.readError(body)
-  return andThen(evaluate(exchange, 'answer', content, undefined), (evaluation) => {
-    if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
-    if (evaluation.decision !== 'permit') {
-      throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
-    }
-    return { body: redactReply(exchange, body, content, evaluation) }
-  })
+  const evaluation = await evaluate(exchange, 'answer', content, undefined)
+  if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
+  if (evaluation.decision !== 'permit') {
+    throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
+  }
+  return { body: redactReply(exchange, body, content, evaluation) }
 }
 
 /** By its media type; one that whole answers have too counts where a stream was asked for. */

@@ -8,7 +8,6 @@ import { textOfTurn } from '../policy/session.js'
 import { asTurn, type Turn } from '../review/review.js'
 import { isIdentifier } from './context.js'
 import type { Exchange, Inbound } from './exchange.js'
-import type { MaybePromise } from './maybe.js'
 
 /** UTF-16 units of a request that are shown beside its answer: as many as a page shows of one text. */
 const maxAsked = 40_000
@@ -20,16 +19,14 @@ export function sessionOfChain({ caller, requestId }: Inbound, { after, isKept }
 }
 
 /** Lets later requests go on from this answer, once. @param id see `ChatReply.id` */
-export function fork(exchange: Exchange, id: string | undefined): MaybePromise<void> {
+export async function fork(exchange: Exchange, id: string | undefined): Promise<void> {
   const { deps, session, chat, inbound } = exchange
   const { sessions } = deps
   if (sessions === undefined || session === undefined || chat.isKept !== true) return
   if (exchange.isForked || id === undefined || !isIdentifier(id)) return
   exchange.isForked = true
-  const state = sessions.get(session)
-  const copy = (from: Awaited<typeof state>): MaybePromise<void> =>
-    from === undefined ? undefined : sessions.update(nameOf(inbound.caller.accountId, id), () => from)
-  return state instanceof Promise ? state.then(copy) : copy(state)
+  const state = await sessions.get(session)
+  if (state !== undefined) await sessions.update(nameOf(inbound.caller.accountId, id), () => state)
 }
 
 /** What came before a request in its session and is not repeated in it; undefined where it brings all of it along. */

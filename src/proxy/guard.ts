@@ -29,8 +29,7 @@ export async function guard(
   try {
     const decoding = decodeBody(bytes, inbound.headers['content-encoding'], inbound.entry.bodyLimit)
     exchange = readExchange(deps, inbound, decoding instanceof Promise ? await decoding : decoding)
-    const judging = judgeRequest(exchange)
-    const verdict = judging instanceof Promise ? await judging : judging
+    const verdict = await judgeRequest(exchange)
     let reply: Reply
     if ('bytes' in verdict) {
       reply = await relay(exchange, verdict, transport)
@@ -71,8 +70,7 @@ async function relay(exchange: Exchange, forward: Forward, transport: Transport)
         exchange.upstreamMs = deps.clock.monotonic() - began
       })
     }
-    const judging = judgeAnswer(exchange, answer)
-    return judging instanceof Promise ? await judging : judging
+    return await judgeAnswer(exchange, answer)
   } finally {
     if (exchange.upstreamMs === 0) {
       exchange.upstreamMs = deps.clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)

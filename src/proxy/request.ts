@@ -13,7 +13,6 @@ import type { Evaluation } from '../policy/evaluation.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import { before, sessionOfChain } from './earlier.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
-import { andThen, type MaybePromise } from './maybe.js'
 import { denialReply } from './reply.js'
 import { chooseRoute, type Route } from './routes.js'
 import { denialOf, evaluate, raise, redactions } from './verdict.js'
@@ -73,20 +72,10 @@ export function openExchange(
  * Judges a request and acts on the verdict.
  * @returns what to send upstream, or the reply to a request that goes no further
  */
-export function judgeRequest(exchange: Exchange): MaybePromise<Forward | Reply> {
+export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply> {
   const { route, chat } = exchange
   const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
-  return andThen(evaluate(exchange, 'request', chat, exchange.session), (evaluation) =>
-    act(exchange, unscanned, evaluation)
-  )
-}
-
-function act(
-  exchange: Exchange,
-  unscanned: Media | undefined,
-  evaluation: Evaluation | undefined
-): MaybePromise<Forward | Reply> {
-  const { route } = exchange
+  const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
   // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
   if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
   exchange.requestVerdict = evaluation

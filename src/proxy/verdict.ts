@@ -12,71 +12,56 @@ import {
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
-import type { MaybePromise } from './maybe.js'
 
 /**
  * @returns undefined where no verdict could be had and the route says `on_failure: open`
  * @throws Fault `evaluator_unavailable` where no complete verdict could be had
  */
-export function evaluate(
+export async function evaluate(
   exchange: Exchange,
   direction: 'request' | 'answer',
   content: ChatContent,
   session: string | undefined
-): MaybePromise<Evaluation | undefined> {
-  const { deps, policy, context, inbound } = exchange
+): Promise<Evaluation | undefined> {
+  const { deps, policy, context, inbound, prompts } = exchange
   const began = deps.clock.monotonic()
   const surface = direction === 'request' ? 'chat' : 'answer'
   const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
-  const fail = (error: unknown): MaybePromise<undefined> => {
-    exchange.evaluationMs += deps.clock.monotonic() - began
+  const input: EvaluationInput = {
+    parts,
+    joined: content.joined,
+    context,
+    session,
+    direction,
+    prompts,
+    exceptions: deps.exceptions(inbound.caller),
+    cancel: inbound.cancel
+  }
+  if (session !== undefined) {
+    input.recalled = (turns) => {
+      exchange.recalled = turns
+    }
+  }
+  let evaluation: Evaluation
+  try {
+    evaluation = await deps.evaluator.evaluate(input, policy)
+  } catch (error) {
     // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
     if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
-    return passOrThrow(exchange, surface, error)
-  }
-  const settle = (evaluation: Evaluation): MaybePromise<Evaluation> => {
+    return await passOrThrow(exchange, surface, error)
+  } finally {
     exchange.evaluationMs += deps.clock.monotonic() - began
-    const committed = deps.record({
-      surface,
-      evaluation,
-      caller: inbound.caller,
-      route: exchange.route.id,
-      requestId: inbound.requestId,
-      parts
-    })
-    if (
-      exchange.verdict === undefined ||
-      strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
-    ) {
-      exchange.verdict = evaluation
-    }
-    return committed === undefined ? evaluation : committed.then(() => evaluation)
   }
-  const exceptions = deps.exceptions(inbound.caller)
-  let verdict: Evaluation | Promise<Evaluation>
-  try {
-    const { prompts } = exchange
-    const { joined } = content
-    const input: EvaluationInput = {
-      parts,
-      joined,
-      context,
-      session,
-      direction,
-      prompts,
-      exceptions,
-      cancel: inbound.cancel
-    }
-    if (session !== undefined) {
-      input.recalled = (turns) => {
-        exchange.recalled = turns
-      }
-    }
-    verdict = deps.evaluator.evaluate(input, policy)
-  } catch (error) {
-    return fail(error)
+  const { caller, requestId } = inbound
+  const committed = deps.record({ surface, evaluation, caller, route: exchange.route.id, requestId, parts })
+  if (
+    exchange.verdict === undefined ||
+    strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
+  ) {
+    exchange.verdict = evaluation
   }
-  return verdict instanceof Promise ? verdict.then(settle, fail) : settle(verdict)
+  if (committed !== undefined) await committed
+  return evaluation
 }
 
 /** A verdict made stricter by something that no text tells, for the headers too. */
@@ -99,12 +84,12 @@ function markKey(part: ChatPart): ChatPart {
 }
 
 /** @throws Fault `evaluator_unavailable` unless the route says `on_failure: open` */
-function passOrThrow({ deps, route, inbound }: Exchange, surface: Surface, error: unknown): MaybePromise<undefined> {
+async function passOrThrow({ deps, route, inbound }: Exchange, surface: Surface, error: unknown): Promise<undefined> {
   const passed = route.onFailure === 'open'
   const { requestId, caller } = inbound
   const committed = deps.unjudged({ surface, route: route.id, requestId, caller, error, passed })
   if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
-  return committed?.then(() => undefined)
+  await committed
 }
 
 /** What the route redacts, as replacements in the judged content. */

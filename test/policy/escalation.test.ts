@@ -158,11 +158,9 @@ t.test('a judge moves what is in doubt, and nothing else', async (t) => {
   for (const [name, entry, text, answer, decision, score, isAsked] of outcomes) {
     await t.test(name, async (t) => {
       const { evaluator, asked } = await start(t, escalating(entry), () => answer)
-      const pending = evaluator.evaluate(call(text))
-      t.equal(pending instanceof Promise, isAsked, isAsked ? 'waits for the judge' : 'is answered at once')
-      const evaluation = await pending
+      const evaluation = await evaluator.evaluate(call(text))
       t.match(evaluation, { decision, scores: { violence: score }, is_blocked: decision === 'forbid' })
-      t.equal(asked.length, isAsked ? 1 : 0)
+      t.equal(asked.length, isAsked ? 1 : 0, 'the judge is asked only where there is doubt')
       t.equal(evaluation.matched_rules.length === 0, decision === 'permit', 'rules are named exactly where they bear')
       const [low, high] = { permit: [0, 0.4], depends: [0.4, 0.75], divert: [0.4, 0.75], forbid: [0.75, 1.01] }[
         decision

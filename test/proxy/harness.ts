@@ -50,14 +50,13 @@ export class MarkerEvaluator implements Evaluator {
     return Math.max(0, text.length - 14)
   }
 
-  evaluate(input: EvaluationInput): Evaluation | Promise<Evaluation> {
+  async evaluate(input: EvaluationInput): Promise<Evaluation> {
     this.inputs.push(input)
     if (input.parts.some(({ text }) => text.includes('crashme'))) throw new Error('crashed')
     if (input.parts.some(({ text }) => text.includes('lateme'))) {
-      return Promise.reject(Object.assign(new Error('late'), { name: 'TimeoutError' }))
+      throw Object.assign(new Error('late'), { name: 'TimeoutError' })
     }
-    const evaluation = this.#judge(input)
-    return input.parts.some(({ text }) => text.includes('asyncme')) ? Promise.resolve(evaluation) : evaluation
+    return this.#judge(input)
   }
 
   #judge({ parts, joined, context }: EvaluationInput): Evaluation {
