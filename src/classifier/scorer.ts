@@ -1,8 +1,10 @@
 /** Scores a folded text in every lane at once, with buffers that it keeps: nothing is allocated for a text. */
-import type { Folder } from '../text/fold.js'
+import type { Folder, Span } from '../text/fold.js'
+import { type Drifts, Evidence } from './evidence.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
 import { lanes, UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
+import { BYTES, packed } from './pair-rows.js'
 import { sigmoid } from './sigmoid.js'
 import {
   Blocks,
@@ -21,8 +23,7 @@ import { SHIFT, WordRows } from './word-rows.js'
 const doubtOfMany = 0.15
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
-/** Words of 32 bits in a row of bytes, and every other byte of one. */
-const BYTES = WIDTH / 4
+/** Every other byte of a word of 32 bits. */
 const EVEN = 0x00ff00ff
 /** Added to a number of less than 51 bits and taken away again, it rounds it. */
 const ROUND = 6_755_399_441_055_744
@@ -35,6 +36,7 @@ const REQUEST = lanes.indexOf('harmful_request')
 const foreign = /[\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]/
 
 export class Scorer {
+  readonly evidence: Evidence
   readonly #model: Omit<Model, 'pairs'>
   readonly #words = new Words()
   readonly #wordRows: WordRows
@@ -58,6 +60,7 @@ export class Scorer {
     this.#model = model
     this.#wordRows = new WordRows(model)
     this.#pairRows = packed(pairs)
+    this.evidence = new Evidence({ model, wordRows: this.#wordRows, pairRows: this.#pairRows })
   }
 
   /**
@@ -98,9 +101,7 @@ export class Scorer {
     const confidence = this.#calibrated(lane, narrow)
     const most = this.#model.ceiling[lane]!
     if (confidence <= most || (lane === REQUEST && this.#isForeign(lane))) return confidence
-    // Above its ceiling a window of a few words keeps its rank among others, within a tenth of the way to certainty.
-    const held = most + (confidence - most) / 10
-    return wide === none ? held : Math.max(held, this.#calibrated(lane, wide))
+    return Math.max(heldTo(most, confidence), wide === none ? 0 : this.#calibrated(lane, wide))
   }
 
   #calibrated(lane: number, score: number): number {
@@ -118,9 +119,23 @@ export class Scorer {
   }
 
   /** Where in the text the strongest window of a lane stands. */
-  span(folded: Folder, text: string, lane: number): { start: number; end: number } {
+  span(folded: Folder, text: string, lane: number): Span {
     const at = this.#best[WIDTH + lane]! > this.#best[lane]! ? WIDTH + lane : lane
     return this.#words.span(folded, text, this.#from[at]!, this.#to[at]!)
+  }
+
+  /**
+   * Where that stands which a lane's confidence rests on: from where evidence ran up to the end of the window.
+   * @param confidence of the lane
+   * @param drifts of a confidence that the lane reaches
+   */
+  place(folded: Folder, text: string, lane: number, confidence: number, drifts: Drifts): Span {
+    const wide = this.#best[lane]!
+    const isNarrow = this.#best[WIDTH + lane]! > wide && (wide === none || this.#calibrated(lane, wide) < confidence)
+    const at = isNarrow ? WIDTH + lane : lane
+    const [from, to] = [this.#from[at]!, this.#to[at]!]
+    const first = this.evidence.begin(folded, this.#words, lane, drifts[lane]!, from, to)
+    return this.#words.span(folded, text, first, to)
   }
 
   /** Adds up what words and pairs say, a block at a time. */
@@ -227,17 +242,9 @@ export class Scorer {
   }
 }
 
-/** Bytes without a sign, four to a number, the first lowest. In loops: with a function for each, it took a third of a second. */
-function packed(pairs: Int8Array): Int32Array {
-  const rows = new Int32Array(pairs.length / 4)
-  for (let i = 0, at = 0; i < rows.length; i++, at += 4) {
-    rows[i] =
-      (pairs[at]! + 128) |
-      ((pairs[at + 1]! + 128) << 8) |
-      ((pairs[at + 2]! + 128) << 16) |
-      ((pairs[at + 3]! + 128) << 24)
-  }
-  return rows
+/** Above its ceiling a window of a few words keeps its rank among others, within a tenth of the way to certainty. */
+function heldTo(most: number, confidence: number): number {
+  return most + (confidence - most) / 10
 }
 
 /** Two lanes of the next prefix: those of the last, what two lanes in one number add, and what pairs add to each. */

@@ -35,6 +35,12 @@ export const segmentStep = segment - longest
 export const classes = 12
 const scaleClasses = 6
 const passageClasses = 9
+/** By class, the most words of a window: of whole texts, of windows of a long one, of passages. */
+export const mostWords: readonly number[] = [
+  ...[2, 4, 8, 16, 48, longest],
+  ...scales.map(({ length }) => length),
+  ...[8, 16, longest]
+]
 
 /** A passage has at least three words, and a block less than eight only at the end of one. */
 export const mostBlocks = segment / 2

@@ -1,15 +1,16 @@
 /**
  * The trained classifier as a detector: a kind for each category, `unsafe` for harm of any kind, `harmful_request` for
  * what is asked of a model and `harmful_answer` for what a model said. A finding's span is the stretch of text that
- * scored highest.
+ * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`).
  */
 import { fileURLToPath } from 'node:url'
-import { type Lane, lanes } from '../classifier/lanes.js'
+import type { Drifts } from '../classifier/evidence.js'
+import { type Lane, lanes, WIDTH } from '../classifier/lanes.js'
 import { readModel } from '../classifier/model.js'
 import { Scorer } from '../classifier/scorer.js'
 import { Folder } from '../text/fold.js'
-import { sentenceStart } from '../text/sentence.js'
-import type { Detector, Finding } from './detector.js'
+import { lastWord } from '../text/sentence.js'
+import type { Detector, Finding, Floors } from './detector.js'
 
 /** Findings are given from this confidence on: below it a text is ordinary. */
 export const floor = 0.2
@@ -20,21 +21,34 @@ const nothing: readonly Finding[] = []
 /** One in each thread: the model, and the buffers that scoring reuses. */
 let scorer: Scorer | undefined
 const ownFolder = new Folder()
+const driftsOf = new WeakMap<Floors, Drifts>()
 
 function open(): Scorer {
   scorer ??= new Scorer(readModel(file))
   return scorer
 }
 
+function drifts(floors: Floors): Drifts {
+  let drifts = driftsOf.get(floors)
+  if (drifts === undefined) {
+    drifts = open().evidence.drifts(Float64Array.from({ length: WIDTH }, (_, i) => floors.get(lanes[i] ?? '') ?? 0))
+    driftsOf.set(floors, drifts)
+  }
+  return drifts
+}
+
 export const classifier: Detector = {
   id: 'classifier',
   kinds: lanes,
   readsWords: true,
-  growsFrom: sentenceStart,
+  growsFrom(text, before, floors) {
+    const all = before + text.slice(0, lastWord(text))
+    return Math.max(0, open().evidence.open(ownFolder.fold(all), all, drifts(floors)) - before.length)
+  },
   prepare() {
     open()
   },
-  find(text, given, whole) {
+  find(text, given, whole, floors) {
     const folded = given ?? ownFolder.fold(text)
     const scorer = open().score(folded, text, whole)
     let found: Finding[] | undefined
@@ -42,7 +56,12 @@ export const classifier: Detector = {
       const confidence = scorer.confidence(lane)
       if (confidence < floor) continue
       found ??= []
-      found.push({ kind: lanes[lane] as Lane, confidence, ...scorer.span(folded, text, lane) })
+      const kind = lanes[lane] as Lane
+      const finding: Finding = { kind, confidence, ...scorer.span(folded, text, lane) }
+      const least = floors?.get(kind)
+      if (least !== undefined && confidence >= least)
+        finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
+      found.push(finding)
     }
     return found ?? nothing
   }

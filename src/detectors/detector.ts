@@ -1,5 +1,5 @@
 /** The contract of a detector: text in, findings out. A detector finds; it never decides. */
-import type { Folder } from '../text/fold.js'
+import type { Folder, Span } from '../text/fold.js'
 
 /** One place in one text. `start` and `end` are UTF-16 offsets into the text the detector was given. */
 export interface Finding {
@@ -9,7 +9,12 @@ export interface Finding {
   confidence: number
   start: number
   end: number
+  /** Where it is shown, if that is not all that was looked at. */
+  shown?: Span
 }
+
+/** By kind, the least confidence on which a policy acts; a kind that is left out stops nothing by itself. */
+export type Floors = ReadonlyMap<string, number>
 
 export interface Detector {
   /** Names the detector in a constitution (`detector: personal_data`). */
@@ -24,8 +29,10 @@ export interface Detector {
   /**
    * Of a text that is still being written: the least offset from which a finding could still begin or change, whatever
    * follows. Left out: nothing is settled before the text has ended.
+   * @param before what stands before it in the same text, at most as much as is judged with it
+   * @param floors of the kinds that count there
    */
-  growsFrom?(text: string): number
+  growsFrom?(text: string, before: string, floors: Floors): number
   /** Reads what it needs, once in each thread, when a policy that uses it is compiled. Throws with the reason. */
   prepare?(): void
   /**
@@ -33,6 +40,7 @@ export interface Detector {
    * @param text the text as its author wrote it, or a decoded layer of it
    * @param folded the same text folded, where the caller has folded it already; good for the length of the call
    * @param whole UTF-16 units of the text of which this is an excerpt, in another reading
+   * @param floors of the policy: where findings are shown may depend on them
    */
-  find(text: string, folded?: Folder, whole?: number): readonly Finding[]
+  find(text: string, folded?: Folder, whole?: number, floors?: Floors): readonly Finding[]
 }

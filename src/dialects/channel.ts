@@ -76,7 +76,7 @@ export class Channel {
     if (this.#pieces.length === 0) return undefined
     const text = this.#pieces.map((piece) => piece.text).join('')
     const { pointer, isClosed } = this
-    return { pointer, text, offset: this.#tail.length, isClosed, isReadable: this.kind === 'text' }
+    return { pointer, text, before: this.#tail, isClosed, isReadable: this.kind === 'text' }
   }
 
   /** How many of its pieces, from the first of the stream on, lie before an offset of the text as it would be judged now. */

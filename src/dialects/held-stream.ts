@@ -171,8 +171,9 @@ export class HeldStream implements ReplyStream {
     return { frames, redacted }
   }
 
-  /** Leaves that were judged need not be judged again. */
+  /** Leaves and media that were judged need not be judged again, whether they have left or wait. */
   #forget(): void {
+    for (const event of this.#events) event.media = []
     if (this.#known.size > maxKnown) this.#known.clear()
     for (const id of this.#others.keys()) this.#known.add(id)
     this.#others = new Map()

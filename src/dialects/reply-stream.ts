@@ -51,8 +51,8 @@ export interface ReplyStream {
 export interface HeldText {
   pointer: string
   text: string
-  /** Where `text` begins in what `content` gives for the channel. */
-  offset: number
+  /** What stands before it in what `content` gives for the channel. */
+  before: string
   /** Nothing will be added to it. */
   isClosed: boolean
   /** False for JSON, which can only be read as a whole. */

@@ -4,13 +4,14 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
-import type { Detector } from '../detectors/detector.js'
+import type { Detector, Floors } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { KnownWords } from '../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../text/phrases.js'
 import type { Condition } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import { type CompiledContext, compileContext } from './context.js'
+import { floorsOf } from './floors.js'
 import { Guard } from './guarded/guard.js'
 import { lexiconSteps } from './guarded/lexicon.js'
 import { PhraseIds } from './phrase-ids.js'
@@ -60,7 +61,7 @@ export interface Policy {
   groupCount: number
   /** Clauses by their key group. */
   clausesOf: readonly (readonly Clause[])[]
-  detectors: readonly { detector: Detector; rules: readonly CompiledRule[] }[]
+  detectors: readonly { detector: Detector; rules: readonly CompiledRule[]; floors: Floors }[]
   /** Reads system prompts for what they guard; undefined where no rule asks. */
   guard: Guard | undefined
   /** The rules on what is guarded. */
@@ -147,6 +148,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   const used = detectors
     .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
     .filter((entry) => entry.rules.length > 0)
+    .map((entry) => ({ ...entry, floors: floorsOf(constitution, entry.detector, entry.rules) }))
   for (const { detector } of used) detector.prepare?.()
   yield
   const guardRules = rules.filter(({ guarded }) => guarded !== undefined)

@@ -106,6 +106,8 @@ export interface Growing {
   role: Role
   direction: 'request' | 'answer'
   redact: readonly Category[]
+  /** What has left of the same text before it, as it is judged with it. */
+  before?: string
   /** As for an evaluation. */
   prompts?: readonly string[] | undefined
 }

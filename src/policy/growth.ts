@@ -4,12 +4,14 @@
  * patterns whose automaton is alive at the end, detectors by what they say of themselves. Every reading of the text
  * counts, and words in disorder, which may be the beginning of one.
  */
+import type { Detector, Floors } from '../detectors/detector.js'
 import { disorderStart } from '../text/disorder.js'
-import { lastWord } from '../text/sentence.js'
+import { lastWord, sentenceStart } from '../text/sentence.js'
 import type { View } from '../text/view.js'
 import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Group, Policy } from './compile.js'
 import type { Growing } from './evaluation.js'
+import { floorsOf } from './floors.js'
 import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { PartialMatch } from './partial-match.js'
@@ -35,8 +37,7 @@ interface Reach {
   /** The greatest of them. */
   readonly most: number
   readonly patterns: readonly Unfinished[]
-  /** From where a detector's finding may still change. */
-  readonly detectors: readonly ((text: string) => number)[]
+  readonly detectors: readonly { detector: Detector; floors: Floors }[]
   /** A rule on what is found elsewhere in the text: nothing is settled before the end. */
   readonly isConditional: boolean
 }
@@ -57,22 +58,24 @@ export class Growth {
     const reach = this.#reachFor(growing)
     if (reach.isConditional) return 0
     const cut = lastWord(text)
-    let limit = cut
-    // What costs least comes first: most texts that end in the middle of a sentence go no further.
-    for (const from of reach.detectors) {
-      if (limit <= 0) return 0
-      limit = Math.min(limit, from(text))
-    }
-    if (limit <= 0) return 0
-    limit = Math.min(limit, disorderStart(text, cut, this.#policy.words))
+    if (cut === 0) return 0
+    let limit = disorderStart(text, cut, this.#policy.words)
     const known = cut === text.length ? text : text.slice(0, cut)
     const { guard } = this.#policy
     const guarded = growing.prompts === undefined ? undefined : guard?.read(growing.prompts)
     const { views, complete } = readingsOf(known, this.#policy.words)
     if (!complete) return 0
+    // What another reading says at the end of a sentence is no more than guessed at before.
+    if (views.length > 1 && reach.detectors.some(({ detector }) => detector.readsWords === true))
+      limit = Math.min(limit, sentenceStart(text))
     for (const view of views) {
       if (limit <= 0) return 0
       limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach, guarded))
+    }
+    // What costs most comes last.
+    for (const { detector, floors } of reach.detectors) {
+      if (limit <= 0) return 0
+      limit = Math.min(limit, detector.growsFrom?.(text, growing.before ?? '', floors) ?? 0)
     }
     return Math.max(0, limit)
   }
@@ -165,7 +168,11 @@ function compileReach(policy: Policy, growing: Growing): Reach {
   }
   const detectors = policy.detectors
     .filter(({ rules }) => rules.some(counts))
-    .map(({ detector }) => detector.growsFrom?.bind(detector) ?? (() => 0))
+    .map(({ detector, rules, floors }) => {
+      const own = floorsOf(policy.constitution, detector, rules.filter(counts))
+      // Of a kind the whole policy's floor, by which its findings are shown.
+      return { detector, floors: new Map([...own.keys()].map((kind) => [kind, floors.get(kind)!])) }
+    })
   return {
     words,
     most: words.reduce((most, each) => Math.max(most, each), -1),

@@ -19,8 +19,11 @@ export interface Sink {
    * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
    */
   crosses?(start: number, end: number): boolean
-  /** @returns false where the place does not count: within one part of a joined text, or one too many. */
-  record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number): boolean
+  /**
+   * @param shown where a match in one text is shown, if that is not all that was looked at
+   * @returns false where the place does not count: within one part of a joined text, or one too many
+   */
+  record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number, shown?: Span): boolean
 }
 
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
@@ -87,15 +90,16 @@ export class Matcher {
   }
 
   #detect(view: View, swaps: boolean, whole: number, sink: Sink): void {
-    for (const { detector, rules } of this.#policy.detectors) {
+    for (const { detector, rules, floors } of this.#policy.detectors) {
       if (detector.readsWords === true ? view.isEncoded : swaps) continue
-      for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length))) {
+      for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
         const span = view.textSpan(finding.start, finding.end)
+        const shown = finding.shown && view.textSpan(finding.shown.start, finding.shown.end)
         for (const rule of rules) {
           const { kinds, minConfidence } = rule.detector!
           if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
           if (!sink.applies(rule) || this.#cancelledAt(rule, finding.start, finding.end, sink)) continue
-          sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight)
+          sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight, shown)
         }
       }
     }

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../chat.js'
+import type { Span } from '../text/fold.js'
 import type { CompiledRule } from './compile.js'
 import type { Sink } from './match.js'
 
@@ -16,6 +17,7 @@ interface Recorded {
   start: number
   end: number
   confidence: number
+  shown: Span | undefined
 }
 
 /** A long day of many chats; some 200 bytes each where nothing was found. */
@@ -39,14 +41,15 @@ export class PartMemory {
   replay(key: string, sink: Sink, scan: (sink: Sink) => boolean): boolean {
     const known = this.#texts.get(key)
     if (known !== undefined) {
-      for (const { rule, layer, start, end, confidence } of known) sink.record(rule, layer, start, end, confidence)
+      for (const { rule, layer, start, end, confidence, shown } of known)
+        sink.record(rule, layer, start, end, confidence, shown)
       return true
     }
     const records: Recorded[] = []
     const recording: Sink = Object.assign(Object.create(sink) as Sink, {
-      record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number): boolean {
-        const counts = sink.record(rule, layer, start, end, confidence)
-        if (counts) records.push({ rule, layer, start, end, confidence })
+      record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number, shown?: Span): boolean {
+        const counts = sink.record(rule, layer, start, end, confidence, shown)
+        if (counts) records.push({ rule, layer, start, end, confidence, shown })
         return counts
       }
     })

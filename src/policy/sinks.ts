@@ -24,8 +24,8 @@ export function partSink({ parts, direction, findings, guarded }: Call, index: n
     applies: (rule) => appliesTo(rule, role, direction),
     trusted: isTrusted(role, direction),
     guarded,
-    record(rule, layer, start, end, confidence) {
-      findings.add({ rule, part: index, start, end, layer, confidence, acrossTurns: false })
+    record(rule, layer, start, end, confidence, shown = { start, end }) {
+      findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false })
       return true
     }
   }

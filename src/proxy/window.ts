@@ -15,16 +15,18 @@ const leastStep = 40
 export function settledIn(exchange: Exchange, stream: ReplyStream): ReadonlyMap<string, number> | undefined {
   const { deps, route, policy } = exchange
   const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
+  const holding = stream.holding()
+  const isWorth = (step: number) => step >= leastStep || !stream.started || holding.some(({ isClosed }) => isClosed)
+  if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
   const settled = new Map<string, number>()
   let step = 0
-  let closes = false
-  for (const { pointer, text, offset, isClosed, isReadable } of stream.holding()) {
-    const length = isClosed ? text.length : isReadable ? deps.evaluator.settled(text, growing, policy) : 0
-    settled.set(pointer, offset + length)
+  for (const { pointer, text, before, isClosed, isReadable } of holding) {
+    const open = isReadable && !isClosed
+    const length = open ? deps.evaluator.settled(text, { ...growing, before }, policy) : isClosed ? text.length : 0
+    settled.set(pointer, before.length + length)
     step += length
-    closes ||= isClosed
   }
-  if (step === 0 || (step < leastStep && !closes && stream.started)) return undefined
+  if (step === 0 || !isWorth(step)) return undefined
   return stream.mayLeave(settled) ? settled : undefined
 }
 
@@ -39,7 +41,7 @@ export function bearsOnHeld(
 ): boolean {
   if (decision === 'permit') return false
   if (media.length > 0) return true
-  const offsets = new Map(holding.map(({ pointer, offset }) => [pointer, offset]))
+  const offsets = new Map(holding.map(({ pointer, before }) => [pointer, before.length]))
   const causes = detections.filter(({ rule }) => rules.includes(rule))
   return (
     causes.length === 0 ||

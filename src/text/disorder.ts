@@ -38,13 +38,13 @@ export function disorderStart(text: string, cut: number, known: KnownWords): num
   return start
 }
 
-/** A known word, whatever signs stand around it. */
+/** A known word or a form of one, whatever signs stand around it. */
 function isOrdinary(text: string, from: number, to: number, known: KnownWords): boolean {
   let start = from
   let end = to
   while (start < end && !isLetter(text.charCodeAt(start))) start++
   while (end > start && !isLetter(text.charCodeAt(end - 1))) end--
-  return end - start > 1 && known.hasAt(text, start, end)
+  return end - start > 1 && known.means(text, start, end)
 }
 
 /** Letters with signs around them. */
