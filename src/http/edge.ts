@@ -4,6 +4,7 @@
  * address → scope → limit → content type and encoding → size → body. Under overload what may be refused is refused
  * before its key is looked at, so that a refusal costs little and counts against no limit.
  */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { checkBodyHeaders, decodeBody } from '../body.js'
 import type { Json } from '../chat.js'
@@ -41,6 +42,8 @@ export interface EdgeDeps {
   overload?: Overload | undefined
   /** A fault in the shape that the clients of a path read. */
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
+  /** What is said of a path of nothing here that lies under an API which is served; undefined where none is. */
+  unguarded?: ((path: string, headers: IncomingHttpHeaders, requestId: string) => ShapedFault | undefined) | undefined
 }
 
 export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
@@ -166,7 +169,12 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const allow = target instanceof Fault ? undefined : allowedMethods(target)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate
-    answer(reply, target instanceof Fault ? undefined : target, fault, id)
+    const reason =
+      allow === undefined && !(target instanceof Fault)
+        ? deps.unguarded?.(target.slice(app.prefix.length), request.raw.headers, id)
+        : undefined
+    if (reason !== undefined) sendFault(reply, reason)
+    else answer(reply, target instanceof Fault ? undefined : target, fault, id)
   })
 
   /** In the shape that the clients of a path read. */

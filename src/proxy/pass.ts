@@ -88,9 +88,12 @@ export function passAt(
     const pass = entry.dialect.passPaths.find((candidate) => isPath(candidate, path))
     return pass === undefined ? [] : [{ entry, pass }]
   })
-  const speaks = ({ requestHeaders, keyHeaders }: Dialect) =>
-    requestHeaders.some((name) => name in headers) || keyHeaders.some((name) => name in headers)
-  return found.find(({ entry }) => speaks(entry.dialect)) ?? found[0]
+  return found.find(({ entry }) => speaks(entry.dialect, headers)) ?? found[0]
+}
+
+/** Whether a client sends headers that are a dialect's own. */
+export function speaks({ requestHeaders, keyHeaders }: Dialect, headers: IncomingHttpHeaders): boolean {
+  return requestHeaders.some((name) => name in headers) || keyHeaders.some((name) => name in headers)
 }
 
 function isPath({ path: pattern, parameter }: PassPath, path: string): boolean {

@@ -129,3 +129,37 @@ t.test('metrics: with a key that holds the scope here, and they count what happe
   }
   t.match(body, /^sluicegate_policy_info\{name="default",version="\d+"\} 1$/m)
 })
+
+t.test(
+  'an endpoint of a served API that no route guards is refused with the reason, in the shape of that API',
+  async (t) => {
+    const { url, key } = await build(t)
+    const reason = /^No route guards this endpoint.*nothing is forwarded.*a route of its own in the configuration/
+    for (const [target, headers, shape] of [
+      ['/v1/batches', {}, { error: { code: 'not_found', message: reason } }],
+      ['/v1/files', {}, { error: { code: 'not_found', message: reason } }],
+      ['/v1/images/generations', {}, { error: { code: 'not_found', message: reason } }],
+      ['/openai/v1/files', {}, { error: { code: 'not_found', message: reason } }],
+      [
+        '/v1/messages/batches',
+        { 'anthropic-version': '2023-06-01' },
+        { type: 'error', error: { type: 'not_found_error', message: /No route guards this endpoint/ } }
+      ],
+      ['/v1beta/cachedContents', {}, { error: { code: 404, message: reason } }],
+      ['/api/pull', {}, { error: /No route guards this endpoint/ }],
+      ['/api/v1/nothing', {}, { error: 'not_found', message: 'There is nothing at this address.' }],
+      ['/nothing/here', {}, { error: 'not_found', message: 'There is nothing at this address.' }]
+    ] as const) {
+      for (const method of ['POST', 'GET'] as const) {
+        const given = { 'content-type': 'application/json', 'x-api-key': key, ...headers }
+        const answer = await fetch(`${url}${target}`, {
+          method,
+          headers: given,
+          ...(method === 'POST' && { body: '{}' })
+        })
+        t.equal(answer.status, 404, target)
+        t.match(await answer.json(), shape as object, `${method} ${target}`)
+      }
+    }
+  }
+)
