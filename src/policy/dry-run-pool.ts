@@ -1,8 +1,8 @@
 /** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
 import type { Piscina } from 'piscina'
+import { isBuilt, threadFile } from '../thread.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type DryRun, type DryRunTask, dryRun } from './dry-run.js'
-import { isBuilt, threadFile } from './thread.js'
 
 export type DryRunAnswer = { run: DryRun } | { file: string; problems: readonly Problem[] }
 
@@ -27,7 +27,7 @@ export function createDryRunner(): DryRunner {
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
     return new Piscina({
-      filename: threadFile('dry-run-worker'),
+      filename: threadFile(import.meta.url, 'dry-run-worker'),
       minThreads: 0,
       maxThreads: 1,
       maxQueue,

@@ -1,9 +1,9 @@
 /** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
 import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
+import { threadFile } from '../thread.js'
 import type { Constitution } from './constitution.js'
 import type { JudgeInput, Verdict } from './judge.js'
-import { threadFile } from './thread.js'
 
 /**
  * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
@@ -52,7 +52,7 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
     const pool: Piscina = new Piscina({
-      filename: threadFile('worker'),
+      filename: threadFile(import.meta.url, 'worker'),
       minThreads: 0,
       maxThreads,
       maxQueue,

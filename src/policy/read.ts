@@ -5,11 +5,11 @@
  */
 import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../heap.js'
+import { isBuilt, threadFile } from '../thread.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import type { Rule } from './rules.js'
 import { isBuiltIn } from './shipped.js'
-import { isBuilt, threadFile } from './thread.js'
 
 export interface ReadTask {
   yamlText: string
@@ -41,7 +41,7 @@ export async function readConstitution(
   // A constitution that ships with the program was read by the build; what is left of the work is less than a thread's start.
   if (!isBuilt || isBuiltIn(yamlText)) return parseConstitution(yamlText, fileName, options)
   const task: ReadTask = { yamlText, fileName, options }
-  const worker = new Worker(threadFile('read-worker'), {
+  const worker = new Worker(threadFile(import.meta.url, 'read-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: maxHeap }
   })

@@ -7,8 +7,8 @@ import { UsageSums } from './usage-sums.js'
 /** About 50 MB at the usual row; past it the oldest rows are dropped, counted, and told of in the audit. */
 const maxQueued = 100_000
 /**
- * Rows per commit: bounds how long one transaction holds the storage, and the event loop where that is embedded (30 µs a
- * row, measured).
+ * Rows per commit: bounds how long one transaction holds the storage, and the event loop where that is embedded and has
+ * no thread for it (20 to 30 µs a row, measured).
  */
 export const maxGroup = 250
 

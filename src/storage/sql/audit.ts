@@ -1,25 +1,31 @@
 /** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
-import { CompiledQuery, sql } from 'kysely'
-import { chain, genesis, type Link } from '../audit-chain.js'
+import { genesis } from '../audit-chain.js'
 import type { AuditFilter, AuditStore } from '../audit-store.js'
 import { storageCall } from '../failure.js'
 import { createJournal, type Group, type Journal, type JournalLog } from '../journal.js'
 import type { SpoolOptions } from '../spool.js'
-import type { UsageRow, UsageStore } from '../usage-store.js'
-import { fromAudit, toAudit, toHead } from './tables/audit.js'
-import { fromUsage, toUsage } from './tables/usage.js'
+import type { UsageStore } from '../usage-store.js'
+import { createGroupStore, headOf } from './groups.js'
+import { toAudit, toHead } from './tables/audit.js'
+import { toUsage } from './tables/usage.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
-
-/** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
-const rowsPerInsert = 80
 
 export interface AuditOptions {
   /** Names this node's chain. */
   node: string
   /** Where rows wait that the database does not take. Default: in memory alone. */
   spool?: SpoolOptions | undefined
+  /** Where large groups are stored, so that the event loop need not wait for the disk. Default: nowhere else. */
+  aside?: Aside | undefined
   log?: JournalLog | undefined
+}
+
+/** Another thread that stores groups. */
+export interface Aside {
+  /** @returns whether it has taken and stored it; where it rejects, it may have */
+  store(group: Group): Promise<boolean>
+  close(): Promise<void>
 }
 
 export interface SqlAudit {
@@ -32,59 +38,22 @@ export interface SqlAudit {
   close: Journal['close']
 }
 
-export function createSqlAudit(db: Database, write: Write, { node, spool, log }: AuditOptions): SqlAudit {
-  async function headOf(db: Database, name: string) {
-    const first = { node: name, position: 0, hash: genesis, removed: 0, removed_hash: genesis }
-    await db
-      .insertInto('audit_heads')
-      .values(first)
-      .onConflict((conflict) => conflict.column('node').doNothing())
-      .execute()
-    return db.selectFrom('audit_heads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
-  }
-
-  /** By number of rows: to write such a text costs more than to run it. */
-  const inserts: string[] = []
-
-  async function insert(db: Database, links: readonly Link[]): Promise<void> {
-    const rows = links.map(fromAudit)
-    inserts[rows.length] ??= db.insertInto('audit').values(rows).compile().sql
-    // The parameters are the values row by row: every row names its columns in the same order.
-    await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
-  }
-
-  /** Notes how far a journal is stored, in the transaction that stores it. @returns whether this group is new */
-  async function advance(db: Database, { journal, number }: Group): Promise<boolean> {
-    const advanced = await db
-      .insertInto('journals')
-      .values({ journal, number, at: Date.now() })
-      .onConflict((conflict) =>
-        conflict
-          .column('journal')
-          .doUpdateSet({ number: (is) => is.ref('excluded.number'), at: (is) => is.ref('excluded.at') })
-          .whereRef('journals.number', '<', 'excluded.number')
-      )
-      .returning('journal')
-      .execute()
-    return advanced.length > 0
-  }
-
-  // In turn: numbers are given before the commit, and who reads on after a number must not miss a lower one. And a chain
-  // grows at one end, also where the command line writes beside a server of the same name.
+export function createSqlAudit(db: Database, write: Write, { node, spool, aside, log }: AuditOptions): SqlAudit {
+  const storeHere = createGroupStore(write)
   let hasStored = false
-  const store = (group: Group) =>
-    write(async (db) => {
-      // The answer to its commit was lost: PostgreSQL may end between the one and the other.
-      if (!(await advance(db, group))) return
-      hasStored = true
-      const { node, rows, usage } = group
-      if (rows.length > 0) {
-        const { links, position, hash } = chain(rows, await headOf(db, node))
-        for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
-        await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
-      }
-      for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
-    }, 'audit')
+  const store = async (group: Group) => {
+    await storeAnywhere(group)
+    hasStored = true
+  }
+  async function storeAnywhere(group: Group): Promise<void> {
+    try {
+      if (await aside?.store(group)) return
+    } catch (error) {
+      // Whatever it has done: a group is stored once.
+      log?.error({ err: error }, 'the thread that stores the audit failed: stored without it')
+    }
+    await storeHere(group)
+  }
   const forget = async (journal: string) => {
     await write((db) => db.deleteFrom('journals').where('journal', '=', journal).execute())
   }
@@ -210,21 +179,9 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, log }:
     forget,
     async close() {
       const isDone = await journal.close()
+      await aside?.close()
       if (isDone && hasStored) await forget(journal.id).catch(() => {})
       return isDone
     }
   }
-}
-
-async function addUsage(db: Database, rows: readonly UsageRow[]): Promise<void> {
-  await db
-    .insertInto('usage')
-    .values(rows.map(fromUsage))
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'key_id', 'day', 'surface']).doUpdateSet({
-        evaluations: sql<number>`usage.evaluations + excluded.evaluations`,
-        characters: sql<number>`usage.characters + excluded.characters`
-      })
-    )
-    .execute()
 }

@@ -9,6 +9,7 @@ import type { SqlDialect } from '../sql/dialect.js'
 import { type Migrated, migrate } from '../sql/migrate.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Tables } from '../sql/tables.js'
+import { createAside } from './aside.js'
 import { blockingWaitMs, whileBusy } from './busy.js'
 import { embeddedDialect } from './dialect.js'
 
@@ -47,7 +48,10 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
 }
 
 export async function openSqlite(path: string, auditing: AuditOptions): Promise<Storage> {
-  return createSqlStorage((await connectSqlite(path)).db, sqlite, auditing)
+  return createSqlStorage((await connectSqlite(path)).db, sqlite, {
+    ...auditing,
+    aside: createAside(path, auditing.log)
+  })
 }
 
 /**

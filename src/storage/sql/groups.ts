@@ -1,0 +1,82 @@
+/** Groups of the journal in SQL: rows of the audit, chained to those before, and the usage that commits with them. */
+import { CompiledQuery, sql } from 'kysely'
+import { chain, genesis, type Link } from '../audit-chain.js'
+import type { Group } from '../journal.js'
+import type { UsageRow } from '../usage-store.js'
+import { fromAudit } from './tables/audit.js'
+import { fromUsage } from './tables/usage.js'
+import type { Database } from './tables.js'
+import type { Write } from './write.js'
+
+/** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
+const rowsPerInsert = 80
+
+/** How far a node's chain reaches; of a new node, to its beginning. */
+export async function headOf(db: Database, name: string) {
+  const first = { node: name, position: 0, hash: genesis, removed: 0, removed_hash: genesis }
+  await db
+    .insertInto('audit_heads')
+    .values(first)
+    .onConflict((conflict) => conflict.column('node').doNothing())
+    .execute()
+  return db.selectFrom('audit_heads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
+}
+
+/**
+ * What stores a group in one transaction, once, whoever else has tried to. In turn: numbers are given before the commit,
+ * and who reads on after a number must not miss a lower one. And a chain grows at one end, also where the command line
+ * writes beside a server of the same name.
+ */
+export function createGroupStore(write: Write): (group: Group) => Promise<void> {
+  /** By number of rows: to write such a text costs more than to run it. */
+  const inserts: string[] = []
+
+  async function insert(db: Database, links: readonly Link[]): Promise<void> {
+    const rows = links.map(fromAudit)
+    inserts[rows.length] ??= db.insertInto('audit').values(rows).compile().sql
+    // The parameters are the values row by row: every row names its columns in the same order.
+    await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
+  }
+
+  return (group) =>
+    write(async (db) => {
+      // The answer to its commit was lost: PostgreSQL may end between the one and the other.
+      if (!(await advance(db, group))) return
+      const { node, rows, usage } = group
+      if (rows.length > 0) {
+        const { links, position, hash } = chain(rows, await headOf(db, node))
+        for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
+        await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
+      }
+      for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
+    }, 'audit')
+}
+
+/** Notes how far a journal is stored, in the transaction that stores it. @returns whether this group is new */
+async function advance(db: Database, { journal, number }: Group): Promise<boolean> {
+  const advanced = await db
+    .insertInto('journals')
+    .values({ journal, number, at: Date.now() })
+    .onConflict((conflict) =>
+      conflict
+        .column('journal')
+        .doUpdateSet({ number: (is) => is.ref('excluded.number'), at: (is) => is.ref('excluded.at') })
+        .whereRef('journals.number', '<', 'excluded.number')
+    )
+    .returning('journal')
+    .execute()
+  return advanced.length > 0
+}
+
+async function addUsage(db: Database, rows: readonly UsageRow[]): Promise<void> {
+  await db
+    .insertInto('usage')
+    .values(rows.map(fromUsage))
+    .onConflict((conflict) =>
+      conflict.columns(['account', 'key_id', 'day', 'surface']).doUpdateSet({
+        evaluations: sql<number>`usage.evaluations + excluded.evaluations`,
+        characters: sql<number>`usage.characters + excluded.characters`
+      })
+    )
+    .execute()
+}

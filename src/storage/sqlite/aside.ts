@@ -1,0 +1,65 @@
+/**
+ * Stores large groups of the journal in a thread: a row costs SQLite some 20 µs, and a commit waits for the disk, while
+ * an event loop that is busy enough to make large groups has better to do. The thread starts with the first of them and
+ * ends when none has come for a while: a quiet server does not pay for it.
+ */
+import type { Piscina } from 'piscina'
+import { threadFile } from '../../thread.js'
+import type { JournalLog } from '../journal.js'
+import type { Aside } from '../sql/audit.js'
+
+/** Rows of a group that is worth sending: at ten groups a second, that of some 200 chats in each. */
+const fewest = 40
+/** ms without a large group. */
+const idleTimeout = 60_000
+
+export interface AsideTask {
+  path: string
+  /** JSON: copied in one piece, where a tree of objects would be walked twice. Undefined: only to start. */
+  group: string | undefined
+}
+
+/** @param path of a database in the newest form */
+export function createAside(path: string, log: JournalLog | undefined): Aside {
+  let starting: Promise<void> | undefined
+  let pool: Piscina | undefined
+  /** Groups do not wait for it. */
+  let isReady = false
+  let isClosed = false
+
+  async function start(): Promise<void> {
+    // Loaded where it is used only: a quiet server needs neither.
+    const { Piscina } = await import('piscina')
+    if (isClosed) return
+    pool = new Piscina({
+      filename: threadFile(import.meta.url, 'aside-worker'),
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout,
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 }
+    })
+    try {
+      await pool.run({ path, group: undefined } satisfies AsideTask)
+      isReady = true
+    } catch (error) {
+      await pool.destroy()
+      if (!isClosed) log?.error({ err: error }, 'no thread stores the audit: the event loop does it by itself')
+    }
+  }
+
+  return {
+    async store(group) {
+      if (isClosed || group.rows.length < fewest) return false
+      starting ??= start()
+      if (!isReady) return false
+      // However long it takes: what comes meanwhile waits in the spool, where a blocked event loop would serve nobody.
+      await pool!.run({ path, group: JSON.stringify(group) } satisfies AsideTask)
+      return true
+    },
+    async close() {
+      isClosed = true
+      await pool?.destroy()
+      await starting
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * A module that runs in a thread: `.js` in the package, `.ts` where a loader runs the sources.
+ * @param beside `import.meta.url` of a module in the same folder @param name without an ending
+ */
+export function threadFile(beside: string, name: string): string {
+  return fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, beside))
+}
+
+/** Whether the program runs as it was built. Where a loader runs the sources, every thread would load them anew. */
+export const isBuilt = extname(import.meta.url) === '.js'
