@@ -91,13 +91,16 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     next(target instanceof Fault ? target : framing)
   })
 
+  app.addHook('onRequest', function awaitTurn(request, _reply, next) {
+    if (deps.overload === undefined || request.routeOptions.config?.isLoad !== true) return next()
+    deps.overload.await(request, next)
+  })
+
   app.addHook('onRequest', function admitCaller(request, reply, next) {
-    const { access, isLoad } = request.routeOptions.config ?? {}
+    const { access } = request.routeOptions.config ?? {}
     // A route that declares no access is our 404 handler, or a mistake that must not open a door.
     if (access === undefined) return next(request.is404 ? undefined : new Fault('not_found'))
     if (access.posture === 'public') return next()
-    const refusal = isLoad ? deps.overload?.refusal(request) : undefined
-    if (refusal !== undefined) return next(refusal)
     deps.tracing?.begin(request.sluicegate.id, request.method, request.routeOptions.url ?? '', request.raw.headers)
     if ('key' in (request.query as Record<string, unknown>)) {
       return next(

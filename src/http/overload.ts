@@ -11,11 +11,10 @@ import type { ShapedFault } from './faults.js'
 import { createRequestIds } from './request-id.js'
 import { Shedding } from './shedding.js'
 import { checkFraming } from './target.js'
+import { Turns } from './turns.js'
 
-/** Reading constitutions and warming up hold the loop: what was measured until then says nothing about load. */
+/** A process that has just started takes several times as long for each request, and nothing that is sent to it goes elsewhere. */
 const startMs = 3_000
-/** ms between looks at the lag; as often as RFC 8033 has it. */
-const lookMs = 15
 /** A line of the log for each refusal would be much of what there is to do. */
 const tellMs = 1_000
 
@@ -38,16 +37,13 @@ export class Overload {
   readonly #nextId = createRequestIds()
   readonly #metrics: OverloadDeps['metrics']
   readonly #shedding = new Shedding()
+  readonly #turns = new Turns()
   #countsFrom = Number.POSITIVE_INFINITY
-  #timer: NodeJS.Timeout | undefined
-  #looked = 0
-  #told = 0
+  #tells: NodeJS.Timeout | undefined
   #untold = 0
 
-  /** By target: the path of the route that answered it lately. */
-  readonly #routes = new Map<string, string>()
-  /** Who was let in before the router. */
-  #admitted: IncomingMessage | undefined
+  /** By target: how a request for it is refused. */
+  readonly #refusals = new Map<string, Refusal>()
 
   constructor({ log, metrics, shape }: OverloadDeps) {
     this.#log = log
@@ -68,7 +64,7 @@ export class Overload {
     app.addHook('onReady', async () => {
       this.#countsFrom = performance.now() + startMs
     })
-    app.addHook('onClose', async () => clearTimeout(this.#timer))
+    app.addHook('onClose', async () => this.#tell())
   }
 
   /**
@@ -77,67 +73,83 @@ export class Overload {
    * @returns whether it did
    */
   refuse(request: IncomingMessage, response: ServerResponse): boolean {
-    const { url = '' } = request
-    const route = request.method === 'POST' ? this.#routes.get(url) : undefined
-    if (route === undefined) return false
-    if (!this.#shedding.refuses()) {
-      this.#watch()
-      this.#admitted = request
-      return false
-    }
+    if (!this.#refuses() || request.method !== 'POST') return false
+    const refusal = this.#refusals.get(request.url ?? '')
     // A body whose end is in doubt must not be skipped on a connection that goes on: the edge closes it.
-    if (checkFraming(request) !== undefined) return false
+    if (refusal === undefined || checkFraming(request) !== undefined) return false
     this.#count()
-    this.#metrics.requests.of(route, '5xx').inc()
-    const id = this.#nextId()
-    const { status, headers, body } = this.#shape(route, overloaded, id)
-    response.writeHead(status, { ...headers, 'x-request-id': id, 'content-length': Buffer.byteLength(body) })
-    response.end(body)
+    this.#metrics.requests.of(refusal.route, '5xx').inc()
+    refusal.send(response, this.#nextId())
     return true
   }
 
-  /** For the edge, of a request that was routed. */
-  refusal({ raw, routeOptions: { url = '' } }: FastifyRequest): Fault | undefined {
-    if (this.#admitted === raw) {
-      this.#admitted = undefined
-      return undefined
-    }
-    if (this.#routes.size >= maxTargets) this.#routes.clear()
-    this.#routes.set(raw.url ?? '', url)
-    if (this.#shedding.refuses()) {
+  /**
+   * For the edge, of a request that was routed: when its turn has come, or at once where it is refused.
+   * @param begin takes the refusal
+   */
+  await({ raw, method, routeOptions: { url = '' } }: FastifyRequest, begin: (refusal?: Fault) => void): void {
+    const target = raw.url ?? ''
+    if (method === 'POST' && !this.#refusals.has(target)) this.#remember(target, url)
+    if (this.#refuses()) {
       this.#count()
-      return overloaded
+      begin(overloaded)
+      return
     }
-    this.#watch()
-    return undefined
+    this.#turns.take((hasWaited) => {
+      this.#shedding.begins(this.#turns.length, hasWaited, performance.now())
+      begin()
+    })
+  }
+
+  #refuses(): boolean {
+    const waiting = this.#turns.length
+    if (waiting === 0) return false
+    const now = performance.now()
+    return this.#shedding.refuses(waiting, now) && now > this.#countsFrom
+  }
+
+  #remember(target: string, route: string): void {
+    if (this.#refusals.size >= maxTargets) this.#refusals.clear()
+    this.#refusals.set(target, new Refusal(route, (id) => this.#shape(route, overloaded, id)))
   }
 
   #count(): void {
     this.#untold++
     this.#metrics.shedRequests.inc()
+    this.#tells ??= setTimeout(() => this.#tell(), tellMs).unref()
   }
 
-  /** While anything is asked the lag is looked at. */
-  #watch(): void {
-    if (this.#timer !== undefined) return
-    this.#looked = performance.now()
-    this.#timer = setTimeout(this.#look, lookMs).unref()
+  #tell(): void {
+    clearTimeout(this.#tells)
+    this.#tells = undefined
+    if (this.#untold === 0) return
+    this.#log.error({ refused: this.#untold, waiting: this.#turns.length }, 'overloaded')
+    this.#untold = 0
+  }
+}
+
+/** The answer to a request for one route, put together but for the id. */
+class Refusal {
+  readonly route: string
+  readonly #status: number
+  readonly #headers: readonly string[]
+  /** What is around the id. */
+  readonly #body: readonly string[]
+
+  constructor(route: string, shape: (requestId: string) => ShapedFault) {
+    const id = 'req_to_be_written_here'
+    const { status, headers, body } = shape(id)
+    this.route = route
+    this.#status = status
+    this.#headers = Object.entries(headers).flat()
+    this.#body = String(body).split(id)
   }
 
-  #look = (): void => {
-    const now = performance.now()
-    const elapsed = now - this.#looked
-    this.#looked = now
-    if (now > this.#countsFrom) this.#shedding.observe(Math.max(0, elapsed - lookMs), elapsed)
-    if (this.#untold > 0 && now - this.#told > tellMs) {
-      this.#log.error({ refused: this.#untold, lag_ms: Math.round(elapsed - lookMs) }, 'overloaded')
-      this.#told = now
-      this.#untold = 0
-    }
-    this.#admitted = undefined
-    // A gateway that nobody asks anything sleeps.
-    const rests = this.#shedding.isIdle && this.#untold === 0
-    this.#timer = rests ? undefined : setTimeout(this.#look, lookMs).unref()
+  send(response: ServerResponse, id: string): void {
+    const body = this.#body.join(id)
+    const own = ['x-request-id', id, 'content-length', String(Buffer.byteLength(body))]
+    response.writeHead(this.#status, [...this.#headers, ...own])
+    response.end(body)
   }
 }
 

@@ -2,110 +2,141 @@ import t from 'tap'
 import { Shedding } from '../../src/http/shedding.js'
 
 interface Load {
-  /** Requests per second, evenly. */
-  rate: number
+  /** When requests come, ms, in order. */
+  arrivals: readonly number[]
   seconds: number
   /** ms of one answer, and of one refusal. */
   cost: number
   refusal?: number
 }
 
-/** An event loop on a clock of its own: each turn takes what came during the one before, and looks come when they are due. */
-function run({ rate, seconds, cost, refusal = 0.05 }: Load) {
+const evenly = (rate: number, seconds: number) => Array.from({ length: rate * seconds }, (_, i) => (i * 1000) / rate)
+const inWaves = (size: number, every: number, seconds: number) =>
+  Array.from({ length: Math.floor((seconds * 1000) / every) }, (_, i) => Array<number>(size).fill(i * every)).flat()
+
+/** An event loop on a clock of its own: in each turn it looks at all that came, and begins one that waits. */
+function run({ arrivals, seconds, cost, refusal = 0.05 }: Load) {
   const shedding = new Shedding()
-  const served: number[] = []
-  /** ms that each waited, with the time of its answer. */
-  const refusals: [at: number, waited: number][] = []
+  const waiting: number[] = []
+  const served: { at: number; waited: number }[] = []
+  const refusals: { at: number; waited: number }[] = []
+  /** Of each that came: whether it was refused. */
+  const outcomes: boolean[] = []
   let now = 0
   let arrived = 0
-  let looked = 0
+  let isHeldUp = false
   while (now < seconds * 1000) {
-    const begun = now
-    const due: number[] = []
-    for (; arrived < begun; arrived += 1000 / rate) due.push(arrived)
-    for (const came of due) {
-      const isRefused = shedding.refuses()
-      now += isRefused ? refusal : cost
-      if (isRefused) refusals.push([now, now - came])
-      else served.push(now)
+    for (; (arrivals[arrived] ?? Number.POSITIVE_INFINITY) <= now; arrived++) {
+      const came = arrivals[arrived]!
+      const isRefused = shedding.refuses(waiting.length, now)
+      outcomes.push(isRefused)
+      if (isRefused) {
+        now += refusal
+        refusals.push({ at: now, waited: now - came })
+      } else waiting.push(came)
     }
-    if (due.length === 0) now += 1
-    if (now - looked >= 15) {
-      shedding.observe(Math.max(0, now - looked - 15), now - looked)
-      looked = now
+    const came = waiting.shift()
+    if (came === undefined) {
+      isHeldUp = false
+      now = Math.min(seconds * 1000, arrivals[arrived] ?? Number.POSITIVE_INFINITY)
+      continue
     }
+    shedding.begins(waiting.length, isHeldUp, now)
+    isHeldUp = true
+    served.push({ at: now, waited: now - came })
+    now += cost
   }
-  const between = (from: number, to: number) => served.filter((at) => at >= from * 1000 && at < to * 1000).length
-  return { refusals, servedBetween: between, shedding }
+  return { refusals, served, outcomes, shedding, now }
 }
 
 const quantile = (values: readonly number[], share: number) =>
   [...values].sort((a, b) => a - b)[Math.floor(share * (values.length - 1))] ?? 0
+const waitsFrom = (of: readonly { at: number; waited: number }[], ms: number) =>
+  of.filter(({ at }) => at >= ms).map(({ waited }) => waited)
 
 t.test('what can be answered is never refused', async (t) => {
   for (const cost of [0.1, 0.5, 2, 10]) {
-    const { refusals } = run({ rate: (0.9 * 1000) / cost, seconds: 20, cost })
+    const { refusals } = run({ arrivals: evenly((0.9 * 1000) / cost, 20), seconds: 20, cost })
     t.equal(refusals.length, 0, `${cost} ms each, nine tenths of what is possible`)
   }
 })
 
+/** Answers a second, where what is more than can be answered is refused. */
+const mostOf = (rate: number, cost: number, refusal = 0.05) => (1000 - rate * refusal) / (cost - refusal)
+
 t.test('three times as much as can be answered', async (t) => {
-  // Thirty-two in a turn are never refused: of longer answers that is more than 100 ms.
   for (const cost of [0.5, 1, 2]) {
-    const possible = 1000 / cost
-    const { refusals, servedBetween } = run({ rate: 3 * possible, seconds: 20, cost })
-    const goodput = servedBetween(0, 20) / 20
-    // A refusal costs too: two of them for each answer.
-    const most = possible * (cost / (cost + 2 * 0.05))
-    t.ok(goodput > most * 0.9, `${cost} ms each: ${Math.round(goodput)} of ${Math.round(most)} a second are answered`)
-    t.ok(refusals.length > possible * 20, `${refusals.length} refused`)
-    const slow = (from: number) =>
-      quantile(
-        refusals.filter(([at]) => at >= from).map(([, waited]) => waited),
-        0.99
-      )
-    t.ok(slow(3000) < 100, `99 of 100 refusals within ${Math.round(slow(3000))} ms`)
-    t.ok(slow(0) < 1000, `and within ${Math.round(slow(0))} ms with those of the first three seconds`)
+    const rate = 3000 / cost
+    const { refusals, served } = run({ arrivals: evenly(rate, 20), seconds: 20, cost })
+    const goodput = served.length / 20
+    const most = mostOf(rate, cost)
+    t.ok(goodput > most * 0.98, `${cost} ms each: ${Math.round(goodput)} of ${Math.round(most)} a second are answered`)
+    const late = quantile(waitsFrom(served, 5000), 0.99)
+    // Thirty-two that wait are never refused: of longer answers that is more than 40 ms.
+    t.ok(late < Math.max(50, 40 * (cost + 0.2)), `99 of 100 begin within ${Math.round(late)} ms`)
+    const slow = quantile(waitsFrom(refusals, 0), 0.99)
+    t.ok(slow < 2 * cost + 1, `99 of 100 refusals within ${slow.toFixed(1)} ms`)
+  }
+})
+
+t.test('three times as much, in waves: it is never idle for having refused too many', async (t) => {
+  for (const [size, every, cost] of [
+    [600, 83, 0.4],
+    [600, 333, 1.6]
+  ] as const) {
+    const { served } = run({ arrivals: inWaves(size, every, 20), seconds: 20, cost })
+    const most = mostOf((size * 1000) / every, cost)
+    const goodput = served.length / 20
+    t.ok(goodput > most * 0.9, `${size} every ${every} ms: ${Math.round(goodput)} of ${Math.round(most)} a second`)
   }
 })
 
 t.test('what comes at once and does not go on is answered', async (t) => {
-  const shedding = new Shedding()
-  const answers = Array.from({ length: 1000 }, () => shedding.refuses())
-  t.notOk(answers.includes(true), 'a thousand in one turn of the loop')
-  shedding.observe(250, 265)
-  t.notOk(Array.from({ length: 1000 }, () => shedding.refuses()).includes(true), 'and again after it')
+  const two = [...Array<number>(1000).fill(0), ...Array<number>(1000).fill(1100)]
+  const { refusals } = run({ arrivals: two, seconds: 5, cost: 1 })
+  t.equal(refusals.length, 0, 'a thousand, and again a tenth of a second after the last was answered')
 })
 
-t.test('few requests in a turn are never refused, however late the loop is', async (t) => {
+t.test('nobody waits for longer than two seconds', async (t) => {
+  const { served, refusals } = run({
+    arrivals: [...evenly(1000, 1), ...Array<number>(10_000).fill(1000)],
+    seconds: 20,
+    cost: 0.5
+  })
+  t.ok(refusals.length > 0)
+  t.ok(quantile(waitsFrom(served, 0), 1) < 2_500)
+})
+
+t.test('few that wait are never refused, however long they take', async (t) => {
   const shedding = new Shedding()
-  for (let turn = 0; turn < 200; turn++) {
-    const answers = Array.from({ length: 32 }, () => shedding.refuses())
+  for (let turn = 0, now = 0; turn < 200; turn++, now += 1000) {
+    const answers = Array.from({ length: 32 }, (_, waiting) => shedding.refuses(waiting, now))
     if (answers.includes(true)) t.fail(`in turn ${turn}`)
-    shedding.observe(1000, 1015)
+    shedding.begins(31, true, now)
   }
-  t.pass()
+  t.ok(shedding.refuses(32, 200_000), 'one more is')
 })
 
-t.test('when the load ends it refuses nothing within a second', async (t) => {
-  const { shedding } = run({ rate: 6000, seconds: 5, cost: 0.5 })
-  for (let at = 0; at < 1000; at += 15) shedding.observe(0, 15)
-  t.notOk(Array.from({ length: 1000 }, () => shedding.refuses()).includes(true))
-  for (let at = 0; at < 5000; at += 15) shedding.observe(0, 15)
-  t.ok(shedding.isIdle, 'and sleeps')
+t.test('a loop that was held once is not held against those that come after', async (t) => {
+  const { shedding, now } = run({ arrivals: evenly(1000, 1), seconds: 1, cost: 0.5 })
+  shedding.begins(1, true, now + 5000)
+  t.ok(shedding.refuses(100, now + 5000), 'an answer of five seconds')
+  for (let i = 0; i < 150; i++) shedding.begins(1, true, now + 5000 + i / 2)
+  t.notOk(shedding.refuses(100, now + 5075), 'a hundred and fifty short ones after it')
+})
+
+t.test('when the load ends it refuses nothing within a fifth of a second', async (t) => {
+  const { shedding, now } = run({ arrivals: evenly(6000, 5), seconds: 5.2, cost: 0.5 })
+  t.notOk(Array.from({ length: 1000 }, (_, waiting) => shedding.refuses(waiting, now)).includes(true))
 })
 
 t.test('refusals are spread evenly', async (t) => {
-  const shedding = new Shedding()
-  for (let at = 0; at < 1500; at += 50) {
-    for (let i = 0; i < 100; i++) shedding.refuses()
-    shedding.observe(48, 50)
-  }
-  const answers = Array.from({ length: 1000 }, () => shedding.refuses())
-  const share = answers.filter(Boolean).length / answers.length
-  t.ok(share > 0.1 && share < 0.9, `${share} of all`)
-  for (let from = 0; from < 1000; from += 100) {
-    const part = answers.slice(from, from + 100).filter(Boolean).length
-    t.ok(Math.abs(part - share * 100) <= 1, `${part} of each hundred`)
+  const { outcomes } = run({ arrivals: evenly(6000, 20), seconds: 20, cost: 0.5 })
+  const settled = outcomes.slice(-30_000)
+  const share = settled.filter(Boolean).length / settled.length
+  t.ok(share > 0.6 && share < 0.9, `${share} of all`)
+  for (let from = 0; from < settled.length; from += 1000) {
+    const part = settled.slice(from, from + 1000).filter(Boolean).length
+    if (Math.abs(part - share * 1000) > 100) t.fail(`${part} of a thousand`)
   }
 })

@@ -1,0 +1,74 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { Turns } from '../../src/http/turns.js'
+
+function hold(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+t.test('the first begins at once, the others in the order in which they came', async (t) => {
+  const turns = new Turns()
+  const begun: [number, boolean][] = []
+  for (let i = 0; i < 3000; i++) turns.take((hasWaited) => begun.push([i, hasWaited]))
+  t.same(begun, [[0, false]])
+  t.equal(turns.length, 2999)
+  while (turns.length > 0) await setImmediate()
+  t.same(
+    begun.map(([i]) => i),
+    Array.from({ length: 3000 }, (_, i) => i)
+  )
+  t.ok(begun.slice(1).every(([, hasWaited]) => hasWaited))
+  await setImmediate()
+  await setImmediate()
+  let isAtOnce = false
+  turns.take((hasWaited) => (isAtOnce = !hasWaited))
+  t.ok(isAtOnce, 'and the next at once again')
+})
+
+t.test('whoever comes in the turn of one that began from the queue waits for it', async (t) => {
+  const turns = new Turns()
+  const begun: string[] = []
+  turns.take(() => begun.push('first'))
+  turns.take(() => {
+    begun.push('second')
+    turns.take(() => begun.push('third'))
+    t.same(begun, ['first', 'second'])
+  })
+  await setTimeout(5)
+  t.same(begun, ['first', 'second', 'third'])
+})
+
+t.test('between them the loop comes to what else there is', async (t) => {
+  const turns = new Turns()
+  const waits: number[] = []
+  let due = performance.now() + 5
+  const timer = setInterval(() => {
+    waits.push(performance.now() - due)
+    due = performance.now() + 5
+  }, 5)
+  for (let i = 0; i < 300; i++) turns.take(() => hold(1))
+  const begun = performance.now()
+  while (turns.length > 0) await setImmediate()
+  clearInterval(timer)
+  const took = performance.now() - begun
+  t.ok(waits.length > 20, `a timer of 5 ms came ${waits.length} times in ${Math.round(took)} ms`)
+})
+
+t.test('however much else there is, requests begin', async (t) => {
+  const turns = new Turns()
+  let busy = true
+  let held = 0
+  const other = (async () => {
+    while (busy) {
+      hold(5)
+      held += 5
+      await setTimeout(0)
+    }
+  })()
+  for (let i = 0; i < 200; i++) turns.take(() => hold(1))
+  while (turns.length > 0) await setTimeout(1)
+  busy = false
+  await other
+  t.ok(held < 600, `${held} ms of other work beside 200 ms of requests: they had a third of the time at least`)
+})
