@@ -41,8 +41,15 @@ const measure =
 /**
  * Changes for the words that mix letters with signs. Readings differ only in `1` and `|`.
  * @param mixed where they may stand
+ * @param throughout see `isLeetThroughout`
  */
-export function leetEdits(text: string, mixed: Stretches, one: OneReading, words: KnownWords): Edits {
+export function leetEdits(
+  text: string,
+  mixed: Stretches,
+  throughout: boolean,
+  one: OneReading,
+  words: KnownWords
+): Edits {
   const edits = new Edits()
   for (let s = 0; s < mixed.length; s += 2) {
     const end = mixed[s + 1]!
@@ -66,7 +73,7 @@ export function leetEdits(text: string, mixed: Stretches, one: OneReading, words
     edits.size === 0
       ? edits
       : edits.merged(shortWordEdits(text, edits, one, words)).merged(contractionEdits(text, one, words))
-  return isLeetThroughout(text) ? all.merged(remainingEdits(text, one, words)) : all
+  return throughout ? all.merged(remainingEdits(text, one, words)) : all
 }
 
 /** How far from a disguised word short ones are looked for, in units. */
@@ -119,21 +126,48 @@ const fewestWords = 4
 /** Whether one word in three mixes letters and digits, and is no hexadecimal: then the others with digits are leet too, whatever the language. */
 export function isLeetThroughout(text: string): boolean {
   let mixed = 0
-  for (const [word] of text.matchAll(remaining)) if (/[^\da-f@$]/i.test(word) && !measure.test(word)) mixed++
+  forEachWithDigit(text, (word) => {
+    if (/[^\da-f@$]/i.test(word) && !measure.test(word)) mixed++
+  })
   if (mixed < fewestWords) return false
   let words = 1
   for (let i = text.indexOf(' '); i >= 0; i = text.indexOf(' ', i + 1)) words++
   return mixed * 3 >= words
 }
 
-const remaining = /(?<![\p{L}\d@$])(?=[\p{L}@$]*\d)[\p{L}\d@$]{2,24}(?![\p{L}\d@$])/gu
-
 function remainingEdits(text: string, one: OneReading, words: KnownWords): Edits {
   const edits = new Edits()
-  for (const { 0: word, index } of text.matchAll(remaining)) {
-    edits.add(index, index + word.length, read(word, one, words), 'same')
-  }
+  forEachWithDigit(text, (word, from) => edits.add(from, from + word.length, read(word, one, words), 'same'))
   return edits
+}
+
+/** In characters: longer ones are no words. */
+const longestRemaining = 24
+const letter = /\p{L}/u
+const fromDigit = /[\p{L}\d@$]*/uy
+
+/** Visits the words of letters of any script, digits, `@` and `$` that hold a digit: looks at digits and around them alone. */
+function forEachWithDigit(text: string, visit: (word: string, from: number) => void): void {
+  const digit = /\d/g
+  let end = 0
+  for (let found = digit.exec(text); found !== null; found = digit.exec(text)) {
+    let from = found.index
+    while (from > end && isOfWord(text, from - 1)) from--
+    fromDigit.lastIndex = found.index
+    end = found.index + fromDigit.exec(text)![0].length
+    digit.lastIndex = end
+    const word = text.slice(from, end)
+    if (word.length > 1 && (word.length <= longestRemaining || [...word].length <= longestRemaining)) visit(word, from)
+  }
+}
+
+/** Whether the unit at `i` belongs to such a word; of a pair, either half. */
+function isOfWord(text: string, i: number): boolean {
+  const code = text.charCodeAt(i)
+  if (code < 128) return (kinds[code]! & 3) !== 0 || code === 64 || code === 36
+  if (code < 0xd800 || code >= 0xe000) return letter.test(text[i]!)
+  const point = text.codePointAt(code < 0xdc00 ? i : i - 1)
+  return point !== undefined && point > 0xffff && letter.test(String.fromCodePoint(point))
 }
 
 function isGap(text: string, i: number): boolean {

@@ -179,10 +179,11 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   if (first !== current) apart(shelf, first, words)
   const { mixed } = first.signs.places
   if (mixed.length === 0) return
+  const throughout = isLeetThroughout(first.text)
   for (const one of oneReadings) {
     // The readings change the same words, each in its way.
-    const known = isLeetThroughout(first.text) ? undefined : words
-    const reading = shelf.add(first, 'leet', leetEdits(first.text, mixed, one, words), known)
+    const edits = leetEdits(first.text, mixed, throughout, one, words)
+    const reading = shelf.add(first, 'leet', edits, throughout ? undefined : words)
     if (reading === first) continue
     apart(shelf, reading, words)
   }
