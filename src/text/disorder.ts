@@ -1,5 +1,6 @@
 /** Words in disorder at the end of a text that is still being written: the beginning of something encoded, perhaps. */
-import type { KnownWords } from './known-words.js'
+import { endings, type KnownWords, shortestStem } from './known-words.js'
+import { fitOf, gainOf } from './letter-pairs.js'
 
 /** Sixty letters as bits take this long, in UTF-16 units. */
 const longestEncoded = 600
@@ -7,6 +8,20 @@ const longestEncoded = 600
 const longestSpelt = 160
 /** So many ordinary words in a row end it. */
 const ordinaryRun = 3
+const longestEnding = [...endings].reduce((most, { length }) => Math.max(most, length), 0)
+
+/**
+ * So many words in a row of so many letters and more are language, known or not, if their letters follow one another well
+ * enough (hundredths of a nat a letter) and clearly worse when rotated or turned round. Nine such stretches in ten do in a
+ * dozen languages; where letters are shifted, mirrored or turned one in 1,000 follow each other so well, and of
+ * those none was clearly worse when rotated or turned.
+ */
+const stretch = 6
+const fewestLetters = 24
+const leastFit = -330
+const mostGain = -30
+/** The last words of such a stretch may be the first in disorder. */
+const lastOfStretch = 3
 
 /** Words of one letter, bullets and dashes: they say nothing of the words around them. */
 const small: ReadonlySet<number> = new Set([...'aAiI&-*–—•'].map((each) => each.charCodeAt(0)))
@@ -22,6 +37,9 @@ export function disorderStart(text: string, cut: number, known: KnownWords): num
   let start = cut
   let ordinary = 0
   let end = cut
+  // From the last word on: where it ends, and where disorder starts as far as it.
+  const ends: number[] = []
+  const starts: number[] = []
   while (end > least && ordinary < ordinaryRun) {
     while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--
     let from = end
@@ -33,9 +51,24 @@ export function disorderStart(text: string, cut: number, known: KnownWords): num
       ordinary = 0
       if (from >= leastSpelt || !isSpelt(text, from, end)) start = from
     }
+    ends.push(end)
+    starts.push(start)
+    const last = ends.length - stretch
+    if (start < cut && last >= 0 && isLanguage(text.slice(from, ends[last]))) return starts[last + lastOfStretch - 1]!
     end = from
   }
   return start
+}
+
+/** Letters alone, with the signs of prose around them; Pig Latin is language by its letters. */
+const spelt = /^(?:["'“‘(¿¡«]{0,2}\p{L}[\p{L}\p{M}'’-]{0,23}[.,;:!?…)"'”’»]{0,3}\s+)+$/u
+const pig = /ay[^\p{L}]/gu
+
+function isLanguage(words: string): boolean {
+  const prose = `${words} `
+  if (!spelt.test(prose) || words.replace(/[^\p{L}]/gu, '').length < fewestLetters) return false
+  if ((prose.match(pig)?.length ?? 0) > 1 || fitOf(words, 0, words.length) < leastFit) return false
+  return gainOf(words, 0, words.length, 'rotated') <= mostGain && gainOf(words, 0, words.length, 'turned') <= mostGain
 }
 
 /** A known word or a form of one, whatever signs stand around it. */
@@ -44,7 +77,14 @@ function isOrdinary(text: string, from: number, to: number, known: KnownWords): 
   let end = to
   while (start < end && !isLetter(text.charCodeAt(start))) start++
   while (end > start && !isLetter(text.charCodeAt(end - 1))) end--
-  return end - start > 1 && known.means(text, start, end)
+  return end - start > 1 && (known.hasAt(text, start, end) || isForm(text, start, end, known))
+}
+
+function isForm(text: string, start: number, end: number, known: KnownWords): boolean {
+  for (let stem = end - 1; stem >= start + shortestStem && stem >= end - longestEnding; stem--) {
+    if (endings.has(text.slice(stem, end).toLowerCase()) && known.hasAt(text, start, stem)) return true
+  }
+  return false
 }
 
 /** Letters with signs around them. */

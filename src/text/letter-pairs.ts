@@ -47,6 +47,18 @@ export type Change = 'rotated' | 'turned'
  * as written, in hundredths of a nat a letter. 0 where there is no word of Latin letters.
  */
 export function gainOf(text: string, from: number, to: number, change: Change): number {
+  const letters = sumUp(text, from, to, change)
+  return letters === 0 ? 0 : (most(changed) - most(plain)) / letters
+}
+
+/** How likely the words of `text` in [from, to) are in the language that fits them best, in hundredths of a nat a letter. */
+export function fitOf(text: string, from: number, to: number): number {
+  const letters = sumUp(text, from, to, 'turned')
+  return letters === 0 ? Number.NEGATIVE_INFINITY : most(plain) / letters
+}
+
+/** @returns how many letters were added up */
+function sumUp(text: string, from: number, to: number, change: Change): number {
   plain.fill(0)
   changed.fill(0)
   let letters = 0
@@ -71,7 +83,7 @@ export function gainOf(text: string, from: number, to: number, change: Change): 
     add(plain, symbolsOf, size, false)
     add(changed, changedOf, size, change === 'turned')
   }
-  return letters === 0 ? 0 : (most(changed) - most(plain)) / letters
+  return letters
 }
 
 function add(sums: Int32Array, word: Uint8Array, size: number, isTurned: boolean): void {

@@ -243,5 +243,22 @@ t.test('words in disorder are held, names are not for long', (t) => {
   t.equal(held('we can go h o w t '), 'h o w t ')
   t.equal(held('it was Kowalski who went to the '), '')
   t.equal(held('it was a - b '), 'b ')
+  const shifted = (by: number, text: string) =>
+    text.replace(/[a-z]/g, (c) => String.fromCharCode(((c.charCodeAt(0) - 97 + by) % 26) + 97))
+  const prose = 'whoever planted tulips beneath birches admired blossoms throughout springtime mornings '
+  const spanish = 'traiga un abrigo caliente porque la visita guiada empieza fuera '
+  t.ok(
+    held(`we can go ${prose}`).length < 40,
+    'unknown words whose letters are those of language are not held for long'
+  )
+  t.ok(held(spanish).length < 40, 'nor is another language')
+  for (const text of [prose, spanish]) {
+    for (let by = 1; by < 26; by++)
+      t.equal(held(`we can go ${shifted(by, text)}`), shifted(by, text), `shifted by ${by}: ${shifted(by, text)}`)
+    const turned = text.replace(/\S+/g, (word) => [...word].reverse().join(''))
+    t.equal(held(`we can go ${turned}`), turned)
+    const pig = text.replace(/(\S)(\S*)/g, '$2$1ay')
+    t.equal(held(`we can go ${pig}`), pig)
+  }
   t.end()
 })
