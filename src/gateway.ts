@@ -198,12 +198,12 @@ export async function createGateway(given: Settings, platform: Platform): Promis
 
 async function openEvaluator(
   { constitutions }: Settings,
-  { clock, sessions, enforcement }: Platform,
+  { clock, sessions, enforcement, stalls }: Platform,
   judges: OpenJudges
 ): Promise<PolicyEvaluator> {
   try {
     return await enforcement.open(constitutions, judges.coverage, (entries) =>
-      evaluatorOf(entries, { clock, sessions, judges })
+      evaluatorOf(entries, { clock, sessions, judges, judgesApart: () => stalls.isRecent })
     )
   } catch (error) {
     await judges.close()

@@ -18,10 +18,8 @@ import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
 import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
-import type { History } from './observe/history.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import type { Metrics } from './observe/metrics.js'
-import type { Presence } from './observe/presence.js'
 import { createRecorder, type Recorder } from './observe/record.js'
 import { openTracing, type Tracing, traced } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
@@ -30,7 +28,7 @@ import { openPolicies } from './policies.js'
 import type { PolicyEvaluator } from './policy/evaluator.js'
 import type { SessionStore } from './policy/session.js'
 import { createSeal, loadDataKey, type Seal } from './review/seal.js'
-import { type InForce, openSelf } from './self.js'
+import { type InForce, openSelf, type Self } from './self.js'
 import type { Limits, Settings } from './settings.js'
 import { openSharedState } from './shared.js'
 import type { Storage } from './storage/contracts.js'
@@ -52,18 +50,11 @@ export interface PlatformOptions {
   metricsPage?: (own: Metrics) => MetricsPage
 }
 
-export interface Platform {
+export interface Platform extends Readonly<Self> {
   readonly clock: Clock
   readonly log: Log
-  readonly metrics: Metrics
-  /** What the metrics of all processes did over time. */
-  readonly history: History
-  /** Which processes serve. */
-  readonly presence: Presence
   /** This process in the audit. */
   readonly node: string
-  /** Wall time, ms. */
-  readonly startedAt: number
   /** What a scrape of this process is answered with. */
   readonly metricsPage: MetricsPage
   readonly storage: Storage
@@ -167,7 +158,7 @@ function build(
     if (notice.kind === 'unknown') verifier.invalidateAll()
     return policies.heard(notice)
   })
-  const { metrics, history, presence, startedAt } = openSelf({
+  const self = openSelf({
     storage,
     shared,
     reviews: () => people.reviews.backlog(),
@@ -175,8 +166,10 @@ function build(
     log,
     node: settings.node,
     worker,
+    dataDir: settings.dataDir,
     inForce: () => inForce
   })
+  const { metrics, history, presence } = self
   const people = openPeople({
     storage,
     clock,
@@ -204,13 +197,10 @@ function build(
   })
 
   return {
+    ...self,
     clock,
     log,
-    metrics,
-    history,
-    presence,
     node: settings.node,
-    startedAt,
     metricsPage: pageOf(metrics),
     storage,
     isDraining,
@@ -245,6 +235,7 @@ function build(
       void presence.tell()
     },
     async close() {
+      self.stalls.close()
       await history.close()
       await presence.close()
       await policies.close()

@@ -13,6 +13,7 @@ import type { Storage } from './storage/contracts.js'
 import { newId } from './storage/id.js'
 import type { SharedState } from './storage/shared-state.js'
 import { version } from './version.js'
+import { type Stalls, watchStalls } from './workers/stalls.js'
 
 /** What a gateway brings that stands. */
 export interface InForce {
@@ -32,19 +33,34 @@ export interface SelfDeps {
   log: Log
   node: string
   worker: number | undefined
+  dataDir: string
   /** Undefined until a gateway stands. */
   inForce(): InForce | undefined
 }
 
 export interface Self {
   metrics: Metrics
+  /** What the metrics of all processes did over time. */
   history: History
+  /** Which processes serve. */
   presence: Presence
+  /** Of this machine: whether an event loop stood still lately. */
+  stalls: Stalls
   /** Wall time, ms. */
   startedAt: number
 }
 
-export function openSelf({ storage, shared, reviews, clock, log, node, worker, inForce }: SelfDeps): Self {
+export function openSelf({ storage, shared, reviews, clock, log, node, worker, dataDir, inForce }: SelfDeps): Self {
+  const stalls = watchStalls(dataDir, log, (at) =>
+    storage.audit.append({
+      at: clock.now(),
+      kind: 'process.stalled',
+      account: null,
+      keyId: null,
+      subject: node,
+      data: { at }
+    })
+  )
   const metrics = createMetrics({
     storage: () => storage.ping(),
     audit: () => storage.audit,
@@ -58,6 +74,7 @@ export function openSelf({ storage, shared, reviews, clock, log, node, worker, i
       return current === undefined ? [] : weakenings(current.settings)
     },
     judges: () => inForce()?.judges.states() ?? [],
+    judgesApart: () => stalls.isRecent,
     uncovered: () => inForce()?.evaluator.uncoveredChars() ?? 0
   })
   const startedAt = clock.now()
@@ -91,5 +108,5 @@ export function openSelf({ storage, shared, reviews, clock, log, node, worker, i
     },
     failure: failure('other processes do not hear of this one: the storage does not answer')
   })
-  return { metrics, history, presence, startedAt }
+  return { metrics, history, presence, stalls, startedAt }
 }

@@ -191,7 +191,7 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const serving = await start({ warmUpMs, ...options, link })
   const stop = endGracefully(serving, settings.server.drainDelayMs)
   link?.serving(serving.ready, stop)
-  startWatchdog()
+  startWatchdog(settings.dataDir)
 }
 
 /** @returns what a signal does */

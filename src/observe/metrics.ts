@@ -30,6 +30,8 @@ export interface Gauges {
   weakenings(): readonly string[]
   /** The heavier judges of the configuration in force. */
   judges(): readonly { judge: string; state: keyof typeof breakerStates }[]
+  /** Whether texts of every length are judged in threads. */
+  judgesApart(): boolean
   /** UTF-16 units that no view covered since the start: must stay 0. */
   uncovered(): number
 }
@@ -120,6 +122,12 @@ export function createMetrics(gauges: Gauges) {
       gauge.reset()
       for (const { judge, state } of gauges.judges()) gauge.set({ judge }, breakerStates[state])
     }
+  )
+  asked(
+    'judges_apart',
+    'Whether every text is judged in a thread, because an event loop stood still lately.',
+    [],
+    (gauge) => gauge.set(gauges.judgesApart() ? 1 : 0)
   )
   asked('uncovered_characters', 'Characters that no evaluation covered; must stay 0.', [], (gauge) =>
     gauge.set(gauges.uncovered())

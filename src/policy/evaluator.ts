@@ -33,6 +33,8 @@ export interface EvaluatorOptions {
   deadlineMs?: number
   /** UTF-16 units of all parts together up to which a call is judged at once. Default 32,768. */
   inlineLimit?: number
+  /** Whether texts of every length are to be judged in threads now. Default: never. */
+  judgesApart?: () => boolean
   /** Default: in memory. */
   sessions?: SessionStore
   /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
@@ -87,7 +89,7 @@ export async function createEvaluator({
 
 /** @param initial read for the same judges */
 export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOptions): PolicyEvaluator {
-  const { clock, deadlineMs = 2000, inlineLimit = 32_768 } = options
+  const { clock, deadlineMs = 2000, inlineLimit = 32_768, judgesApart = () => false } = options
   const sessions = options.sessions ?? memorySessions(clock)
   const judges = options.judges ?? noJudges
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
@@ -162,7 +164,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     }
     function decide(given: JudgeInput): Verdict | Promise<Verdict> {
       const next = given.suppressed === undefined ? settle : checked
-      if (total + parts.length * partCost <= inlineLimit) return next(guarded(() => entry.judge.judge(given)))
+      if (total + parts.length * partCost <= inlineLimit && !judgesApart())
+        return next(guarded(() => entry.judge.judge(given)))
       return pool
         .judge({ key: entry.key, constitution: policy.constitution, input: given })
         .then(next, (error: unknown) => {

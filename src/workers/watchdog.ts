@@ -2,12 +2,13 @@
  * Ends a process whose event loop stands still. Nothing can interrupt what holds it: texts up to 32 KiB are judged there, in
  * time that is linear in their length, and should a mistake of ours make one endless, the process would serve nobody ever
  * again. Ended, it has let nothing pass: its connections break, a worker is replaced by its primary, and a process that
- * stands alone by whatever supervises it.
+ * stands alone by whatever supervises it. What comes after it is warned (`stalls.ts`).
  */
 import { url as inspectorUrl } from 'node:inspector'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { stallFile } from './stalls.js'
 
 /** Longer than anything that holds the loop rightly, many times over; shorter than a client's patience. */
 const limitMs = 10_000
@@ -18,13 +19,16 @@ export interface Watched {
   /** Counts up for as long as the event loop turns. */
   beats: Int32Array
   everyMs: number
+  /** Where it is remembered that it stood still. */
+  file: string
 }
 
 /** From now on, to the end of the process. Not where a debugger may stop it. */
-export function startWatchdog(): void {
+export function startWatchdog(dataDir: string): void {
   if (inspectorUrl() !== undefined) return
-  const watched: Watched = { beats: new Int32Array(new SharedArrayBuffer(4)), everyMs: limitMs / looks }
-  setInterval(() => Atomics.add(watched.beats, 0, 1), watched.everyMs / 2).unref()
+  const beats = new Int32Array(new SharedArrayBuffer(4))
+  const watched: Watched = { beats, everyMs: limitMs / looks, file: stallFile(dataDir) }
+  setInterval(() => Atomics.add(beats, 0, 1), watched.everyMs / 2).unref()
   const file = fileURLToPath(new URL(`./watchdog-worker${extname(import.meta.url)}`, import.meta.url))
   // Preloaded modules are for what serves.
   const options = { workerData: watched, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16 } }

@@ -190,6 +190,7 @@ export function testMetrics() {
     policies: () => [],
     weakenings: () => [],
     judges: () => [],
+    judgesApart: () => false,
     uncovered: () => 0
   })
 }

@@ -16,6 +16,7 @@ export interface Node {
   url: string
   opsUrl: string
   child: ChildProcess
+  dataDir: string
   /** Parsed lines of the log. */
   logs: Record<string, unknown>[]
 }
@@ -60,7 +61,7 @@ export async function startNode(
     child.kill('SIGKILL')
     await once(child, 'exit')
   })
-  const node: Node = { url: '', opsUrl: '', child, logs: [] }
+  const node: Node = { url: '', opsUrl: '', child, dataDir: env['SLUICEGATE_DATA_DIR'] ?? cwd, logs: [] }
   let errors = ''
   child.stderr.on('data', (chunk) => {
     errors += chunk
