@@ -9,6 +9,8 @@ const share = 2
 const longestSlice = 40
 /** How many begin in one turn, at most. */
 const mostInSlice = 64
+/** How many of those that come in one turn begin at once, where none waits: for so few nothing else is late. */
+export const mostAtOnce = 16
 
 /** @param hasWaited whether another held it up */
 type Begin = (hasWaited: boolean) => void
@@ -24,19 +26,22 @@ export class Turns {
   #sliceEnds = 0
   #ended = 0
   #isFirst = true
+  /** How many have begun at once in this turn. */
+  #atOnce = 0
 
   /** How many wait. */
   get length(): number {
     return this.#waiting.length - this.#next
   }
 
-  /** At once where none has begun in this turn and none waits. */
+  /** At once where few have begun in this turn and none waits. */
   take(begin: Begin): void {
-    if (this.#looks > 0) {
+    if (this.length > 0 || this.#atOnce === mostAtOnce) {
       this.#waiting.push(begin)
       return
     }
-    this.#due(1)
+    this.#atOnce++
+    if (this.#looks === 0) this.#due(1)
     begin(false)
   }
 
@@ -52,6 +57,7 @@ export class Turns {
     if (this.#isFirst) this.#sliceEnds = now + Math.min(longestSlice, share * (now - this.#ended))
     const hasTime = this.#isFirst || now < this.#sliceEnds
     this.#isFirst = false
+    this.#atOnce = 0
     this.#looks--
     const begin = hasTime ? this.#shift() : undefined
     if (this.#looks === 0) {
