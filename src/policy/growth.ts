@@ -16,6 +16,9 @@ import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { PartialMatch } from './partial-match.js'
 
+/** Of a text that is still being written: what stands before here is judged as it is. */
+export { sentenceStart }
+
 /** Characters of scripts without spaces that one rule may span: they have no words by which to count. */
 const longestUnspaced = 120
 

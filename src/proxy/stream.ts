@@ -1,8 +1,8 @@
 /**
  * The answer's half of the funnel for an answer that comes in pieces. What is held is judged before it leaves, the
  * response's headers too. `full` holds until the end; `window` until no rule can match from there on any more (see
- * `window.ts`); both until the hold budget is spent, when what is held is judged as it stands. What is permitted leaves,
- * anything else ends the stream in the dialect's own way and aborts the upstream.
+ * `window.ts`), and judges each sentence that has ended; both until the hold budget is spent, when what is held is judged
+ * as it stands. What is permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
  */
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
@@ -16,7 +16,7 @@ import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
 import { openSource, refuseCredential, type Source } from './source.js'
 import { denialOf, redactions } from './verdict.js'
-import { Arrivals, bearsOnHeld, HoldClock, settledIn } from './window.js'
+import { Arrivals, bearsOnHeld, HoldClock, Sentences, settledIn } from './window.js'
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
@@ -55,6 +55,7 @@ async function* hold(
   const { metrics, clock } = deps
   const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
   const arrivals = new Arrivals(source.events, timer)
+  const sentences = new Sentences()
   let held = 0
   let ended = false
   let end: StreamEnd = 'client'
@@ -73,6 +74,7 @@ async function* hold(
       if (next === 'late') {
         const settled = await settle(exchange, stream, undefined)
         if (settled.stopped) return letGo(settled)
+        sentences.judged(stream)
         yield letGo(settled)
         continue
       }
@@ -87,10 +89,11 @@ async function* hold(
       }
       if (ended) break
       const isSpent = held >= route.hold.bytes
-      const upTo = isSpent || route.output === 'full' ? undefined : mayLeave(exchange, source, stream)
+      const upTo = isSpent || route.output === 'full' ? undefined : mayLeave(exchange, source, stream, sentences)
       if (!isSpent && upTo === undefined) continue
       const settled = await settle(exchange, stream, upTo)
       if (settled.stopped) return letGo(settled)
+      sentences.judged(stream)
       if (settled.text !== '') yield letGo(settled)
     }
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
@@ -114,10 +117,12 @@ const nothingSettled: ReadonlyMap<string, number> = new Map()
 function mayLeave(
   exchange: Exchange,
   { isLive }: Source,
-  stream: ReplyStream
+  stream: ReplyStream,
+  sentences: Sentences
 ): ReadonlyMap<string, number> | undefined {
   const settled = settledIn(exchange, stream)
-  return settled === undefined && isLive && stream.mayLeave(nothingSettled) ? nothingSettled : settled
+  if (settled !== undefined) return settled
+  return (isLive && stream.mayLeave(nothingSettled)) || sentences.haveEnded(stream) ? nothingSettled : undefined
 }
 
 /** `output: off`, and `mode: observe`, which judges what has left already. */

@@ -3,6 +3,7 @@ import type { ChatContent } from '../chat.js'
 import type { Clock } from '../clock.js'
 import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import { sentenceStart } from '../policy/growth.js'
 import type { Exchange } from './exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
@@ -47,6 +48,24 @@ export function bearsOnHeld(
     causes.length === 0 ||
     causes.some(({ pointer, span }) => span.end > (offsets.get(pointer ?? '') ?? Number.NEGATIVE_INFINITY))
   )
+}
+
+/** What of the text that is held was judged: evidence may run on for sentences, and a block is not to wait for its end. */
+export class Sentences {
+  readonly #judged = new Map<string, number>()
+
+  /** Whether a sentence has ended in what is held since it was judged last. */
+  haveEnded(stream: ReplyStream): boolean {
+    return stream
+      .holding()
+      .some(({ pointer, text, isReadable }) => isReadable && sentenceStart(text) > (this.#judged.get(pointer) ?? 0))
+  }
+
+  /** Told of each judgement, once what may leave has left. */
+  judged(stream: ReplyStream): void {
+    this.#judged.clear()
+    for (const { pointer, text } of stream.holding()) this.#judged.set(pointer, text.length)
+  }
 }
 
 /** How long text has been held, and until when it may be. */

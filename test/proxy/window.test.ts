@@ -89,6 +89,25 @@ t.test('nothing of what the classifier blocks leaves, over any cut', async (t) =
   t.ok(ends > 300 && most > gardening.length / 2, `${ends} cuts that were blocked, ${most} characters at most before`)
 })
 
+t.test('a block waits for the end of its sentence, not for the end of the evidence or of the answer', async (t) => {
+  for (const answer of blocked) {
+    let judged = 0
+    const watching = {
+      ...evaluator,
+      evaluate: (...args: Parameters<typeof evaluator.evaluate>) => {
+        judged = Math.max(judged, ...args[0].parts.map((part) => part.text.length))
+        return evaluator.evaluate(...args)
+      }
+    }
+    const text = `${answer} ${gardening}`
+    await relayed(watching, { ...route, output: 'window' }, wireOf(text.match(/\s*\S+/g) ?? []))
+    t.ok(
+      judged <= answer.length + 8,
+      `${judged} of ${text.length} characters, ${answer.length} of them in the sentence`
+    )
+  }
+})
+
 /** Every ninth two-way cut and all of the others. */
 function* someOf(cuts: Iterable<string[]>): Generator<string[]> {
   let count = 0
