@@ -38,9 +38,15 @@ export function calibrate(data: Dataset, scores: Float32Array, rows: readonly nu
 
 /**
  * The share of harmless prompts above a lane's ceiling for a few words: one in fifty, below what any rule asks at. An
- * insult needs no surroundings.
+ * insult needs no surroundings, nor does a demand for the operator's instructions.
  */
-const ceilings: Partial<Record<Lane, number>> = { hate: 0.002, harassment: 0.002, sexual: 0.004, profanity: 0 }
+const ceilings: Partial<Record<Lane, number>> = {
+  hate: 0.002,
+  harassment: 0.002,
+  sexual: 0.004,
+  prompt_injection: 0.004,
+  profanity: 0
+}
 
 const leastSlope = 0.05
 const longestStep = 0.5

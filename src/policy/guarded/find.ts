@@ -8,7 +8,7 @@ import type { GuardedKind } from './words.js'
 
 /** What a phrase of the prompts' own stands for. */
 export type Own =
-  | { kind: 'name' | 'person' | 'instructions' }
+  | { kind: 'name' | 'person' | 'instructions' | 'pass' }
   | { kind: 'value'; isWord: boolean }
   | { kind: 'topic'; topic: number; word: number }
 
@@ -45,7 +45,10 @@ const shortQuestion = 48
 /** Words of a text that can be nothing but the value, with something said around it. */
 const fewWords = 6
 
-const { secrets, persons, facts, asks, turns, does } = bitOf
+/** Words of a text that names the secret by "the word" or "the string": in a longer one that is something else. */
+const wordsOfReference = 12
+
+const { secrets, persons, facts, asks, turns, refers, does } = bitOf
 const found = new HitList()
 
 export function findGuarded(
@@ -63,7 +66,9 @@ export function findGuarded(
   const ownIn = bySentence(sentences, own)
   const generalIn = bySentence(sentences, general)
   for (const [i, sentence] of sentences.entries()) {
-    if (ownIn[i]!.length + generalIn[i]!.length > 0) judgeSentence(sentence, ownIn[i]!, generalIn[i]!, guarded, visit)
+    if (ownIn[i]!.length + generalIn[i]!.length > 0) {
+      judgeSentence(sentence, ownIn[i]!, generalIn[i]!, guarded, folder.words <= wordsOfReference, visit)
+    }
   }
 }
 
@@ -118,17 +123,24 @@ function judgeSentence(
   own: readonly OwnPlace[],
   general: readonly Place[],
   guarded: Guarded,
+  isShort: boolean,
   visit: GuardedVisit
 ): void {
   const of = (kinds: number) => general.filter((place) => place.kinds & kinds)
   const asking = of(asks)
   if (guarded.hasSecrets) {
     const ways = [...asking, ...of(turns)]
-    const names = [...of(secrets), ...own.filter((place) => place.own.some(({ kind }) => kind === 'name'))]
+    const names = [
+      ...of(isShort ? secrets | refers : secrets),
+      ...own.filter((place) => place.own.some(({ kind }) => kind === 'name'))
+    ]
     for (const name of names) {
       const way = closest(ways, name)
       if (way !== undefined) visit('secret', Math.min(way.start, name.start), Math.max(way.end, name.end))
-      else if (isQuestion && end - start <= shortQuestion) visit('secret', start, end)
+      else if (isQuestion && end - start <= shortQuestion && !isReference(name)) visit('secret', start, end)
+    }
+    for (const place of own) {
+      if (place.own.some(({ kind }) => kind === 'pass')) visit('secret', place.start, place.end)
     }
   }
   if (!isQuestion && asking.length === 0) return
@@ -148,6 +160,8 @@ function judgeSentence(
     if (place !== undefined && (!topic.isAct || of(does).length > 0)) visit('topic', place.start, place.end)
   }
 }
+
+const isReference = (name: Place | OwnPlace) => 'kinds' in name && (name.kinds & secrets) === 0
 
 /** Where two thirds of a topic's words are: the last of them that came. */
 function wordsOf(own: readonly OwnPlace[], topic: number, words: number): { start: number; end: number } | undefined {

@@ -59,7 +59,7 @@ export class Guard {
     let limit = underWay < 0 ? Number.POSITIVE_INFINITY : folder.span(underWay, underWay + 1).start
     const near = folder.spaces[Math.max(0, folder.words - valueReach)]!
     for (let hit = 0; hit < found.count; hit++) {
-      const counts = own[found.id[hit]!]!.some(({ kind }) => kind !== 'topic' && kind !== 'person')
+      const counts = own[found.id[hit]!]!.some(({ kind }) => kind !== 'topic' && kind !== 'person' && kind !== 'pass')
       if (counts && found.from[hit]! > near) {
         limit = Math.min(limit, folder.span(found.from[hit]!, found.to[hit]!).start)
       }
@@ -80,6 +80,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
   const topics: Topic[] = []
   for (const { secrets, people, topics: some, instructions } of readings) {
     for (const name of secrets?.names ?? []) add(name, { kind: 'name' })
+    for (const reply of secrets?.passes ?? []) add(reply, { kind: 'pass' })
     for (const value of secrets?.values ?? []) add(value, { kind: 'value', isWord: /^\p{L}\p{Ll}*$/u.test(value) })
     // An apostrophe inside a word is dropped where texts are folded.
     for (const name of people ?? []) for (const form of [name, `${name}s`]) add(form, { kind: 'person' })

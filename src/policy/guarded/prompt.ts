@@ -16,7 +16,8 @@ export interface Topic {
 
 /** What one prompt guards. */
 export interface PromptReading {
-  secrets: { names: string[]; values: string[] } | undefined
+  /** `passes`: what is answered to who says the value, and to nobody else. */
+  secrets: { names: string[]; values: string[]; passes: string[] } | undefined
   /** People whose facts are not to be told, by their names where the prompt has them; undefined: none. */
   people: string[] | undefined
   topics: Topic[]
@@ -64,7 +65,7 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
       for (const value of quotedIn(read.text)) values.add(value)
     } else if (isAboutPeople(read)) {
       // Noted above.
-    } else if (read.kinds & instructions) {
+    } else if (read.kinds & instructions && !(pointsBack.test(read.text) && reads[i - 1]?.values.length)) {
       reading.instructions = reads.filter(({ kinds }) => kinds & (forbids | instructions)).map(({ text }) => text)
     } else if (isReference(read, object, reads[i - 1])) {
       const before = reads[i - 1]!
@@ -79,17 +80,37 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
       reading.topics.push(...topicsOf(read, object))
     }
   }
+  const gate = gateIn(text)
+  if (gate !== undefined) for (const value of gate.values) values.add(value)
   if (names.size > 0 || values.size > 0) {
     // What stands beside the name of a secret anywhere in the prompt is its value.
     for (const read of reads) {
       for (const value of read.values) values.add(value)
       if (read.values.length > 0) for (const name of namesIn(read)) names.add(name)
     }
-    reading.secrets = { names: [...names].slice(0, mostNames), values: [...values].slice(0, mostValues) }
+    reading.secrets = {
+      names: [...names].slice(0, mostNames),
+      values: [...values].filter((value) => !gate?.passes.includes(value)).slice(0, mostValues),
+      passes: gate?.passes ?? []
+    }
   }
   reading.topics = reading.topics.slice(0, mostTopics)
   reading.instructions = reading.instructions.slice(0, mostInstructions)
   return reading
+}
+
+const pass = /access granted/i
+const key =
+  /\b(?:types?|says?|enters?|inputs?|provides?|submits?|sends?|gives?|writes?|tells? you|receives?|string|characters|phrase|words?|code|password|passcode|key|text)\s{0,3}(?:is\s|are\s|of\s|the\s|:)?\s{0,3}["'“‘`]([^"'“”‘’`\n]{2,80})["'”’`]/giu
+
+/** "Say 'access denied' unless the user types 'X'": X is kept though no word forbids telling it. */
+function gateIn(text: string): { values: string[]; passes: string[] } | undefined {
+  const granted = pass.exec(text)?.[0]
+  if (granted === undefined) return undefined
+  const values = [...text.matchAll(key)]
+    .map(([, value]) => value!.trim())
+    .filter((value) => !/^access (?:granted|denied)/i.test(value))
+  return values.length === 0 ? undefined : { values: values.slice(0, mostValues), passes: [granted] }
 }
 
 function namesIn({ text, places }: Read): string[] {
@@ -151,6 +172,8 @@ function peopleIn(text: string): string[] {
   for (const [, name] of text.matchAll(/"(?:full_?)?name"\s{0,4}:\s{0,4}"([^"\n]{2,60})"/gi)) names.add(name!)
   return [...names].slice(0, mostNames)
 }
+
+const pointsBack = /\b(?:say|tell|reveal|share|give|disclose|show|repeat|mention|spell|utter)\s{1,3}(?:it|them)\b/i
 
 /** "Do not tell it to anyone": what was said just before. */
 function isReference({ text, values, kinds }: Read, object: string, before: Read | undefined): boolean {

@@ -15,7 +15,8 @@ export const wordKinds = [
   'generic',
   'ends',
   'asks',
-  'turns'
+  'turns',
+  'refers'
 ] as const
 export type WordKind = (typeof wordKinds)[number]
 
