@@ -178,8 +178,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     store,
     forget,
     async close() {
-      const isDone = await journal.close()
-      await aside?.close()
+      const isDone = await journal.close().finally(() => aside?.close())
       if (isDone && hasStored) await forget(journal.id).catch(() => {})
       return isDone
     }
