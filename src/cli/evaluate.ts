@@ -23,7 +23,7 @@ export interface EvaluateOptions {
   jsonl?: true
 }
 
-/** One evaluation of a checked input; a promise where the text is long or an explanation is asked for. */
+/** One evaluation of a checked input. */
 export type Evaluate = (input: EvaluateInput) => Promise<object>
 
 export async function evaluate(text: string | undefined, options: EvaluateOptions): Promise<void> {

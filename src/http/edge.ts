@@ -169,15 +169,16 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.setNotFoundHandler(function answerUnknown(request, reply) {
     const target = canonicalTarget(request.raw.url ?? '', folder)
-    const allow = target instanceof Fault ? undefined : allowedMethods(target)
+    const path = target instanceof Fault ? undefined : target
+    const allow = path === undefined ? undefined : allowedMethods(path)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate
     const reason =
-      allow === undefined && !(target instanceof Fault)
-        ? deps.unguarded?.(target.slice(app.prefix.length), request.raw.headers, id)
-        : undefined
+      path === undefined || allow !== undefined
+        ? undefined
+        : deps.unguarded?.(path.slice(app.prefix.length), request.raw.headers, id)
     if (reason !== undefined) sendFault(reply, reason)
-    else answer(reply, target instanceof Fault ? undefined : target, fault, id)
+    else answer(reply, path, fault, id)
   })
 
   /** In the shape that the clients of a path read. */

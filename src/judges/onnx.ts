@@ -4,9 +4,8 @@
  * @huggingface/tokenizers`) and loaded only where a judge of this type is configured. Roles are not told to the model:
  * every text is classified by itself, long ones in windows, and the worst counts.
  */
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { OnnxJudgeSettings } from '../settings.js'
+import { threadFile } from '../thread.js'
 import { type Adapter, JudgeFailure, scoresOf } from './adapter.js'
 import type { OnnxTask, OnnxThreadData } from './onnx-worker.js'
 
@@ -19,7 +18,7 @@ export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> 
   const { Piscina } = await import('piscina')
   const workerData: OnnxThreadData = { model, tokenizer, outputs: [...outputs], activation, maxTokens, overlap }
   const pool = new Piscina({
-    filename: fileURLToPath(new URL(`./onnx-worker${extname(import.meta.url)}`, import.meta.url)),
+    filename: threadFile(import.meta.url, 'onnx-worker'),
     minThreads: 1,
     maxThreads: 1,
     idleTimeout: Number.POSITIVE_INFINITY,

@@ -120,9 +120,10 @@ function mayLeave(
   stream: ReplyStream,
   sentences: Sentences
 ): ReadonlyMap<string, number> | undefined {
-  const settled = settledIn(exchange, stream)
+  const holding = stream.holding()
+  const settled = settledIn(exchange, stream, holding)
   if (settled !== undefined) return settled
-  return (isLive && stream.mayLeave(nothingSettled)) || sentences.haveEnded(stream) ? nothingSettled : undefined
+  return (isLive && stream.mayLeave(nothingSettled)) || sentences.haveEnded(holding) ? nothingSettled : undefined
 }
 
 /** `output: off`, and `mode: observe`, which judges what has left already. */

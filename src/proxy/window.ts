@@ -13,10 +13,13 @@ const leastStep = 40
  * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
  * @returns undefined where nothing would leave
  */
-export function settledIn(exchange: Exchange, stream: ReplyStream): ReadonlyMap<string, number> | undefined {
+export function settledIn(
+  exchange: Exchange,
+  stream: ReplyStream,
+  holding: readonly HeldText[]
+): ReadonlyMap<string, number> | undefined {
   const { deps, route, policy } = exchange
   const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
-  const holding = stream.holding()
   const isWorth = (step: number) => step >= leastStep || !stream.started || holding.some(({ isClosed }) => isClosed)
   if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
   const settled = new Map<string, number>()
@@ -55,10 +58,10 @@ export class Sentences {
   readonly #judged = new Map<string, number>()
 
   /** Whether a sentence has ended in what is held since it was judged last. */
-  haveEnded(stream: ReplyStream): boolean {
-    return stream
-      .holding()
-      .some(({ pointer, text, isReadable }) => isReadable && sentenceStart(text) > (this.#judged.get(pointer) ?? 0))
+  haveEnded(holding: readonly HeldText[]): boolean {
+    return holding.some(
+      ({ pointer, text, isReadable }) => isReadable && sentenceStart(text) > (this.#judged.get(pointer) ?? 0)
+    )
   }
 
   /** Told of each judgement, once what may leave has left. */

@@ -5,9 +5,8 @@
  * stands alone by whatever supervises it. What comes after it is warned (`stalls.ts`).
  */
 import { url as inspectorUrl } from 'node:inspector'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { threadFile } from '../thread.js'
 import { stallFile } from './stalls.js'
 
 /** Longer than anything that holds the loop rightly, many times over; shorter than a client's patience. */
@@ -29,10 +28,9 @@ export function startWatchdog(dataDir: string): void {
   const beats = new Int32Array(new SharedArrayBuffer(4))
   const watched: Watched = { beats, everyMs: limitMs / looks, file: stallFile(dataDir) }
   setInterval(() => Atomics.add(beats, 0, 1), watched.everyMs / 2).unref()
-  const file = fileURLToPath(new URL(`./watchdog-worker${extname(import.meta.url)}`, import.meta.url))
   // Preloaded modules are for what serves.
   const options = { workerData: watched, execArgv: [], env: {}, resourceLimits: { maxOldGenerationSizeMb: 16 } }
-  const thread = new Worker(file, options)
+  const thread = new Worker(threadFile(import.meta.url, 'watchdog-worker'), options)
   // Without its watchdog the process serves on, and says so.
   thread.on('error', (error) => process.stderr.write(`sluicegate: the watchdog ended with ${error.name}\n`))
   thread.unref()
