@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
-import { Fault } from './errors.js'
+import { Fault, invalid } from './errors.js'
 
 const jsonType = /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i
 
@@ -54,6 +54,11 @@ export function checkBodyHeaders(headers: IncomingHttpHeaders): Fault | undefine
   return new Fault('unsupported_encoding', {
     message: `The content encoding must be one of ${supportedEncodings.join(', ')}, once.`
   })
+}
+
+/** Where a body must be and none came. */
+export function bodyMissing(): Fault {
+  return invalid('', 'missing', 'A JSON body is required.')
 }
 
 export function payloadTooLarge(limit: number): Fault {

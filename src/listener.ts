@@ -5,7 +5,9 @@
 import http, { type RequestListener, type Server } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import { hasBody } from './body.js'
 import { type ErrorCode, errorTable } from './errors.js'
+import { lingerOnClose } from './http/linger.js'
 import { createRequestIds } from './http/request-id.js'
 import { answerUpgrade, offerUpgrade, UpgradableRequest } from './http/upgrade.js'
 
@@ -30,6 +32,7 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   const unused = new Set<Socket>()
   const handle: RequestListener = (request, response) => {
     unused.delete(request.socket)
+    if (hasBody(request.headers)) lingerOnClose(request)
     handler(request, response)
   }
   const server =

@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { checkBodyHeaders, decodeBody } from '../body.js'
+import { bodyMissing, checkBodyHeaders, decodeBody } from '../body.js'
 import type { Json } from '../chat.js'
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
@@ -98,8 +98,10 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   app.addHook('onRequest', function admitCaller(request, reply, next) {
     const { access } = request.routeOptions.config ?? {}
-    // A route that declares no access is our 404 handler, or a mistake that must not open a door.
-    if (access === undefined) return next(request.is404 ? undefined : new Fault('not_found'))
+    // Before its body is looked at: what nothing is at has no size, type or coding to be wrong.
+    if (request.is404) return answerUnknown(request, reply)
+    // A route that declares no access is a mistake that must not open a door.
+    if (access === undefined) return next(new Fault('not_found'))
     if (access.posture === 'public') return next()
     deps.tracing?.begin(request.sluicegate.id, request.method, request.routeOptions.url ?? '', request.raw.headers)
     if ('key' in (request.query as Record<string, unknown>)) {
@@ -136,6 +138,12 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     else finish(outcome)
   })
 
+  // A validator is given null for no body, as for a body of null.
+  app.addHook('preValidation', function requireBody(request, _reply, next) {
+    const isMissing = request.body === undefined && request.routeOptions.schema?.body !== undefined
+    next(isMissing ? bodyMissing() : undefined)
+  })
+
   app.addHook('onResponse', function countResponse(request, reply, next) {
     const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
     const status = reply.statusCode
@@ -167,7 +175,9 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     answer(reply, request.routeOptions.url, fault, request.sluicegate.id)
   })
 
-  app.setNotFoundHandler(function answerUnknown(request, reply) {
+  app.setNotFoundHandler(answerUnknown)
+
+  function answerUnknown(request: FastifyRequest, reply: FastifyReply): void {
     const target = canonicalTarget(request.raw.url ?? '', folder)
     const path = target instanceof Fault ? undefined : target
     const allow = path === undefined ? undefined : allowedMethods(path)
@@ -179,7 +189,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
         : deps.unguarded?.(path.slice(app.prefix.length), request.raw.headers, id)
     if (reason !== undefined) sendFault(reply, reason)
     else answer(reply, path, fault, id)
-  })
+  }
 
   /** In the shape that the clients of a path read. */
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {

@@ -7,11 +7,21 @@ import type { FastifyInstance } from 'fastify'
 export function methodsByPath(app: FastifyInstance): (path: string) => string | undefined {
   const routes: { pattern: RegExp; methods: string[] }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[A-Za-z_]+/g, '[^/]+')}$`)
-    routes.push({ pattern, methods: [method].flat() })
+    routes.push({ pattern: new RegExp(`^${sourceOf(url)}$`), methods: [method].flat() })
   })
   return function allowedMethods(path) {
     const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods)
     return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ')
   }
+}
+
+/** A doubled colon; a parameter with or without a pattern of its own, whose brackets nest once at most; any other character. */
+const piece = /(::)|:[A-Za-z_]+(?:\(\^((?:\((?:\\.|[^()])*\)|\\.|[^()])*)\$\))?|(.)/g
+
+/** The router's notation (find-my-way) as the source of a regular expression. */
+function sourceOf(url: string): string {
+  return url.replace(piece, (_, colon?: string, pattern?: string, literal?: string) => {
+    if (colon !== undefined) return ':'
+    return literal === undefined ? `(?:${pattern ?? '[^/]+'})` : literal.replace(/[.*+?^${}()|[\]\\]/, '\\$&')
+  })
 }

@@ -59,6 +59,7 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
 }
 
 function findAmbiguity(raw: IncomingMessage): Fault | undefined {
+  if (raw.httpVersionMajor !== 1) return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
   const coding = raw.headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
     return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')

@@ -50,7 +50,6 @@ export type Place = 'body' | 'query' | 'params'
 export function compileValidator(schema: object, place: Place): (value: unknown) => Fault | undefined {
   const validate = (place === 'body' ? ajv : queryAjv).compile(schema)
   return function validateValue(value) {
-    if (value === undefined && place === 'body') return invalid('', 'missing', 'A JSON body is required.')
     return validate(value) ? undefined : describe(validate.errors?.[0], place)
   }
 }

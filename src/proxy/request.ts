@@ -2,7 +2,7 @@
  * The request's half of the funnel: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict →
  * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
-import { payloadTooLarge } from '../body.js'
+import { bodyMissing, payloadTooLarge } from '../body.js'
 import type { ChatRequest, JsonObject, Media } from '../chat.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
@@ -30,6 +30,7 @@ export interface Forward {
  */
 export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer): Exchange {
   const { entry } = inbound
+  if (decoded.length === 0) throw bodyMissing()
   const body = parseJson(decoded)
   if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
   const chat = entry.dialect.readRequest(body, inbound.target)

@@ -113,13 +113,18 @@ t.test('a known path with another method is 405 with Allow, before any key is as
     ['DELETE', '/v1/chat/completions', 'POST'],
     ['POST', '/v1/models', 'GET'],
     ['POST', '/v1/realtime', 'GET'],
-    ['POST', '/healthz', 'GET, HEAD']
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['QUERY', '/healthz', 'GET, HEAD'],
+    ['QUERY', '/api/v1/safety/evaluate', 'POST'],
+    ['GET', '/openai/deployments/gpt-4o/chat/completions', 'POST'],
+    ['PUT', '/v1beta/tunedModels/mine:generateContent', 'POST'],
+    ['DELETE', '/v1beta/models/gemini-2.5:countTokens', 'GET, POST']
   ]
   for (const [method, path, allow] of cases) {
     const { status, headers, body } = await call(url, path, { method })
     t.match(
-      { status, allow: headers.get('allow'), error: body.error.code ?? body.error },
-      { status: 405, allow, error: 'method_not_allowed' },
+      { status, allow: headers.get('allow'), error: JSON.stringify(body) },
+      { status: 405, allow, error: /method_not_allowed/ },
       `${method} ${path}`
     )
   }
@@ -145,6 +150,7 @@ t.test('framing that two servers could read differently is refused and the conne
       'two Authorization headers',
       `${head}Host: a\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\nContent-Length: ${body.length}\r\n\r\n${body}`
     ],
+    ['a version that nobody asked for', `${head.replace('1.1', '2.0')}Host: a\r\nContent-Length: 5\r\n\r\nhello`],
     ['a header name with a space', `${head}Host: a\r\nContent-Length : 5\r\n\r\nhello`],
     ['a folded header', `${head}Host: a\r\nX-A: b\r\n c\r\nContent-Length: ${body.length}\r\n\r\n${body}`]
   ]
@@ -199,6 +205,8 @@ t.test('bodies: each mistake has its code, field and reason, and none is a 5xx',
       400,
       { details: { field: '', reason: 'invalid_utf8' } }
     ],
+    ['no body', '', json, 400, { details: { field: '', reason: 'missing' } }],
+    ['null', 'null', json, 400, { details: { field: '', reason: 'wrong_type' } }],
     ['missing', '{}', json, 400, { details: { field: 'input_text', reason: 'missing' } }],
     ['empty text', '{"input_text":""}', json, 400, { details: { field: 'input_text', reason: 'empty' } }],
     ['wrong type', '{"input_text":1}', json, 400, { details: { field: 'input_text', reason: 'wrong_type' } }],
@@ -286,6 +294,51 @@ t.test('bodies: each mistake has its code, field and reason, and none is a 5xx',
     t.ok(Object.hasOwn(errorTable, String(answer['error'])), 'a code of the table')
   }
   t.equal((await call(url, path, { key, body: { input_text: ' ' } })).status, 200, 'white space alone is valid')
+})
+
+t.test('what nothing is at is 404 or 405 whatever its body announces', async (t) => {
+  const { url } = await serveReal(t)
+  const bodies = [
+    'Content-Type: application/json\r\nContent-Length: 9999999\r\n\r\n',
+    'Content-Type: application/json\r\nContent-Encoding: rot13\r\nContent-Length: 3\r\n\r\nabc',
+    'Content-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc'
+  ]
+  for (const [target, expected] of [
+    ['POST /nowhere', 404],
+    ['PUT /api/v1/safety/evaluate', 405],
+    ['PUT /v1/chat/completions', 405]
+  ] as const) {
+    for (const body of bodies) {
+      const answer = await raw(url, `${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${body}`)
+      t.match(answer, new RegExp(`^HTTP/1\\.1 ${expected} `), `${target}, ${JSON.stringify(body)}`)
+    }
+  }
+})
+
+t.test('a client that sends all of a body that is too large reads why it was refused', async (t) => {
+  const key = generateKey('live')
+  const { url } = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key } })
+  const { hostname, port } = new URL(url)
+  const length = 8 * 1024 * 1024
+  for (const framing of [`Content-Length: ${length}`, 'Transfer-Encoding: chunked']) {
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    const rest = Buffer.alloc(length, ' ')
+    const body = framing.startsWith('C')
+      ? rest
+      : Buffer.concat([Buffer.from('800000\r\n'), rest, Buffer.from('\r\n0\r\n\r\n')])
+    socket.write(
+      `POST /api/v1/safety/evaluate HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
+    )
+    // As most clients do: reads when it has written.
+    await new Promise<void>((resolve, reject) => {
+      socket.on('error', reject)
+      socket.write(body, () => resolve())
+    })
+    let answer = ''
+    for await (const chunk of socket) answer += chunk
+    t.match(answer, /^HTTP\/1\.1 413 [\s\S]*"payload_too_large"/, framing)
+    socket.destroy()
+  }
 })
 
 t.test('order of checks: key, address, scope, limit, type, size, body', async (t) => {
