@@ -32,13 +32,15 @@ export interface JudgePool {
 }
 
 export interface PoolOptions {
-  /** From the call to the verdict, waiting included; excepted are the start of a thread and its compiling of a policy. */
+  /** From when a thread has a text to the verdict. What it waits for a thread is not its own time. */
   deadlineMs: number
+  /** For a thread, at most. Default: five deadlines. */
+  longestWaitMs?: number
   maxThreads: number
 }
 
-/** Texts that may wait for a thread; more would outlive their deadline. */
-const maxQueue = 64
+/** Texts that may wait for a thread. */
+const mostWaiting = 256
 /** Versions of which it is remembered that a thread has them; one that is forgotten is offered again. */
 const maxKnown = 32
 /** A thread unused for so long ends, and its memory is given back. */
@@ -46,8 +48,11 @@ const idleTimeoutMs = 300_000
 /** For a thread to load its modules, or to compile a policy; it counts against no text's deadline. */
 const startMs = 30_000
 
-export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
+export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
   let starting: Promise<Piscina> | undefined
+  /** False where a thread may have ended since: a text's deadline does not pay for the start of another. */
+  let isStarted = false
+  const threads = new Places(maxThreads, mostWaiting, longestWaitMs)
 
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
@@ -55,17 +60,21 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
       filename: threadFile(import.meta.url, 'worker'),
       minThreads: 0,
       maxThreads,
-      maxQueue,
       idleTimeout: idleTimeoutMs,
       resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
     })
     try {
-      await within(startMs, (signal) => pool.run(undefined, { signal }))
+      await ping(pool)
     } catch (error) {
       await pool.destroy()
       throw error
     }
     return pool
+  }
+
+  async function ping(pool: Piscina): Promise<void> {
+    await within(startMs, (signal) => pool.run(undefined, { signal }))
+    isStarted = true
   }
 
   /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
@@ -83,29 +92,86 @@ export function createPool({ deadlineMs, maxThreads }: PoolOptions): JudgePool {
     return done
   }
 
+  async function judge({ key, constitution, input }: JudgeCall): Promise<Verdict> {
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined
+      throw error
+    })
+    const pool = await starting
+    if (!isStarted) await ping(pool)
+    await compiled(pool, key, constitution)
+    const task: WorkerTask = { key, constitution: undefined, input }
+    const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    if (verdict !== unknownPolicy) return verdict as Verdict
+    // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
+    const compile: WorkerTask = { key, constitution, input: undefined }
+    await within(startMs, (signal) => pool.run(compile, { signal }))
+    const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    if (again !== unknownPolicy) return again as Verdict
+    // Other texts have taken the thread that knows it now.
+    return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
+  }
+
   return {
-    async judge({ key, constitution, input }) {
-      starting ??= start().catch((error: unknown) => {
-        starting = undefined
+    async judge(call) {
+      await threads.take()
+      try {
+        return await judge(call)
+      } catch (error) {
+        isStarted = false
         throw error
-      })
-      const pool = await starting
-      await compiled(pool, key, constitution)
-      const task: WorkerTask = { key, constitution: undefined, input }
-      const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
-      if (verdict !== unknownPolicy) return verdict as Verdict
-      // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
-      const compile: WorkerTask = { key, constitution, input: undefined }
-      await within(startMs, (signal) => pool.run(compile, { signal }))
-      const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
-      if (again !== unknownPolicy) return again as Verdict
-      // Other texts have taken the thread that knows it now.
-      return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
+      } finally {
+        threads.leave()
+      }
     },
     async close() {
       const pool = await starting?.catch(() => undefined)
       await pool?.destroy()
     }
+  }
+}
+
+/** So many at a time; the others wait, first come, first served. */
+class Places {
+  #free: number
+  readonly #most: number
+  readonly #longestMs: number
+  readonly #waiting = new Set<() => void>()
+
+  constructor(places: number, mostWaiting: number, longestMs: number) {
+    this.#free = places
+    this.#most = mostWaiting
+    this.#longestMs = longestMs
+  }
+
+  /** @throws where too many wait already, and after too long a wait */
+  async take(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free--
+      return
+    }
+    if (this.#waiting.size >= this.#most) throw new Error('too many texts wait for a thread')
+    await new Promise<void>((resolve, reject) => {
+      const next = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.delete(next)
+        reject(new Error('no thread was free in time'))
+      }, this.#longestMs)
+      this.#waiting.add(next)
+    })
+  }
+
+  leave(): void {
+    const [next] = this.#waiting
+    if (next === undefined) {
+      this.#free++
+      return
+    }
+    this.#waiting.delete(next)
+    next()
   }
 }
 

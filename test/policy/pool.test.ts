@@ -1,0 +1,51 @@
+import t, { type Test } from 'tap'
+import { loadPolicy } from '../../src/policy/entry.js'
+import { createPool, type PoolOptions } from '../../src/policy/pool.js'
+import { call, source } from './support.js'
+
+t.setTimeout(300_000)
+const rules = '  - { name: kill, category: violence, weight: 0.9, any: [kill it] }'
+const { constitution } = await loadPolicy(source({ rules }), 'default.yaml')
+const long = `${'some words and more words. '.repeat(40_000)} kill it`
+
+async function start(t: Test, options: Partial<PoolOptions>) {
+  const pool = createPool({ deadlineMs: 60_000, maxThreads: 1, ...options })
+  t.teardown(() => pool.close())
+  const judge = (text: string) =>
+    pool.judge({ key: 'default', constitution, input: { ...call(text), session: undefined } })
+  // The thread starts, and compiles the policy.
+  await judge('hello')
+  return judge
+}
+
+t.test('what texts wait for each other is not taken off their deadlines', async (t) => {
+  const judge = await start(t, { deadlineMs: 3_000, longestWaitMs: 250_000 })
+  const begun = performance.now()
+  await judge(long)
+  // Many enough that all of them together take longer than one may, on whatever machine.
+  const texts = Math.min(250, Math.ceil(6_000 / (performance.now() - begun)))
+  const verdicts = await Promise.all(Array.from({ length: texts }, () => judge(long)))
+  t.ok(
+    verdicts.every(({ decision }) => decision === 'forbid'),
+    `all of ${texts}`
+  )
+})
+
+t.test('texts wait for a thread up to a number', async (t) => {
+  const judge = await start(t, {})
+  const outcomes = await Promise.allSettled(Array.from({ length: 300 }, () => judge('kill it')))
+  t.same(
+    outcomes.map(({ status }) => status),
+    [...Array(257).fill('fulfilled'), ...Array(43).fill('rejected')],
+    'one is judged, 256 wait'
+  )
+  t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
+})
+
+t.test('texts wait for a thread up to a time', async (t) => {
+  const judge = await start(t, { longestWaitMs: 1 })
+  const [first, second] = await Promise.allSettled([judge(long.repeat(4)), judge('kill it')])
+  t.match(first, { status: 'fulfilled' })
+  t.match(second, { status: 'rejected', reason: { message: 'no thread was free in time' } })
+  t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
+})
