@@ -6,7 +6,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { bodyMissing, checkBodyHeaders, decodeBody } from '../body.js'
+import { bodyMissing, checkBodyHeaders, decodeBody, hasBody } from '../body.js'
 import type { Json } from '../chat.js'
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
@@ -85,6 +85,8 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     }
     request.sluicegate = facts
     reply.header('x-request-id', facts.id)
+    // What describes a body describes nothing where none comes (`curl -d ''` names a form): no reader is looked for.
+    if (!hasBody(request.raw.headers)) delete request.raw.headers['content-type']
     const framing = checkFraming(request.raw)
     if (framing !== undefined) reply.header('connection', 'close')
     const target = canonicalTarget(request.raw.url ?? '', folder)
