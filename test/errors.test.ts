@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { type ErrorCode, errorTable } from '../src/errors.js'
+import { denialTable } from '../src/dialects/denial.js'
+import { errorTable } from '../src/errors.js'
 import { build, call } from './support/gateway.js'
+
+/** Of errors, and of verdicts on chat routes. */
+const statusOf = new Map<string, number>([
+  ...Object.entries(errorTable).map(([code, { status }]) => [code, status] as const),
+  ...Object.values(denialTable).map(({ code, status }) => [code, status] as const)
+])
 
 const table = Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`)
 
@@ -24,13 +31,30 @@ t.test('the OpenAPI document names codes of the table alone, each under its stat
   >(body.paths)) {
     for (const [method, { responses }] of Object.entries(operations)) {
       for (const [status, { description }] of Object.entries(responses)) {
-        if (Number(status) < 400 || saysItsOwn.has(path)) continue
+        if (!(Number(status) >= 400) || saysItsOwn.has(path)) continue
         for (const code of description.split(', ')) {
           seen++
-          t.equal(errorTable[code as ErrorCode]?.status, Number(status), `${method} ${path}: ${status} ${code}`)
+          t.equal(statusOf.get(code), Number(status), `${method} ${path}: ${status} ${code}`)
         }
       }
     }
   }
   t.ok(seen > 40)
+})
+
+t.test('what every route with a key refuses is in the OpenAPI document', async (t) => {
+  const { url } = await build(t)
+  const { body } = await call(url, '/openapi.json')
+  for (const [path, operations] of Object.entries<Record<string, { responses: object; security?: unknown[] }>>(
+    body.paths
+  )) {
+    if (saysItsOwn.has(path)) continue
+    for (const [method, { responses, security }] of Object.entries(operations)) {
+      const statuses = [
+        ...(security?.length === 0 ? [] : [401, 403]),
+        ...(['post', 'put', 'patch'].includes(method) ? [400, 413, 415] : [])
+      ]
+      for (const status of statuses) t.ok(status in responses, `${method} ${path}: ${status}`)
+    }
+  }
 })

@@ -2,15 +2,9 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import type { Posture } from './facts.js'
+import { describeRoute } from './doc-responses.js'
 
 const access = { posture: 'public' } as const
-
-/** The chat routes speak their upstream's published shapes, which are not ours to describe. */
-const chatSummaries: Partial<Record<Posture, { summary: string; tags: string[] }>> = {
-  guarded: { summary: 'A chat route: the request and the answer are evaluated', tags: ['chat'] },
-  pass: { summary: 'Forwarded with a key, without evaluation', tags: ['chat'] }
-}
 
 export async function registerDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -22,6 +16,8 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
         description: 'An LLM safety gateway: evaluate texts, guard chats, manage keys and reviews.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
+      // Wherever the document was read from; the paths have the prefix of the plugin in them.
+      servers: [{ url: '/' }],
       components: {
         securitySchemes: {
           key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
@@ -31,9 +27,8 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
       security: [{ key: [] }, { bearer: [] }]
     },
     transform: ({ schema, url, route }) => {
-      const posture = route.config?.access?.posture
       return {
-        schema: { ...chatSummaries[posture ?? 'public'], ...schema, ...(posture === 'public' ? { security: [] } : {}) },
+        schema: describeRoute(schema, route.config?.access?.posture, [route.method].flat()),
         // A registration of one exact path under a prefix is known to the router with a slash, which clients may not send.
         url: url.length > 1 ? url.replace(/\/$/, '') : url
       }

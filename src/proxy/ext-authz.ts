@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { decodeBody, payloadTooLarge } from '../body.js'
 import { routerPath } from '../dialects/path.js'
 import { Fault } from '../errors.js'
+import { chatRefusals } from '../http/doc-responses.js'
 import { callerOf } from '../http/facts.js'
 import type { Exchange, Reply } from './exchange.js'
 import { cancelOnLeave } from './frames.js'
@@ -36,7 +37,11 @@ function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry
     method: 'POST',
     url: extAuthzPrefix + routerPath(path, dialect),
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders } },
-    schema: { summary: 'Envoy’s external authorization: the request of this path is judged', tags: ['guards'] },
+    schema: {
+      summary: 'Envoy’s external authorization: the request of this path is judged',
+      tags: ['guards'],
+      response: { 200: { description: 'It may go on.' }, ...chatRefusals }
+    },
     handler: async (request, reply) => sendReply(reply, await authorize(proxy, entry, request, reply))
   })
 }

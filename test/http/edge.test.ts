@@ -206,7 +206,13 @@ t.test('bodies: each mistake has its code, field and reason, and none is a 5xx',
       { details: { field: '', reason: 'invalid_utf8' } }
     ],
     ['no body', '', json, 400, { details: { field: '', reason: 'missing' } }],
-    ['no body of a form', '', 'application/x-www-form-urlencoded', 400, { details: { field: '', reason: 'missing' } }],
+    [
+      'no body of a form',
+      '',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      400,
+      { details: { field: '', reason: 'missing' } }
+    ],
     ['null', 'null', json, 400, { details: { field: '', reason: 'wrong_type' } }],
     ['missing', '{}', json, 400, { details: { field: 'input_text', reason: 'missing' } }],
     ['empty text', '{"input_text":""}', json, 400, { details: { field: 'input_text', reason: 'empty' } }],
