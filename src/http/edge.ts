@@ -195,7 +195,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
 
   /** In the shape that the clients of a path read. */
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
-    sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(path, fault, id))
+    sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(path.slice(app.prefix.length), fault, id))
   }
 }
 

@@ -3,6 +3,7 @@
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
  * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
  */
+import type { IncomingMessage } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
@@ -123,10 +124,12 @@ function registerRefusal(scope: FastifyInstance, proxy: ChatProxy, dialect: Dial
 }
 
 function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {
+  // Under a host application's prefix the table knows the path without it, and so does the upstream.
+  const targetOf = (raw: IncomingMessage) => (raw.url ?? '').slice(scope.prefix.length)
   answerInDialect(
     scope,
     proxy,
-    ({ url, headers }) => passAt(proxy.table, url!.split('?', 1)[0]!, headers)?.entry.dialect ?? dialects[0]!,
+    (raw) => passAt(proxy.table, targetOf(raw).split('?', 1)[0]!, raw.headers)?.entry.dialect ?? dialects[0]!,
     0
   )
   const access = {
@@ -141,7 +144,7 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
     exposeHeadRoute: false,
     config: { access },
     handler: async (request, reply) => {
-      const target = request.raw.url ?? ''
+      const target = targetOf(request.raw)
       const cancel = cancelOnLeave(reply.raw)
       try {
         const { headers } = request.raw

@@ -29,6 +29,13 @@ t.test('the plugin lives under a prefix of a host application and leaves the res
   t.match(await call(url, '/api/v1/ssaas/keys', { key }), { status: 200 })
   t.match(await call(url, '/nothing/here'), { status: 404, body: { error: 'not_found' } })
   t.match(await call(url, '/v1/chat/completions'), { status: 405 })
+  t.match(await client.models.list(), { data: [{ id: 'demo' }] }, 'lists of models pass there too')
+  await t.rejects(
+    client.chat.completions.list().then(),
+    { status: 405, code: 'method_not_allowed' },
+    'in its own shape'
+  )
+  await t.rejects(client.files.list().then(), { status: 404, message: /No route guards this endpoint/ })
   const outside = await app.inject({ url: '/elsewhere' })
   t.match(outside.json(), { statusCode: 404, error: 'Not Found' }, 'the host’s own 404')
 })
