@@ -8,6 +8,7 @@ import type { Fault } from '../../errors.js'
 import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { error } from '../openai/errors.js'
+import { asksForJson } from '../openai/json-answer.js'
 import { isObject } from '../rewrite.js'
 
 /** One event; its name is the type of its data, which is what clients go by. */
@@ -58,7 +59,7 @@ export function emptyResponse({ request, target, requestId, created }: TurnFacts
 }
 
 /** `forbid` is the API's own refusal; the other two are ordinary answers, so that every client shows them. */
-function isRefusal({ denial }: TurnFacts): boolean {
+function isForbidden({ denial }: TurnFacts): boolean {
   return denial.decision === 'forbid'
 }
 
@@ -91,19 +92,21 @@ export function ended(
 }
 
 /** The message that a gateway's own response consists of. */
-function messageOf(facts: TurnFacts, refusal: boolean): JsonObject {
+function messageOf(facts: TurnFacts, isFiltered: boolean): JsonObject {
   const sentence = sentenceOf(facts.denial)
-  const part = refusal ? refusalPart(sentence) : textPart(sentence)
-  return message(`msg_${facts.requestId}`, refusal ? 'incomplete' : 'completed', [part])
+  const { text } = facts.request
+  const isRefusal = isFiltered || (isObject(text) && asksForJson(text.format))
+  const part = isRefusal ? refusalPart(sentence) : textPart(sentence)
+  return message(`msg_${facts.requestId}`, isFiltered ? 'incomplete' : 'completed', [part])
 }
 
 export function turn(facts: TurnFacts): JsonObject {
-  const refusal = isRefusal(facts)
-  return ended(emptyResponse(facts), [messageOf(facts, refusal)], refusal)
+  const isFiltered = isForbidden(facts)
+  return ended(emptyResponse(facts), [messageOf(facts, isFiltered)], isFiltered)
 }
 
 export function turnStream(facts: TurnFacts): string {
-  return wholeStream(facts, isRefusal(facts))
+  return wholeStream(facts, isForbidden(facts))
 }
 
 /** A stream of which nothing has left yet, as filtered. */
@@ -111,14 +114,14 @@ export function filteredStream(facts: TurnFacts): string {
   return wholeStream(facts, true)
 }
 
-function wholeStream(facts: TurnFacts, refusal: boolean): string {
+function wholeStream(facts: TurnFacts, isFiltered: boolean): string {
   const response = emptyResponse(facts)
-  const item = messageOf(facts, refusal)
+  const item = messageOf(facts, isFiltered)
   const events = [
     { type: 'response.created', response },
     { type: 'response.in_progress', response },
     ...messageEvents(item, 0),
-    lastEvent(ended(response, [item], refusal))
+    lastEvent(ended(response, [item], isFiltered))
   ]
   return numbered(events, -1)
 }

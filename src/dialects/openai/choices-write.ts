@@ -4,13 +4,14 @@ import { type Denial, sentenceOf } from '../denial.js'
 import type { Dialect, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 import { dataFrame, doneFrame } from './frames.js'
+import { asksForJson } from './json-answer.js'
 
 /** What a choice of one operation looks like. */
 export interface ChoiceShape {
   idPrefix: string
   object: string
   chunkObject: string
-  /** A choice that says a sentence: as the model's refusal, or as an ordinary answer. */
+  /** A choice that says a sentence: as the model's refusal, or as its answer. */
   saying(sentence: string, isRefusal: boolean): JsonObject
   /** The same, choice by choice, as increments of a stream. */
   increments(sentence: string, isRefusal: boolean): JsonObject[]
@@ -38,12 +39,12 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
   })
   return {
     turn(facts) {
-      const said = shape.saying(sentenceOf(facts.denial), isRefusal(facts.denial))
+      const said = shape.saying(sentenceOf(facts.denial), isSaidAsRefusal(facts))
       return { ...head(shape.object, facts), choices: [choice(0, said, finishOf(facts.denial))], usage: { ...noUsage } }
     },
     turnStream(facts) {
       const base = head(shape.chunkObject, facts)
-      const said = shape.increments(sentenceOf(facts.denial), isRefusal(facts.denial))
+      const said = shape.increments(sentenceOf(facts.denial), isSaidAsRefusal(facts))
       return (
         said.map((each) => dataFrame({ ...base, choices: [choice(0, each, null)] })).join('') +
         dataFrame({ ...base, choices: [choice(0, shape.nothing, finishOf(facts.denial))] }) +
@@ -74,12 +75,12 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
 }
 
 /** `forbid` is the API's own refusal; the other two are ordinary turns, so that every client shows them. */
-function isRefusal({ decision }: Denial): boolean {
-  return decision === 'forbid'
+function isSaidAsRefusal({ denial, request }: TurnFacts): boolean {
+  return denial.decision === 'forbid' || asksForJson(request.response_format)
 }
 
-function finishOf(denial: Denial): string {
-  return isRefusal(denial) ? 'content_filter' : 'stop'
+function finishOf({ decision }: Denial): string {
+  return decision === 'forbid' ? 'content_filter' : 'stop'
 }
 
 function choice(index: number, content: JsonObject, finish: string | null): JsonObject {
