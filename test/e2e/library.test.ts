@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import { isBuiltin } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import Fastify from 'fastify'
 import httpProxy from 'http-proxy'
 import OpenAI from 'openai'
@@ -201,4 +203,31 @@ t.test('the guard in front of an existing http-proxy server in plain node:http',
   t.equal(await (await fetch(`${url}/own`)).text(), 'mine', 'other paths are the program’s own')
   const odd = await fetch(`${url}/v1/%63hat/completions`, { method: 'POST' })
   t.equal(odd.status, 404, 'an odd spelling is not')
+})
+
+t.test('what the declarations of the package import is installed with it, types included', (t) => {
+  const root = join(dirname(fileURLToPath(import.meta.url)), '../..')
+  const read = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+  const { dependencies } = read('package.json') as { dependencies: Record<string, string> }
+  const hasTypes = (name: string) => {
+    const { types, typings, exports } = read(`node_modules/${name}/package.json`)
+    return types !== undefined || typings !== undefined || /"types":/.test(JSON.stringify(exports ?? {}))
+  }
+  const seen = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string) => {
+    if (seen.has(file)) return
+    seen.add(file)
+    for (const [, name] of readFileSync(file, 'utf8').matchAll(/^(?! \*).*?(?:from |import\(|import )'([^']+)'/gm)) {
+      if (name!.startsWith('.')) visit(join(dirname(file), name!.replace(/\.js$/, '.d.ts')))
+      else if (!isBuiltin(name!)) packages.add(name!.split('/', name!.startsWith('@') ? 2 : 1).join('/'))
+    }
+  }
+  for (const face of ['index', 'http-proxy']) visit(join(root, `dist/${face}.d.ts`))
+  t.ok(packages.has('http-proxy') && packages.has('fastify'), [...packages].join(', '))
+  for (const name of packages) {
+    t.ok(name in dependencies, `${name} is a dependency`)
+    t.ok(hasTypes(name) || `@types/${name}` in dependencies, `${name} brings its types`)
+  }
+  t.end()
 })
