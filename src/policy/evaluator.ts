@@ -224,7 +224,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const entry = loaded(lookUp(constitution))
       // Before the verdict, which the session remembers.
       const judgeInput = await withSession(input, entry.judge.policy.constitution)
-      const explanation = guarded(() => explain(entry.judge, judgeInput))
+      const explanation = await inTurn(() => guarded(() => explain(entry.judge, judgeInput)))
       return { evaluation: await verdictOf(input, entry, toEvaluation), explanation }
     },
     put,

@@ -131,6 +131,11 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
   }
 }
 
+/** Counted as late, as a judging that is aborted is. */
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 /** So many at a time; the others wait, first come, first served. */
 class Places {
   #free: number
@@ -158,7 +163,7 @@ class Places {
       }
       const timer = setTimeout(() => {
         this.#waiting.delete(next)
-        reject(new Error('no thread was free in time'))
+        reject(new TimeoutError('no thread was free in time'))
       }, this.#longestMs)
       this.#waiting.add(next)
     })

@@ -6,6 +6,7 @@
  */
 import { url as inspectorUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
+import { working } from '../policy/batch.js'
 import { threadFile } from '../thread.js'
 import { stallFile } from './stalls.js'
 
@@ -22,9 +23,20 @@ export interface Watched {
   file: string
 }
 
-/** From now on, to the end of the process. Not where a debugger may stop it. */
+/**
+ * From the first text on, to the end of the process: a thread takes some 10 MB, which one that idles need not have.
+ * Not where a debugger may stop it.
+ */
 export function startWatchdog(dataDir: string): void {
   if (inspectorUrl() !== undefined) return
+  const begin = () => {
+    working.unsubscribe(begin)
+    watch(dataDir)
+  }
+  working.subscribe(begin)
+}
+
+function watch(dataDir: string): void {
   const beats = new Int32Array(new SharedArrayBuffer(4))
   const watched: Watched = { beats, everyMs: limitMs / looks, file: stallFile(dataDir) }
   setInterval(() => Atomics.add(beats, 0, 1), watched.everyMs / 2).unref()

@@ -46,6 +46,6 @@ t.test('texts wait for a thread up to a time', async (t) => {
   const judge = await start(t, { longestWaitMs: 1 })
   const [first, second] = await Promise.allSettled([judge(long.repeat(4)), judge('kill it')])
   t.match(first, { status: 'fulfilled' })
-  t.match(second, { status: 'rejected', reason: { message: 'no thread was free in time' } })
+  t.match(second, { status: 'rejected', reason: { name: 'TimeoutError', message: 'no thread was free in time' } })
   t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
 })
