@@ -19,11 +19,6 @@ function createProgram(): Command {
       '\nThe configuration is SLUICEGATE_CONFIG (or the shipped one) and the SLUICEGATE_* variables.'
     )
 
-  // A server outlives whoever read its first lines.
-  program.hook('preAction', (_, action) => {
-    if (action.name() !== 'serve') endWithReader()
-  })
-
   program
     .command('serve')
     .description('serve until SIGTERM or SIGINT')
@@ -145,6 +140,8 @@ function createProgram(): Command {
 }
 
 async function main(args: readonly string[]): Promise<void> {
+  // A server outlives whoever read its first lines; its help does not.
+  if (args[0] !== 'serve' || args.length > 1) endWithReader()
   try {
     await createProgram().parseAsync(args, { from: 'user' })
   } catch (error) {

@@ -96,12 +96,37 @@ const brokenRequests: Readonly<
   }
 }
 
-/** Listens and answers with the address actually bound. */
-export function listen(server: Server, port: number, host: string): Promise<{ host: string; port: number }> {
+const listenFailures: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process has this port',
+  EACCES: 'this user may not take this port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'this host has no address'
+}
+
+/**
+ * Listens and answers with the address actually bound.
+ * @param section of the configuration, where the address stands
+ * @throws an Error that names the address, its keys and its variables
+ */
+export function listen(
+  server: Server,
+  { port, host }: { port: number; host: string },
+  section: 'server' | 'ops'
+): Promise<{ host: string; port: number }> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
+    const fail = (error: NodeJS.ErrnoException) => {
+      const prefix = section === 'ops' ? 'SLUICEGATE_OPS' : 'SLUICEGATE'
+      const reason = listenFailures[error.code ?? ''] ?? error.message
+      reject(
+        new Error(
+          `Cannot listen on ${host}:${port}: ${reason} (${error.code}; ${section}.host and ${section}.port, ${prefix}_HOST and ${prefix}_PORT)`,
+          { cause: error }
+        )
+      )
+    }
+    server.once('error', fail)
     server.listen(port, host, () => {
-      server.off('error', reject)
+      server.off('error', fail)
       const address = server.address()
       resolve(typeof address === 'object' && address !== null ? { host, port: address.port } : { host, port })
     })

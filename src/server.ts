@@ -74,11 +74,11 @@ export async function start({
     current.handle(request, response)
   }, settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
-  const bound = await listen(main, settings.server.port, settings.server.host)
+  const bound = await listen(main, settings.server, 'server')
   const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
   const opsUrl = link === undefined ? await listenOps() : ''
   async function listenOps(): Promise<string> {
-    const { host, port } = await listen(ops, settings.ops.port, settings.ops.host)
+    const { host, port } = await listen(ops, settings.ops, 'ops')
     return `http://${urlHost(host)}:${port}`
   }
 

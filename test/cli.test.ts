@@ -174,7 +174,19 @@ t.test('serve says in a sentence why it does not start', async (t) => {
   t.teardown(() => taken.close())
   const port = String((taken.address() as AddressInfo).port)
   const table: [env: NodeJS.ProcessEnv, says: RegExp][] = [
-    [{ SLUICEGATE_PORT: port }, /EADDRINUSE/],
+    [
+      { SLUICEGATE_PORT: port },
+      /127\.0\.0\.1:\d+: another process has this port \(EADDRINUSE; server.*SLUICEGATE_PORT\)/
+    ],
+    [{ SLUICEGATE_PORT: '0', SLUICEGATE_OPS_PORT: port }, /\(EADDRINUSE; ops.*SLUICEGATE_OPS_PORT\)/],
+    [{ SLUICEGATE_DATA_DIR: process.execPath }, /data folder .* cannot be used \(ENOTDIR\): SLUICEGATE_DATA_DIR/],
+    // A folder that takes no other.
+    ...(process.platform === 'linux'
+      ? ([[{ SLUICEGATE_DATA_DIR: '/proc/data' }, /data folder \/proc\/data cannot be used \(ENOENT\)/]] as [
+          NodeJS.ProcessEnv,
+          RegExp
+        ][])
+      : []),
     [{ SLUICEGATE_WORKERS: '0' }, /SLUICEGATE_WORKERS: is not valid/],
     [{ SLUICEGATE_BOOTSTRAP_KEY: 'slg_live_canary' }, /SLUICEGATE_BOOTSTRAP_KEY: is not a key/],
     [{ SLUICEGATE_CONFIG: 'nope.yaml' }, /nope\.yaml: cannot be read \(ENOENT\)/]
@@ -184,5 +196,16 @@ t.test('serve says in a sentence why it does not start', async (t) => {
     t.equal(ran.code, 1, says.source)
     t.match(ran.stderr, says)
     t.notMatch(ran.stderr, /^\s+at |canary/m)
+  }
+})
+
+t.test('help ends in silence where nobody reads it', async (t) => {
+  const { env } = workplace(t)
+  for (const args of [['--help'], ['serve', '--help'], ['keys', '--help']]) {
+    const child = spawn(process.execPath, [built, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    let said = ''
+    for await (const chunk of child.stderr) said += chunk
+    t.equal(said, '', args.join(' '))
   }
 })

@@ -187,6 +187,11 @@ t.test('kubernetes: every object has the shape of its API, and nodes run as they
     livenessProbe: { httpGet: { path: '/healthz' } }
   })
   t.match(container.resources, { requests: { cpu: String, memory: String }, limits: { memory: String } })
+  for (const { kind, spec: one } of objects) {
+    const pod = one?.template?.spec
+    if (pod !== undefined)
+      t.equal(pod.enableServiceLinks, false, `${kind}: no SLUICEGATE_PORT=tcp://… from the Service`)
+  }
   const selecting = objects.filter(({ kind }: { kind: string }) =>
     ['Service', 'PodDisruptionBudget', 'NetworkPolicy'].includes(kind)
   )

@@ -4,8 +4,18 @@
  * sealed text can be moved to another review or another field.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const version = 1
 const keyIdLength = 4
@@ -57,18 +67,41 @@ export interface DataKey {
 
 /**
  * The key that was given, else the one in `<dataDir>/master.key` (base64, mode 0600), made where it is absent.
- * @throws an Error that names the file where it holds no key
+ * @throws an Error that names the file where it holds no key, or the folder where it cannot be used
  */
 export function loadDataKey({ dataKey, dataDir }: { dataKey?: Buffer | undefined; dataDir: string }): DataKey {
   if (dataKey) return { key: dataKey, generated: false }
   const path = join(dataDir, 'master.key')
-  const generated = createKeyFile(dataDir, path)
+  const generated = keyFileIn(dataDir, path)
   const text = readFileSync(path, 'latin1').trim()
   const key = Buffer.from(text, 'base64')
   if (key.length !== dataKeyLength || key.toString('base64') !== text) {
     throw new Error(`${path} must hold ${dataKeyLength} bytes in base64`)
   }
   return { key, generated }
+}
+
+function keyFileIn(dataDir: string, path: string): boolean {
+  try {
+    return createKeyFile(dataDir, path)
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? error.code : error
+    throw new Error(`The data folder ${dataDir} cannot be used (${reason}): SLUICEGATE_DATA_DIR names it.`, {
+      cause: error
+    })
+  }
+}
+
+/** Node's own `recursive` never ends where a folder that exists cannot take another (`/proc`). */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return
+    if (!isCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
+    makeFolder(dirname(path))
+    mkdirSync(path, { mode: 0o700 })
+  }
 }
 
 /** Whole or not at all, and never over an existing file: a lost key loses every sealed text. False where it exists. */
@@ -79,7 +112,7 @@ function createKeyFile(dataDir: string, path: string): boolean {
   } catch (error) {
     if (!isCode(error, 'ENOENT')) throw error
   }
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeFolder(dataDir)
   const temporary = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   const file = openSync(temporary, 'wx', 0o600)
   try {

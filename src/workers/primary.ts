@@ -107,7 +107,7 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
   }
 
   const ops = await createOpsListener({ metrics, page, ready, log })
-  const { host, port } = await listen(ops, settings.ops.port, settings.ops.host)
+  const { host, port } = await listen(ops, settings.ops, 'ops')
   try {
     // One first: it makes the tables and the first key, and says what is wrong once.
     await startWorker()
