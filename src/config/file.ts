@@ -37,7 +37,8 @@ export function readConfigFile(file: string, shown: string, lookup: (name: strin
     throw new ConfigError([{ source: shown, path: '', reason: `cannot be read (${errorCode(error)})` }])
   }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+  // A key that is a collection would be put into words, and the words into a warning on standard error.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true })
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { source: shown, line, column: col }

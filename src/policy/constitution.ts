@@ -75,7 +75,13 @@ export function parseConstitution(
   }
   const lines = new LineCounter()
   const open = () => {
-    const document = parseDocument(yamlText, { lineCounter: lines, prettyErrors: false, uniqueKeys: true })
+    // A key that is a collection would be put into words, and the words into a warning on standard error.
+    const document = parseDocument(yamlText, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: true,
+      stringKeys: true
+    })
     return { document, lines }
   }
   let given = builtFrom(yamlText)

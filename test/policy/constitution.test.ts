@@ -14,6 +14,11 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
   ['an empty file', '', [['', /type object/]]],
   ['a list', '- name', [['', /type object/]]],
   ['a duplicate key', good.replace("version: '1'", "version: '1'\nversion: '2'"), [['', /unique/]]],
+  [
+    'a key that is a collection',
+    good.replace("version: '1'", "version: '1'\n{ x: y }: 2"),
+    [['', /keys must be strings/]]
+  ],
   ['a duplicate category', good.replace('  hate:', '  violence: {}\n  hate:'), [['', /unique/]]],
   ['an unknown field at the top', `${good}\nrule: []`, [['rule', /unknown field; accepted here: .*rules/]]],
   ['a missing name', good.replace('name: default\n', ''), [['', /"name" is missing/]]],
