@@ -308,7 +308,9 @@ t.test('requests of another shape are refused, and the field is named', async (t
     [{ messages: [{ role: 'user', content: 'x' }], system: 5 }, 'system'],
     [{ messages: [{ role: 'user', content: 'x' }], stream: 'true' }, 'stream'],
     [{ messages: [{ role: 'user', content: 'x' }], model: 5 }, 'model'],
-    [{ messages: [{ role: 'user', content: 'x' }], metadata: [] }, 'metadata']
+    [{ messages: [{ role: 'user', content: 'x' }], metadata: [] }, 'metadata'],
+    [{ messages: [{ role: 'user', content: 'x' }], thread: 'msg_1' }, 'thread'],
+    [{ messages: [{ role: 'user', content: 'x' }], thread: { previous_message_id: 1 } }, 'thread.previous_message_id']
   ] as [JsonObject, string][]) {
     t.throws(
       () => messages.readRequest(body, noTarget),

@@ -221,10 +221,19 @@ t.test('a refusal of ours has the fields of a recorded answer', async (t) => {
   t.match(ours, { message: { role: 'assistant', content: /withheld/ }, done: true, done_reason: 'stop' })
 })
 
+t.test('a chat without messages, by which clients have a model loaded, is read', (t) => {
+  const { parts, stream } = chat.readRequest({ model: 'qwen3:8b', messages: [], keep_alive: '5m' }, noTarget)
+  t.same(
+    parts.map(({ text }) => text),
+    ['qwen3:8b', '5m']
+  )
+  t.equal(stream, true)
+  t.end()
+})
+
 t.test('requests of another shape are refused, and the field is named', async (t) => {
   for (const [operation, body, field] of [
     [chat, {}, 'messages'],
-    [chat, { messages: [] }, 'messages'],
     [chat, { messages: [5] }, 'messages.0'],
     [chat, { messages: [{ content: 'x' }] }, 'messages.0.role'],
     [chat, { messages: [{ role: 'user', content: ['x'] }] }, 'messages.0.content'],

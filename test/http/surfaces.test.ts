@@ -147,6 +147,15 @@ t.test(
       ],
       ['/v1beta/cachedContents', {}, { error: { code: 404, message: reason } }],
       ['/api/pull', {}, { error: /No route guards this endpoint/ }],
+      ['/chat/completions', {}, { error: { code: 'not_found', message: /served at \/v1\/chat\/completions\./ } }],
+      ['/models', {}, { error: { code: 'not_found', message: /served at \/v1\/models\./ } }],
+      ['/v1/v1/messages', {}, { error: { type: 'not_found_error', message: /served at \/v1\/messages\./ } }],
+      [
+        '/v1beta/v1beta/models/gemini:generateContent',
+        {},
+        { error: { code: 404, message: /served at \/v1beta\/models\/\{model\}:generateContent\./ } }
+      ],
+      ['/v1/api/chat', {}, { error: /served at \/api\/chat\./ }],
       ['/api/v1/nothing', {}, { error: 'not_found', message: 'There is nothing at this address.' }],
       ['/nothing/here', {}, { error: 'not_found', message: 'There is nothing at this address.' }]
     ] as const) {

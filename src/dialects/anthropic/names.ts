@@ -5,7 +5,7 @@ export const names: ReadonlySet<string> = new Set(
   container skills skill_id version latest mcp_servers mcp_server_name server_label server_name authorization_token tool_configuration
   allowed_tools url context_management edits trigger keep clear_at_least exclude_tools clear_tool_inputs
   output_config output_format effort format schema inference_geo speed fast betas diagnostics transformations
-  cache_control ephemeral ttl 5m 1h thread create continue fallbacks fallback_credit_token billing_policy workspace_id user_profile_id
+  cache_control ephemeral ttl 5m 1h thread create continue previous_message_id fallbacks fallback_credit_token billing_policy workspace_id user_profile_id
   type text image document search_result tool_use tool_result server_tool_use redacted_thinking container_upload compaction
   mcp_tool_use mcp_tool_result web_search_tool_result web_search_result web_search_tool_result_error
   web_fetch_tool_result web_fetch_result web_fetch_tool_result_error

@@ -18,7 +18,7 @@ export function readReply(body: JsonObject): ChatReply | undefined {
   }
   out.join(run)
   readMessage(out, body)
-  return out
+  return typeof body.id === 'string' ? Object.assign(out, { id: body.id }) : out
 }
 
 /** A message beside its blocks, as a whole or as a stream begins and ends it. */

@@ -23,13 +23,29 @@ export function readRequest(body: JsonObject): ChatRequest {
   const model = stringField(body, 'model')
   const stream = booleanField(body, 'stream') ?? false
   const metadata = objectField(body, 'metadata')
+  const thread = objectField(body, 'thread')
+  const after = thread?.previous_message_id ?? undefined
+  if (after !== undefined && typeof after !== 'string') {
+    throw invalid('thread.previous_message_id', 'wrong_type', 'thread.previous_message_id must be a string.')
+  }
   const out = new Collector(names)
   out.join(readContent(out, body.system, 'system', '/system', 'system'))
   readMessages(out, messages)
   for (const name of definitions) out.walk('definition', body[name], `/${name}`)
   out.rest('parameter', body, '', bodyFields)
   const { parts, joined, media } = out
-  return { parts, joined, media, stream, model, metadata, session: undefined }
+  return {
+    parts,
+    joined,
+    media,
+    stream,
+    model,
+    metadata,
+    session: undefined,
+    ...(after !== undefined && { after }),
+    // A thread is kept by the API, so that the next request brings its own turns only.
+    ...(thread !== undefined && { isKept: true })
+  }
 }
 
 function readMessages(out: Collector, messages: readonly JsonObject[]): void {

@@ -25,6 +25,7 @@ export class MessageStreamShape implements StreamShape {
   readonly repeats = false
   /** Only `message_stop` ends it. */
   readonly complete = false
+  answerId: string | undefined
   /** Blocks that the upstream has begun and not ended. */
   readonly #open = new Set<number>()
   readonly #citations = new Map<number, number>()
@@ -41,6 +42,7 @@ export class MessageStreamShape implements StreamShape {
       case 'message_start':
         if (!isObject(event.message)) throw unreadable('message_start has no message')
         readMessage(sink.rest, event.message)
+        if (typeof event.message.id === 'string') this.answerId ??= event.message.id
         sink.rest.walk('assistant', event.message.content, '/content')
         return 'more'
       case 'content_block_start':

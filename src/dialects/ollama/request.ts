@@ -26,10 +26,15 @@ function finish(out: Collector, body: JsonObject, streams: boolean): ChatRequest
 
 export function readChat(body: JsonObject): ChatRequest {
   const out = new Collector(names)
-  readMessages(out, requiredList(body, 'messages'))
+  // An empty list is how a client has the model loaded.
+  if (!isEmptyList(body.messages)) readMessages(out, requiredList(body, 'messages'))
   for (const name of definitions) out.walk('definition', body[name], `/${name}`)
   out.rest('parameter', body, '', chatFields)
   return finish(out, body, true)
+}
+
+function isEmptyList(value: Json | undefined): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 function readMessages(out: Collector, messages: readonly JsonObject[]): void {
