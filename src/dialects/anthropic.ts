@@ -26,6 +26,7 @@ const shared = {
   requestHeaders: ['anthropic-version', 'anthropic-beta'],
   // Not `anthropic-organization-id` and the rate limits: they tell of the account behind the upstream's key.
   responseHeaders: ['request-id'],
+  requestIdHeader: 'request-id',
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^\/messages\/\d+/, names),
   error,

@@ -65,6 +65,8 @@ export interface Dialect {
   readonly requestHeaders: readonly string[]
   /** Response headers of this dialect, lower case, that are forwarded as given. */
   readonly responseHeaders: readonly string[]
+  /** Where this dialect's SDKs look for a request's id, besides `x-request-id`: written on what the gateway answers itself. */
+  readonly requestIdHeader?: string
 
   /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
   readonly hasTurns: boolean

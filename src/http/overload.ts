@@ -128,6 +128,9 @@ export class Overload {
   }
 }
 
+/** Stands for a request's id until there is one. */
+const idHere = 'req_to_be_written_here'
+
 /** The answer to a request for one route, put together but for the id. */
 class Refusal {
   readonly route: string
@@ -137,18 +140,18 @@ class Refusal {
   readonly #body: readonly string[]
 
   constructor(route: string, shape: (requestId: string) => ShapedFault) {
-    const id = 'req_to_be_written_here'
-    const { status, headers, body } = shape(id)
+    const { status, headers, body } = shape(idHere)
     this.route = route
     this.#status = status
     this.#headers = Object.entries(headers).flat()
-    this.#body = String(body).split(id)
+    this.#body = String(body).split(idHere)
   }
 
   send(response: ServerResponse, id: string): void {
     const body = this.#body.join(id)
     const own = ['x-request-id', id, 'content-length', String(Buffer.byteLength(body))]
-    response.writeHead(this.#status, [...this.#headers, ...own])
+    const headers = this.#headers.map((text) => (text === idHere ? id : text))
+    response.writeHead(this.#status, [...headers, ...own])
     response.end(body)
   }
 }

@@ -10,8 +10,8 @@ import { findWindows } from './proximity.js'
 export interface Sink {
   /** False for rules that do not apply to this text (its role, its direction). */
   applies(rule: CompiledRule): boolean
-  /** True for what an operator (system prompt, definitions) or the model (its answer) wrote. */
-  readonly trusted: boolean
+  /** True where a rule takes the text for what an operator (system prompt, definitions) or the model (its answer) wrote. */
+  trusts(rule: CompiledRule): boolean
   /** What the system prompts of the same chat guard. */
   readonly guarded?: Guarded | undefined
   /**
@@ -141,10 +141,11 @@ export class Matcher {
   }
 
   /** Whether a cancelling phrase lies in, or within `unlessWithin` words of, a folded range. */
-  #cancelled(rule: CompiledRule, from: number, to: number, { trusted }: Sink): boolean {
+  #cancelled(rule: CompiledRule, from: number, to: number, sink: Sink): boolean {
     const { cancel, cancelTrusted, unlessWithin } = rule
     if (cancel !== undefined && this.#hits.isNear(cancel, from, to, unlessWithin)) return true
-    return trusted && cancelTrusted !== undefined && this.#hits.isNear(cancelTrusted, from, to, unlessWithin)
+    if (cancelTrusted === undefined || !sink.trusts(rule)) return false
+    return this.#hits.isNear(cancelTrusted, from, to, unlessWithin)
   }
 
   /** The same for a range of the view's text. */

@@ -22,7 +22,7 @@ export function partSink({ parts, direction, findings, guarded }: Call, index: n
   const { role } = parts[index]!
   return {
     applies: (rule) => appliesTo(rule, role, direction),
-    trusted: isTrusted(role, direction),
+    trusts: (rule) => trusts(rule, role, direction),
     guarded,
     record(rule, layer, start, end, confidence, shown = { start, end }) {
       findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false })
@@ -37,7 +37,7 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
   return {
     applies: appliesToAny(call, pieces),
     guarded,
-    trusted: pieces.every(({ part }) => part >= 0 && isTrusted(parts[part]!.role, direction)),
+    trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
     record(rule, layer, start, end, confidence) {
       const first = pieceAt(pieces, start)
       const piece = pieces[first]!
@@ -64,7 +64,7 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
   const crosses = (start: number, end: number) => start < piece.start && end > piece.start
   return {
     applies: appliesToAny(call, pieces),
-    trusted: false,
+    trusts: () => false,
     crosses,
     record(rule, layer, start, end, confidence) {
       if (!crosses(start, end) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
@@ -77,9 +77,13 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
   }
 }
 
-/** An assistant's turn in a request is what the caller says that a model said. */
-function isTrusted(role: ChatPart['role'], direction: Call['direction']): boolean {
-  return direction === 'answer' || role === 'system' || role === 'definition'
+/**
+ * An assistant's turn in a request is what the caller says that a model said: nothing in it cancels what is found in what
+ * callers write, and it is judged as an answer too, by the measure of one, so that an answer that was let through passes as
+ * a turn, and one that would be withheld cannot be put into a model's mouth.
+ */
+function trusts({ direction }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
+  return current === 'answer' || direction === 'answer' || role === 'system' || role === 'definition'
 }
 
 function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
@@ -88,7 +92,9 @@ function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (ru
 }
 
 function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
-  return (direction === 'both' || direction === current) && (roles === undefined || roles.has(role))
+  const isInDirection =
+    direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
+  return isInDirection && (roles === undefined || roles.has(role))
 }
 
 function joinedLayer(layer: string): string {

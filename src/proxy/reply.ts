@@ -10,7 +10,7 @@ export const jsonType = 'application/json; charset=utf-8'
 
 /** A fault in the dialect's own shape: what real SDKs read. */
 export function faultReply(dialect: Dialect, fault: Fault, requestId: string): Reply {
-  const headers: Record<string, string> = { 'content-type': jsonType, ...fault.headers }
+  const headers: Record<string, string> = { 'content-type': jsonType, ...ownId(dialect, requestId), ...fault.headers }
   if (fault.code === 'unscannable_content') {
     const { pointer } = fault.fields.details as { pointer: string }
     Object.assign(headers, refusalHeaders(fault.code, pointer))
@@ -22,7 +22,7 @@ export function faultReply(dialect: Dialect, fault: Fault, requestId: string): R
 export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const { route, inbound, chat } = exchange
   const { status, code } = denialTable[denial.decision]
-  const refusal = refusalHeaders(code, denial.pointer)
+  const refusal = { ...refusalHeaders(code, denial.pointer), ...ownId(route.spoken, inbound.requestId) }
   if (route.respond === 'error' || !route.spoken.hasTurns) {
     const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))
     return { status, headers: { ...refusal, 'content-type': jsonType }, body }
@@ -31,6 +31,10 @@ export function denialReply(exchange: Exchange, denial: Denial): Reply {
   return chat.stream
     ? { status: 200, headers: { ...refusal, ...streamHeaders(exchange) }, body: route.spoken.turnStream(facts) }
     : { status: 200, headers: { ...refusal, 'content-type': jsonType }, body: JSON.stringify(route.spoken.turn(facts)) }
+}
+
+function ownId({ requestIdHeader }: Dialect, requestId: string): Record<string, string> {
+  return requestIdHeader === undefined ? {} : { [requestIdHeader]: requestId }
 }
 
 export function streamHeaders({ route, inbound }: Exchange): Record<string, string> {

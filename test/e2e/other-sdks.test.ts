@@ -162,6 +162,22 @@ t.test('every SDK × streamed or not × decision × direction × respond', async
     }
   })
 
+  t.test("Anthropic's SDK finds the id of a request that was refused", async (t) => {
+    for (const [to, prompt] of [
+      [client, prompts.forbid],
+      [{ ...client, key: 'sk-wrong' }, prompts.permit]
+    ] as const) {
+      const error = await anthropic(to)
+        .messages.create(conversation(prompt))
+        .then(
+          () => undefined,
+          (error: unknown) => error
+        )
+      t.match(error instanceof APIError && error.requestID, /^req_/)
+    }
+    t.match((await anthropic(said).messages.create(conversation(prompts.forbid)))._request_id, /^req_/)
+  })
+
   t.test('lists of models, each from the dialect whose client asks', async (t) => {
     t.match((await anthropic(client).models.list({ limit: 10 })).data, [{ id: 'claude' }])
     t.equal(upstream.requests.at(-1)!.url, '/v1/models?limit=10')

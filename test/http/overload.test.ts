@@ -35,7 +35,7 @@ t.test('while there is too much to do', async (t) => {
   let isOver = false
   const busy = (async () => {
     while (!isOver) {
-      hold(150)
+      hold(400)
       await setTimeout(1)
     }
   })()
@@ -66,6 +66,12 @@ t.test('while there is too much to do', async (t) => {
       refusals.every(({ headers }) => headers.get('retry-after') === '2' && headers.get('x-request-id') !== null),
       'each says when to come again, and which it was'
     )
+    if (path === '/v1/messages') {
+      t.ok(
+        refusals.every(({ headers }) => headers.get('request-id') === headers.get('x-request-id')),
+        "also where Anthropic's SDK looks for it"
+      )
+    }
     t.ok(
       refusals.every(({ body }) => JSON.stringify(body).includes(errorTable.overloaded.message)),
       'and why'

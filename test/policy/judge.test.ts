@@ -30,6 +30,24 @@ function matched(judge: Judge, texts: string | (string | ChatPart)[], options: C
   })
 }
 
+t.test("an assistant's turn in a request is an answer too, and is measured as one", async (t) => {
+  const judge = judgeOf(`
+  - { name: answers, category: violence, weight: 0.9, direction: answer, any: [kill it], unless_trusted: [cannot] }
+  - { name: callers, category: hate, weight: 0.9, any: [hate them], unless_trusted: [cannot] }`)
+  for (const [role, text, found] of [
+    ['assistant', 'kill it', ['kill it']],
+    ['assistant', 'I cannot kill it', []],
+    ['assistant', 'I cannot hate them', ['hate them']],
+    ['user', 'kill it', []],
+    ['tool', 'kill it', []]
+  ] as const) {
+    t.same(matched(judge, [part('go on', 'user', '/0'), part(text, role, '/1')]), found, `${role}: ${text}`)
+  }
+  const joined = [part('go on', 'user', '/0'), part('kill', 'assistant', '/1'), part('it now', 'assistant', '/2')]
+  t.equal(judge.judge(call(joined, { joined: [[1, 2]] })).decision, 'forbid', 'across its parts')
+  t.equal(judge.judge(call(joined, { joined: [[0, 1]] })).decision, 'permit')
+})
+
 const matching: [what: string, rule: string, text: string, found: string[]][] = [
   ['a phrase is whole words in any case', 'any: [hit man]', 'A HIT-man, not a whit man', ['HIT-man']],
   ['a star takes any ending', 'any: [stab*]', 'stab stabbed stabbing, not bestab', ['stab', 'stabbed', 'stabbing']],
