@@ -5,7 +5,7 @@
  */
 import { channel } from 'node:diagnostics_channel'
 
-/** Told before what is at hand is worked on, while anybody listens: nothing else can hold the event loop for long. */
+/** Told before what is at hand is worked on, while anybody listens. From the first time on something may hold the event loop. */
 export const working = channel('sluicegate:working')
 
 /** @returns what does the work when all that is at hand has been read, in the order it was asked for */

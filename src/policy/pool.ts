@@ -50,9 +50,7 @@ const startMs = 30_000
 
 export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
   let starting: Promise<Piscina> | undefined
-  /** False where a thread may have ended since: a text's deadline does not pay for the start of another. */
-  let isStarted = false
-  const threads = new Places(maxThreads, mostWaiting, longestWaitMs)
+  const places = new Places(maxThreads, mostWaiting, longestWaitMs)
 
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
@@ -72,9 +70,9 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return pool
   }
 
+  /** Returns when a thread that has started is free. */
   async function ping(pool: Piscina): Promise<void> {
     await within(startMs, (signal) => pool.run(undefined, { signal }))
-    isStarted = true
   }
 
   /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
@@ -92,13 +90,15 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return done
   }
 
-  async function judge({ key, constitution, input }: JudgeCall): Promise<Verdict> {
+  async function judgeInThread({ key, constitution, input }: JudgeCall): Promise<Verdict> {
     starting ??= start().catch((error: unknown) => {
       starting = undefined
       throw error
     })
     const pool = await starting
-    if (!isStarted) await ping(pool)
+    // None yet for this place, or the one that was ended: with a text that took too long, or for want of work. No text's
+    // deadline pays for the start of another.
+    if (pool.threads.length < places.taken) await ping(pool)
     await compiled(pool, key, constitution)
     const task: WorkerTask = { key, constitution: undefined, input }
     const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
@@ -114,14 +114,11 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
 
   return {
     async judge(call) {
-      await threads.take()
+      await places.take()
       try {
-        return await judge(call)
-      } catch (error) {
-        isStarted = false
-        throw error
+        return await judgeInThread(call)
       } finally {
-        threads.leave()
+        places.leave()
       }
     },
     async close() {
@@ -131,31 +128,33 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
   }
 }
 
-/** Counted as late, as a judging that is aborted is. */
+/** Counted as late, as a judging that is aborted is: nothing is wrong but that there is too much to do. */
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
 /** So many at a time; the others wait, first come, first served. */
 class Places {
-  #free: number
+  /** How many are in use. */
+  taken = 0
+  readonly #places: number
   readonly #most: number
   readonly #longestMs: number
   readonly #waiting = new Set<() => void>()
 
   constructor(places: number, mostWaiting: number, longestMs: number) {
-    this.#free = places
+    this.#places = places
     this.#most = mostWaiting
     this.#longestMs = longestMs
   }
 
   /** @throws where too many wait already, and after too long a wait */
   async take(): Promise<void> {
-    if (this.#free > 0) {
-      this.#free--
+    if (this.taken < this.#places) {
+      this.taken++
       return
     }
-    if (this.#waiting.size >= this.#most) throw new Error('too many texts wait for a thread')
+    if (this.#waiting.size >= this.#most) throw new TimeoutError('too many texts wait for a thread')
     await new Promise<void>((resolve, reject) => {
       const next = () => {
         clearTimeout(timer)
@@ -172,7 +171,7 @@ class Places {
   leave(): void {
     const [next] = this.#waiting
     if (next === undefined) {
-      this.#free++
+      this.taken--
       return
     }
     this.#waiting.delete(next)

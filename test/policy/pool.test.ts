@@ -6,7 +6,7 @@ import { call, source } from './support.js'
 t.setTimeout(300_000)
 const rules = '  - { name: kill, category: violence, weight: 0.9, any: [kill it] }'
 const { constitution } = await loadPolicy(source({ rules }), 'default.yaml')
-const long = `${'some words and more words. '.repeat(40_000)} kill it`
+const long = `${'some words and more words. '.repeat(10_000)} kill it`
 
 async function start(t: Test, options: Partial<PoolOptions>) {
   const pool = createPool({ deadlineMs: 60_000, maxThreads: 1, ...options })
@@ -19,16 +19,17 @@ async function start(t: Test, options: Partial<PoolOptions>) {
 }
 
 t.test('what texts wait for each other is not taken off their deadlines', async (t) => {
-  const judge = await start(t, { deadlineMs: 3_000, longestWaitMs: 250_000 })
-  const begun = performance.now()
-  await judge(long)
-  // Many enough that all of them together take longer than one may, on whatever machine.
-  const texts = Math.min(250, Math.ceil(6_000 / (performance.now() - begun)))
-  const verdicts = await Promise.all(Array.from({ length: texts }, () => judge(long)))
-  t.ok(
-    verdicts.every(({ decision }) => decision === 'forbid'),
-    `all of ${texts}`
-  )
+  const time = async (judge: (text: string) => Promise<unknown>) => {
+    const begun = performance.now()
+    await judge(long)
+    return performance.now() - begun
+  }
+  const unhurried = await start(t, {})
+  const each = Math.max(await time(unhurried), await time(unhurried), 20)
+  // Ten times what one takes here and now, so that no text is late by itself; all of them together are.
+  const judge = await start(t, { deadlineMs: 10 * each, longestWaitMs: 250_000 })
+  const verdicts = await Promise.all(Array.from({ length: 40 }, () => judge(long)))
+  t.equal(verdicts.filter(({ decision }) => decision === 'forbid').length, 40)
 })
 
 t.test('texts wait for a thread up to a number', async (t) => {
@@ -39,12 +40,14 @@ t.test('texts wait for a thread up to a number', async (t) => {
     [...Array(257).fill('fulfilled'), ...Array(43).fill('rejected')],
     'one is judged, 256 wait'
   )
+  const late = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.name] : []))
+  t.same(new Set(late), new Set(['TimeoutError']), 'which counts as late')
   t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
 })
 
 t.test('texts wait for a thread up to a time', async (t) => {
   const judge = await start(t, { longestWaitMs: 1 })
-  const [first, second] = await Promise.allSettled([judge(long.repeat(4)), judge('kill it')])
+  const [first, second] = await Promise.allSettled([judge(long.repeat(16)), judge('kill it')])
   t.match(first, { status: 'fulfilled' })
   t.match(second, { status: 'rejected', reason: { name: 'TimeoutError', message: 'no thread was free in time' } })
   t.match(await judge('kill it'), { decision: 'forbid' }, 'and then all is well')
