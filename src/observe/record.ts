@@ -23,6 +23,8 @@ export interface Decided {
   requestId: string
   /** What was judged. */
   parts: readonly ChatPart[]
+  /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
+  beyond?: readonly string[] | undefined
 }
 
 /** @returns a promise only where the answer must wait for the commit; it is rejected where that failed */
@@ -40,7 +42,7 @@ export interface RecorderDeps {
 }
 
 export function createRecorder({ metrics, audit, usage, clock, fingerprints, settings }: RecorderDeps): Recorder {
-  return ({ surface, evaluation, caller, route, requestId, parts }) => {
+  return ({ surface, evaluation, caller, route, requestId, parts, beyond }) => {
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
@@ -56,6 +58,7 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     // In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows.
     const facts = {
       decision,
+      ...(beyond !== undefined && { not_evaluated: beyond }),
       policy: evaluation.policy,
       request_id: requestId,
       risk_score: evaluation.risk_score,

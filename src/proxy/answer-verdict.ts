@@ -4,6 +4,7 @@ import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { asked, fork } from './earlier.js'
 import type { Exchange } from './exchange.js'
+import { passUnjudged } from './receipt.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
@@ -27,8 +28,8 @@ function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evalua
   return evaluation
 }
 
-function countPassed({ deps }: Exchange, { media }: ChatContent): void {
-  for (const { kind } of media) deps.metrics.notEvaluated.inc({ reason: kind })
+function countPassed(exchange: Exchange, { media }: ChatContent): void {
+  for (const { kind } of media) passUnjudged(exchange, kind)
 }
 
 /** Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context. */

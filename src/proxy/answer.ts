@@ -11,6 +11,7 @@ import { fork } from './earlier.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { codingOf, discard, readAll } from './forward.js'
 import { clientHeaders } from './headers.js'
+import { passUnjudged } from './receipt.js'
 import { addVerdictHeaders, jsonType, refusalHeaders, turnFacts } from './reply.js'
 import { judgeStream } from './stream.js'
 import { denialOf, evaluate, redactions } from './verdict.js'
@@ -35,7 +36,11 @@ const answerNodes = 1_000_000
 export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
   const type = mediaType(answer)
   const ok = answer.status >= 200 && answer.status < 300
-  if (ok && isStreamed(exchange, type)) return judgeStream(exchange, answer)
+  const isOff = exchange.route.output === 'off'
+  if (ok && isStreamed(exchange, type)) {
+    if (isOff) passUnjudged(exchange, 'output_off')
+    return judgeStream(exchange, answer)
+  }
   // A redirect is not followed: it could lead to a host that is not in the configuration.
   if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
     discard(answer.body)
@@ -44,6 +49,7 @@ export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): P
     })
   }
   const { value, bytes } = await readValue(exchange, answer)
+  if (isOff) passUnjudged(exchange, 'output_off')
   const judged = await (ok ? judgeReply(exchange, value) : judgeError(exchange, value))
   const headers = clientHeaders(exchange.route.spoken, answer.headers)
   headers['content-type'] = jsonType
@@ -102,11 +108,10 @@ function unreadable(cause: unknown): Fault {
 }
 
 async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
-  const { route, deps } = exchange
+  const { route } = exchange
   const content = route.spoken.readReply(body)
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
   if (route.output === 'off') {
-    deps.metrics.notEvaluated.inc({ reason: 'output_off' })
     await fork(exchange, content.id)
     return { body: undefined }
   }

@@ -94,6 +94,8 @@ export interface Exchange {
   /** True once a part of a streamed answer has left. */
   streaming: boolean
   redacted: number
+  /** Why some of it was forwarded unjudged. */
+  unjudged?: Set<string>
   /** Time in the evaluator and in the upstream, ms. */
   evaluationMs: number
   upstreamMs: number

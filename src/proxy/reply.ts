@@ -61,7 +61,7 @@ export function addVerdictHeaders(
   exchange: Exchange,
   verdict = exchange.verdict
 ): void {
-  const { reviewId, redacted, evaluationMs, upstreamMs } = exchange
+  const { reviewId, redacted, unjudged, evaluationMs, upstreamMs } = exchange
   const timing = `evaluation;dur=${evaluationMs.toFixed(3)}`
   headers['server-timing'] = upstreamMs === 0 ? timing : `${timing}, upstream;dur=${upstreamMs.toFixed(3)}`
   if (verdict !== undefined) {
@@ -73,4 +73,5 @@ export function addVerdictHeaders(
   }
   if (reviewId !== undefined) headers['x-safety-review-id'] = reviewId
   if (redacted > 0) headers['x-safety-redacted'] = String(redacted)
+  if (unjudged !== undefined) headers['x-safety-not-evaluated'] = [...unjudged].join(', ')
 }

@@ -139,7 +139,6 @@ async function* passOn(
   let last = ''
   let ended = false
   let end: StreamEnd = 'client'
-  if (isOff) deps.metrics.notEvaluated.inc({ reason: 'output_off' })
   const observe = async () => {
     held = 0
     if (isOff) await fork(exchange, stream.answerId)

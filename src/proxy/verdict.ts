@@ -12,6 +12,7 @@ import {
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
+import { beyondVerdict, noteUnjudged } from './receipt.js'
 
 /**
  * @returns undefined where no verdict could be had and the route says `on_failure: open`
@@ -53,7 +54,8 @@ export async function evaluate(
     exchange.evaluationMs += deps.clock.monotonic() - began
   }
   const { caller, requestId } = inbound
-  const committed = deps.record({ surface, evaluation, caller, route: exchange.route.id, requestId, parts })
+  const beyond = beyondVerdict(exchange, direction, content)
+  const committed = deps.record({ surface, evaluation, caller, route: exchange.route.id, requestId, parts, beyond })
   if (
     exchange.verdict === undefined ||
     strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
@@ -84,12 +86,14 @@ function markKey(part: ChatPart): ChatPart {
 }
 
 /** @throws Fault `evaluator_unavailable` unless the route says `on_failure: open` */
-async function passOrThrow({ deps, route, inbound }: Exchange, surface: Surface, error: unknown): Promise<undefined> {
+async function passOrThrow(exchange: Exchange, surface: Surface, error: unknown): Promise<undefined> {
+  const { deps, route, inbound } = exchange
   const passed = route.onFailure === 'open'
   const { requestId, caller } = inbound
   const committed = deps.unjudged({ surface, route: route.id, requestId, caller, error, passed })
   if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
   await committed
+  noteUnjudged(exchange, 'evaluator_failure')
 }
 
 /** What the route redacts, as replacements in the judged content. */

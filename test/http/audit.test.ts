@@ -93,3 +93,22 @@ t.test('a reader that leaves in the middle of an export costs nobody else anythi
   }
   t.equal((await call(url, `${path}?limit=1`, { key })).status, 200)
 })
+
+t.test('the row of a verdict says what was no part of it', async (t) => {
+  const { url, key } = await build(t, {
+    yaml: 'defaults: { output: off, unscannable: permit }\naudit: { decisions: all }'
+  })
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+  for (const content of ['Hello!', [{ type: 'text', text: 'What is this?' }, image, image]]) {
+    const answer = await call(url, '/v1/chat/completions', {
+      key,
+      body: { model: 'demo', messages: [{ role: 'user', content }] }
+    })
+    t.equal(answer.status, 200)
+  }
+  await wait(300)
+  const { body } = await call(url, `${path}?kind=evaluation&order=oldest`, { key })
+  t.match(body, {
+    rows: [{ data: { not_evaluated: ['output_off'] } }, { data: { not_evaluated: ['image', 'output_off'] } }]
+  })
+})

@@ -397,6 +397,7 @@ t.test('observe and output off let streams through as they come, and still tell 
     const response = await gateway.post(streamed, {}, path)
     const reader = response.body!.getReader()
     t.match(Buffer.from((await reader.read()).value!).toString(), 'forbidme', 'before the upstream has ended')
+    t.equal(response.headers.get('x-safety-not-evaluated'), path === off ? 'output_off' : null)
     await reader.cancel()
 
     upstream.answer = sse(sseText(chunks('forbid', 'me')))
@@ -404,6 +405,17 @@ t.test('observe and output off let streams through as they come, and still tell 
     upstream.answer = sse(sseText(chunks('forbid', 'me'), false))
     await t.rejects((await gateway.post(streamed, {}, path)).text())
   }
+  upstream.answer = json(completion('forbidme'))
+  const whole = await gateway.post({ ...streamed, stream: false }, {}, off)
+  t.equal(whole.headers.get('x-safety-not-evaluated'), 'output_off')
+  upstream.answer = (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<p>')
+  const none = await gateway.post({ ...streamed, stream: false }, {}, off)
+  t.same([none.status, none.headers.get('x-safety-not-evaluated')], [502, null], 'nothing of it was passed on')
+  t.same(
+    (await gateway.metrics.notEvaluated.get()).values.map(({ labels, value }) => [labels.reason, value]),
+    [['output_off', 4]],
+    'counted for each answer'
+  )
   const judged = gateway.evaluator.inputs.filter(({ direction }) => direction === 'answer')
   t.ok(
     judged.some(({ parts }) => parts.some(({ text }) => text === 'forbidme')),

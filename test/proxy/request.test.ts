@@ -313,7 +313,10 @@ t.test('observe forwards and records; a failing evaluator does not forward', asy
     t.ok(closed.headers.get('retry-after'))
   }
   t.equal(upstream.requests.length, 1, 'nothing was forwarded without a verdict')
-  t.equal((await gateway.post(chat('crashme'), {}, open)).status, 200)
+  t.equal(seen.headers.get('x-safety-not-evaluated'), null, 'all of it was judged')
+  const passed = await gateway.post(chat('crashme'), {}, open)
+  t.equal(passed.status, 200)
+  t.equal(passed.headers.get('x-safety-not-evaluated'), 'evaluator_failure')
   t.equal((await gateway.post(chat('lateme'), {}, open)).status, 200)
   t.match(gateway.unjudged, [
     { route: route().id, surface: 'chat', passed: false },
@@ -356,7 +359,13 @@ t.test('media: refused, reviewed or passed, as the route says', async (t) => {
     const reviewed = await gateway.post(body, {}, path('review'))
     t.equal(reviewed.status, 403)
     t.equal(reviewed.headers.get('x-safety-decision'), 'divert')
-    t.equal((await gateway.post(body, {}, path('permit'))).status, 200)
+    const passed = await gateway.post(body, {}, path('permit'))
+    t.equal(passed.status, 200)
+    t.match(
+      passed.headers.get('x-safety-not-evaluated'),
+      /^(?:image|audio|file)$/,
+      'the reply says what passed unjudged'
+    )
     t.equal(upstream.requests.at(-1)!.body.toString(), JSON.stringify(body))
     const texts = gateway.evaluator.inputs.flatMap(({ parts }) => parts.map(({ text }) => text))
     t.notOk(
