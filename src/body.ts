@@ -3,7 +3,8 @@
  * comes out. Checked by ourselves and by the letter, since a type with a tab or a space before `;` has made routers and
  * upstreams disagree (CVE-2025-32442, CVE-2026-25223, GHSA-v2v2-hph8-q5xp).
  */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { Http2ServerRequest } from 'node:http2'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
@@ -40,14 +41,17 @@ const maxRatio = 100
 /** Below this size no ratio is dangerous. */
 const ratioFloorBytes = 65_536
 
-/** True where the framing announces a body. */
-export function hasBody(headers: IncomingHttpHeaders): boolean {
+/** True where the framing announces a body. HTTP/2 needs no header for that: there it is what follows the headers. */
+export function hasBody(message: Pick<IncomingMessage, 'headers'>): boolean {
+  if (message instanceof Http2ServerRequest) return !message.stream.endAfterHeaders
+  const { headers } = message
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /** A 415 for a body that is not `application/json` in UTF-8, or comes in an unknown coding or in more than one. */
-export function checkBodyHeaders(headers: IncomingHttpHeaders): Fault | undefined {
-  if (!hasBody(headers)) return undefined
+export function checkBodyHeaders(message: Pick<IncomingMessage, 'headers'>): Fault | undefined {
+  if (!hasBody(message)) return undefined
+  const { headers } = message
   if (!jsonType.test(headers['content-type'] ?? '')) return new Fault('unsupported_media_type')
   const encoding = headers['content-encoding']
   if (encoding === undefined || encoding === 'identity' || Object.hasOwn(decoders, encoding)) return undefined

@@ -32,7 +32,7 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   const unused = new Set<Socket>()
   const handle: RequestListener = (request, response) => {
     unused.delete(request.socket)
-    if (hasBody(request.headers)) lingerOnClose(request)
+    if (hasBody(request)) lingerOnClose(request)
     handler(request, response)
   }
   const server =

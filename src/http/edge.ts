@@ -86,7 +86,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     request.sluicegate = facts
     reply.header('x-request-id', facts.id)
     // What describes a body describes nothing where none comes (`curl -d ''` names a form): no reader is looked for.
-    if (!hasBody(request.raw.headers)) delete request.raw.headers['content-type']
+    if (!hasBody(request.raw)) delete request.raw.headers['content-type']
     const framing = checkFraming(request.raw)
     if (framing !== undefined) reply.header('connection', 'close')
     const target = canonicalTarget(request.raw.url ?? '', folder)
@@ -119,7 +119,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       deps.people.admit(request.raw, access).then((signedIn) => {
         if (signedIn instanceof Fault) return next(signedIn)
         Object.assign(request.sluicegate, { signedIn, caller: signedIn.caller })
-        next(checkBodyHeaders(request.raw.headers))
+        next(checkBodyHeaders(request.raw))
       }, next)
       return
     }
@@ -127,7 +127,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       if (outcome instanceof Fault) return next(outcome)
       request.sluicegate.caller = outcome.caller
       if (outcome.limit !== undefined) reply.headers(limitHeaders(outcome.limit))
-      next(checkBodyHeaders(request.raw.headers))
+      next(checkBodyHeaders(request.raw))
     }
     const outcome = admission.admit({
       headers: request.raw.headers,

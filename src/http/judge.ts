@@ -10,6 +10,7 @@ import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
 import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
 import { readText } from './evaluate-input.js'
+import { isClosed, isComplete } from './http2.js'
 
 export interface JudgeOptions {
   surface: Surface
@@ -102,7 +103,7 @@ export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDe
 /** Listens only where a judge is waited for: most verdicts are there at once. */
 function leaveOf(response: ServerResponse): Cancellation {
   const reasonOf = () =>
-    response.destroyed && !response.writableFinished ? new Error('the client closed the connection') : undefined
+    isClosed(response) && !isComplete(response) ? new Error('the client closed the connection') : undefined
   return {
     get reason() {
       return reasonOf()

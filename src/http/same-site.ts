@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { Fault } from '../errors.js'
+import { authorityOf } from './http2.js'
 
 /** Any value; a page of another origin would need our leave to send it (CORS), which nobody gets. */
 export const csrfHeader = 'x-sluicegate-csrf'
@@ -25,7 +26,7 @@ export function crossSiteFault(
   // `none`: typed or bookmarked by the person.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return refuse(`Sec-Fetch-Site is ${shown(site)}`)
   const { origin } = headers
-  if (origin !== undefined && hostOf(origin) !== headers.host) return refuse('Origin is another')
+  if (origin !== undefined && hostOf(origin) !== authorityOf(headers)) return refuse('Origin is another')
   if (!safeMethods.has(method) && headers[csrfHeader] === undefined)
     return refuse(`the header ${csrfHeader} is missing`)
   return undefined
@@ -54,6 +55,6 @@ export function insecureFault(
   const peer = socket.remoteAddress ?? ''
   if (isTrusted(peer)) {
     if (headers['x-forwarded-proto'] === 'https') return undefined
-  } else if (loopbackAddress.test(peer) && loopbackHost.test(headers.host ?? '')) return undefined
+  } else if (loopbackAddress.test(peer) && loopbackHost.test(authorityOf(headers) ?? '')) return undefined
   return new Fault('secure_transport_required')
 }

@@ -5,7 +5,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { hasBody } from '../body.js'
 import { Fault, invalid } from '../errors.js'
+import { isHttp2 } from './http2.js'
 
 /** Segments of unreserved characters and `:` (Gemini's `model:verb`), none empty, none starting with a dot. */
 const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)*)?$/
@@ -59,12 +61,19 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
 }
 
 function findAmbiguity(raw: IncomingMessage): Fault | undefined {
-  if (raw.httpVersionMajor !== 1) return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
+  if (isHttp2(raw)) {
+    const { ':authority': authority, host } = raw.headers
+    if (authority !== undefined && host !== undefined && authority !== host) {
+      return invalid('host', 'unknown_value', 'The Host header must be what :authority is.')
+    }
+  } else if (raw.httpVersionMajor !== 1) {
+    return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
+  }
   const coding = raw.headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
     return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')
   }
-  if (bodiless.has(raw.method ?? '') && (coding !== undefined || Number(raw.headers['content-length'] ?? 0) > 0)) {
+  if (bodiless.has(raw.method ?? '') && hasBody(raw)) {
     return invalid('', 'unknown_field', `${raw.method} takes no body.`)
   }
   if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {

@@ -1,6 +1,7 @@
 /** Writes a streamed reply to a socket at the pace of its reader. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { cutOff, isClosed, isComplete } from '../http/http2.js'
 import { Cancel } from './cancel.js'
 import { ClientGone, type Reply } from './exchange.js'
 
@@ -22,12 +23,12 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
       await write(res, value)
     }
   } catch (error) {
-    if (error instanceof ClientGone || res.destroyed) {
+    if (error instanceof ClientGone || isClosed(res)) {
       res.destroy()
       return
     }
     // The frame first, and only then the cut: both must reach the client.
-    res.write(broken(error), () => res.destroy())
+    res.write(broken(error), () => cutOff(res))
   } finally {
     // Ends the upstream, whatever stopped us here.
     void frames.return('').catch(() => {})
@@ -36,20 +37,20 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
 
 async function write(res: ServerResponse, text: string | Buffer): Promise<void> {
   if (text.length === 0 || res.write(text)) return
-  if (res.destroyed) throw new ClientGone()
+  if (isClosed(res)) throw new ClientGone()
   // `close` without `drain`: the reader left. Whichever comes, the other is listened for no longer: a slow reader drains often.
   const waiting = new AbortController()
   const { signal } = waiting
   await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })])
   waiting.abort()
-  if (res.destroyed) throw new ClientGone()
+  if (isClosed(res)) throw new ClientGone()
 }
 
 /** Cancels the exchange when the client leaves before its response is complete. */
 export function cancelOnLeave(res: ServerResponse): Cancel {
   const cancel = new Cancel()
   res.once('close', () => {
-    if (!res.writableFinished) cancel.cancel(new ClientGone())
+    if (!isComplete(res)) cancel.cancel(new ClientGone())
   })
   return cancel
 }

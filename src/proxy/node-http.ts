@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type HttpProxy from 'http-proxy'
 import { checkBodyHeaders, hasBody, payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
+import { isHttp2 } from '../http/http2.js'
 import { canonicalTarget, checkFraming } from '../http/target.js'
 import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
@@ -73,7 +74,7 @@ async function answer(
   )
   let reply: Reply | undefined
   try {
-    const framing = checkFraming(req)
+    const framing = checkFraming(req) ?? checkVersion(req)
     if (framing !== undefined) headers.connection = 'close'
     // http-proxy carries bytes, not events: a session would pass unjudged, so this edge has none.
     if ((found === undefined && passes === undefined) || entry?.dialect.isSocket === true) throw new Fault('not_found')
@@ -95,7 +96,7 @@ async function answer(
     if (found === undefined) {
       reply = await passThrough(chat, { target, headers: req.headers, requestId, cancel })
     } else {
-      const refused = checkBodyHeaders(req.headers)
+      const refused = checkBodyHeaders(req)
       if (refused !== undefined) throw refused
       const { params } = found
       const asked = { params, query: checkQuery(dialect, target) }
@@ -120,9 +121,14 @@ async function answer(
   res.writeHead(reply.status, { ...all, 'content-length': body.length }).end(body)
 }
 
+/** http-proxy carries HTTP/1 alone. */
+function checkVersion(req: IncomingMessage): Fault | undefined {
+  return isHttp2(req) ? invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.') : undefined
+}
+
 async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   // A body parser that ran before left an object: its bytes are gone, and another serialisation is not what was sent.
-  if (req.readableEnded && hasBody(req.headers)) {
+  if (req.readableEnded && hasBody(req)) {
     throw new Error('the body was read before the guard: register the guard before any body parser')
   }
   if (Number(req.headers['content-length'] ?? 0) > limit) throw payloadTooLarge(limit)

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import type { Clock } from '../../src/clock.js'
 import sluicegate from '../../src/index.js'
 import { createLog } from '../../src/observe/log.js'
@@ -23,6 +23,8 @@ export interface BuildOptions {
   env?: NodeJS.ProcessEnv
   clock?: Clock
   prefix?: string
+  /** The host application speaks HTTP/2, without TLS. */
+  http2?: boolean
 }
 
 export interface Built {
@@ -34,13 +36,16 @@ export interface Built {
 }
 
 /** The plugin on a host application that listens on a free port. */
-export async function build(t: Teardown, { yaml = '', env = {}, clock, prefix }: BuildOptions = {}): Promise<Built> {
+export async function build(
+  t: Teardown,
+  { yaml = '', env = {}, clock, prefix, http2 = false }: BuildOptions = {}
+): Promise<Built> {
   const dir = tempDir(t)
   const config = join(dir, 'gateway.yaml')
   writeFileSync(config, yaml.includes('storage:') ? yaml : `${yaml}\nstorage: { url: "memory:" }\n`)
   const logs: string[] = []
   // Compiling the constitutions takes longer on a machine that runs other tests too.
-  const app = Fastify({ pluginTimeout: 60_000 })
+  const app = Fastify({ pluginTimeout: 60_000, ...(http2 ? { http2 } : {}) } as FastifyServerOptions)
   let key = ''
   app.register(sluicegate, {
     ...(prefix === undefined ? {} : { prefix }),
