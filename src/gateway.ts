@@ -48,7 +48,7 @@ import { registerProxy } from './proxy/plugin.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
 import { faultReply } from './proxy/reply.js'
 import { propagation, tracedTransport } from './proxy/traced.js'
-import { unguarded } from './proxy/unguarded.js'
+import { explainUnknown } from './proxy/unknown.js'
 import type { Settings } from './settings.js'
 import { version } from './version.js'
 
@@ -119,7 +119,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     bodyLimit: settings.server.bodyLimit,
     people: createPeopleAdmission(people.sessions, insecure),
     shape,
-    unguarded: (path, headers, requestId) => unguarded(proxy, path, headers, requestId)
+    explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
   const judge = createJudge({ evaluator, record, unjudged, exceptions })
   const ready = async () =>

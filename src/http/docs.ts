@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { describeRoute } from './doc-responses.js'
+import { mountOf } from './mount.js'
 
 const access = { posture: 'public' } as const
 
@@ -51,6 +52,6 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
     page.addHook('onRoute', (route) => {
       route.config = { ...route.config, access }
     })
-    await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: app.prefix })
+    await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: mountOf(app) })
   })
 }

@@ -20,6 +20,7 @@ import { dashboardPath } from './dashboard.js'
 import type { RequestFacts } from './facts.js'
 import { plainFault, type ShapedFault, sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
+import { mountOf, withoutMount } from './mount.js'
 import type { Overload } from './overload.js'
 import type { PeopleAdmission } from './people.js'
 import { createRequestIds } from './request-id.js'
@@ -42,15 +43,21 @@ export interface EdgeDeps {
   overload?: Overload | undefined
   /** A fault in the shape that the clients of a path read. */
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
-  /** What is said of a path of nothing here that lies under an API which is served; undefined where none is. */
-  unguarded?: ((path: string, headers: IncomingHttpHeaders, requestId: string) => ShapedFault | undefined) | undefined
+  /**
+   * What is said of a path of no route that a client of a served API may have meant; undefined where it is none.
+   * @param mount what stands before every path that is served
+   */
+  explainUnknown?:
+    | ((path: string, headers: IncomingHttpHeaders, requestId: string, mount: string) => ShapedFault | undefined)
+    | undefined
 }
 
 export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   const { admission, clientAddress, clock, metrics, log } = deps
   const nextId = createRequestIds()
   const allowedMethods = methodsByPath(app)
-  const folder = `${app.prefix}${dashboardPath}/`
+  const mount = mountOf(app)
+  const folder = `${mount}${dashboardPath}/`
 
   app.decorateRequest('sluicegate', null as unknown as RequestFacts)
   app.setValidatorCompiler(({ schema, httpPart }) => {
@@ -188,14 +195,14 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     const reason =
       path === undefined || allow !== undefined
         ? undefined
-        : deps.unguarded?.(path.slice(app.prefix.length), request.raw.headers, id)
+        : deps.explainUnknown?.(withoutMount(app, path), request.raw.headers, id, mount)
     if (reason !== undefined) sendFault(reply, reason)
     else answer(reply, path, fault, id)
   }
 
   /** In the shape that the clients of a path read. */
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
-    sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(path.slice(app.prefix.length), fault, id))
+    sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(withoutMount(app, path), fault, id))
   }
 }
 

@@ -1,27 +1,41 @@
 import type { FastifyInstance } from 'fastify'
+import { withoutMount } from './mount.js'
 
 /**
  * Remembers every route as it is added and answers which methods a path takes: what tells 405 from 404, and fills `Allow`
  * (RFC 9110 section 15.5.6). Looked up only where no route matched.
+ * @throws Error, when a route is added, for a pattern of its own that its `reads` does not tell
  */
 export function methodsByPath(app: FastifyInstance): (path: string) => string | undefined {
-  const routes: { pattern: RegExp; methods: string[] }[] = []
-  app.addHook('onRoute', ({ url, method }) => {
-    routes.push({ pattern: new RegExp(`^${sourceOf(url)}$`), methods: [method].flat() })
+  const routes: { matches: (path: string) => boolean; methods: string[] }[] = []
+  app.addHook('onRoute', ({ url, method, config }) => {
+    const reads = config?.reads
+    const pattern = reads === undefined ? new RegExp(`^${sourceOf(url)}$`) : undefined
+    const matches = (path: string) => pattern?.test(path) ?? reads?.(withoutMount(app, path)) !== undefined
+    routes.push({ matches, methods: [method].flat() })
   })
   return function allowedMethods(path) {
-    const methods = routes.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods)
+    const methods = routes.filter(({ matches }) => matches(path)).flatMap((route) => route.methods)
     return methods.length === 0 ? undefined : [...new Set(methods)].sort().join(', ')
   }
 }
 
-/** A doubled colon; a parameter with or without a pattern of its own, whose brackets nest once at most; any other character. */
-const piece = /(::)|:[A-Za-z_]+(?:\(\^((?:\((?:\\.|[^()])*\)|\\.|[^()])*)\$\))?|(.)/g
+/** A doubled colon; a parameter; the rest of a path; any other character. */
+const piece = /(::)|(:[A-Za-z_]+)|(\*)|(.)/g
 
-/** The router's notation (find-my-way) as the source of a regular expression. */
+/** The router's notation (find-my-way), but for patterns, as the source of a regular expression. */
 function sourceOf(url: string): string {
-  return url.replace(piece, (_, colon?: string, pattern?: string, literal?: string) => {
+  if (/[()]/.test(url)) throw new Error(`${url} has a pattern: its route must have reads in its config`)
+  return url.replace(piece, (_, colon?: string, parameter?: string, rest?: string, literal?: string) => {
     if (colon !== undefined) return ':'
-    return literal === undefined ? `(?:${pattern ?? '[^/]+'})` : literal.replace(/[.*+?^${}()|[\]\\]/, '\\$&')
+    if (parameter !== undefined) return '[^/]+'
+    return rest === undefined ? literal!.replace(/[.+?^${}|[\]\\]/, '\\$&') : '.*'
   })
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Of a route whose parameters have patterns: undefined for a canonical path, without the host's prefix, that is another. */
+    reads?: (path: string) => unknown
+  }
 }

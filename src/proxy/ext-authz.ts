@@ -36,7 +36,10 @@ function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry
   scope.route({
     method: 'POST',
     url: extAuthzPrefix + routerPath(path, dialect),
-    config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders } },
+    config: {
+      access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders },
+      reads: (path) => (path.startsWith(extAuthzPrefix) ? entry.read(path.slice(extAuthzPrefix.length)) : undefined)
+    },
     schema: {
       summary: 'Envoy’s external authorization: the request of this path is judged',
       tags: ['guards'],

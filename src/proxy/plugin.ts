@@ -10,6 +10,7 @@ import type { Dialect } from '../dialects/dialect.js'
 import { routerPath } from '../dialects/path.js'
 import { Fault } from '../errors.js'
 import { callerOf } from '../http/facts.js'
+import { mountOf, withoutMount } from '../http/mount.js'
 import { ClientGone } from './exchange.js'
 import { cancelOnLeave } from './frames.js'
 import { guard } from './guard.js'
@@ -25,7 +26,7 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
   const sockets = new Set<string>()
   for (const entry of proxy.table.entries) {
     const isSocket = entry.dialect.isSocket === true
-    if (isSocket) sockets.add(app.prefix + entry.path)
+    if (isSocket) sockets.add(mountOf(app) + entry.path)
     const register = isSocket ? registerRealtime : registerPath
     await app.register(async (scope) => register(scope, proxy, entry))
   }
@@ -60,7 +61,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     httpMethods: ['POST'],
     proxyPayloads: false,
     disableRequestLogging: true,
-    config: { access },
+    config: { access, reads: entry.read },
     // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath.replaceAll(/[{}]/g, ''),
@@ -125,7 +126,7 @@ function registerRefusal(scope: FastifyInstance, proxy: ChatProxy, dialect: Dial
 
 function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {
   // Under a host application's prefix the table knows the path without it, and so does the upstream.
-  const targetOf = (raw: IncomingMessage) => (raw.url ?? '').slice(scope.prefix.length)
+  const targetOf = (raw: IncomingMessage) => withoutMount(scope, raw.url ?? '')
   answerInDialect(
     scope,
     proxy,

@@ -38,8 +38,33 @@ t.test('the plugin lives under a prefix of a host application and leaves the res
     'in its own shape'
   )
   await t.rejects(client.files.list().then(), { status: 404, message: /No route guards this endpoint/ })
+  await t.rejects(
+    new OpenAI({ baseURL: url, apiKey: key }).models.list().then(),
+    { status: 404, message: /served at \/guard\/v1\/models\./ },
+    'a wrong base URL is told the whole path'
+  )
   const outside = await app.inject({ url: '/elsewhere' })
   t.match(outside.json(), { statusCode: 404, error: 'Not Found' }, 'the host’s own 404')
+})
+
+t.test('a prefix may end in a slash', async (t) => {
+  const built = await build(t, { prefix: '/guard/' })
+  const url = built.url.replace(/\/$/, '')
+  const { key } = built
+  const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key })
+  t.match(await client.chat.completions.create({ model: 'demo', messages: messages('Hello') }), {
+    choices: [{ finish_reason: 'stop' }]
+  })
+  t.match(await client.models.list(), { data: [{ id: 'demo' }] }, 'lists of models pass')
+  t.match(
+    await call(url, '/v1/chat/completions'),
+    { status: 405, body: { error: { code: 'method_not_allowed' } } },
+    'in the shape of its API'
+  )
+  const misplaced = await call(url, '/chat/completions', { key, body: {} })
+  t.match(misplaced, { status: 404, body: { error: { message: /served at \/guard\/v1\/chat\/completions\./ } } })
+  t.match(await call(url, '/dashboard/'), { status: 200 })
+  t.match((await call(url, '/docs')).body, /"\/guard\/docs\/static\/index\.css"/)
 })
 
 /** What a client is told, streamed or not: text, refusal and finish of an answer, or the code of an error. */

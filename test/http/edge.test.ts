@@ -2,8 +2,9 @@ import { connect } from 'node:net'
 import Fastify, { type RouteOptions } from 'fastify'
 import t from 'tap'
 import { dialects } from '../../src/dialects/index.js'
-import { routerPath } from '../../src/dialects/path.js'
+import { compilePath, routerPath } from '../../src/dialects/path.js'
 import { errorTable } from '../../src/errors.js'
+import { methodsByPath } from '../../src/http/methods.js'
 import { generateKey } from '../../src/identity/key-format.js'
 import sluicegate from '../../src/index.js'
 import { createLog } from '../../src/observe/log.js'
@@ -301,6 +302,23 @@ t.test('bodies: each mistake has its code, field and reason, and none is a 5xx',
     t.ok(Object.hasOwn(errorTable, String(answer['error'])), 'a code of the table')
   }
   t.equal((await call(url, path, { key, body: { input_text: ' ' } })).status, 200, 'white space alone is valid')
+})
+
+t.test('methods of a path whose parameters have patterns of their own are told by its reader', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const allowed = methodsByPath(app)
+  const dialect = { parameters: { model: /m(?:|-(?:x(?:y|z)|w))/ } }
+  const template = '/v1/{model}:run'
+  const url = routerPath(template, dialect)
+  const handler = async () => 'ran'
+  app.route({ method: 'POST', url, config: { reads: compilePath(template, dialect) }, handler })
+  t.throws(() => app.route({ method: 'GET', url, handler }), /has a pattern: its route must have reads/)
+  for (const path of ['/v1/m:run', '/v1/m-xz:run', '/v1/m-w:run']) {
+    t.equal((await app.inject({ method: 'POST', url: path })).payload, 'ran', path)
+    t.equal(allowed(path), 'POST', path)
+  }
+  for (const path of ['/v1/m-x:run', '/v1/n:run', '/v1/m:walk']) t.equal(allowed(path), undefined, path)
 })
 
 t.test('what nothing is at is 404 or 405 whatever its body announces', async (t) => {

@@ -34,7 +34,7 @@ export function registerRealtime(scope: FastifyInstance, proxy: ChatProxy, entry
     method: 'GET',
     url: routerPath(path, dialect),
     exposeHeadRoute: false,
-    config: { access: { posture: 'guarded', scope: 'safety:evaluate', cost: 1, keyHeaders } },
+    config: { access: { posture: 'guarded', scope: 'safety:evaluate', cost: 1, keyHeaders }, reads: entry.read },
     schema: {
       summary: 'A session of OpenAI’s Realtime API over a WebSocket: events are evaluated in both directions',
       tags: ['chat']

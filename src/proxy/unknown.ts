@@ -17,18 +17,20 @@ const own = '/api/v1/'
 
 /**
  * @param path canonical, and of no route
+ * @param mount what stands before every path that is served
  * @returns undefined where neither an API is served under its first segment nor an operation close by
  */
-export function unguarded(
+export function explainUnknown(
   { table }: ChatProxy,
   path: string,
   headers: IncomingHttpHeaders,
-  requestId: string
+  requestId: string,
+  mount: string
 ): Reply | undefined {
   if (path.startsWith(own)) return undefined
   const near = misplaced(table, path, headers)
   if (near !== undefined) {
-    const message = `There is nothing at this path; this API is served at ${near.path}. Check the base URL of the client.`
+    const message = `There is nothing at this path; this API is served at ${mount}${near.path}. Check the base URL of the client.`
     return faultReply(near.dialect, new Fault('not_found', { message }), requestId)
   }
   const beside = table.entries.filter((entry) => firstSegment(entry.path) === firstSegment(path))
