@@ -10,6 +10,7 @@ import { type ErrorCode, errorTable } from './errors.js'
 import { lingerOnClose } from './http/linger.js'
 import { createRequestIds } from './http/request-id.js'
 import { answerUpgrade, offerUpgrade, UpgradableRequest } from './http/upgrade.js'
+import { urlHost } from './units.js'
 
 const bounds = {
   /** Headers and body must have arrived by then; answers may take longer. */
@@ -119,7 +120,7 @@ export function listen(
       const reason = listenFailures[error.code ?? ''] ?? error.message
       reject(
         new Error(
-          `Cannot listen on ${host}:${port}: ${reason} (${error.code}; ${section}.host and ${section}.port, ${prefix}_HOST and ${prefix}_PORT)`,
+          `Cannot listen on ${urlHost(host)}:${port}: ${reason} (${error.code}; ${section}.host and ${section}.port, ${prefix}_HOST and ${prefix}_PORT)`,
           { cause: error }
         )
       )

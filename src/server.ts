@@ -11,6 +11,7 @@ import { createListener, drain, listen } from './listener.js'
 import { createLog } from './observe/log.js'
 import { openPlatform, type Platform } from './platform.js'
 import type { Settings } from './settings.js'
+import { urlHost } from './units.js'
 import { startPrimary } from './workers/primary.js'
 import { startWatchdog } from './workers/watchdog.js'
 import { linkToPrimary, type WorkerLink } from './workers/worker.js'
@@ -232,8 +233,4 @@ function announce(url: string, settings: Settings, firstKey: string, invitation:
     ''
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
-}
-
-function urlHost(host: string): string {
-  return host.includes(':') ? `[${host}]` : host
 }

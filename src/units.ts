@@ -52,3 +52,8 @@ export function isoTime(ms: number): string {
 export function isoOrNull(ms: number | null): string | null {
   return ms === null ? null : isoTime(ms)
 }
+
+/** A host as it stands in a URL and before a port: IPv6 in brackets. */
+export function urlHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -179,13 +179,17 @@ t.test('serve says in a sentence why it does not start', async (t) => {
       /127\.0\.0\.1:\d+: another process has this port \(EADDRINUSE; server.*SLUICEGATE_PORT\)/
     ],
     [{ SLUICEGATE_PORT: '0', SLUICEGATE_OPS_PORT: port }, /\(EADDRINUSE; ops.*SLUICEGATE_OPS_PORT\)/],
+    [{ SLUICEGATE_HOST: '2001:db8::1' }, /Cannot listen on \[2001:db8::1\]:0: /],
     [{ SLUICEGATE_DATA_DIR: process.execPath }, /data folder .* cannot be used \(ENOTDIR\): SLUICEGATE_DATA_DIR/],
     // A folder that takes no other.
     ...(process.platform === 'linux'
-      ? ([[{ SLUICEGATE_DATA_DIR: '/proc/data' }, /data folder \/proc\/data cannot be used \(ENOENT\)/]] as [
-          NodeJS.ProcessEnv,
-          RegExp
-        ][])
+      ? ([
+          [{ SLUICEGATE_DATA_DIR: '/proc/data' }, /data folder \/proc\/data cannot be used \(ENOENT\)/],
+          [
+            { SLUICEGATE_DATA_DIR: '/proc/data/deep', SLUICEGATE_DATA_KEY: Buffer.alloc(32).toString('base64') },
+            /database \/proc\/data\/deep\/\S+ cannot be opened: ENOENT.*SLUICEGATE_DATABASE_URL.*SLUICEGATE_DATA_DIR/
+          ]
+        ] as [NodeJS.ProcessEnv, RegExp][])
       : []),
     [{ SLUICEGATE_WORKERS: '0' }, /SLUICEGATE_WORKERS: is not valid/],
     [{ SLUICEGATE_BOOTSTRAP_KEY: 'slg_live_canary' }, /SLUICEGATE_BOOTSTRAP_KEY: is not a key/],

@@ -4,18 +4,9 @@
  * sealed text can be moved to another review or another field.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  unlinkSync,
-  writeSync
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeFolder } from '../folder.js'
 
 const version = 1
 const keyIdLength = 4
@@ -89,18 +80,6 @@ function keyFileIn(dataDir: string, path: string): boolean {
     throw new Error(`The data folder ${dataDir} cannot be used (${reason}): SLUICEGATE_DATA_DIR names it.`, {
       cause: error
     })
-  }
-}
-
-/** Node's own `recursive` never ends where a folder that exists cannot take another (`/proc`). */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { mode: 0o700 })
-  } catch (error) {
-    if (isCode(error, 'EEXIST')) return
-    if (!isCode(error, 'ENOENT') || existsSync(dirname(path))) throw error
-    makeFolder(dirname(path))
-    mkdirSync(path, { mode: 0o700 })
   }
 }
 

@@ -4,9 +4,10 @@
  * as the process lives: one that can be opened belongs to nobody any more, and whoever starts next stores what it holds.
  */
 import { randomUUID } from 'node:crypto'
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs'
+import { accessSync, closeSync, constants, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { makeFolder } from '../folder.js'
 import type { Group } from './journal.js'
 
 export interface SpoolOptions {
@@ -35,7 +36,7 @@ export interface Spool {
 
 /** @throws an Error where files cannot be made in it */
 export function prepareFolder({ folder }: SpoolOptions): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeFolder(folder)
   accessSync(folder, constants.W_OK | constants.X_OK)
 }
 

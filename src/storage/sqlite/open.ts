@@ -1,8 +1,9 @@
 /** The embedded store: one SQLite file, no service to run. */
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
+import { makeFolder } from '../../folder.js'
 import type { Storage } from '../contracts.js'
 import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
@@ -30,7 +31,7 @@ export const sqlite: SqlDialect = {
 }
 
 function openFile(path: string): InstanceType<typeof DatabaseSync> {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(path))
   // SQLite would create the file with the umask's mode; its -wal and -shm files take the mode of this one.
   closeSync(openSync(path, 'a', 0o600))
   const db = new DatabaseSync(path, { timeout: blockingWaitMs, enableForeignKeyConstraints: true })
@@ -69,6 +70,9 @@ export async function connectSqlite(path: string): Promise<Migrated> {
     await kysely?.destroy()
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`The database ${path} cannot be opened: ${reason}`, { cause: error })
+    throw new Error(
+      `The database ${path} cannot be opened: ${reason} (storage.url or SLUICEGATE_DATABASE_URL names it, else it lies in SLUICEGATE_DATA_DIR)`,
+      { cause: error }
+    )
   }
 }
