@@ -58,7 +58,7 @@ export function emptyResponse({ request, target, requestId, created }: TurnFacts
   }
 }
 
-/** `forbid` is the API's own refusal; the other two are ordinary answers, so that every client shows them. */
+/** `forbid` ends a response as the API's own filter does; with the other two it is complete. */
 function isForbidden({ denial }: TurnFacts): boolean {
   return denial.decision === 'forbid'
 }
@@ -91,7 +91,10 @@ export function ended(
   }
 }
 
-/** The message that a gateway's own response consists of. */
+/**
+ * The message that a gateway's own response consists of. What `forbid` says is a refusal. What the other two say is an
+ * ordinary answer, so that every client shows it, but where JSON is asked for: there a sentence can only be a refusal.
+ */
 function messageOf(facts: TurnFacts, isFiltered: boolean): JsonObject {
   const sentence = sentenceOf(facts.denial)
   const { text } = facts.request

@@ -74,7 +74,10 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
   }
 }
 
-/** `forbid` is the API's own refusal; the other two are ordinary turns, so that every client shows them. */
+/**
+ * `forbid` is the API's own refusal. The other two are ordinary turns, so that every client shows them, but where JSON is
+ * asked for: there a sentence can only be a refusal.
+ */
 function isSaidAsRefusal({ denial, request }: TurnFacts): boolean {
   return denial.decision === 'forbid' || asksForJson(request.response_format)
 }
