@@ -21,7 +21,7 @@ import {
 } from './constitution-schemas.js'
 import { checkContextSize } from './evaluate-input.js'
 import { callerOf, managed } from './facts.js'
-import { errorResponses, managedErrors, NoQuery, Page } from './schemas.js'
+import { bodyErrors, errorResponses, managedErrors, NoQuery, Page } from './schemas.js'
 
 const path = '/api/v1/constitutions'
 const read = { access: managed('constitutions:read') }
@@ -30,7 +30,7 @@ const write = { access: managed('constitutions:write') }
 const enforce = { access: managed('constitutions:write', { confirmed: true }) }
 const tags = ['constitutions']
 const readErrors = errorResponses('validation_error', ...managedErrors, 'not_found')
-const bodyErrors = ['payload_too_large', 'unsupported_media_type', 'unsupported_encoding', 'overloaded'] as const
+const writeErrors = [...bodyErrors, ...managedErrors, 'not_found', 'overloaded'] as const
 
 type OfName = { Params: Static<typeof ConstitutionParams> }
 
@@ -132,7 +132,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       response: {
         200: Version,
         201: Version,
-        ...errorResponses('validation_error', ...managedErrors, 'not_found', ...bodyErrors)
+        ...errorResponses(...writeErrors)
       }
     },
     async handler(request, reply) {
@@ -155,14 +155,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       body: Activate,
       response: {
         200: Activated,
-        ...errorResponses(
-          'validation_error',
-          ...managedErrors,
-          'confirmation_required',
-          'not_found',
-          'active_changed',
-          ...bodyErrors
-        )
+        ...errorResponses(...writeErrors, 'confirmation_required', 'active_changed')
       }
     },
     handler: (request) => constitutions.activate(callerOf(request), request.params.name, request.body)
@@ -182,7 +175,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       body: TryConstitution,
       response: {
         200: Trial,
-        ...errorResponses('validation_error', ...managedErrors, 'not_found', 'evaluator_unavailable', ...bodyErrors)
+        ...errorResponses(...writeErrors, 'evaluator_unavailable')
       }
     },
     handler(request) {

@@ -2,14 +2,8 @@
 import { denialTable } from '../dialects/denial.js'
 import { type ErrorCode, errorTable } from '../errors.js'
 import type { Posture } from './facts.js'
-import { errorResponses, judgedErrors, keyErrors } from './schemas.js'
-
-const bodyErrors: ErrorCode[] = [
-  'validation_error',
-  'payload_too_large',
-  'unsupported_media_type',
-  'unsupported_encoding'
-]
+import { bodyErrors, errorResponses, judgedErrors, keyErrors } from './schemas.js'
+import { mayHaveBody } from './target.js'
 
 const passErrors: ErrorCode[] = ['validation_error', ...keyErrors, 'upstream_error', 'upstream_timeout']
 
@@ -19,6 +13,17 @@ export const chatRefusals = codesByStatus([
   ...statuses([...judgedErrors, 'unscannable_content'])
 ])
 
+/** The same of what is asked for without a body. */
+const bodilessRefusals = codesByStatus([
+  ...Object.values(denialTable),
+  ...statuses(judgedErrors.filter((code) => code === 'validation_error' || !bodyErrors.includes(code)))
+])
+
+const upstreamAnswers = {
+  ...codesByStatus(statuses(['upstream_error', 'upstream_timeout'])),
+  default: { description: "The upstream's own answer" }
+}
+
 const chat = {
   guarded: {
     summary: 'A chat route: the request and the answer are evaluated',
@@ -26,8 +31,7 @@ const chat = {
     response: {
       200: { description: "The upstream's answer, or a refusal where the route says `respond: message`" },
       ...chatRefusals,
-      ...codesByStatus(statuses(['upstream_error', 'upstream_timeout'])),
-      default: { description: "The upstream's own answer" }
+      ...upstreamAnswers
     }
   },
   pass: {
@@ -39,6 +43,12 @@ const chat = {
       default: { description: "The upstream's own answer" }
     }
   }
+}
+
+/** A chat over a WebSocket: its route is asked by GET. */
+const socket = {
+  ...chat.guarded,
+  response: { 101: { description: 'A WebSocket' }, ...bodilessRefusals, ...upstreamAnswers }
 }
 
 function statuses(codes: readonly ErrorCode[]): { status: number; code: string }[] {
@@ -64,13 +74,12 @@ interface Described {
  * @returns the schema for the document; the one that validates is not touched
  */
 export function describeRoute(schema: Described | undefined, posture: Posture | undefined, methods: string[]): object {
-  const takesBody = methods.some((method) => method !== 'GET' && method !== 'HEAD' && method !== 'DELETE')
+  const takesBody = methods.some(mayHaveBody)
   if (posture === 'guarded' || posture === 'pass') {
     if (posture === 'pass') return { ...chat.pass, ...schema }
     if (takesBody)
       return { body: { type: 'object', description: "A request of the route's API." }, ...chat.guarded, ...schema }
-    const { 200: _, ...refused } = chat.guarded.response
-    return { ...chat.guarded, response: { 101: { description: 'A WebSocket' }, ...refused }, ...schema }
+    return { ...socket, ...schema }
   }
   const common = errorResponses(...(posture === 'public' ? [] : keyErrors), ...(takesBody ? bodyErrors : []))
   return {

@@ -127,6 +127,14 @@ function responsesOf(codes: readonly ErrorCode[], body: object): Record<string, 
   return responses
 }
 
+/** What a body may be refused for, before what it says is looked at. */
+export const bodyErrors: ErrorCode[] = [
+  'validation_error',
+  'payload_too_large',
+  'unsupported_media_type',
+  'unsupported_encoding'
+]
+
 /** What any route with a key may answer. */
 export const keyErrors: ErrorCode[] = [
   'api_key_required',
@@ -146,11 +154,8 @@ export const managedErrors: ErrorCode[] = [
 
 /** What any route may answer that counts against the limit and judges a text. */
 export const judgedErrors: ErrorCode[] = [
-  'validation_error',
+  ...bodyErrors,
   ...keyErrors,
-  'payload_too_large',
-  'unsupported_media_type',
-  'unsupported_encoding',
   'rate_limit_exceeded',
   'evaluator_unavailable',
   'overloaded'

@@ -24,6 +24,11 @@ export function canonicalTarget(target: string, folder?: string): string | Fault
 
 const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
+/** Whether a body is taken with a method; with any other it is refused. */
+export function mayHaveBody(method: string): boolean {
+  return !bodiless.has(method)
+}
+
 /**
  * Headers that say one thing each. Node keeps the first of most of them and drops the rest unseen, where another hop may
  * keep the last.
@@ -73,7 +78,7 @@ function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
     return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')
   }
-  if (bodiless.has(raw.method ?? '') && hasBody(raw)) {
+  if (!mayHaveBody(raw.method ?? '') && hasBody(raw)) {
     return invalid('', 'unknown_field', `${raw.method} takes no body.`)
   }
   if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {

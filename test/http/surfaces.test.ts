@@ -88,7 +88,7 @@ t.test('moderations answer in the published shape; each element of an array is o
 })
 
 t.test('the OpenAPI document names every route and the page is served from it', async (t) => {
-  const { url } = await build(t)
+  const { url, key } = await build(t)
   const { body } = await call(url, '/openapi.json')
   t.equal(body.openapi, '3.1.0')
   for (const path of [
@@ -108,6 +108,15 @@ t.test('the OpenAPI document names every route and the page is served from it', 
     body.paths['/api/v1/safety/evaluate'].post.requestBody.content['application/json'].schema.properties.input_text,
     { maxLength: 100_000 }
   )
+  for (const [path, operations] of Object.entries<Record<string, { responses: object }>>(body.paths)) {
+    for (const [method, { responses }] of Object.entries(operations)) {
+      const documented = [400, 413, 415].filter((status) => status in responses)
+      if (method !== 'get') t.strictSame(documented, [400, 413, 415], `${method} ${path} may have a body`)
+      else t.notOk(documented.includes(413) || documented.includes(415), `${method} ${path} has none`)
+    }
+  }
+  const options = { key, method: 'DELETE', body: 'x', headers: { 'content-type': 'text/plain' } }
+  t.match(await call(url, '/api/v1/ssaas/keys/key_00000000000000000000000000', options), { status: 415 })
   const page = await call(url, '/docs')
   t.match(page, { status: 200, body: /swagger-ui/ })
   t.match(page.headers.get('content-security-policy'), /script-src 'self'/)
