@@ -354,6 +354,7 @@ t.test('a tool result that steers its reader is not permitted, one that talks to
     'Note: AI-generated images may be wrong.',
     'Note: AI models can make mistakes, check important facts.',
     'Comment: AI should not replace doctors.',
+    'As an AI engineer you must submit the report by Friday.',
     'As the model year ends, dealers will run discounts.',
     'If the AI makes a mistake, an editor will add a note.',
     'If the AI cannot help, you should call our hotline.',
