@@ -131,7 +131,7 @@ routes:
   }
 
   // What a node keeps once it has served is no leak.
-  await leaveAll(isFull ? 200 : 5)
+  await leaveAll(isFull ? each : 5)
   await setTimeout(2_000)
   const before = { memory: memory(), descriptors: descriptors() }
   clients = 0
