@@ -104,7 +104,7 @@ async function h2load(t: Test, url: string, clients: number, forMs: number, rate
 }
 
 /** Connections that share the arrivals: enough that answers are not what the next ones wait for. */
-const manyClients = 600
+const manyClients = isFull ? 3_000 : 600
 
 /** As `arrivals`; beside it a few by that, for the headers. */
 async function flood(t: Test, url: string, perSecond: number, forMs: number): Promise<Load> {
