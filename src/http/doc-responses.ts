@@ -5,8 +5,6 @@ import type { Posture } from './facts.js'
 import { bodyErrors, errorResponses, judgedErrors, keyErrors } from './schemas.js'
 import { mayHaveBody } from './target.js'
 
-const passErrors: ErrorCode[] = ['validation_error', ...keyErrors, 'upstream_error', 'upstream_timeout']
-
 /** What may stop a chat, in the shapes that its API publishes, which are not ours to describe. */
 export const chatRefusals = codesByStatus([
   ...Object.values(denialTable),
@@ -39,8 +37,8 @@ const chat = {
     tags: ['chat'],
     response: {
       200: { description: "The upstream's answer" },
-      ...codesByStatus(statuses(passErrors)),
-      default: { description: "The upstream's own answer" }
+      ...codesByStatus(statuses(['validation_error', ...keyErrors])),
+      ...upstreamAnswers
     }
   }
 }
@@ -75,11 +73,11 @@ interface Described {
  */
 export function describeRoute(schema: Described | undefined, posture: Posture | undefined, methods: string[]): object {
   const takesBody = methods.some(mayHaveBody)
-  if (posture === 'guarded' || posture === 'pass') {
-    if (posture === 'pass') return { ...chat.pass, ...schema }
-    if (takesBody)
-      return { body: { type: 'object', description: "A request of the route's API." }, ...chat.guarded, ...schema }
-    return { ...socket, ...schema }
+  if (posture === 'pass') return { ...chat.pass, ...schema }
+  if (posture === 'guarded') {
+    return takesBody
+      ? { body: { type: 'object', description: "A request of the route's API." }, ...chat.guarded, ...schema }
+      : { ...socket, ...schema }
   }
   const common = errorResponses(...(posture === 'public' ? [] : keyErrors), ...(takesBody ? bodyErrors : []))
   return {

@@ -65,6 +65,10 @@ export function checkFraming(raw: IncomingMessage): Fault | undefined {
   return fault
 }
 
+export function wrongVersion(): Fault {
+  return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
+}
+
 function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   if (isHttp2(raw)) {
     const { ':authority': authority, host } = raw.headers
@@ -72,7 +76,7 @@ function findAmbiguity(raw: IncomingMessage): Fault | undefined {
       return invalid('host', 'unknown_value', 'The Host header must be what :authority is.')
     }
   } else if (raw.httpVersionMajor !== 1) {
-    return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
+    return wrongVersion()
   }
   const coding = raw.headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {

@@ -4,7 +4,7 @@ import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { asked, fork } from './earlier.js'
 import type { Exchange } from './exchange.js'
-import { passUnjudged } from './receipt.js'
+import { passMedia } from './receipt.js'
 import { denialOf, evaluate, raise } from './verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
@@ -12,7 +12,7 @@ export async function judgeContent(exchange: Exchange, content: ChatReply): Prom
   await fork(exchange, content.id)
   if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
     // Sound alone, many times a second: there is nothing in it that a verdict could be about.
-    countPassed(exchange, content)
+    passMedia(exchange, content)
     return undefined
   }
   const evaluation = await evaluate(exchange, 'answer', content, undefined)
@@ -24,12 +24,8 @@ function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evalua
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
     return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
   }
-  countPassed(exchange, content)
+  passMedia(exchange, content)
   return evaluation
-}
-
-function countPassed(exchange: Exchange, { media }: ChatContent): void {
-  for (const { kind } of media) passUnjudged(exchange, kind)
 }
 
 /** Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context. */

@@ -7,7 +7,7 @@ import type HttpProxy from 'http-proxy'
 import { checkBodyHeaders, hasBody, payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
 import { isHttp2 } from '../http/http2.js'
-import { canonicalTarget, checkFraming } from '../http/target.js'
+import { canonicalTarget, checkFraming, wrongVersion } from '../http/target.js'
 import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
 import { statusClass } from '../observe/metrics.js'
@@ -123,7 +123,7 @@ async function answer(
 
 /** http-proxy carries HTTP/1 alone. */
 function checkVersion(req: IncomingMessage): Fault | undefined {
-  return isHttp2(req) ? invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.') : undefined
+  return isHttp2(req) ? wrongVersion() : undefined
 }
 
 async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {

@@ -8,6 +8,11 @@ export function passUnjudged(exchange: Exchange, reason: string): void {
   noteUnjudged(exchange, reason)
 }
 
+/** Media that a route lets through. */
+export function passMedia(exchange: Exchange, { media }: ChatContent): void {
+  for (const { kind } of media) passUnjudged(exchange, kind)
+}
+
 /** Where something else counts it. */
 export function noteUnjudged(exchange: Exchange, reason: string): void {
   exchange.unjudged ??= new Set()

@@ -13,7 +13,7 @@ import type { Evaluation } from '../policy/evaluation.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import { before, sessionOfChain } from './earlier.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
-import { passUnjudged } from './receipt.js'
+import { passMedia } from './receipt.js'
 import { denialReply } from './reply.js'
 import { chooseRoute, type Route } from './routes.js'
 import { denialOf, evaluate, raise, redactions } from './verdict.js'
@@ -121,7 +121,7 @@ function unscannable({ pointer, kind }: Media): Fault {
 
 function forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
   const { body, chat } = exchange
-  for (const { kind } of chat.media) passUnjudged(exchange, kind)
+  passMedia(exchange, chat)
   if (evaluation !== undefined) {
     const replacements = redactions(exchange, chat, evaluation)
     if (replacements.length > 0) {

@@ -8,7 +8,7 @@ import { Fault, invalid } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
 import type { Exchange, Reply } from '../exchange.js'
-import { passUnjudged } from '../receipt.js'
+import { passMedia } from '../receipt.js'
 import { type Forward, judgeRequest, openExchange } from '../request.js'
 import type { Frame } from './peer.js'
 import { Said } from './said.js'
@@ -65,7 +65,7 @@ export class Requests {
     const exchange = { ...openExchange(deps, inbound, route, event, withSession(chat, session)), reviewed }
     if (route.unscannable === 'permit' && chat.parts.length === 0 && chat.media.length > 0) {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
-      for (const { kind } of chat.media) passUnjudged(exchange, kind)
+      passMedia(exchange, chat)
     } else {
       const verdict = await judgeRequest(exchange)
       if (!('bytes' in verdict)) {
