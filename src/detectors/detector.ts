@@ -21,6 +21,8 @@ export interface Detector {
   readonly id: string
   /** Every `kind` that it can find, for validation of constitutions. */
   readonly kinds: readonly string[]
+  /** Names under which rules may ask for several kinds at once. */
+  readonly groups?: ReadonlyMap<string, readonly string[]>
   /**
    * Set where only words count: such a detector is also given the readings that swap letters and digits or turn the text
    * round, which elsewhere make identifiers out of harmless text.

@@ -3,8 +3,10 @@
 import { lastWord, wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
 import { findEmails, findIPv4, findIPv6AndHardware, findPhones } from './personal-data/contact.js'
-import { findBirthDates, findCards, findIbans, findNationalNumbers, mayFollowBirth } from './personal-data/numbers.js'
+import { findNationalNumbers, nationalKinds } from './personal-data/national.js'
+import { findBirthDates, findCards, findIbans, mayFollowBirth } from './personal-data/numbers.js'
 import { findStreets } from './personal-data/streets.js'
+import { findTravelDocuments } from './personal-data/travel-document.js'
 import { type DigitWindow, digitWindows, reach } from './personal-data/windows.js'
 import { withoutOverlaps } from './span.js'
 
@@ -18,27 +20,18 @@ export const personalData: Detector = {
     'street_address',
     'payment_card',
     'iban',
-    'us_ssn',
-    'uk_nino',
-    'es_dni',
-    'de_tax_id',
-    'br_cpf',
-    'br_cnpj',
-    'fr_nir',
-    'cn_resident_id',
-    'in_aadhaar',
-    'pl_pesel',
-    'it_codice_fiscale',
-    'passport',
-    'driving_licence',
+    ...nationalKinds,
+    'travel_document',
     'date_of_birth'
   ],
   growsFrom,
   find(text) {
     const found: Finding[] = []
     findEmails(text, 0, found)
+    findTravelDocuments(text, found)
     for (const window of digitWindows(text)) {
-      const { from, many, streets } = window
+      const { from, streets } = window
+      const many = window.many || window.isCode
       const needsText = streets !== 0 || many
       const part = needsText ? text.slice(from, window.to) : ''
       if (many) findNumbers(text, part, window, found)
@@ -50,7 +43,7 @@ export const personalData: Detector = {
 
 /** Streets whose kind comes first, and boxes: what follows them may be a number. */
 const streetBefore =
-  /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.|p\.? ?o\.? ?box)(?!\p{L})/iu
+  /(?<!\p{L})(?:calle|c\/|paseo|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.|p\.? ?o\.? ?box)(?!\p{L})/iu
 
 /**
  * An address at the end, a number within the reach of what reads numbers, and before each the word that may belong to it:
@@ -72,11 +65,11 @@ const nationalDigits = 6
 const licenceDigits = 5
 
 function findNumbers(text: string, part: string, window: DigitWindow, found: Finding[]): void {
-  const { from, digits, inWord, isDotted, hasCountry, firstDate, lastDate } = window
+  const { from, digits, inWord, isCode, isDotted, hasCountry, firstDate, lastDate } = window
   if (digits >= phoneDigits) findPhones(part, from, found)
   if (digits >= cardDigits) findCards(part, from, found)
   if (hasCountry) findIbans(part, from, found)
-  if (digits >= nationalDigits || inWord >= licenceDigits) findNationalNumbers(part, from, found)
+  if (digits >= nationalDigits || inWord >= licenceDigits || isCode) findNationalNumbers(part, from, found)
   if (isDotted) findIPv4(part, from, found)
   findIPv6AndHardware(part, from, found)
   if (firstDate >= 0 && mayFollowBirth(text, firstDate, lastDate)) findBirthDates(part, from, found)

@@ -1,6 +1,6 @@
-/** Numbers of people: cards, accounts, national numbers, documents, dates of birth. */
+/** Numbers of people that no state gave them: cards, accounts, dates of birth. */
 import { before, type Find } from '../span.js'
-import { cnpj, codiceFiscale, cpf, dni, iban, luhn, nir, pesel, residentId, steuerId, verhoeff } from './checksums.js'
+import { iban, luhn } from './checksums.js'
 
 const cardShape = /(?<![\w.+-])\d(?:[ -]?\d){11,18}(?![\w-])/g
 /** Ranges and lengths in use: American Express, Diners, JCB, Visa, Mastercard, Discover, UnionPay, Maestro, Mir. */
@@ -69,113 +69,10 @@ function wordEnd(text: string, from: number): number {
   return i
 }
 
-interface National {
-  kind: string
-  shape: RegExp
-  /** Of the match without separators, in upper case. */
-  valid: (id: string) => boolean
-  confidence: number
-  /** A word that must stand before, where the shape alone is too common. */
-  word?: RegExp
-}
-
-const always = () => true
-const notFake = (id: string) => !/^(?:000|666|9)|^\d{3}00|0000$|^(?:078051120|219099999|123456789)$/.test(id)
-
-const nationals: readonly National[] = [
-  { kind: 'us_ssn', shape: /(?<![\w.-])\d{3}-\d{2}-\d{4}(?![\w-])/g, valid: notFake, confidence: 0.85 },
-  {
-    kind: 'us_ssn',
-    shape: /(?<![\w.-])\d{3} ?\d{2} ?\d{4}(?![\w-])/g,
-    valid: notFake,
-    confidence: 0.8,
-    word: /\bssn\b|social security/
-  },
-  {
-    kind: 'uk_nino',
-    shape: /(?<!\w)(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D](?!\w)/gi,
-    valid: always,
-    confidence: 0.8
-  },
-  {
-    kind: 'uk_nino',
-    shape: /(?<!\w)[A-Z]{2} ?\d\d ?\d\d ?\d\d ?[A-Z](?!\w)/gi,
-    valid: always,
-    confidence: 0.75,
-    word: /national insurance|\bnino\b|\bni (?:no|num)/
-  },
-  { kind: 'es_dni', shape: /(?<!\w)(?:\d{8}|[XYZ]-?\d{7})-?[A-Z](?!\w)/gi, valid: dni, confidence: 0.85 },
-  {
-    kind: 'de_tax_id',
-    shape: /(?<![\w.-])\d\d ?\d{3} ?\d{3} ?\d{3}(?![\w-])/g,
-    valid: steuerId,
-    confidence: 0.85,
-    word: /steuer|tax id|idnr|identifikationsnummer/
-  },
-  { kind: 'br_cpf', shape: /(?<![\w.-])\d{3}\.\d{3}\.\d{3}-\d\d(?![\w-])/g, valid: cpf, confidence: 0.9 },
-  { kind: 'br_cpf', shape: /(?<![\w.-])\d{11}(?![\w-])/g, valid: cpf, confidence: 0.8, word: /\bcpf\b/ },
-  { kind: 'br_cnpj', shape: /(?<![\w.-])\d\d\.\d{3}\.\d{3}\/\d{4}-\d\d(?![\w-])/g, valid: cnpj, confidence: 0.8 },
-  {
-    kind: 'fr_nir',
-    shape: /(?<![\w.-])[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d(?![\w-])/gi,
-    valid: nir,
-    confidence: 0.85
-  },
-  {
-    kind: 'cn_resident_id',
-    shape: /(?<!\w)[1-8]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dX](?!\w)/gi,
-    valid: residentId,
-    confidence: 0.9
-  },
-  { kind: 'in_aadhaar', shape: /(?<![\w.-])[2-9]\d{3} \d{4} \d{4}(?![\w-]| \d)/g, valid: verhoeff, confidence: 0.65 },
-  {
-    kind: 'in_aadhaar',
-    shape: /(?<![\w.-])[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}(?![\w-])/g,
-    valid: verhoeff,
-    confidence: 0.9,
-    word: /aadhaar|uidai/
-  },
-  { kind: 'pl_pesel', shape: /(?<![\w.-])\d{11}(?![\w-])/g, valid: pesel, confidence: 0.85, word: /pesel/ },
-  {
-    kind: 'it_codice_fiscale',
-    shape: /(?<!\w)[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z](?!\w)/gi,
-    valid: codiceFiscale,
-    confidence: 0.95
-  },
-  {
-    kind: 'passport',
-    shape: /(?<!\w)[A-Z]{0,3}\d{6,9}[A-Z]?(?!\w)/gi,
-    valid: always,
-    confidence: 0.8,
-    word: /passport|reisepass|pasaporte|passeport|passaporto/
-  },
-  {
-    kind: 'driving_licence',
-    shape: /(?<!\w)(?=[A-Z\d]{0,12}\d)[A-Z\d]{6,18}(?!\w)/gi,
-    valid: (id) => (id.match(/\d/g)?.length ?? 0) >= 5,
-    confidence: 0.8,
-    word: /driv(?:er|ing)'?s?,? licen[cs]e|führerschein|permis de conduire/
-  }
-]
-
-const wordReach = 36
-
-export const findNationalNumbers: Find = (text, offset, found) => {
-  const lower = text.toLowerCase()
-  for (const { kind, shape, valid, confidence, word } of nationals) {
-    if (word !== undefined && !word.test(lower)) continue
-    for (const { 0: match, index } of text.matchAll(shape)) {
-      if (!valid(match.replace(/[^A-Za-z0-9]/g, '').toUpperCase())) continue
-      if (word !== undefined && !word.test(lower.slice(Math.max(0, index - wordReach), index))) continue
-      found.push({ kind, confidence, start: offset + index, end: offset + index + match.length })
-    }
-  }
-}
-
 const date =
   /(?<![\w./-])(?:\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)|\d{4}[./-]\d{1,2}[./-]\d{1,2}|\d{1,2}(?:st|nd|rd|th|\.)?(?: of)? \p{L}{3,9}\.?,? \d{4}|\p{L}{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}|\d{4}年\d{1,2}月\d{1,2}日)(?![\w/-])/giu
 const birth =
-  'birth|born|\\bdob\\b|d\\.o\\.b|geburt|geboren|naissance|\\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден'
+  'birth|born|\\bb-?day\\b|\\bdob\\b|d\\.o\\.b|geburt|geboren|naissance|\\bn[ée]e? le|nacimiento|nacid[oa]|nascita|nat[oa] il|nascimento|urodz|出生|生日|родил|рожден'
 const birthWord = new RegExp(`(?:${birth})[^\\n]{0,24}$`)
 const anyBirthWord = new RegExp(birth)
 

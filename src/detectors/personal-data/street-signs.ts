@@ -6,6 +6,7 @@ export const GERMAN = 2
 export const FRENCH = 4
 export const SOUTHERN = 8
 export const BOX = 16
+export const POSTAL = 32
 
 /** Words by their first letter, last letter and length: a filter that lets few others through. */
 class Shapes {
@@ -29,7 +30,7 @@ const after = new Shapes(
   `street st road rd avenue ave lane ln drive dr boulevard blvd court ct place square sq terrace close crescent highway hwy
   parkway pkwy way row mews quay rue chemin allee impasse quai cours`
 )
-const before = new Shapes('calle avenida avda plaza via viale piazza corso rua travessa ulica ul')
+const before = new Shapes('calle paseo avenida avda plaza via viale piazza corso rua travessa ulica ul')
 
 /** Words from the number to the kind of street, which stands among them. */
 const mostWords = 4
@@ -70,6 +71,7 @@ export function southernBefore(units: Uint16Array, start: number): number {
     if (isLetter(code)) continue
     if (code > 127) return SOUTHERN
     if (to - i > 2 && before.mayHold(units, i + 1, to)) return SOUTHERN
+    if (code === SLASH && i > 0 && (units[i - 1]! | 32) === 99) return SOUTHERN
     if (code !== SPACE && code !== COMMA && code !== APOSTROPHE && code !== DOT && code !== HYPHEN) return 0
     to = i
   }
@@ -84,18 +86,42 @@ export function germanBefore(text: string, units: Uint16Array, start: number): n
     !germanEnds.has(((units[start - 3]! & 31) << 5) | (units[start - 2]! & 31))
   )
     return 0
-  return /(?:straße|strasse|str\.|allee|gasse|weg|platz|ring|damm|ufer) $/.test(
+  return /(?:straße|strasse|str\.|allee|gasse|weg|platz|ring|damm|ufer|straat|gracht|laan|kade|plein|dijk|singel|gatan|vägen|gade|vej|gata|katu) $/.test(
     text.slice(Math.max(0, start - 8), start)
   )
     ? GERMAN
     : 0
 }
 
+/** `…12, 10115 Berlin`: a number after a number, of five digits. */
+export function postalAfter(units: Uint16Array, start: number, size: number, gap: number): number {
+  return size === 5 && gap === 2 && units[start - 1] === SPACE && units[start - 2] === COMMA ? POSTAL : 0
+}
+
 /** Keys of the last two characters of such words. */
 const germanEnds = new Set(
-  ['ße', 'se', 'r.', 'ee', 'eg', 'tz', 'ng', 'mm', 'er'].map(
-    (end) => ((end.charCodeAt(0) & 31) << 5) | (end.charCodeAt(1) & 31)
-  )
+  [
+    'ße',
+    'se',
+    'r.',
+    'ee',
+    'eg',
+    'tz',
+    'ng',
+    'mm',
+    'er',
+    'at',
+    'ht',
+    'an',
+    'de',
+    'in',
+    'jk',
+    'el',
+    'en',
+    'ej',
+    'ta',
+    'tu'
+  ].map((end) => ((end.charCodeAt(0) & 31) << 5) | (end.charCodeAt(1) & 31))
 )
 
 /** `P.O. Box 12`. */
@@ -108,6 +134,7 @@ const APOSTROPHE = 39
 const COMMA = 44
 const HYPHEN = 45
 const DOT = 46
+const SLASH = 47
 
 function isLetter(code: number): boolean {
   const lower = code | 32

@@ -1,7 +1,7 @@
 /** Street addresses. */
 import type { Finding } from '../detector.js'
 import { before } from '../span.js'
-import { BOX, ENGLISH, FRENCH, GERMAN, SOUTHERN } from './street-signs.js'
+import { BOX, ENGLISH, FRENCH, GERMAN, POSTAL, SOUTHERN } from './street-signs.js'
 
 const english =
   /(?<![\w.,-])\d{1,5}[a-z]?,? (?:[\p{L}'’.-]{2,20} ){1,3}(?:street|st|road|rd|avenue|ave|lane|ln|drive|dr|boulevard|blvd|court|ct|place|square|sq|terrace|close|crescent|highway|hwy|parkway|pkwy|way|row|mews|quay)(?![\p{L}'’])/giu
@@ -10,11 +10,14 @@ const smallWord =
 /** Types that are also ordinary words count where they are written as names, or where a comma ends them. */
 const weakType = /(?:place|way|row|close|square|court|drive|st|dr|ct|sq|lane)$/
 const german =
-  /(?<!\p{L})(?:\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|allee|gasse)|\p{Lu}[\p{L}-]{1,30}(?:weg|platz|ring|damm|ufer)) \d{1,4}(?:[ \u00a0]?[a-z])?(?![\p{L}\d])/gu
+  /(?<!\p{L})(?:\p{L}[\p{L}-]{1,30}(?:straße|strasse|str\.|allee|gasse|straat|gracht|laan|kade|plein|dijk|singel|gatan|vägen|gade|vej|gata|katu)|\p{Lu}[\p{L}-]{1,30}(?:weg|platz|ring|damm|ufer)) \d{1,4}(?:[ \u00a0]?[a-z])?(?![\p{L}\d])/gu
 const french =
   /(?<![\w.,-])\d{1,4}(?: bis| ter)?,? (?:rue|avenue|boulevard|place|chemin|all[ée]e|impasse|quai|cours) (?:de la |de l['’]|d[eu] |des |d['’]|l['’])?[\p{L}-]{2,30}/giu
 const southern =
-  /(?<!\p{L})(?:calle|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.) (?:[\p{L}'’.-]{2,20} ){0,3}[\p{L}'’-]{2,20},? (?:n[ºo°.]{1,2} ?)?\d{1,4}(?![\d.])/giu
+  /(?<!\p{L})(?:calle|c\/|paseo|avenida|avda\.|plaza|via|viale|piazza|corso|rua|travessa|ulica|ul\.) (?:[\p{L}'’.-]{2,20} ){0,3}[\p{L}'’-]{2,20},? (?:n[ºo°.]{1,2} ?)?\d{1,4}(?![\d.])/giu
+/** Any name with a house number, where a post code and a town follow. */
+const postal =
+  /(?<!\p{L})\p{Lu}[\p{L}.-]{1,24}(?: \p{Lu}?[\p{L}.-]{1,24}){0,2} \d{1,4}[a-z]?, \d{5} \p{Lu}\p{L}{2,30}/gu
 const box = /(?<!\w)p\.? ?o\.? ?box \d{1,6}(?!\d)/gi
 
 const patterns: readonly [sign: number, pattern: RegExp][] = [
@@ -22,7 +25,8 @@ const patterns: readonly [sign: number, pattern: RegExp][] = [
   [GERMAN, german],
   [FRENCH, french],
   [SOUTHERN, southern],
-  [BOX, box]
+  [BOX, box],
+  [POSTAL, postal]
 ]
 
 /**

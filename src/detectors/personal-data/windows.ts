@@ -3,7 +3,7 @@
  * of what may stand there, so that a year or a price in a sentence costs no pattern. A sign may be wrong, its absence not.
  */
 import { UnitReader } from '../../text/units.js'
-import { boxBefore, germanBefore, southernBefore, streetAfter } from './street-signs.js'
+import { boxBefore, germanBefore, postalAfter, southernBefore, streetAfter } from './street-signs.js'
 
 export interface DigitWindow {
   /** UTF-16 offsets into the text. */
@@ -15,6 +15,8 @@ export interface DigitWindow {
   digits: number
   /** Most digits in one row of ASCII letters and digits. */
   inWord: number
+  /** Letters and digits in one row of eight or more, as documents are numbered. */
+  isCode: boolean
   /** Four groups of digits, set apart by dots. */
   isDotted: boolean
   /** Two letters and two digits at the start of a word. */
@@ -75,6 +77,7 @@ export function digitWindows(text: string): readonly DigitWindow[] {
     if (digits > window.digits) window.digits = digits
     if (inWord > window.inWord) window.inWord = inWord
     if (dots >= 3) window.isDotted = true
+    if (!window.isCode && touchesLetters(units, start, i, length)) window.isCode = true
     if (size > 1 && startsWithCountry(units, start)) window.hasCountry = true
     if (size >= 4 || (separator !== 0 && isDateSign(separator))) {
       if (window.firstDate < 0) window.firstDate = start
@@ -84,6 +87,7 @@ export function digitWindows(text: string): readonly DigitWindow[] {
       streetAfter(units, start, i, length) |
       germanBefore(text, units, start) |
       southernBefore(units, start) |
+      postalAfter(units, start, size, gap) |
       boxBefore(units, start)
     before = i
     window.to = Math.min(length, i - 1 + reach)
@@ -104,6 +108,7 @@ function open(start: number): DigitWindow {
     many: false,
     digits: 0,
     inWord: 0,
+    isCode: false,
     isDotted: false,
     hasCountry: false,
     firstDate: -1,
@@ -130,6 +135,19 @@ function isWord(units: Uint16Array, from: number, to: number): boolean {
 
 function isDateSign(code: number): boolean {
   return code === DOT || code === 45 || code === 47
+}
+
+/** Least length of a row of letters and digits that is looked at as a number of a document. */
+const shortestCode = 8
+
+function touchesLetters(units: Uint16Array, start: number, end: number, length: number): boolean {
+  const after = end < length && isLetter(units[end]!)
+  if (!after && (start === 0 || !isLetter(units[start - 1]!))) return false
+  let from = start
+  let to = end
+  while (from > 0 && to - from < shortestCode && isWordUnit(units[from - 1]!)) from--
+  while (to < length && to - from < shortestCode && isWordUnit(units[to]!)) to++
+  return to - from >= shortestCode
 }
 
 function startsWithCountry(units: Uint16Array, at: number): boolean {
