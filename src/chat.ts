@@ -24,7 +24,15 @@ export interface ChatPart {
   pointer: string
   /** Set where the text is an object's key, not a value: a redaction renames it. */
   isKey?: true
+  /** Set where the text is what the leaf decodes to (a `data:` URL): no span of it can be rewritten in the leaf. */
+  isDecoded?: true
 }
+
+/**
+ * Ends the pointer of what a leaf decodes to, where findings in it must be told from those in the leaf itself. It names
+ * no place in a body, and never leaves this process.
+ */
+export const decodedMark = '#decoded'
 
 /** A part that holds no text to judge: image, audio, file, or a text as the numbers of some model's tokens. */
 export interface Media {

@@ -25,7 +25,7 @@ const shared = {
   query: { beta: /^true$/ },
   requestHeaders: ['anthropic-version', 'anthropic-beta'],
   // Not `anthropic-organization-id` and the rate limits: they tell of the account behind the upstream's key.
-  responseHeaders: ['request-id'],
+  responseHeaders: { 'request-id': /^req_(?=[A-Za-z]*\d)[A-Za-z0-9]{20,32}$/ },
   requestIdHeader: 'request-id',
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^\/messages\/\d+/, names),

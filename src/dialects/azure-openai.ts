@@ -23,7 +23,12 @@ function azure(operation: Dialect, suffix: string, paths: readonly string[]): Di
     keyHeaders: ['api-key'],
     query: { 'api-version': apiVersion },
     requestHeaders: [...operation.requestHeaders, 'x-ms-client-request-id'],
-    responseHeaders: [...operation.responseHeaders, 'apim-request-id', 'x-ms-region', 'retry-after-ms'],
+    responseHeaders: {
+      ...operation.responseHeaders,
+      'apim-request-id': /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+      // Not `x-ms-region`: a name of a place can be any words.
+      'retry-after-ms': /^\d{1,10}(?:\.\d{1,6})?$/
+    },
     readRequest(body, target) {
       const request = operation.readRequest(body, target)
       const { deployment } = target.params

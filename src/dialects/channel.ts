@@ -20,11 +20,16 @@ export class Channel {
   readonly pointer: string
   readonly kind: 'text' | 'arguments'
   isClosed = false
+  /** UTF-16 units that are held. */
+  units = 0
   /** How many of its pieces may leave, from the first of the stream on. */
   settledPieces = 0
   readonly #keepsWhole: boolean
   #tail = ''
+  /** What is held begins at `#first`: whatever has left before it is taken out now and then, not each time. */
   #pieces: Piece[] = []
+  #first = 0
+  #holding: HeldText | undefined
   /** How many pieces have left. */
   #gone = 0
   #whole = ''
@@ -48,42 +53,58 @@ export class Channel {
   add(holder: Holder, key: string): number {
     const text = (holder as JsonObject)[key] as string
     this.#pieces.push({ holder, key, text, end: 0 })
+    this.#holding = undefined
+    this.units += text.length
     if (this.#keepsWhole) this.#whole += text
     return this.count
   }
 
   /** How many pieces it has had: what must be settled before a repetition of all of it may leave. */
   get count(): number {
-    return this.#gone + this.#pieces.length
+    return this.#gone + this.#pieces.length - this.#first
+  }
+
+  get isEmpty(): boolean {
+    return this.#pieces.length === this.#first
   }
 
   close(): void {
     this.isClosed = true
+    this.#holding = undefined
+  }
+
+  #held(): Piece[] {
+    return this.#first === 0 ? this.#pieces : this.#pieces.slice(this.#first)
   }
 
   /** What is held after the end of what has left; undefined where nothing is. */
   judged(): string | undefined {
     let text = this.#tail
-    for (const piece of this.#pieces) {
+    for (const piece of this.#held()) {
       text += piece.text
       piece.end = text.length
     }
     return text.length === this.#tail.length ? undefined : text
   }
 
-  /** What is held of it, as of now; undefined where nothing is. */
+  /** What is held of it, as of now; undefined where nothing is. The same object until it changes. */
   holding(): HeldText | undefined {
-    if (this.#pieces.length === 0) return undefined
-    const text = this.#pieces.map((piece) => piece.text).join('')
-    const { pointer, isClosed } = this
-    return { pointer, text, before: this.#tail, isClosed, isReadable: this.kind === 'text' }
+    if (this.isEmpty) return undefined
+    if (this.#holding === undefined) {
+      const text = this.#held()
+        .map((piece) => piece.text)
+        .join('')
+      const { pointer, isClosed } = this
+      this.#holding = { pointer, text, before: this.#tail, isClosed, isReadable: this.kind === 'text' }
+    }
+    return this.#holding
   }
 
   /** How many of its pieces, from the first of the stream on, lie before an offset of the text as it would be judged now. */
   countUpTo(offset: number): number {
     let count = this.#gone
     let end = this.#tail.length
-    for (const { text } of this.#pieces) {
+    for (const { text } of this.#held()) {
       end += text.length
       if (text !== '' && end > offset) break
       count++
@@ -93,11 +114,15 @@ export class Channel {
 
   /**
    * Lets pieces go up to an offset of the judged text, and rewrites the spans that lie before it.
+   * @param most the offset; nothing leaves of a span that it lies in, which would be replaced in part
+   * @param own spans of its text
+   * @param inner spans in the JSON that its text is, with pointers into that
    * @returns how many spans were replaced
    */
-  settle(upTo: number, replacements: readonly Replacement[]): number {
-    const count = this.#pieces.length === 0 ? 0 : this.#rewrite(upTo, replacements)
-    for (let i = this.settledPieces - this.#gone; i < this.#pieces.length; i++) {
+  settle(most: number, own: readonly Replacement[], inner: readonly Replacement[]): number {
+    const upTo = beforeSpans(most, own)
+    const count = this.isEmpty || own.length + inner.length === 0 ? 0 : this.#rewrite(upTo, own, inner)
+    for (let i = this.#first + this.settledPieces - this.#gone; i < this.#pieces.length; i++) {
       const { text, end } = this.#pieces[i]!
       if (text !== '' && end > upTo) break
       this.settledPieces++
@@ -105,39 +130,33 @@ export class Channel {
     return count
   }
 
-  #rewrite(upTo: number, replacements: readonly Replacement[]): number {
-    if (replacements.length === 0) return 0
-    const own = replacements
-      .filter(
-        (each) => each.pointer === this.pointer && !each.isKey && each.end > this.#tail.length && each.end <= upTo
-      )
+  #rewrite(upTo: number, all: readonly Replacement[], decoded: readonly Replacement[]): number {
+    const own = all
+      .filter(({ isKey, end }) => !isKey && end > this.#tail.length && end <= upTo)
       .sort((a, b) => a.start - b.start)
     const isWhole = this.#tail === '' && this.#pieces.at(-1)!.end <= upTo
-    const inner = isWhole
-      ? replacements
-          .filter(({ pointer }) => pointer.startsWith(`${this.pointer}/`))
-          .map((each) => ({ ...each, pointer: each.pointer.slice(this.pointer.length) }))
-      : []
+    const inner = isWhole ? decoded : []
     if (own.length + inner.length === 0) return 0
     this.#isRewritten = true
-    if (inner.length > 0) this.#replaceAll(rewriteLeaf(this.#pieces.map(({ text }) => text).join(''), own, inner))
-    else this.#replaceSpans(own)
-    for (const { holder, key, text } of this.#pieces) setLeaf(holder, key, text)
+    this.#holding = undefined
+    const pieces = this.#held()
+    if (inner.length > 0) replaceAll(pieces, rewriteLeaf(pieces.map(({ text }) => text).join(''), own, inner))
+    else this.#replaceSpans(pieces, own)
+    this.units = 0
+    for (const { holder, key, text } of pieces) {
+      setLeaf(holder, key, text)
+      this.units += text.length
+    }
     return Math.max(own.length, inner.length)
   }
 
-  /** Spans of decoded JSON have no place in single pieces: the first carries all of it. */
-  #replaceAll(text: string): void {
-    for (const [i, piece] of this.#pieces.entries()) piece.text = i === 0 ? text : ''
-  }
-
   /** Each replacement stands in the first piece of its span; no piece keeps a part of the span. */
-  #replaceSpans(ordered: readonly Replacement[]): void {
+  #replaceSpans(pieces: readonly Piece[], ordered: readonly Replacement[]): void {
     const first = this.#tail.length
     let start = first
     let next = 0
     let covered = first
-    for (const piece of this.#pieces) {
+    for (const piece of pieces) {
       const { text, end } = piece
       let out = ''
       let at = start
@@ -158,10 +177,18 @@ export class Channel {
 
   /** Told that its first pieces have left, up to and with piece number `count`. */
   leave(count: number): void {
-    const gone = this.#pieces.splice(0, count - this.#gone)
-    if (gone.length === 0) return
-    this.#gone += gone.length
-    const text = gone.map((piece) => piece.text).join('')
+    const end = Math.min(this.#pieces.length, this.#first + count - this.#gone)
+    if (end <= this.#first) return
+    let text = ''
+    for (let i = this.#first; i < end; i++) text += this.#pieces[i]!.text
+    this.units -= text.length
+    this.#gone += end - this.#first
+    this.#first = end
+    if (end * 2 > this.#pieces.length) {
+      this.#pieces.splice(0, end)
+      this.#first = 0
+    }
+    this.#holding = undefined
     this.#tail = (this.#tail + text).slice(-Channel.tailLength)
     if (this.#keepsWhole) this.#written += text
   }
@@ -170,6 +197,20 @@ export class Channel {
   fill(holder: Holder, key: string): void {
     if (this.#isRewritten) setLeaf(holder, key, this.#written)
   }
+}
+
+/** An offset, or where the span that it lies in begins. */
+function beforeSpans(offset: number, spans: readonly Replacement[]): number {
+  let upTo = offset
+  // From the last on: where it moves before one, it may come to lie in another.
+  for (const { isKey, start, end } of [...spans].sort((a, b) => b.start - a.start))
+    if (isKey !== true && start < upTo && end > upTo) upTo = start
+  return upTo
+}
+
+/** Spans of decoded JSON have no place in single pieces: the first carries all of it. */
+function replaceAll(pieces: readonly Piece[], text: string): void {
+  for (const [i, piece] of pieces.entries()) piece.text = i === 0 ? text : ''
 }
 
 function setLeaf(holder: Holder, key: string, text: string): void {

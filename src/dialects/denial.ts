@@ -1,5 +1,6 @@
 /** What a dialect is told when a verdict stops an exchange, and the sentences a person then reads. No evaluated text in them. */
 import type { Decision, Evaluation } from '../policy/evaluation.js'
+import type { ReviewBound } from '../settings.js'
 
 export type StoppingDecision = Exclude<Decision, 'permit'>
 
@@ -10,8 +11,13 @@ export const denialTable = {
   depends: { status: 422, code: 'context_required' }
 } as const satisfies Record<StoppingDecision, { status: number; code: string }>
 
+/** Where a person would have to decide, and the queue takes no more: refused as by `forbid`, for another reason. */
+export const queueFull = { status: 403, code: 'review_queue_full' } as const
+
 export interface Denial {
   decision: StoppingDecision
+  /** With `forbid`: what of the queue of reviews was full. */
+  full?: ReviewBound | undefined
   /** Whose words were stopped: the caller's or the model's. */
   direction: 'request' | 'answer'
   evaluation: Evaluation
@@ -20,7 +26,22 @@ export interface Denial {
   reviewId: string | undefined
 }
 
+export function refusalOf({ decision, full }: Pick<Denial, 'decision' | 'full'>): { status: number; code: string } {
+  return full === undefined ? denialTable[decision] : queueFull
+}
+
+const whose: Readonly<Record<ReviewBound, string>> = {
+  key: 'of this key ',
+  account: 'of this account ',
+  total: '',
+  bytes: ''
+}
+
 export function sentenceOf(denial: Denial): string {
+  if (denial.full !== undefined) {
+    const what = denial.direction === 'request' ? 'This request' : 'This answer'
+    return `${what} needs a decision by a person, and the queue of reviews ${whose[denial.full]}is full. Try again later.`
+  }
   switch (denial.decision) {
     case 'forbid':
       return denial.direction === 'request'

@@ -38,6 +38,9 @@ export interface TurnFacts {
   created: number
 }
 
+/** A pattern of the whole value; `model`: the model that the client asked for, or a dated snapshot of it. */
+export type HeaderForm = RegExp | 'model'
+
 export interface Dialect {
   readonly id: DialectId
   /**
@@ -63,8 +66,8 @@ export interface Dialect {
   readonly query: Readonly<Record<string, RegExp>>
   /** Request headers of this dialect, lower case, that are forwarded as given. */
   readonly requestHeaders: readonly string[]
-  /** Response headers of this dialect, lower case, that are forwarded as given. */
-  readonly responseHeaders: readonly string[]
+  /** Response headers of this dialect, lower case, each with its documented form: in any other it is dropped. */
+  readonly responseHeaders: Readonly<Record<string, HeaderForm>>
   /** Where this dialect's SDKs look for a request's id, besides `x-request-id`: written on what the gateway answers itself. */
   readonly requestIdHeader?: string
 
@@ -84,7 +87,7 @@ export interface Dialect {
   /** The pointer that a client can act on: the message, where the leaf lies in one. */
   offender(pointer: string): string
   error(fault: Fault, requestId: string): JsonObject
-  /** The error of a denial; its status is in `denialTable`. */
+  /** The error of a denial; its status is `refusalOf`'s. */
   denied(denial: Denial, requestId: string): JsonObject
   /** An assistant turn: the native refusal for `forbid`, a sentence for `divert` and `depends`. */
   turn(facts: TurnFacts): JsonObject

@@ -35,7 +35,7 @@ const shared = {
   keyHeaders: ['x-goog-api-key'],
   query: { alt: /^json$/ },
   requestHeaders: ['x-goog-api-client'],
-  responseHeaders: [],
+  responseHeaders: {},
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^(?:\/generateContentRequest)?\/contents\/\d+|^\/requests\/\d+/, names),
   error,

@@ -9,6 +9,7 @@ import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../chat.js'
 import { parseJson } from '../json/parse.js'
 import { Channel, type Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'
+import { OpenPlaces } from './open-places.js'
 import {
   type HeldText,
   type Released,
@@ -19,10 +20,18 @@ import {
   type WireEvent
 } from './reply-stream.js'
 import type { Replacement } from './rewrite.js'
+import { Secret, SecretReader } from './secret.js'
 import { Collector } from './walk.js'
 
 /** Leaves judged already are remembered up to here; beyond, they are judged again. */
 const maxKnown = 4096
+/** What an event costs to look at beside its texts, in UTF-16 units. */
+const eventUnits = 2
+/** What a piece of sound or of a picture counts for: it is waited for, and there is little to look at in it. */
+const mediaUnits = 256
+
+/** So much of a secret is no accident. */
+const leastSpelled = 8
 
 interface PieceOfEvent {
   channel: Channel
@@ -43,13 +52,26 @@ export class HeldStream implements ReplyStream {
   readonly #shape: StreamShape
   #events: HeldEvent[] = []
   readonly #channels = new Map<string, Channel>()
-  readonly #tokens = new Map<string, { text: string; isNew: boolean }>()
+  /** Those of which something is held, and those that may grow: a stream may have thousands that are neither any more. */
+  readonly #holding = new Set<Channel>()
+  readonly #open = new OpenPlaces<Channel>()
+  readonly #tokens = new Map<string, string>()
+  /** Pointers of the tokens that are not judged yet. */
+  readonly #newTokens = new Set<string>()
   /** Leaves beside the channels that were let go. */
   readonly #known = new Set<string>()
   /** Leaves beside the channels that are not judged yet, by their id. */
   #others = new Map<string, ChatPart>()
   #forgetTokens = false
+  /** Of all channels together, held. */
+  #units = 0
   started = false
+  came = 0
+  #secret: Secret | undefined
+  /** By channel; under an empty name, of all pieces in the order in which they came. */
+  readonly #readers = new Map<string, SecretReader>()
+  /** Those that have spelled out more than an accident. */
+  readonly #spelling = new Set<string>()
 
   constructor(shape: StreamShape) {
     this.#shape = shape
@@ -66,22 +88,59 @@ export class HeldStream implements ReplyStream {
   push({ event: name, data }: WireEvent): 'more' | 'end' {
     if (data === this.#shape.endMarker) return 'end'
     const value = readEvent(data)
+    if (this.#secret?.isWithin(value)) throw unreadable('the answer holds the credential')
     const rest = new Collector(this.#shape.names)
     const held: HeldEvent = { value, name, pieces: [], media: [] }
     const outcome = this.#shape.read(value, this.#sinkFor(held, rest), name)
     held.media.push(...rest.media)
     for (const part of rest.parts) {
       const id = `${part.pointer}\n${part.text}`
-      if (!this.#known.has(id)) this.#others.set(id, part)
+      if (this.#known.has(id)) continue
+      this.#others.set(id, part)
+      this.came += part.text.length
     }
+    this.came += eventUnits
     this.#events.push(held)
     return outcome
   }
 
+  get weight(): number {
+    return this.#units + this.#events.length * eventUnits
+  }
+
+  watch(secret: string): void {
+    this.#secret = new Secret(secret)
+  }
+
+  get isSpelling(): boolean {
+    return this.#spelling.size > 0
+  }
+
+  /** @throws Fault `upstream_error` */
+  #refuseSecret(pointer: string, piece: string): void {
+    if (this.#secret === undefined) return
+    for (const name of [pointer, '']) {
+      const reader = this.#readers.get(name) ?? new SecretReader(this.#secret)
+      this.#readers.set(name, reader)
+      if (reader.isFoundIn(piece)) throw unreadable('the answer holds the credential')
+      if (reader.found >= leastSpelled) this.#spelling.add(name)
+      else this.#spelling.delete(name)
+    }
+  }
+
   #sinkFor(held: HeldEvent, rest: Collector): StreamSink {
     const add = (pointer: string, holder: Holder, key: string, kind: 'text' | 'arguments' = 'text') => {
+      this.#refuseSecret(pointer, (holder as JsonObject)[key] as string)
       const channel = this.#channel(pointer, kind)
-      held.pieces.push({ channel, count: channel.add(holder, key) })
+      const before = held.pieces.at(-1)
+      const count = channel.add(holder, key)
+      this.#holding.add(channel)
+      const { length } = (holder as JsonObject)[key] as string
+      this.#units += length
+      this.came += length
+      // An event waits for the last of its pieces.
+      if (before?.channel === channel && before.repetition === undefined) before.count = count
+      else held.pieces.push({ channel, count })
     }
     return {
       rest,
@@ -93,19 +152,29 @@ export class HeldStream implements ReplyStream {
         else if (channel.whole === text)
           held.pieces.push({ channel, count: channel.count, repetition: { holder, key } })
         else add(`${pointer}/repeated`, holder, key, kind)
-        for (const each of [pointer, `${pointer}/repeated`]) this.#channels.get(each)?.close()
+        for (const each of [pointer, `${pointer}/repeated`]) this.#close(this.#channels.get(each))
       },
       tokens: (pointer, text) => {
-        const before = this.#tokens.get(pointer)?.text ?? ''
-        this.#tokens.set(pointer, { text: before + text, isNew: true })
+        this.#refuseSecret(pointer, text)
+        this.#tokens.set(pointer, (this.#tokens.get(pointer) ?? '') + text)
+        this.#newTokens.add(pointer)
+        this.came += text.length
       },
       close: (prefix) => {
-        for (const channel of this.#channels.values()) if (channel.pointer.startsWith(prefix)) channel.close()
+        for (const channel of this.#open.take(prefix)) this.#close(channel)
       },
       media: (pointer, kind) => {
         held.media.push({ pointer, kind })
+        this.came += mediaUnits
       }
     }
+  }
+
+  /** What it holds may leave now, which is as good as new. */
+  #close(channel: Channel | undefined): void {
+    if (channel === undefined || channel.isClosed) return
+    channel.close()
+    this.came += channel.units
   }
 
   #channel(pointer: string, kind: 'text' | 'arguments'): Channel {
@@ -113,6 +182,7 @@ export class HeldStream implements ReplyStream {
     if (channel === undefined) {
       channel = new Channel(pointer, kind, this.#shape.repeats)
       this.#channels.set(pointer, channel)
+      this.#open.add(pointer, channel)
     }
     return channel
   }
@@ -122,34 +192,45 @@ export class HeldStream implements ReplyStream {
     out.parts.push(...this.#others.values())
     const media = new Map(this.#events.flatMap((event) => event.media.map((each) => [each.pointer, each] as const)))
     out.media.push(...media.values())
-    for (const channel of this.#channels.values()) {
+    for (const channel of this.#holding) {
       const text = channel.judged()
       if (text === undefined) continue
       if (channel.kind === 'arguments') out.embedded('assistant', text, channel.pointer)
       else out.text('assistant', text, channel.pointer)
     }
-    for (const [pointer, { text, isNew }] of this.#tokens) if (isNew) out.text('assistant', text, pointer)
+    for (const pointer of this.#newTokens) out.text('assistant', this.#tokens.get(pointer)!, pointer)
     const id = this.answerId
     return id === undefined ? out : Object.assign(out, { id })
   }
 
   holding(): readonly HeldText[] {
-    return [...this.#channels.values()].flatMap((channel) => channel.holding() ?? [])
+    return Array.from(this.#holding, (channel) => channel.holding()).filter((held) => held !== undefined)
   }
 
-  mayLeave(settled: ReadonlyMap<string, number>): boolean {
-    const first = this.#events[0]
-    return (
-      first?.pieces.every(({ channel, count }) => channel.countUpTo(settled.get(channel.pointer) ?? 0) >= count) ??
-      false
-    )
+  leaving(settledOf: (held: HeldText) => number): ReadonlyMap<string, number> | undefined {
+    const settled = new Map<string, number>()
+    const counts = new Map<Channel, number>()
+    const upTo = (channel: Channel): number => {
+      let count = counts.get(channel)
+      if (count === undefined) {
+        const held = channel.holding()
+        const offset = held === undefined ? 0 : settledOf(held)
+        settled.set(channel.pointer, offset)
+        count = channel.countUpTo(offset)
+        counts.set(channel, count)
+      }
+      return count
+    }
+    const waits = this.#events.findIndex(({ pieces }) => !pieces.every(({ channel, count }) => upTo(channel) >= count))
+    return waits === 0 || this.#events.length === 0 ? undefined : settled
   }
 
   release(settled: ReadonlyMap<string, number> | undefined, replacements: readonly Replacement[]): Released {
     let redacted = 0
-    for (const channel of this.#channels.values()) {
+    const { own, inner } = this.#byChannel(replacements)
+    for (const channel of this.#holding) {
       const upTo = settled === undefined ? Number.POSITIVE_INFINITY : (settled.get(channel.pointer) ?? 0)
-      redacted += channel.settle(upTo, replacements)
+      redacted += channel.settle(upTo, own.get(channel) ?? none, inner.get(channel) ?? none)
     }
     if (redacted > 0) this.#forgetTokens = true
     let frames = ''
@@ -167,8 +248,34 @@ export class HeldStream implements ReplyStream {
       this.#shape.left(value)
     }
     this.#events.splice(0, count)
+    this.#units = 0
+    for (const channel of this.#holding) {
+      this.#units += channel.units
+      if (channel.isEmpty) this.#holding.delete(channel)
+    }
     this.#forget()
     return { frames, redacted }
+  }
+
+  /** Replacements by the channel that they lie in: as spans of its text, or of the JSON that its text is. */
+  #byChannel(replacements: readonly Replacement[]) {
+    const own = new Map<Channel, Replacement[]>()
+    const inner = new Map<Channel, Replacement[]>()
+    const put = (map: Map<Channel, Replacement[]>, channel: Channel, replacement: Replacement) => {
+      const list = map.get(channel)
+      if (list === undefined) map.set(channel, [replacement])
+      else list.push(replacement)
+    }
+    for (const replacement of replacements) {
+      const { pointer } = replacement
+      const channel = this.#channels.get(pointer)
+      if (channel !== undefined) put(own, channel, replacement)
+      for (let end = pointer.lastIndexOf('/'); end > 0; end = pointer.lastIndexOf('/', end - 1)) {
+        const around = this.#channels.get(pointer.slice(0, end))
+        if (around !== undefined) put(inner, around, { ...replacement, pointer: pointer.slice(end) })
+      }
+    }
+    return { own, inner }
   }
 
   /** Leaves and media that were judged need not be judged again, whether they have left or wait. */
@@ -177,9 +284,10 @@ export class HeldStream implements ReplyStream {
     if (this.#known.size > maxKnown) this.#known.clear()
     for (const id of this.#others.keys()) this.#known.add(id)
     this.#others = new Map()
-    for (const [pointer, { text }] of this.#tokens) {
-      this.#tokens.set(pointer, { text: text.slice(-Channel.tailLength), isNew: false })
+    for (const pointer of this.#newTokens) {
+      this.#tokens.set(pointer, this.#tokens.get(pointer)!.slice(-Channel.tailLength))
     }
+    this.#newTokens.clear()
   }
 
   filtered(facts: TurnFacts): string {
@@ -191,6 +299,8 @@ export class HeldStream implements ReplyStream {
     return this.#shape.end()
   }
 }
+
+const none: readonly Replacement[] = []
 
 function readEvent(data: string): JsonObject {
   let value: Json

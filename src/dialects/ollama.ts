@@ -18,7 +18,7 @@ const shared = {
   keyHeaders: [],
   query: {},
   requestHeaders: [],
-  responseHeaders: [],
+  responseHeaders: {},
   readError: (body) => everyLeaf(body, names),
   offender: offenderBy(/^\/messages\/\d+|^\/input\/\d+/, names),
   error,

@@ -5,6 +5,7 @@ import type { Dialect } from './dialect.js'
 import { stringField } from './fields.js'
 import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
+import { choiceFields } from './openai/choices.js'
 import { ChoicesStreamShape } from './openai/choices-stream.js'
 import { writeChoices } from './openai/choices-write.js'
 import { family } from './openai/family.js'
@@ -12,8 +13,9 @@ import { names } from './openai/names.js'
 import { readPrompts } from './openai/prompts.js'
 import { readOptions } from './openai/request.js'
 import { readTokenFields } from './openai/token-fields.js'
-import { forgetTokens, tokenTexts } from './openai/tokens.js'
+import { forgetTokens } from './openai/tokens.js'
 import { isObject } from './rewrite.js'
+import { readFields, walked } from './taken.js'
 import { Collector } from './walk.js'
 
 const bodyFields = new Set(['prompt', 'suffix'])
@@ -37,7 +39,6 @@ function readRequest(body: JsonObject): ChatRequest {
   return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }
 
-const choiceFields = new Set(['logprobs', 'finish_reason', 'index'])
 const replyFields = new Set(['choices'])
 
 function readReply(body: JsonObject): ChatReply | undefined {
@@ -45,12 +46,7 @@ function readReply(body: JsonObject): ChatReply | undefined {
   const out = new Collector(names)
   for (const [i, choice] of body.choices.entries()) {
     if (!isObject(choice)) return undefined
-    const pointer = `/choices/${i}`
-    for (const text of tokenTexts(choice.logprobs)) out.text('assistant', text, `${pointer}/logprobs`)
-    if (typeof choice.finish_reason === 'string') {
-      out.word('assistant', choice.finish_reason, `${pointer}/finish_reason`)
-    }
-    out.rest('assistant', choice, pointer, choiceFields)
+    readFields(choiceFields, choice, `/choices/${i}`, out, walked(out, 'assistant'))
   }
   out.rest('parameter', body, '', replyFields)
   return out

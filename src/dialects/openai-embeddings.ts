@@ -2,6 +2,7 @@
 import type { ChatReply, ChatRequest, Json, JsonObject } from '../chat.js'
 import { invalid } from '../errors.js'
 import type { Dialect } from './dialect.js'
+import { isPackedVector } from './media.js'
 import { offenderBy } from './offender.js'
 import { family } from './openai/family.js'
 import { names } from './openai/names.js'
@@ -9,6 +10,7 @@ import { readPrompts } from './openai/prompts.js'
 import { readOptions } from './openai/request.js'
 import { readTokenFields } from './openai/token-fields.js'
 import { isObject } from './rewrite.js'
+import { type Fields, readFields, walked } from './taken.js'
 import { turnless } from './turnless.js'
 import { Collector } from './walk.js'
 
@@ -28,25 +30,22 @@ function readRequest(body: JsonObject): ChatRequest {
 }
 
 const replyFields = new Set(['data'])
-const dataFields = new Set(['embedding'])
-/** The vector as base64 of its floats, which the SDKs ask for: any other string in its place is judged. */
-const packed = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+/** The vector, or base64 of its floats, which the SDKs ask for: anything else in its place is judged. */
+const dataFields: Fields<Collector> = { embedding: isVector }
 
 function readReply(body: JsonObject): ChatReply | undefined {
   if (!Array.isArray(body.data)) return undefined
   const out = new Collector(names)
   for (const [i, item] of body.data.entries()) {
     if (!isObject(item)) return undefined
-    const { embedding } = item
-    if (!isVector(embedding)) out.walk('assistant', embedding, `/data/${i}/embedding`)
-    out.rest('assistant', item, `/data/${i}`, dataFields)
+    readFields(dataFields, item, `/data/${i}`, out, walked(out, 'assistant'))
   }
   out.rest('parameter', body, '', replyFields)
   return out
 }
 
 function isVector(value: Json | undefined): boolean {
-  if (typeof value === 'string') return value.length >= 64 && packed.test(value)
+  if (typeof value === 'string') return isPackedVector(value)
   return Array.isArray(value) && value.every((each) => typeof each === 'number')
 }
 

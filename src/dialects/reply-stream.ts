@@ -23,14 +23,26 @@ export interface ReplyStream {
    * @throws Fault `upstream_error` for anything that this dialect does not stream
    */
   push(event: WireEvent): 'more' | 'end'
+  /** From now on `push` throws `upstream_error` where events hold the secret, or spell it out in pieces. */
+  watch(secret: string): void
+  /** Whether what is held may go on to spell it: better waited for. */
+  readonly isSpelling: boolean
   /** True where the upstream may stop without another word: its answer is complete as it stands. */
   readonly complete: boolean
   /** What is held, assembled, with a little of what was released before it, so that a phrase cut in two is still seen whole. */
   content(): ChatReply
-  /** The channels of which something is held. */
+  /** UTF-16 units that a look at what is held reads, events counted too. */
+  readonly weight: number
+  /** Those that have come so far, and those that were closed: what may have changed since a look. */
+  readonly came: number
+  /** The channels of which something is held; the same object for one that has not changed. */
   holding(): readonly HeldText[]
-  /** Whether `release` with these would let anything go. */
-  mayLeave(settled: ReadonlyMap<string, number>): boolean
+  /**
+   * How far the channels are settled of which something may leave.
+   * @param settledOf asked once for each, in the order in which events leave, until one has to wait
+   * @returns what `release` takes; undefined where it would let nothing go
+   */
+  leaving(settledOf: (held: HeldText) => number): ReadonlyMap<string, number> | undefined
   /**
    * The frames of held events that may leave, serialised from the objects that were judged.
    * @param settled by pointer of a channel, how much of the text that `content` gave may leave; undefined: everything

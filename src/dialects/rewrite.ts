@@ -3,6 +3,7 @@
  * too; the pointer of such an inner leaf simply continues into the string, as if the string were the object it encodes.
  */
 import type { Json, JsonObject } from '../chat.js'
+import { replaceEach } from './needles.js'
 
 /** Replace UTF-16 units [start, end) of the leaf at `pointer` by `text`. */
 export interface Replacement {
@@ -40,6 +41,15 @@ export function splice(text: string, replacements: readonly Replacement[]): stri
   return out + text.slice(at)
 }
 
+/** The replacements in one value of a tree, and in what lies below it. */
+interface Marked {
+  /** Of the value, where it is a text. */
+  own: Replacement[]
+  /** Of the name under which an object has it. */
+  name: Replacement[]
+  below: Map<string, Marked> | undefined
+}
+
 /**
  * Rewrites a leaf of which some replacements may lie in its decoded form.
  * @param text the leaf
@@ -47,94 +57,108 @@ export function splice(text: string, replacements: readonly Replacement[]): stri
  * @param inner replacements whose pointer is relative to the JSON in the leaf
  */
 export function rewriteLeaf(text: string, own: readonly Replacement[], inner: readonly Replacement[]): string {
-  if (inner.length === 0) return splice(text, own)
+  return rewriteText(text, own, inner.length === 0 ? undefined : mark(inner))
+}
+
+/** @param inner what is marked in the JSON that the leaf holds */
+function rewriteText(text: string, own: readonly Replacement[], inner: Marked | undefined): string {
+  if (inner === undefined) return splice(text, own)
   const value = tryParse(text)
   if (value === undefined) return splice(text, own)
+  const out = JSON.stringify(rewriteValue(value, inner))
   // Both readings of one secret are reported; what the decoded form did not cover is replaced wherever it stands.
-  let out = JSON.stringify(rewriteTree(value, inner))
-  for (const { start, end, text: replacement } of own) out = out.replaceAll(text.slice(start, end), () => replacement)
-  return out
+  const rest = new Map<string, string>()
+  for (const { start, end, text: replacement } of own) {
+    const found = text.slice(start, end)
+    if (found !== '' && !rest.has(found)) rest.set(found, replacement)
+  }
+  return replaceEach(out, rest)
 }
 
 /** Applies replacements to a tree in place and returns it (or its replacement, where it is a string itself). */
 export function rewriteTree(root: Json, replacements: readonly Replacement[]): Json {
-  const byPointer = new Map<string, Replacement[]>()
+  return replacements.length === 0 ? root : rewriteValue(root, mark(replacements))
+}
+
+/** The replacements as a tree of their own, by the segments of their pointers. */
+function mark(replacements: readonly Replacement[]): Marked {
+  const root: Marked = { own: [], name: [], below: undefined }
+  const known = new Map<string, Marked>()
   for (const replacement of replacements) {
-    const list = byPointer.get(replacement.pointer)
-    if (list === undefined) byPointer.set(replacement.pointer, [replacement])
-    else list.push(replacement)
-  }
-  const leaves = new Map<string, { own: Replacement[]; inner: Replacement[] }>()
-  const keys: Replacement[][] = []
-  for (const [pointer, list] of byPointer) {
-    const { leaf, rest } = splitAtLeaf(root, pointer)
-    const valued = rest === '' ? list.filter(({ isKey }) => !isKey) : list
-    if (valued.length < list.length) keys.push(list.filter(({ isKey }) => isKey))
-    if (valued.length === 0) continue
-    const entry = leaves.get(leaf) ?? { own: [], inner: [] }
-    leaves.set(leaf, entry)
-    if (rest === '') entry.own.push(...valued)
-    else entry.inner.push(...valued.map((replacement) => ({ ...replacement, pointer: rest })))
-  }
-  let out = root
-  for (const [leaf, { own, inner }] of leaves) {
-    out = update(out, pointerSegments(leaf), (text) => rewriteLeaf(text, own, inner))
-  }
-  // Keys last and deepest first, so that no pointer is stale while it is used.
-  keys.sort((a, b) => b[0]!.pointer.length - a[0]!.pointer.length)
-  for (const named of keys) renameKey(out, named)
-  return out
-}
-
-/** Where a pointer runs into a string, the string is the leaf and the rest lies in the JSON that it holds. */
-function splitAtLeaf(root: Json, pointer: string): { leaf: string; rest: string } {
-  let value: Json | undefined = root
-  const raw = pointer === '' ? [] : pointer.slice(1).split('/')
-  const segments = pointerSegments(pointer)
-  for (let i = 0; i < segments.length; i++) {
-    if (typeof value === 'string') return { leaf: join(raw.slice(0, i)), rest: join(raw.slice(i)) }
-    value = child(value, segments[i]!)
-  }
-  return { leaf: pointer, rest: '' }
-}
-
-function update(root: Json, segments: readonly string[], change: (text: string) => string): Json {
-  if (segments.length === 0) return typeof root === 'string' ? change(root) : root
-  const holder = walkTo(root, segments.slice(0, -1))
-  const last = segments.at(-1)!
-  if (Array.isArray(holder)) {
-    const value = holder[Number(last)]
-    if (typeof value === 'string') holder[Number(last)] = change(value)
-  } else if (isObject(holder) && Object.hasOwn(holder, last)) {
-    const value = holder[last]
-    if (typeof value === 'string') setOwn(holder, last, change(value))
+    const { pointer, isKey } = replacement
+    let marked = known.get(pointer)
+    if (marked === undefined) {
+      marked = root
+      for (const segment of pointerSegments(pointer)) {
+        marked.below ??= new Map()
+        let next = marked.below.get(segment)
+        if (next === undefined) {
+          next = { own: [], name: [], below: undefined }
+          marked.below.set(segment, next)
+        }
+        marked = next
+      }
+      known.set(pointer, marked)
+    }
+    ;(isKey ? marked.name : marked.own).push(replacement)
   }
   return root
 }
 
-/** Renames a key in its place; a name that is taken already gets a number, so that no value is lost. */
-function renameKey(root: Json, replacements: readonly Replacement[]): void {
-  const segments = pointerSegments(replacements[0]!.pointer)
-  const holder = walkTo(root, segments.slice(0, -1))
-  const old = segments.at(-1)
-  if (!isObject(holder) || old === undefined || !Object.hasOwn(holder, old)) return
-  const base = splice(old, replacements)
-  let name = base
-  for (let n = 2; name !== old && Object.hasOwn(holder, name); n++) name = `${base}_${n}`
-  const entries = Object.entries(holder)
-  for (const [key] of entries) delete holder[key]
-  for (const [key, value] of entries) setOwn(holder, key === old ? name : key, value)
-}
-
-function walkTo(root: Json, segments: readonly string[]): Json | undefined {
-  let value: Json | undefined = root
-  for (const segment of segments) value = child(value, segment)
+/** Depth is bounded by the strict reader; in the JSON of a leaf, by the engine's parser and by how deep was looked for texts. */
+function rewriteValue(value: Json, { own, below }: Marked): Json {
+  // What lies below a string lies in the JSON that it holds.
+  if (typeof value === 'string')
+    return rewriteText(value, own, below === undefined ? undefined : { own: [], name: [], below })
+  if (below === undefined) return value
+  if (Array.isArray(value)) {
+    for (const [segment, marked] of below) {
+      const i = Number(segment)
+      const child = value[i]
+      if (child !== undefined) value[i] = rewriteValue(child, marked)
+    }
+  } else if (isObject(value)) {
+    const named: [string, readonly Replacement[]][] = []
+    for (const [segment, marked] of below) {
+      if (!Object.hasOwn(value, segment)) continue
+      const child = value[segment]!
+      const rewritten = rewriteValue(child, marked)
+      if (rewritten !== child) setOwn(value, segment, rewritten)
+      if (marked.name.length > 0) named.push([segment, marked.name])
+    }
+    if (named.length > 0) renameKeys(value, named)
+  }
   return value
 }
 
-function child(value: Json | undefined, segment: string): Json | undefined {
-  if (Array.isArray(value)) return value[Number(segment)]
-  return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined
+/**
+ * Renames keys in their places, all of an object at once; a name that is taken already gets a number, so that no value is
+ * lost.
+ */
+function renameKeys(holder: JsonObject, named: [string, readonly Replacement[]][]): void {
+  const keys = Object.keys(holder)
+  const taken = new Set(keys)
+  const names = new Map<string, string>()
+  /** The number that is tried next, by the name that was taken. */
+  const numbers = new Map<string, number>()
+  // The longest first, as pointers to them are.
+  named.sort(([a], [b]) => pointerSegment(b).length - pointerSegment(a).length)
+  for (const [old, replacements] of named) {
+    const base = splice(old, replacements)
+    let name = base
+    if (name !== old && taken.has(name)) {
+      let n = numbers.get(base) ?? 2
+      do name = `${base}_${n++}`
+      while (name !== old && taken.has(name))
+      numbers.set(base, n)
+    }
+    taken.delete(old)
+    taken.add(name)
+    names.set(old, name)
+  }
+  const entries = Object.entries(holder)
+  for (const key of keys) delete holder[key]
+  for (const [key, value] of entries) setOwn(holder, names.get(key) ?? key, value)
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {
@@ -156,8 +180,4 @@ export function tryParse(text: string): Json | undefined {
   } catch {
     return undefined
   }
-}
-
-function join(raw: readonly string[]): string {
-  return raw.length === 0 ? '' : `/${raw.join('/')}`
 }

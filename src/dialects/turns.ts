@@ -1,12 +1,14 @@
 /** Notes which texts of a conversation a model reads as one, so that a payload split over them is judged joined. */
 import type { Role } from '../chat.js'
-import type { Collector } from './walk.js'
+import { append, type Collector } from './walk.js'
 
 export class Turns {
   readonly #out: Collector
+  readonly #all: number[] = []
   readonly #ofUser: number[] = []
   #run: number[] = []
   #role: Role | undefined
+  #isMixed = false
 
   constructor(out: Collector) {
     this.#out = out
@@ -18,15 +20,34 @@ export class Turns {
     if (role !== this.#role) {
       this.#out.join(this.#run)
       this.#run = []
+      this.#isMixed ||= this.#role !== undefined
       this.#role = role
     }
-    this.#run.push(...indexes)
-    if (role === 'user') this.#ofUser.push(...indexes)
+    append(this.#run, indexes)
+    append(this.#all, indexes)
+    if (role === 'user') append(this.#ofUser, indexes)
   }
 
-  /** Joins the last run, and all that the user said. */
+  /** As `add`, for a turn that holds others' words too, such as a user's with what tools brought back. */
+  addMixed(role: Role, indexes: readonly number[]): void {
+    this.#out.join(indexes.filter((index) => this.#roleOf(index) === role))
+    let from = 0
+    for (let at = 0; at < indexes.length; at++) {
+      const own = this.#roleOf(indexes[at]!)
+      if (at + 1 < indexes.length && this.#roleOf(indexes[at + 1]!) === own) continue
+      if (own !== undefined) this.add(own, indexes.slice(from, at + 1))
+      from = at + 1
+    }
+  }
+
+  #roleOf(index: number): Role | undefined {
+    return this.#out.parts[index]?.role
+  }
+
+  /** Joins the last run, all that the user said, and all turns: a model reads one role's words right after another's. */
   end(): void {
     this.#out.join(this.#run)
     this.#out.join(this.#ofUser)
+    if (this.#isMixed) this.#out.join(this.#all)
   }
 }

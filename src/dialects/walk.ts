@@ -2,38 +2,77 @@
  * The generic walk: whatever a dialect does not know by name is still read, leaf by leaf and key by key, so that a field
  * added to an API tomorrow is judged today.
  */
-import { isUtf8 } from 'node:buffer'
 import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../chat.js'
-import { invalid } from '../errors.js'
+import { invalid, tooComplex } from '../errors.js'
+import { dataKind, decodedText, isCiphertext, readBytes } from './media.js'
 import { isObject, pointerSegment } from './rewrite.js'
 
 /** The strict reader's own bound; here for what comes by another way (the JSON in a tool call's arguments). */
 const maxDepth = 64
 
-/**
- * Base64 in either alphabet. Short runs are words too, so a leaf counts as media only from here on; below, it is judged.
- */
-const base64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/
+/** Fields in which APIs take the bytes of media; whatever else stands in a media object is text. */
+const byteFields = new Set(
+  'data url file_data image_url input_image image audio_url input_audio audio video_url input_video video b64_json'.split(
+    ' '
+  )
+)
+/** Fields beside the bytes that say what they are. */
+const claims = ['media_type', 'mimeType', 'mime_type'] as const
 
 export class Collector implements ChatContent {
   readonly parts: ChatPart[] = []
   readonly joined: number[][] = []
   readonly media: Media[] = []
   readonly #names: ReadonlySet<string>
+  /** The runs noted, by the text that they begin with. */
+  readonly #runs = new Map<number, number[][]>()
+  /** UTF-16 units of the pointers so far. */
+  #paths = 0
 
   /** @param names the dialect's own field names and enumerated values: a closed set of words that carry no message */
   constructor(names: ReadonlySet<string>) {
     this.#names = names
   }
 
+  /** Whether a word is the dialect's own. */
+  isName(word: string): boolean {
+    return this.#names.has(word)
+  }
+
   /** Adds one text and returns its index, or -1 for an empty one. */
   text(role: Role, text: string, pointer: string): number {
     if (text === '') return -1
-    return this.parts.push({ role, text, pointer }) - 1
+    this.#count(pointer)
+    const index = this.parts.push({ role, text, pointer }) - 1
+    this.#decoded(role, decodedText(text), pointer)
+    return index
+  }
+
+  #decoded(role: Role, text: string | undefined, pointer: string): void {
+    if (text === undefined || text === '') return
+    this.#count(pointer)
+    this.parts.push({ role, text, pointer, isDecoded: true })
+  }
+
+  /**
+   * Pointers are put together from those above them, which costs nothing until one is read: a long name above many leaves
+   * would make each of them as long.
+   * @throws Fault `too_complex`
+   */
+  #count(pointer: string): void {
+    if (this.parts.length >= mostParts) {
+      throw tooComplex('parts', this.parts.length + 1, mostParts, 'limits.request.parts')
+    }
+    this.#paths += pointer.length
+    const limit = freePaths + pathUnits * this.parts.length
+    if (this.#paths > limit) throw tooComplex('paths', this.#paths, limit)
   }
 
   key(role: Role, name: string, pointer: string): void {
-    if (name !== '' && !this.#names.has(name)) this.parts.push({ role, text: name, pointer, isKey: true })
+    if (name === '' || this.#names.has(name)) return
+    this.#count(pointer)
+    this.parts.push({ role, text: name, pointer, isKey: true })
+    this.#decoded(role, decodedText(name), pointer)
   }
 
   /** A field whose values are enumerated by the dialect: judged only where the value is not one of them. */
@@ -41,12 +80,12 @@ export class Collector implements ChatContent {
     if (!this.#names.has(text)) this.text(role, text, pointer)
   }
 
-  /** Every leaf and key of a value. */
+  /** Every leaf and key of a value. Nobody knows what a model reads there: a `data:` URL of media is text too. */
   walk(role: Role, value: Json | undefined, pointer: string, depth = 0): void {
     if (typeof value === 'string') {
+      this.text(role, value, pointer)
       const kind = dataKind(value)
-      if (kind === undefined) this.text(role, value, pointer)
-      else this.media.push({ pointer, kind })
+      if (kind !== undefined) this.media.push({ pointer, kind })
       return
     }
     if (typeof value !== 'object' || value === null) return
@@ -56,22 +95,21 @@ export class Collector implements ChatContent {
       return
     }
     for (const name of Object.keys(value)) {
-      const at = `${pointer}/${pointerSegment(name)}`
-      const child = value[name]
-      this.key(role, name, at)
-      if (name === 'type' && typeof child === 'string') this.word(role, child, at)
-      else this.walk(role, child, at, depth + 1)
+      this.field(role, name, value[name], `${pointer}/${pointerSegment(name)}`, depth + 1)
     }
+  }
+
+  /** A field of an object: its name, and every leaf and key of its value. */
+  field(role: Role, name: string, value: Json | undefined, pointer: string, depth = 0): void {
+    this.key(role, name, pointer)
+    if (name === 'type' && typeof value === 'string') this.word(role, value, pointer)
+    else this.walk(role, value, pointer, depth)
   }
 
   /** The fields of an object that no reader took by name. */
   rest(role: Role, object: JsonObject, pointer: string, taken: ReadonlySet<string>): void {
     for (const name of Object.keys(object)) {
-      if (taken.has(name)) continue
-      const at = `${pointer}/${pointerSegment(name)}`
-      this.key(role, name, at)
-      if (name === 'type' && typeof object[name] === 'string') this.word(role, object[name], at)
-      else this.walk(role, object[name], at)
+      if (!taken.has(name)) this.field(role, name, object[name], `${pointer}/${pointerSegment(name)}`)
     }
   }
 
@@ -94,37 +132,113 @@ export class Collector implements ChatContent {
     if (typeof value !== 'string' || !isCiphertext(value)) this.walk(role, value, pointer)
   }
 
-  /** A media object: its bytes are media, its captions, names and addresses are text. */
+  /** A media object: its bytes are media where they are what they claim; its captions, names and addresses are text. */
   mediaObject(kind: Media['kind'], role: Role, value: Json | undefined, pointer: string): void {
     this.media.push({ pointer, kind })
-    this.#mediaText(role, value, pointer)
+    this.#mediaText(kind, role, value, pointer, true, undefined)
   }
 
-  #mediaText(role: Role, value: Json | undefined, pointer: string): void {
+  #mediaText(
+    kind: Media['kind'],
+    role: Role,
+    value: Json | undefined,
+    pointer: string,
+    holdsBytes: boolean,
+    claim: string | undefined
+  ): void {
     if (typeof value === 'string') {
-      if (!isMediaData(value)) this.text(role, value, pointer)
+      if (holdsBytes) this.#bytes(kind, role, value, pointer, claim)
+      else this.text(role, value, pointer)
     } else if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i++) this.#mediaText(role, value[i], `${pointer}/${i}`)
+      for (let i = 0; i < value.length; i++) {
+        this.#mediaText(kind, role, value[i], `${pointer}/${i}`, holdsBytes, claim)
+      }
     } else if (isObject(value)) {
+      const told = claims.map((name) => value[name]).find((each) => typeof each === 'string') ?? claim
       for (const name of Object.keys(value)) {
         const at = `${pointer}/${pointerSegment(name)}`
         const child = value[name]
         this.key(role, name, at)
         if (name === 'type' && typeof child === 'string') this.word(role, child, at)
-        else this.#mediaText(role, child, at)
+        else this.#mediaText(kind, role, child, at, byteFields.has(name), told as string | undefined)
       }
     }
   }
 
-  /** Notes texts that a model reads as one. Runs of one say nothing new. */
+  #bytes(kind: Media['kind'], role: Role, text: string, pointer: string, claim: string | undefined): void {
+    const { isText, decoded } = readBytes(text, kind, claim)
+    if (isText && text !== '') {
+      this.#count(pointer)
+      this.parts.push({ role, text, pointer })
+    }
+    for (const each of decoded) this.#decoded(role, each, pointer)
+  }
+
+  /** Indexes of the texts, not the keys, that came from a number of parts on. Looks at none before it. */
+  since(before: number, keeps: (part: ChatPart) => boolean = everyPart): number[] {
+    const indexes: number[] = []
+    for (let index = before; index < this.parts.length; index++) {
+      const part = this.parts[index]!
+      if (part.isKey !== true && keeps(part)) indexes.push(index)
+    }
+    return indexes
+  }
+
+  /** Indexes of the keys that came from a number of parts on. */
+  keysSince(before: number): number[] {
+    const indexes: number[] = []
+    for (let index = before; index < this.parts.length; index++) if (this.parts[index]!.isKey) indexes.push(index)
+    return indexes
+  }
+
+  /** Notes texts that a model reads as one. Runs of one say nothing new, and each is noted once. */
   join(indexes: readonly number[]): void {
     const run = indexes.filter((index) => index >= 0)
     if (run.length < 2) return
-    const known = this.joined.some(
-      (other) => other.length === run.length && other.every((index, i) => index === run[i])
-    )
-    if (!known) this.joined.push(run)
+    // Equal runs begin with the same text, and of those that do there are few: it is compared with no others.
+    const first = run[0]!
+    const others = this.#runs.get(first)
+    if (others === undefined) this.#runs.set(first, [run])
+    else if (others.some((other) => isEqual(other, run))) return
+    else others.push(run)
+    this.joined.push(run)
   }
+}
+
+const everyPart = () => true
+
+/** Of the reading under way: readers are synchronous, and one ends before the next begins. */
+let mostParts = Number.POSITIVE_INFINITY
+
+/**
+ * Reads no further than so many texts: what holds more is refused, and need not be read first.
+ * @throws Fault `too_complex`, and what `read` throws
+ */
+export function withinParts<T>(most: number, read: () => T): T {
+  mostParts = most
+  try {
+    return read()
+  } finally {
+    mostParts = Number.POSITIVE_INFINITY
+  }
+}
+
+/** UTF-16 units of a leaf's path, on the average of all leaves, beyond what a few long ones may have. */
+const pathUnits = 256
+const freePaths = 1024 * 1024
+
+/** The name or index that a pointer ends with, as it is written there. */
+export function lastSegment(pointer: string): string {
+  return pointer.slice(pointer.lastIndexOf('/') + 1)
+}
+
+function isEqual(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((index, i) => index === b[i])
+}
+
+/** All of `more` at the end of `list`; to spread a list of any length into a call would overflow the stack. */
+export function append<T>(list: T[], more: readonly T[]): void {
+  for (let i = 0; i < more.length; i++) list.push(more[i]!)
 }
 
 /** What an upstream says when it does not answer as asked: all of it, as the model's words. */
@@ -132,30 +246,4 @@ export function everyLeaf(body: JsonObject, names: ReadonlySet<string>): ChatCon
   const out = new Collector(names)
   out.walk('assistant', body, '')
   return out
-}
-
-/** Base64 of what is no text: words run together are made of letters alone, and what is read decodes to UTF-8. */
-function isCiphertext(text: string): boolean {
-  return (
-    base64.test(text) &&
-    /[A-Z]/.test(text) &&
-    /[a-z]/.test(text) &&
-    /\d/.test(text) &&
-    !isUtf8(Buffer.from(text, 'base64'))
-  )
-}
-
-/** The kind of media that a `data:` URL in base64 carries, wherever it stands; undefined for any other string. */
-export function dataKind(text: string): Media['kind'] | undefined {
-  if (!text.startsWith('data:') || !isMediaData(text)) return undefined
-  return mediaKinds.find((kind) => text.startsWith(`data:${kind}/`)) ?? 'file'
-}
-
-const mediaKinds = ['image', 'audio', 'video'] as const
-
-function isMediaData(text: string): boolean {
-  if (!text.startsWith('data:')) return base64.test(text)
-  // Only the base64 form is media: `data:text/plain,…` is a text that anyone can read.
-  const comma = text.indexOf(',')
-  return comma !== -1 && comma < 256 && text.slice(0, comma).endsWith(';base64')
 }

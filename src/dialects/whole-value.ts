@@ -1,9 +1,9 @@
 /** A value that comes whole in one event of a stream (the arguments of a call): its texts are pieces all the same, so that they can be redacted. */
 import type { JsonObject } from '../chat.js'
 import type { Holder } from './channel.js'
+import { dataKind } from './media.js'
 import type { StreamSink } from './reply-stream.js'
 import { isObject, pointerSegment } from './rewrite.js'
-import { dataKind } from './walk.js'
 
 /** @param pointer of the value, which no other value of the stream may have */
 export function takeWhole(sink: StreamSink, holder: Holder, key: string, pointer: string): void {
@@ -15,9 +15,9 @@ export function takeWhole(sink: StreamSink, holder: Holder, key: string, pointer
 function take(sink: StreamSink, holder: Holder, key: string, pointer: string): void {
   const value = (holder as JsonObject)[key]
   if (typeof value === 'string') {
+    sink.delta(pointer, holder, key)
     const kind = dataKind(value)
-    if (kind === undefined) sink.delta(pointer, holder, key)
-    else sink.media(pointer, kind)
+    if (kind !== undefined) sink.media(pointer, kind)
   } else if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) take(sink, value, String(i), `${pointer}/${i}`)
   } else if (isObject(value)) {

@@ -8,8 +8,9 @@
  * that something is wrong, `locate.ts` reads slowly to say where.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
+import { budgetSettings, defaultBudget } from '../budget.js'
 import type { Json, JsonObject } from '../chat.js'
-import { type Fault, invalid, type ValidationReason } from '../errors.js'
+import { type Fault, invalid, tooComplex, type ValidationReason } from '../errors.js'
 import { locateFault } from './locate.js'
 import { endOfString, isWellFormed, quote, toWellFormed } from './text.js'
 
@@ -22,7 +23,7 @@ export interface JsonLimits {
   field?: string
 }
 
-const defaults = { depth: 64, nodes: 50_000 }
+const defaults = { depth: 64, nodes: defaultBudget.nodes }
 
 /** @throws Fault `validation_error`, reason `invalid_utf8`, or `malformed_json` for a byte order mark */
 export function decodeUtf8(bytes: Buffer, field = ''): string {
@@ -59,7 +60,7 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
   // Equal keys have become one on the way (also those that differed in lone surrogates), so that fewer are left than read.
   const tally: Tally = { keys: 0, nodes: 0, oversized: false }
   count(value, tally)
-  if (tally.nodes > maxNodes) throw tooMany(field, maxNodes)
+  if (tally.nodes > maxNodes) throw tooMany(tally.nodes, maxNodes)
   // Keys with escapes are always read slowly: the native parser of V8 13.6 (Node 24) can take `a\u0022` for `a\`.
   if (tally.keys !== keys || tally.oversized || escaped) {
     const found = locateFault(source)
@@ -117,7 +118,8 @@ function scan(text: string, maxDepth: number, maxNodes: number, field: string): 
     }
   }
   // Both are lower bounds of the number of values, checked before any of them costs memory; `count` is exact.
-  if (commas >= maxNodes || containers > maxNodes) throw tooMany(field, maxNodes)
+  const least = Math.max(commas + 1, containers)
+  if (least > maxNodes) throw tooMany(least, maxNodes)
   return { keys, escaped }
 }
 
@@ -185,8 +187,8 @@ function malformed(field: string, error: unknown): Fault {
   return invalid(field, 'malformed_json', `${subject(field)} is not valid JSON${where}.`)
 }
 
-function tooMany(field: string, maxNodes: number): Fault {
-  return invalid(field, 'out_of_range', `${subject(field)} holds too many values: at most ${maxNodes} are allowed.`)
+function tooMany(nodes: number, maxNodes: number): Fault {
+  return tooComplex('nodes', nodes, maxNodes, budgetSettings.nodes)
 }
 
 const sentences = {

@@ -223,7 +223,11 @@ t.test(
     t.notOk(parts.some(({ pointer }) => pointer.endsWith('thoughtSignature')))
     const runs = joined.map((run) => run.map((i) => parts[i]!.text).join('|'))
     t.ok(runs.includes('What is on it?|And now?'), 'all that the user said')
-    t.ok(runs.includes('18 degrees|42|And now?'), 'what functions brought back, and the user after it')
+    t.ok(runs.includes('18 degrees|42'), 'what functions brought back')
+    t.ok(
+      runs.some((run) => run.includes('18 degrees|42|And now?')),
+      'what functions brought back, and the user after it'
+    )
   }
 )
 

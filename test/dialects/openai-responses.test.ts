@@ -308,7 +308,8 @@ t.test('what is split over items is read as one', async (t) => {
   ]
   const { parts, joined } = operation.readRequest({ input }, noTarget)
   const texts = joined.map((run) => run.map((i) => parts[i]!.text).join(''))
-  t.same(texts.sort(), ['ab', 'abd'])
+  // One turn, all that the user said, and all turns as neighbours.
+  t.same(texts.sort(), ['ab', 'abcd', 'abd'])
 })
 
 t.test('an event that is not known yet is judged as a text of its own', async (t) => {

@@ -5,7 +5,7 @@
 import type { Json, JsonObject, Media, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import type { Collector } from '../walk.js'
+import { append, type Collector, lastSegment } from '../walk.js'
 
 /** Whose words a block holds, where they are not those of the message that it stands in. */
 function roleWithin(type: Json | undefined, role: Role): Role {
@@ -31,21 +31,24 @@ export function readContent(
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [out.text(role, content, pointer)]
   if (!Array.isArray(content)) throw invalid(field, 'wrong_type', `${field} must be a string or an array of blocks.`)
-  return content.flatMap((block, i) => {
+  const indexes: number[] = []
+  for (let i = 0; i < content.length; i++) {
+    const block = content[i]
     if (!isObject(block)) throw invalid(`${field}.${i}`, 'wrong_type', 'A content block must be an object.')
-    return readBlock(out, block, role, `${pointer}/${i}`)
-  })
+    append(indexes, readBlock(out, block, role, `${pointer}/${i}`))
+  }
+  return indexes
 }
 
 /** Where prose stands. Ids, addresses and what a tool is called with would only come between two halves of a payload. */
-const prose = /\/(?:text|thinking|content|data|title|context|stdout|\d+)$/
+const prose = /^(?:text|thinking|content|data|title|context|stdout|\d+)$/
 
 /** @returns indexes of the block's texts that a model reads as part of the conversation */
 export function readBlock(out: Collector, block: JsonObject, role: Role, pointer: string): number[] {
   const before = out.parts.length
   visit(out, block, role, pointer, 0)
   if (typeof block.type === 'string' && block.type.endsWith('tool_use')) return []
-  return out.parts.flatMap((part, index) => (index >= before && !part.isKey && prose.test(part.pointer) ? [index] : []))
+  return out.since(before, (part) => prose.test(lastSegment(part.pointer)))
 }
 
 /** Depth is bounded by the strict reader. */

@@ -1,11 +1,15 @@
 /** Reads answers that are not streamed. */
 import type { ChatReply, JsonObject } from '../../chat.js'
 import { isObject } from '../rewrite.js'
-import { Collector } from '../walk.js'
+import { type Fields, readFields, walked, word, wordsOf } from '../taken.js'
+import { append, Collector } from '../walk.js'
 import { readBlock } from './blocks.js'
 import { names } from './names.js'
 
-const messageFields = new Set(['content', 'role', 'stop_reason', 'stop_details'])
+const fields: Fields<Collector> = { role: word, stop_reason: word, stop_details: wordsOf('assistant') }
+/** Blocks that were read already. */
+const wholeFields: Fields<Collector> = { ...fields, content: (value) => Array.isArray(value) }
+const begunFields: Fields<Collector> = { ...fields, content: wordsOf('assistant') }
 
 /** A message: all blocks, and what else it says. */
 export function readReply(body: JsonObject): ChatReply | undefined {
@@ -14,20 +18,14 @@ export function readReply(body: JsonObject): ChatReply | undefined {
   const run: number[] = []
   for (const [i, block] of body.content.entries()) {
     if (!isObject(block)) return undefined
-    run.push(...readBlock(out, block, 'assistant', `/content/${i}`))
+    append(run, readBlock(out, block, 'assistant', `/content/${i}`))
   }
   out.join(run)
-  readMessage(out, body)
+  readFields(wholeFields, body, '', out, walked(out, 'parameter'))
   return typeof body.id === 'string' ? Object.assign(out, { id: body.id }) : out
 }
 
-/** A message beside its blocks, as a whole or as a stream begins and ends it. */
+/** A message as a stream begins and ends it: what it says comes in between. */
 export function readMessage(out: Collector, message: JsonObject): void {
-  for (const name of ['role', 'stop_reason']) {
-    const value = message[name]
-    if (typeof value === 'string') out.word('assistant', value, `/${name}`)
-    else out.walk('assistant', value, `/${name}`)
-  }
-  out.walk('assistant', message.stop_details, '/stop_details')
-  out.rest('parameter', message, '', messageFields)
+  readFields(begunFields, message, '', out, walked(out, 'parameter'))
 }

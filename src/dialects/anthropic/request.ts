@@ -1,6 +1,7 @@
 /** Reads `POST /v1/messages` and `POST /v1/messages/count_tokens`: every string leaf and key with its role. */
 import type { ChatRequest, JsonObject, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import { booleanField, objectField, requiredList, stringField } from '../fields.js'
 import { Turns } from '../turns.js'
 import { Collector } from '../walk.js'
@@ -29,9 +30,10 @@ export function readRequest(body: JsonObject): ChatRequest {
     throw invalid('thread.previous_message_id', 'wrong_type', 'thread.previous_message_id must be a string.')
   }
   const out = new Collector(names)
-  out.join(readContent(out, body.system, 'system', '/system', 'system'))
-  readMessages(out, messages)
-  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  const turns = new Turns(out)
+  turns.addMixed('system', readContent(out, body.system, 'system', '/system', 'system'))
+  readMessages(out, turns, messages)
+  for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', bodyFields)
   const { parts, joined, media } = out
   return {
@@ -48,8 +50,7 @@ export function readRequest(body: JsonObject): ChatRequest {
   }
 }
 
-function readMessages(out: Collector, messages: readonly JsonObject[]): void {
-  const turns = new Turns(out)
+function readMessages(out: Collector, turns: Turns, messages: readonly JsonObject[]): void {
   for (const [i, message] of messages.entries()) {
     const field = `messages.${i}`
     const name = message.role
@@ -60,11 +61,7 @@ function readMessages(out: Collector, messages: readonly JsonObject[]): void {
     out.word('parameter', name, `/messages/${i}/role`)
     const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
     // A message of the user also carries what tools brought back: both are read in their order.
-    out.join(indexes)
-    turns.add(
-      role,
-      indexes.filter((index) => out.parts[index]?.role === role)
-    )
+    turns.addMixed(role, indexes)
     out.rest(role, message, `/messages/${i}`, messageFields)
   }
   turns.end()

@@ -6,6 +6,8 @@ import type { Json, JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { type Fields, index, isIndex, object, readFields, type Taker, walked } from '../taken.js'
+import type { Collector } from '../walk.js'
 import { takeWhole } from '../whole-value.js'
 import { readBlock } from './blocks.js'
 import { names } from './names.js'
@@ -17,7 +19,19 @@ const continued: Readonly<Record<string, string>> = { partial_json: 'input' }
 /** Strings of a block that its deltas continue. */
 const spelledOut = ['text', 'thinking', 'content']
 const opaque = new Set(['signature', 'encrypted_content', 'encrypted_index'])
-const eventFields = new Set(['type', 'index', 'content_block', 'delta', 'message'])
+const ofMessage: Taker<Collector> = object((value, out) => readMessage(out, value))
+/** Read, or refused, by the reader of the event. */
+const ofBlock: Taker<Collector> = () => true
+/** By an event's type, the fields that it uses. */
+const eventFields: Readonly<Record<string, Fields<Collector>>> = {
+  message_start: { message: ofMessage },
+  content_block_start: { index, content_block: ofBlock },
+  content_block_delta: { index, delta: ofBlock },
+  content_block_stop: { index },
+  message_delta: { delta: ofMessage },
+  message_stop: {},
+  ping: {}
+}
 
 export class MessageStreamShape implements StreamShape {
   readonly names = names
@@ -36,14 +50,14 @@ export class MessageStreamShape implements StreamShape {
     const { type } = event
     if (typeof type !== 'string') throw unreadable('an event has no type')
     if (name !== undefined && name !== type) throw unreadable('the name and the type of an event differ')
-    sink.rest.word('assistant', type, '/type')
-    sink.rest.rest('parameter', event, '', eventFields)
+    if (type === 'error') throw unreadable('the upstream sent an error event')
+    // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
+    if (!Object.hasOwn(eventFields, type)) throw unreadable('an event of an unknown type')
+    readFields(eventFields[type]!, event, '', sink.rest, walked(sink.rest, 'parameter'))
     switch (type) {
       case 'message_start':
         if (!isObject(event.message)) throw unreadable('message_start has no message')
-        readMessage(sink.rest, event.message)
         if (typeof event.message.id === 'string') this.answerId ??= event.message.id
-        sink.rest.walk('assistant', event.message.content, '/content')
         return 'more'
       case 'content_block_start':
         this.#readStart(event, sink)
@@ -57,24 +71,13 @@ export class MessageStreamShape implements StreamShape {
         sink.close(`/content/${index}/`)
         return 'more'
       }
-      case 'message_delta':
-        if (isObject(event.delta)) readMessage(sink.rest, event.delta)
-        else sink.rest.walk('assistant', event.delta, '/delta')
-        return 'more'
-      case 'message_stop':
-        return 'end'
-      case 'ping':
-        return 'more'
-      case 'error':
-        throw unreadable('the upstream sent an error event')
       default:
-        // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
-        throw unreadable('an event of an unknown type')
+        return type === 'message_stop' ? 'end' : 'more'
     }
   }
 
   #readStart({ index, content_block: block }: JsonObject, sink: StreamSink): void {
-    if (typeof index !== 'number' || !isObject(block)) throw unreadable('content_block_start without index or block')
+    if (!isIndex(index) || !isObject(block)) throw unreadable('content_block_start without index or block')
     if (this.#open.has(index)) throw unreadable('a block is begun twice')
     this.#open.add(index)
     const pointer = `/content/${index}`
@@ -121,7 +124,7 @@ export class MessageStreamShape implements StreamShape {
   }
 
   #openIndex({ index }: JsonObject): number {
-    if (typeof index !== 'number' || !this.#open.has(index)) throw unreadable('an event of a block that is not open')
+    if (!isIndex(index) || !this.#open.has(index)) throw unreadable('an event of a block that is not open')
     return index
   }
 

@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../../chat.js'
 import type { Fault } from '../../errors.js'
-import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 
@@ -38,7 +38,7 @@ export function error(fault: Fault, requestId: string): JsonObject {
 }
 
 export function denied(denial: Denial, requestId: string): JsonObject {
-  const { status, code } = denialTable[denial.decision]
+  const { status, code } = refusalOf(denial)
   const { evaluation, pointer } = denial
   const more: JsonObject = {
     ...(pointer !== undefined && { pointer }),

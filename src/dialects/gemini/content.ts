@@ -3,7 +3,7 @@ import type { Json, JsonObject, Media, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
 import { objectAt } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import type { Collector } from '../walk.js'
+import { append, type Collector, lastSegment } from '../walk.js'
 import { names, spellings } from './names.js'
 
 const roleOf: Readonly<Record<string, Role>> = { user: 'user', model: 'assistant', function: 'tool', system: 'system' }
@@ -40,9 +40,10 @@ export function readContent(
   if (parts !== undefined && parts !== null && !Array.isArray(parts)) {
     throw invalid(`${field}.parts`, 'wrong_type', 'parts must be an array.')
   }
-  const indexes = (parts ?? []).flatMap((part, i) =>
-    readPart(out, objectAt(part, `${field}.parts.${i}`), role, `${pointer}/parts/${i}`)
-  )
+  const indexes: number[] = []
+  for (const [i, part] of (parts ?? []).entries()) {
+    append(indexes, readPart(out, objectAt(part, `${field}.parts.${i}`), role, `${pointer}/parts/${i}`))
+  }
   out.rest(role, content, pointer, contentFields)
   return { role, indexes }
 }
@@ -57,7 +58,7 @@ export function readPart(out: Collector, part: JsonObject, role: Role, pointer: 
     if (name === 'text' && typeof value === 'string') indexes.push(out.text(role, value, at))
     else if (opaqueFields.has(name)) out.opaque(role, value, at)
     else if (mediaFields.has(name)) out.mediaObject(mediaKind(value), role, value, at)
-    else if (resultFields.has(name)) indexes.push(...readResult(out, value, at))
+    else if (resultFields.has(name)) append(indexes, readResult(out, value, at))
     else out.walk(role, value, at)
   }
   return indexes
@@ -76,12 +77,12 @@ function readResult(out: Collector, value: Json, pointer: string): number[] {
   } else {
     out.walk('tool', value, pointer)
   }
-  return out.parts.flatMap(({ isKey, text, pointer: at }, index) =>
-    index >= before && !isKey && !names.has(text) && !/\/(?:id|name)$/.test(at) ? [index] : []
-  )
+  return out.since(before, ({ text, pointer: at }) => !names.has(text) && !nameFields.has(lastSegment(at)))
 }
 
 const partsField = new Set(['parts'])
+/** What only names a call. */
+const nameFields = new Set(['id', 'name'])
 
 function mediaKind(value: Json): Media['kind'] {
   const type = isObject(value) ? (value.mimeType ?? value.mime_type) : undefined

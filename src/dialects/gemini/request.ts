@@ -1,6 +1,7 @@
 /** Reads the requests of generateContent, countTokens and the embeddings: every string leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import type { Target } from '../dialect.js'
 import { objectAt, requiredList } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -39,16 +40,23 @@ export function readGenerate(stream: boolean): (body: JsonObject, target: Target
 
 /** @param field the same place as `pointer`, as an error names it, with its dot at the end */
 function readBody(out: Collector, body: JsonObject, pointer: string, field: string): void {
-  readContents(out, body, pointer, field)
+  const turns = new Turns(out)
+  // A model reads it before the contents, wherever it stands.
+  for (const name of systemFields) {
+    const value = body[name] ?? null
+    const at = `${pointer}/${name}`
+    if (value !== null) {
+      const { indexes } = readContent(out, objectAt(value, `${field}${name}`), 'system', at, `${field}${name}`)
+      turns.addMixed('system', indexes)
+    }
+  }
+  readContents(out, turns, body, pointer, field)
   for (const name of Object.keys(body)) {
-    if (name === 'contents') continue
+    if (name === 'contents' || systemFields.has(name)) continue
     const value = body[name] as Json
     const at = `${pointer}/${pointerSegment(name)}`
     out.key('parameter', name, at)
-    if (systemFields.has(name)) {
-      if (value !== null)
-        out.join(readContent(out, objectAt(value, `${field}${name}`), 'system', at, `${field}${name}`).indexes)
-    } else if (definitionFields.has(name)) out.walk('definition', value, at)
+    if (definitionFields.has(name)) readDefinitions(out, value, at)
     else if (configFields.has(name) && isObject(value)) readConfig(out, value, at)
     else if (referenceFields.has(name) && value !== null) out.mediaObject('file', 'parameter', value, at)
     else if (opaqueFields.has(name)) out.opaque('parameter', value, at)
@@ -56,16 +64,11 @@ function readBody(out: Collector, body: JsonObject, pointer: string, field: stri
   }
 }
 
-function readContents(out: Collector, body: JsonObject, pointer: string, field: string): void {
-  const turns = new Turns(out)
+function readContents(out: Collector, turns: Turns, body: JsonObject, pointer: string, field: string): void {
   for (const [i, content] of requiredList(body, 'contents').entries()) {
     const { role, indexes } = readContent(out, content, 'user', `${pointer}/contents/${i}`, `${field}contents.${i}`)
     // A turn of the user also carries what functions brought back: both are read in their order.
-    out.join(indexes)
-    turns.add(
-      role,
-      indexes.filter((index) => out.parts[index]?.role === role)
-    )
+    turns.addMixed(role, indexes)
   }
   turns.end()
 }
@@ -74,7 +77,8 @@ function readConfig(out: Collector, config: JsonObject, pointer: string): void {
   for (const name of Object.keys(config)) {
     const at = `${pointer}/${pointerSegment(name)}`
     out.key('parameter', name, at)
-    out.walk(schemaFields.has(name) ? 'definition' : 'parameter', config[name], at)
+    if (schemaFields.has(name)) readDefinitions(out, config[name], at)
+    else out.walk('parameter', config[name], at)
   }
 }
 

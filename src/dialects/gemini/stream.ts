@@ -6,14 +6,15 @@ import type { Json, JsonObject } from '../../chat.js'
 import type { Framing, TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { any, type Fields, index, indexOf, object, ofRest, readFields, walked, word } from '../taken.js'
+import { tokenTexts } from '../tokens.js'
 import { takeWhole } from '../whole-value.js'
 import { readPart } from './content.js'
 import { names, spellings } from './names.js'
-import { forgetTokens, readBeside, tokenTexts } from './reply.js'
+import { forgetTokens } from './reply.js'
 import { filteredChunk, frameEnd, frameOf } from './write.js'
 
 const bodyFields = new Set(['candidates'])
-const contentFields = new Set(['role', 'parts'])
 /** Strings of a part that later chunks continue: by the field of the part, and the field within it. */
 const spelledOut: readonly (readonly [part: ReadonlySet<string>, field: string])[] = [
   [spellings('executableCode'), 'code'],
@@ -34,6 +35,19 @@ export class GenerateStreamShape implements StreamShape {
   readonly #told = new Set<number>()
   #hasLeft = false
   #calls = 0
+
+  readonly #candidateFields: Fields<{ sink: StreamSink }> = {
+    content: object((value, { sink }, { at }) => this.#readContent(value, at, sink)),
+    finishReason: ofRest(word),
+    index,
+    logprobsResult: any((value, { sink }, { at }) => {
+      for (const text of tokenTexts(value, sink.rest, 'assistant', at)) sink.tokens(at, text)
+    })
+  }
+  readonly #contentFields: Fields<{ sink: StreamSink }> = {
+    role: ofRest(word),
+    parts: any((value, { sink }, { at }) => this.#readParts(value, at, sink))
+  }
 
   constructor(framing: Framing) {
     this.#framing = framing
@@ -56,16 +70,12 @@ export class GenerateStreamShape implements StreamShape {
 
   #readCandidate(candidate: Json, position: number, sink: StreamSink): void {
     if (!isObject(candidate)) throw unreadable('a candidate is not an object')
-    const index = indexOf(candidate, position)
-    this.#begun.add(index)
-    const pointer = `/candidates/${index}`
-    const { content, finishReason } = candidate
-    if (isObject(content)) this.#readContent(content, `${pointer}/content`, sink)
-    else sink.rest.walk('assistant', content, `${pointer}/content`)
-    readBeside(sink.rest, candidate, pointer)
-    for (const text of tokenTexts(candidate.logprobsResult)) sink.tokens(`${pointer}/logprobsResult`, text)
-    if (typeof finishReason === 'string') {
-      this.#ended.add(index)
+    const number = indexOf(candidate, 'index') ?? position
+    this.#begun.add(number)
+    const pointer = `/candidates/${number}`
+    readFields(this.#candidateFields, candidate, pointer, { sink }, walked(sink.rest, 'assistant'))
+    if (typeof candidate.finishReason === 'string') {
+      this.#ended.add(number)
       sink.close(`${pointer}/`)
     }
   }
@@ -75,20 +85,21 @@ export class GenerateStreamShape implements StreamShape {
    * pointers name them without the number of the part, which says nothing here.
    */
   #readContent(content: JsonObject, pointer: string, sink: StreamSink): void {
-    const { role, parts } = content
-    if (typeof role === 'string') sink.rest.word('assistant', role, `${pointer}/role`)
-    if (parts !== undefined && !Array.isArray(parts)) throw unreadable('parts is not an array')
-    for (const part of parts ?? []) {
+    readFields(this.#contentFields, content, pointer, { sink }, walked(sink.rest, 'assistant'))
+  }
+
+  #readParts(parts: Json, pointer: string, sink: StreamSink): void {
+    if (!Array.isArray(parts)) throw unreadable('parts is not an array')
+    for (const part of parts) {
       if (!isObject(part)) throw unreadable('a part is not an object')
       const whole: JsonObject = { ...part }
       if (typeof part.text === 'string') {
         delete whole.text
-        sink.delta(`${pointer}/parts/${part.thought === true ? 'thought' : 'text'}`, part, 'text')
+        sink.delta(`${pointer}/${part.thought === true ? 'thought' : 'text'}`, part, 'text')
       }
-      this.#readSpelledOut(part, whole, `${pointer}/parts`, sink)
-      readPart(sink.rest, whole, 'assistant', `${pointer}/parts`)
+      this.#readSpelledOut(part, whole, pointer, sink)
+      readPart(sink.rest, whole, 'assistant', pointer)
     }
-    sink.rest.rest('assistant', content, pointer, contentFields)
   }
 
   /** Takes out of `whole` the strings of `part` that are pieces of channels. */
@@ -119,7 +130,7 @@ export class GenerateStreamShape implements StreamShape {
     if (!Array.isArray(candidates)) return
     for (const [position, candidate] of candidates.entries()) {
       if (isObject(candidate) && typeof candidate.finishReason === 'string') {
-        this.#told.add(indexOf(candidate, position))
+        this.#told.add(indexOf(candidate, 'index') ?? position)
       }
     }
   }
@@ -137,10 +148,6 @@ export class GenerateStreamShape implements StreamShape {
   end(): string {
     return frameEnd(this.#framing, this.#hasLeft)
   }
-}
-
-function indexOf({ index }: JsonObject, position: number): number {
-  return typeof index === 'number' ? index : position
 }
 
 /** Arguments that are spelled out string by string (`streamFunctionCallArguments`). */

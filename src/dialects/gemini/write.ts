@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../chat.js'
 import type { Fault } from '../../errors.js'
-import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { Framing, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 
@@ -45,7 +45,7 @@ export function error(fault: Fault, requestId: string): JsonObject {
 }
 
 export function denied(denial: Denial, requestId: string): JsonObject {
-  const { status, code } = denialTable[denial.decision]
+  const { status, code } = refusalOf(denial)
   const { evaluation, pointer } = denial
   return envelope(status, code, sentenceOf(denial), {
     ...(pointer !== undefined && { pointer }),

@@ -1,42 +1,43 @@
 /** Reads answers that are not streamed. */
 import type { ChatReply, Json, JsonObject } from '../../chat.js'
-import { tokenTexts } from '../openai/tokens.js'
 import { isObject } from '../rewrite.js'
+import { any, type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
+import { tokenTexts } from '../tokens.js'
 import { Collector } from '../walk.js'
 import { names } from './names.js'
 
 /** Numbers that spell the conversation are given back to the client that holds it anyway. */
-const beside = ['logprobs', 'context', 'images']
-const chatFields = new Set(['message', ...beside])
-const generateFields = new Set(['response', 'thinking', ...beside])
-const messageFields = new Set(['role', 'images'])
+const beside: Fields<Collector> = {
+  logprobs: any((value, out, { at }) => {
+    for (const text of tokenTexts(value, out, 'assistant', at)) out.text('assistant', text, at)
+  }),
+  images: any((value, out, { at }) => readImages(out, value, at)),
+  context: wordsOf('assistant'),
+  done_reason: word
+}
+const messageFields: Fields<Collector> = { role: word, images: beside.images! }
+const chatFields: Fields<Collector> = {
+  message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant'))),
+  ...beside
+}
+const generateFields: Fields<Collector> = {
+  thinking: wordsOf('assistant'),
+  response: wordsOf('assistant'),
+  ...beside
+}
 
 export function readChatReply(body: JsonObject): ChatReply | undefined {
-  if (!isObject(body.message)) return undefined
-  const out = new Collector(names)
-  const { role } = body.message
-  if (typeof role === 'string') out.word('assistant', role, '/message/role')
-  else out.walk('assistant', role, '/message/role')
-  readImages(out, body.message.images, '/message/images')
-  out.rest('assistant', body.message, '/message', messageFields)
-  readBeside(out, body, chatFields)
-  return out
+  return isObject(body.message) ? read(chatFields, body) : undefined
 }
 
 export function readGenerateReply(body: JsonObject): ChatReply | undefined {
-  if (typeof body.response !== 'string') return undefined
-  const out = new Collector(names)
-  for (const name of ['thinking', 'response']) out.walk('assistant', body[name], `/${name}`)
-  readBeside(out, body, generateFields)
-  return out
+  return typeof body.response === 'string' ? read(generateFields, body) : undefined
 }
 
-function readBeside(out: Collector, body: JsonObject, taken: ReadonlySet<string>): void {
-  for (const text of tokenTexts(body.logprobs)) out.text('assistant', text, '/logprobs')
-  readImages(out, body.images, '/images')
-  out.walk('assistant', body.context, '/context')
-  if (typeof body.done_reason === 'string') out.word('assistant', body.done_reason, '/done_reason')
-  out.rest('parameter', body, '', new Set([...taken, 'done_reason']))
+function read(fields: Fields<Collector>, body: JsonObject): ChatReply {
+  const out = new Collector(names)
+  readFields(fields, body, '', out, walked(out, 'parameter'))
+  return out
 }
 
 export function readImages(out: Collector, images: Json | undefined, pointer: string): void {

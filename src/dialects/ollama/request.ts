@@ -1,6 +1,7 @@
 /** Reads the requests of chat, generate and the embeddings: every string leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import { booleanField, requiredList, stringField } from '../fields.js'
 import { Turns } from '../turns.js'
 import { Collector } from '../walk.js'
@@ -28,7 +29,7 @@ export function readChat(body: JsonObject): ChatRequest {
   const out = new Collector(names)
   // An empty list is how a client has the model loaded.
   if (!isEmptyList(body.messages)) readMessages(out, requiredList(body, 'messages'))
-  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', chatFields)
   return finish(out, body, true)
 }
@@ -50,9 +51,13 @@ function readMessages(out: Collector, messages: readonly JsonObject[]): void {
     // A role that this API does not know is judged as the caller's own words, and as a text itself.
     const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
     out.word('parameter', name, `/messages/${i}/role`)
-    turns.add(role, [out.text(role, content ?? '', `/messages/${i}/content`)])
+    const indexes = [out.text(role, content ?? '', `/messages/${i}/content`)]
+    turns.add(role, indexes)
     readImages(out, images, role, `/messages/${i}/images`, `${field}.images`)
+    const before = out.parts.length
     out.rest(role, message, `/messages/${i}`, messageFields)
+    // Its thoughts, and what it calls.
+    if (out.parts.length > before) out.join(indexes.concat(out.since(before)))
   }
   turns.end()
 }
@@ -70,7 +75,7 @@ export function readGenerate(body: JsonObject): ChatRequest {
   if (Array.isArray(body.context) ? body.context.length > 0 : (body.context ?? undefined) !== undefined) {
     out.mediaObject('file', 'user', body.context, '/context')
   }
-  for (const name of definitions) out.walk('definition', body[name], `/${name}`)
+  for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', generateFields)
   return finish(out, body, true)
 }

@@ -1,7 +1,7 @@
 /** Writes what Ollama's clients read: `{"error": text}`, and answers whose sentence is an ordinary one. */
 import type { JsonObject } from '../../chat.js'
 import type { Fault } from '../../errors.js'
-import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 
 export type Operation = 'chat' | 'generate'
@@ -17,7 +17,7 @@ export function error(fault: Fault, requestId: string): JsonObject {
 
 export function denied(denial: Denial, requestId: string): JsonObject {
   const { evaluation, pointer } = denial
-  return envelope(denialTable[denial.decision].code, sentenceOf(denial), {
+  return envelope(refusalOf(denial).code, sentenceOf(denial), {
     ...(pointer !== undefined && { pointer }),
     ...(denial.decision === 'divert' && denial.reviewId !== undefined && { review_id: denial.reviewId }),
     ...(denial.decision === 'depends' && { missing_context: evaluation.missing_context ?? [] }),

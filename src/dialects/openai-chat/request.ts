@@ -1,13 +1,14 @@
 /** Reads `POST /v1/chat/completions`: every string leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'
 import { readOptions, roleNamed } from '../openai/request.js'
 import { readTokenFields } from '../openai/token-fields.js'
 import { isObject } from '../rewrite.js'
 import { Turns } from '../turns.js'
-import { Collector } from '../walk.js'
+import { Collector, lastSegment } from '../walk.js'
 
 const messageFields = new Set(['role', 'content', 'tool_calls', 'function_call'])
 const audioMessageFields = new Set([...messageFields, 'audio'])
@@ -22,9 +23,9 @@ export function readRequest(body: JsonObject): ChatRequest {
 
   const out = new Collector(names)
   readMessages(out, messages)
-  out.walk('definition', body.tools, '/tools')
-  out.walk('definition', body.functions, '/functions')
-  out.walk('definition', body.response_format, '/response_format')
+  readDefinitions(out, body.tools, '/tools')
+  readDefinitions(out, body.functions, '/functions')
+  readDefinitions(out, body.response_format, '/response_format')
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
@@ -47,22 +48,39 @@ function readMessages(out: Collector, messages: readonly Json[]): void {
 /** @returns indexes of the message's own texts */
 function readMessage(out: Collector, message: JsonObject, role: Role, pointer: string, field: string): number[] {
   const indexes = readContent(out, message.content, role, `${pointer}/content`, `${field}.content`)
+  const before = out.parts.length
   readCalls(out, message, role, pointer)
   const reference = message.audio
   if (isObject(reference)) out.mediaObject('audio', role, reference, `${pointer}/audio`)
   out.rest(role, message, pointer, isObject(reference) ? audioMessageFields : messageFields)
+  joinBeside(out, before, indexes, `${pointer}/name`)
   return indexes
 }
 
-/** Tool calls and the legacy function call: names, and arguments as written and as decoded. */
-export function readCalls(out: Collector, message: JsonObject, role: Role, pointer: string): void {
-  const { tool_calls: calls, function_call: call } = message
-  if (Array.isArray(calls)) {
-    for (let i = 0; i < calls.length; i++) readCall(out, calls[i], role, `${pointer}/tool_calls/${i}`)
-  } else if (calls !== undefined) {
-    out.walk(role, calls, `${pointer}/tool_calls`)
+/** What a model reads before a message's own texts (who speaks), and after them (what it calls). */
+function joinBeside(out: Collector, before: number, indexes: readonly number[], name: string): void {
+  const speaker: number[] = []
+  const called: number[] = []
+  for (const index of out.since(before, ({ pointer }) => beside.has(lastSegment(pointer)))) {
+    if (out.parts[index]!.pointer === name) speaker.push(index)
+    else called.push(index)
   }
+  if (speaker.length + called.length > 0) out.join(speaker.concat(indexes, called))
+}
+
+/** Arguments are read as they are written: what is decoded from them says the same once more. */
+const beside = new Set(['name', 'arguments', 'refusal', 'reasoning', 'reasoning_content'])
+
+/** Tool calls and the legacy function call: names, and arguments as written and as decoded. */
+function readCalls(out: Collector, message: JsonObject, role: Role, pointer: string): void {
+  const { tool_calls: calls, function_call: call } = message
+  readToolCalls(out, calls, role, `${pointer}/tool_calls`)
   if (call !== undefined) readFunction(out, call, role, `${pointer}/function_call`)
+}
+
+export function readToolCalls(out: Collector, calls: Json | undefined, role: Role, pointer: string): void {
+  if (!Array.isArray(calls)) out.walk(role, calls, pointer)
+  else for (let i = 0; i < calls.length; i++) readCall(out, calls[i], role, `${pointer}/${i}`)
 }
 
 function readCall(out: Collector, call: Json | undefined, role: Role, pointer: string): void {
@@ -74,7 +92,7 @@ function readCall(out: Collector, call: Json | undefined, role: Role, pointer: s
   out.rest(role, call, pointer, callFields)
 }
 
-function readFunction(out: Collector, call: Json, role: Role, pointer: string): void {
+export function readFunction(out: Collector, call: Json, role: Role, pointer: string): void {
   if (!isObject(call)) {
     out.walk(role, call, pointer)
     return

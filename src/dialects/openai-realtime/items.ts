@@ -5,7 +5,7 @@
 import type { Json, JsonObject, Role } from '../../chat.js'
 import { type ItemText, type Leaf, roleOf, wholeLeaf } from '../openai-responses/items.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import type { Collector } from '../walk.js'
+import { append, type Collector } from '../walk.js'
 
 const words = new Set(['type', 'role', 'status', 'object'])
 /** Fields of an item in which its tool answers. */
@@ -31,11 +31,11 @@ export function readItem(
     out.key(role, name, at)
     if (words.has(name) && typeof value === 'string') out.word(role, value, at)
     else if (name === 'content' && Array.isArray(value)) {
-      for (const [i, part] of value.entries()) indexes.push(...readPart(out, part, role, `${at}/${i}`, leaf))
+      for (const [i, part] of value.entries()) append(indexes, readPart(out, part, role, `${at}/${i}`, leaf))
     } else if (name === 'arguments' && typeof value === 'string') {
       indexes.push(leaf(item, name, role, at, 'arguments'))
     } else if (toolFields.has(name)) {
-      indexes.push(...readOutput(out, value, role === 'assistant' ? 'tool' : role, at))
+      append(indexes, readOutput(out, value, role === 'assistant' ? 'tool' : role, at))
     } else out.walk(name === 'tools' ? 'definition' : 'parameter', value, at)
   }
   return { role, indexes }

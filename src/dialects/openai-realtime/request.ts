@@ -1,10 +1,11 @@
 /** Reads the opening of a session, and each event that a client sends in it. */
 import type { ChatRequest, Json, JsonObject } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import type { Target } from '../dialect.js'
-import { tokenTexts } from '../openai/tokens.js'
 import { readPrompt } from '../openai-responses/request.js'
 import { isObject } from '../rewrite.js'
+import { tokenTexts } from '../tokens.js'
 import { Turns } from '../turns.js'
 import { Collector } from '../walk.js'
 import { readItem, readMedia } from './items.js'
@@ -72,7 +73,7 @@ function readSettings(out: Collector, settings: JsonObject, pointer: string): Js
   } else out.walk('user', input, `${pointer}/input`)
   turns.end()
   readPrompt(out, settings.prompt, `${pointer}/prompt`)
-  out.walk('definition', settings.tools, `${pointer}/tools`)
+  readDefinitions(out, settings.tools, `${pointer}/tools`)
   out.rest('parameter', settings, pointer, settingFields)
   return isObject(metadata) ? metadata : undefined
 }
@@ -96,7 +97,7 @@ export function readTranscript(event: JsonObject, spelled: string): ChatRequest 
   out.word('parameter', String(event.type), '/type')
   out.walk('user', event.transcript, '/transcript')
   if (spelled !== event.transcript) out.text('user', spelled, 'deltas')
-  for (const text of tokenTexts(event.logprobs)) out.text('user', text, '/logprobs')
+  for (const text of tokenTexts(event.logprobs, out, 'user', '/logprobs')) out.text('user', text, '/logprobs')
   out.rest('user', event, '', taken)
   return requestOf(out, undefined, undefined)
 }

@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
+import { isIndex } from '../taken.js'
 import { filteredResponse } from './write.js'
 
 interface SeenPart {
@@ -29,14 +30,14 @@ export class SeenResponse {
     const { type, response, item, part, output_index: at, content_index: index } = event
     if (typeof type !== 'string') return
     if (type === 'response.created' && isObject(response)) this.#response = structuredClone(response)
-    if (!type.startsWith('response.') || typeof at !== 'number') return
+    if (!type.startsWith('response.') || !isIndex(at)) return
     if (isObject(item)) {
       const parts = this.#items.get(at)?.parts ?? new Map()
       this.#items.set(at, { item: structuredClone(item), isOpen: type.endsWith('.added'), parts })
       return
     }
     const seen = this.#items.get(at)
-    if (seen === undefined || typeof index !== 'number') return
+    if (seen === undefined || !isIndex(index)) return
     const known = seen.parts.get(index) ?? { part: {}, isOpen: true, stems: new Set() }
     seen.parts.set(index, known)
     if (isObject(part)) {

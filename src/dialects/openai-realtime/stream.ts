@@ -4,11 +4,13 @@
  */
 import type { JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
+import { isPieceOfMedia } from '../media.js'
 import type { Leaf, LeafKind } from '../openai-responses/items.js'
 import { readPrompt } from '../openai-responses/request.js'
-import { leafOf, readSpelling, stemOf } from '../openai-responses/spelling.js'
+import { leafOf, spelledFields, stemOf } from '../openai-responses/spelling.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { type Fields, index, indexOf, object, ofRest, readFields, type Taker, walked, wordsOf } from '../taken.js'
 import { readItem, readPart } from './items.js'
 import { names } from './names.js'
 import { SeenResponse } from './seen.js'
@@ -34,7 +36,26 @@ const textPlaces: Readonly<Record<string, TextPlace | undefined>> = {
 }
 
 const audioDeltas = new Set(['response.output_audio.delta', 'response.audio.delta'])
-const objects = ['item', 'part', 'response', 'session', 'error'] as const
+interface To {
+  sink: StreamSink
+  leaf: Leaf
+  event: JsonObject
+}
+
+/** What an event is about, beside the text that it spells out. */
+const eventFields: Fields<To> = {
+  output_index: index,
+  content_index: index,
+  item: object((value, { sink, leaf, event }) => {
+    readItem(sink.rest, value, 'assistant', placeOf(event), leaf)
+  }),
+  part: object((value, { sink, leaf, event }) => {
+    readPart(sink.rest, value, 'assistant', partOf(event), leaf)
+  }),
+  response: object((value, { sink, leaf }) => readResponse(sink.rest, value, leaf)),
+  session: object((value, { sink }) => readSession(sink.rest, value)),
+  error: ofRest(wordsOf('assistant'))
+}
 
 /** Which event ends the stream: the last one of a response, any one, or none. */
 export type Until = 'response.done' | 'one' | 'never'
@@ -65,31 +86,31 @@ export class RealtimeStreamShape implements StreamShape {
     delete event.event_id
     delete event.obfuscation
     sink.rest.word('parameter', type, '/type')
-    const taken = new Set<string>(['type', 'logprobs', ...objects])
     const isLast = type === 'response.done'
     if (type === 'response.created' && isObject(event.response) && typeof event.response.id === 'string') {
       this.#id ??= event.response.id
     }
     const leaf = leafOf(sink, /\.(?:done|retrieved|completed)$/.test(type) ? 'repeat' : 'delta')
-    for (const name of objects) readObject(event, name, sink, leaf)
-    this.#readText(event, type, sink, taken)
-    sink.rest.rest('parameter', event, '', taken)
+    const to = { sink, leaf, event }
+    readFields({ ...eventFields, ...this.#textFields(event, type) }, event, '', to, walked(sink.rest, 'parameter'))
     if (type === 'response.output_item.done') sink.close(`${placeOf(event)}/`)
     if (isLast || this.#until === 'one') sink.close('')
     return this.#until === 'one' || (isLast && this.#until === 'response.done') ? 'end' : 'more'
   }
 
   /** The string that continues a text or says it again. */
-  #readText(event: JsonObject, type: string, sink: StreamSink, taken: Set<string>): void {
+  #textFields(event: JsonObject, type: string): Fields<To> {
     const part = partOf(event)
-    if (audioDeltas.has(type) && typeof event.delta === 'string') {
-      taken.add('delta')
+    const place = textPlaces[stemOf(type)]
+    const spelled = spelledFields<To>(type, { part, holder: place?.inPart ? part : placeOf(event), place })
+    if (!audioDeltas.has(type)) return spelled
+    const sound: Taker<To> = (value, { sink }) => {
+      if (typeof value !== 'string') return false
       // Each by itself, so that each that passes is counted.
       sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
-      return
+      return isPieceOfMedia(value, 'audio')
     }
-    const place = textPlaces[stemOf(type)]
-    readSpelling(event, type, { part, holder: place?.inPart ? part : placeOf(event), place }, sink, taken)
+    return { ...spelled, delta: sound }
   }
 
   frame(event: JsonObject): string {
@@ -125,24 +146,13 @@ export class RealtimeStreamShape implements StreamShape {
 }
 
 /** The item that an event is about, by the upstream's name for it. */
-function placeOf({ item_id: id, item, output_index: index }: JsonObject): string {
+function placeOf({ item_id: id, item, output_index: index = null }: JsonObject): string {
   const known = isObject(item) ? item.id : id
-  return `/items/${typeof known === 'string' ? pointerSegment(known) : `output ${String(index)}`}`
+  return `/items/${typeof known === 'string' ? pointerSegment(known) : `output ${indexOf({ index }, 'index') ?? 'unknown'}`}`
 }
 
 function partOf(event: JsonObject): string {
-  return `${placeOf(event)}/content/${String(event.content_index)}`
-}
-
-function readObject(event: JsonObject, name: (typeof objects)[number], sink: StreamSink, leaf: Leaf): void {
-  const value = event[name]
-  const out = sink.rest
-  if (!isObject(value)) out.walk('assistant', value, `/${name}`)
-  else if (name === 'item') readItem(out, value, 'assistant', placeOf(event), leaf)
-  else if (name === 'part') readPart(out, value, 'assistant', partOf(event), leaf)
-  else if (name === 'response') readResponse(out, value, leaf)
-  else if (name === 'session') readSession(out, value)
-  else out.walk('assistant', value, `/${name}`)
+  return `${placeOf(event)}/content/${indexOf(event, 'content_index') ?? 'unknown'}`
 }
 
 function readResponse(out: StreamSink['rest'], response: JsonObject, leaf: Leaf): void {

@@ -1,7 +1,7 @@
 /** Writes events of the gateway's own. Shapes: platform.openai.com/docs/api-reference/realtime-server-events. */
 import type { JsonObject } from '../../chat.js'
 import type { Fault } from '../../errors.js'
-import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { denied, error } from '../openai/errors.js'
 
@@ -35,7 +35,7 @@ export function filteredResponse(response: JsonObject, output: JsonObject[], { d
       reason: 'content_filter',
       error: {
         type: 'invalid_request_error',
-        code: denialTable[denial.decision].code,
+        code: refusalOf(denial).code,
         message: sentenceOf(denial),
         ...(reviewId !== undefined && { review_id: reviewId }),
         evaluation_id: evaluation.evaluation_id

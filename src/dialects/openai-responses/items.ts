@@ -7,9 +7,9 @@ import type { Json, JsonObject, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
 import { readContent, readPart } from '../openai/content.js'
 import { roleNamed } from '../openai/request.js'
-import { tokenTexts } from '../openai/tokens.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import type { Collector } from '../walk.js'
+import { tokenTexts } from '../tokens.js'
+import { append, type Collector } from '../walk.js'
 
 export type LeafKind = 'text' | 'arguments'
 
@@ -61,13 +61,13 @@ export function readItem(
     out.key(role, name, at)
     if (name === 'type' || name === 'role' || name === 'status') readWord(out, value, role, at)
     else if (name === 'content' || name === 'summary') {
-      indexes.push(...readParts(out, item, name, role, at, field === undefined ? undefined : `${field}.${name}`, leaf))
+      append(indexes, readParts(out, item, name, role, at, field === undefined ? undefined : `${field}.${name}`, leaf))
     } else if (toolFields.has(name)) {
       const ofTool = role === 'assistant' ? 'tool' : role
       const read = isObject(value)
         ? readPart(out, value, ofTool, at)
         : readContent(out, value, ofTool, at, field === undefined ? undefined : `${field}.${name}`)
-      if (ofTool === role) indexes.push(...read)
+      if (ofTool === role) append(indexes, read)
     } else if (typeof value === 'string' && Object.hasOwn(growing, name)) {
       indexes.push(leaf(item, name, role, at, growing[name]!))
     } else readField(out, item, name, role, at)
@@ -117,7 +117,7 @@ function readParts(
   if (!Array.isArray(parts)) return readContent(out, parts, role, pointer, field)
   const indexes: number[] = []
   for (const [i, part] of parts.entries()) {
-    if (isObject(part)) indexes.push(...readItemPart(out, part, role, `${pointer}/${i}`, leaf))
+    if (isObject(part)) append(indexes, readItemPart(out, part, role, `${pointer}/${i}`, leaf))
     else if (typeof part === 'string') indexes.push(out.text(role, part, `${pointer}/${i}`))
     else if (field === undefined) out.walk(role, part, `${pointer}/${i}`)
     else throw invalid(`${field}.${i}`, 'wrong_type', 'A content part must be an object.')
@@ -141,7 +141,8 @@ export function readItemPart(out: Collector, part: JsonObject, role: Role, point
   }
   if (Array.isArray(part.logprobs)) {
     taken.add('logprobs')
-    for (const text of tokenTexts(part.logprobs)) out.text(role, text, `${pointer}/logprobs`)
+    for (const text of tokenTexts(part.logprobs, out, role, `${pointer}/logprobs`))
+      out.text(role, text, `${pointer}/logprobs`)
   }
   out.rest(role, part, pointer, taken)
   return indexes

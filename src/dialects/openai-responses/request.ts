@@ -1,6 +1,7 @@
 /** Reads `POST /v1/responses`: instructions, input items, tools, schemas, and every other leaf and key with its role. */
 import type { ChatRequest, Json, JsonObject } from '../../chat.js'
 import { invalid } from '../../errors.js'
+import { readDefinitions } from '../definitions.js'
 import { booleanField, objectField, stringField } from '../fields.js'
 import { readPart } from '../openai/content.js'
 import { names } from '../openai/names.js'
@@ -37,9 +38,9 @@ export function readRequest(body: JsonObject): ChatRequest {
   else if (!isGiven(body.prompt)) throw invalid('input', 'missing', 'The field input is required.')
   turns.end()
   readPrompt(out, body.prompt)
-  out.walk('definition', body.tools, '/tools')
+  readDefinitions(out, body.tools, '/tools')
   if (Array.isArray(body.tools)) readToolFiles(out, body.tools)
-  out.walk('definition', body.text, '/text')
+  readDefinitions(out, body.text, '/text')
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
   return {
@@ -85,6 +86,7 @@ export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '
   }
   out.rest('parameter', prompt, pointer, new Set(['variables']))
   const { variables } = prompt
+  const before = out.parts.length
   for (const name of Object.keys(variables)) {
     const at = `${pointer}/variables/${pointerSegment(name)}`
     out.key('user', name, at)
@@ -92,6 +94,7 @@ export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '
     if (isObject(value)) readPart(out, value, 'user', at)
     else out.walk('user', value, at)
   }
+  out.join(out.since(before))
 }
 
 /** The API's own name for what ties requests together. A chain by `previous_response_id` has a new name each time: see `after`. */

@@ -6,14 +6,18 @@ import type { Json, JsonObject } from '../../chat.js'
 import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
+import { isIndex } from '../taken.js'
 import { textPlaces } from './events.js'
 import { emptyResponse, ended, lastEvent, message, messageEvents, numbered, refusalPart } from './write.js'
 
+type List = 'content' | 'summary'
+
 interface SeenItem {
+  /** As it was announced; its lists are in `parts`. */
   item: JsonObject
   isOpen: boolean
-  /** Lists of parts (`content`, `summary`) with the indexes that are open. */
-  open: Map<string, Set<number>>
+  /** By the upstream's own numbers, which are no places in a list of ours. */
+  parts: Map<List, Map<number, { part: Json; isOpen: boolean }>>
 }
 
 export class SeenResponse {
@@ -28,9 +32,10 @@ export class SeenResponse {
     if (typeof event.sequence_number === 'number') this.#sequence = event.sequence_number
     else this.#sequence++
     if (isObject(response)) this.#response ??= response
-    if (typeof at !== 'number' || typeof type !== 'string') return
+    if (!isIndex(at) || typeof type !== 'string') return
     if (isObject(item)) {
-      this.#items.set(at, { item: structuredClone(item), isOpen: type.endsWith('.added'), open: new Map() })
+      const own = structuredClone(item)
+      this.#items.set(at, { item: own, isOpen: type.endsWith('.added'), parts: partsIn(own) })
       return
     }
     const seen = this.#items.get(at)
@@ -63,36 +68,40 @@ function hasParts({ type }: JsonObject): boolean {
   return type === 'message' || type === 'reasoning'
 }
 
-function takePart({ item, open }: SeenItem, event: JsonObject, part: JsonObject, isOpen: boolean): void {
-  const list = String(event.type).includes('summary') ? 'summary' : 'content'
-  const index = event[`${list}_index`]
-  if (typeof index !== 'number') return
-  partsOf(item, list)[index] = structuredClone(part)
-  const indexes = open.get(list) ?? new Set()
-  open.set(list, indexes)
-  if (isOpen) indexes.add(index)
-  else indexes.delete(index)
+const lists: readonly List[] = ['content', 'summary']
+
+function partsIn(item: JsonObject): SeenItem['parts'] {
+  return new Map(
+    lists.map((list) => {
+      const given = Array.isArray(item[list]) ? item[list] : []
+      return [list, new Map(given.map((part, i) => [i, { part, isOpen: false }]))]
+    })
+  )
 }
 
-function takeDelta({ item }: SeenItem, event: JsonObject, delta: string): void {
+function takePart({ parts }: SeenItem, event: JsonObject, part: JsonObject, isOpen: boolean): void {
+  const list = String(event.type).includes('summary') ? 'summary' : 'content'
+  const index = event[`${list}_index`]
+  if (isIndex(index)) parts.get(list)!.set(index, { part: structuredClone(part), isOpen })
+}
+
+function takeDelta({ item, parts }: SeenItem, event: JsonObject, delta: string): void {
   const place = textPlaces[String(event.type).replace(/\.delta$/, '')]
   if (place === undefined) return
   const { list, key } = place
   const index = list === undefined ? undefined : event[`${list}_index`]
-  const holder = list === undefined ? item : typeof index === 'number' ? partsOf(item, list)[index] : undefined
+  const holder = list === undefined ? item : isIndex(index) ? parts.get(list)!.get(index)?.part : undefined
   if (isObject(holder)) holder[key] = (typeof holder[key] === 'string' ? holder[key] : '') + delta
 }
 
-function partsOf(item: JsonObject, list: string): Json[] {
-  if (!Array.isArray(item[list])) item[list] = []
-  return item[list]
-}
-
 /** @returns the item as it ends */
-function closeItem({ item, open }: SeenItem, outputIndex: number, events: JsonObject[]): JsonObject {
-  for (const [list, indexes] of open) {
-    for (const index of indexes) {
-      const part = partsOf(item, list)[index] as JsonObject
+function closeItem({ item, parts }: SeenItem, outputIndex: number, events: JsonObject[]): JsonObject {
+  const closed: JsonObject = { ...item, status: 'incomplete' }
+  for (const list of lists) {
+    const ordered = [...parts.get(list)!].sort(([a], [b]) => a - b)
+    if (ordered.length > 0 || Array.isArray(item[list])) closed[list] = ordered.map(([, { part }]) => part)
+    for (const [index, { part, isOpen }] of ordered) {
+      if (!isOpen || !isObject(part)) continue
       const place = { item_id: item.id ?? '', output_index: outputIndex, [`${list}_index`]: index }
       const stem = list === 'summary' ? 'response.reasoning_summary_text' : `response.${String(part.type)}`
       const key = part.type === 'refusal' ? 'refusal' : 'text'
@@ -102,7 +111,6 @@ function closeItem({ item, open }: SeenItem, outputIndex: number, events: JsonOb
       events.push({ type: whole, ...place, part })
     }
   }
-  const closed = { ...item, status: 'incomplete' }
   events.push({ type: 'response.output_item.done', output_index: outputIndex, item: closed })
   return closed
 }

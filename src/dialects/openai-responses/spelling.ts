@@ -1,8 +1,9 @@
 /** How events spell a text out: in increments, and then once more as a whole. The same in streamed responses and in sessions. */
-import type { JsonObject } from '../../chat.js'
-import { tokenTexts } from '../openai/tokens.js'
+
 import type { StreamSink } from '../reply-stream.js'
 import { pointerSegment } from '../rewrite.js'
+import { any, type Fields, string, type Taker } from '../taken.js'
+import { tokenTexts } from '../tokens.js'
 import type { Leaf, LeafKind } from './items.js'
 
 /** An event's type without its `.delta` or `.done`. */
@@ -19,25 +20,25 @@ interface Spelling {
   place: { readonly key: string; readonly kind: LeafKind } | undefined
 }
 
-/** The string that continues a text or says it again, and its token probabilities. */
-export function readSpelling(
-  event: JsonObject,
+/** The fields with the string that continues a text or says it again, and its token probabilities. */
+export function spelledFields<To extends { sink: StreamSink }>(
   type: string,
-  { part, holder, place }: Spelling,
-  sink: StreamSink,
-  taken: Set<string>
-): void {
+  { part, holder, place }: Spelling
+): Fields<To> {
   const isDelta = type.endsWith('.delta')
   const key = isDelta ? 'delta' : place?.key
-  if (key !== undefined && typeof event[key] === 'string' && (isDelta || type.endsWith('.done'))) {
-    taken.add(key)
-    const pointer = `${holder}/${place?.key ?? pointerSegment(stemOf(type))}`
-    sink[isDelta ? 'delta' : 'repeat'](pointer, event, key, place?.kind)
-  }
-  for (const text of tokenTexts(event.logprobs)) {
-    if (isDelta) sink.tokens(`${part}/logprobs`, text)
-    else sink.rest.text('assistant', text, `${part}/logprobs`)
-  }
+  const logprobs: Taker<To> = any((value, { sink }) => {
+    for (const text of tokenTexts(value, sink.rest, 'assistant', `${part}/logprobs`)) {
+      if (isDelta) sink.tokens(`${part}/logprobs`, text)
+      else sink.rest.text('assistant', text, `${part}/logprobs`)
+    }
+  })
+  if (key === undefined || !(isDelta || type.endsWith('.done'))) return { logprobs }
+  const pointer = `${holder}/${place?.key ?? pointerSegment(stemOf(type))}`
+  const spelled: Taker<To> = string((_, { sink }, { holder: event, name }) => {
+    sink[isDelta ? 'delta' : 'repeat'](pointer, event, name, place?.kind)
+  })
+  return { logprobs, [key]: spelled }
 }
 
 /** For texts within what is announced, which begins them, or finished, which says them again. */

@@ -4,20 +4,45 @@
  */
 import type { JsonObject } from '../../chat.js'
 import type { TurnFacts } from '../dialect.js'
+import { isPieceOfMedia } from '../media.js'
 import { names } from '../openai/names.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject } from '../rewrite.js'
+import { type Fields, index, indexOf, number, object, readFields, type Taker, walked } from '../taken.js'
 import { terminal, textPlaces } from './events.js'
-import { readItem, readItemPart } from './items.js'
+import { type Leaf, readItem, readItemPart } from './items.js'
 import { forgetItemTokens, forgetTokens, readResponse } from './reply.js'
 import { SeenResponse } from './seen.js'
-import { leafOf, readSpelling, stemOf } from './spelling.js'
+import { leafOf, spelledFields, stemOf } from './spelling.js'
 import { eventFrame, filteredStream } from './write.js'
 
 /** It becomes a line of its own. */
 const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
 
-const eventFields = new Set(['type', 'response', 'item', 'part', 'annotation', 'logprobs'])
+/** What an event is about, and how it is to be taken. */
+interface To {
+  sink: StreamSink
+  leaf: Leaf
+  /** The item and the part that it names. */
+  at: string
+  part: string
+}
+
+/** Beside the text that it spells out. */
+const eventFields: Fields<To> = {
+  output_index: index,
+  content_index: index,
+  summary_index: index,
+  annotation_index: index,
+  sequence_number: number,
+  response: object((value, { sink, leaf }) => readResponse(sink.rest, value, leaf)),
+  item: object((value, { sink, leaf, at }) => {
+    readItem(sink.rest, value, 'assistant', at, undefined, leaf)
+  }),
+  part: object((value, { sink, leaf, part }) => {
+    readItemPart(sink.rest, value, 'assistant', part, leaf)
+  })
+}
 /** Media in pieces: pictures on the way, spoken answers. */
 const dataFields: Readonly<Record<string, { key: string; kind: 'image' | 'audio' }>> = {
   'response.image_generation_call.partial_image': { key: 'partial_image_b64', kind: 'image' },
@@ -40,46 +65,18 @@ export class ResponseStreamShape implements StreamShape {
     // Padding against size analysis: useless where frames are held back, and noise to judge.
     delete event.obfuscation
     sink.rest.word('parameter', type, '/type')
-    const taken = new Set(eventFields)
     const isLast = terminal.has(type)
     // What is announced begins a text, what is finished says it again.
     const leaf = leafOf(sink, isLast || type.endsWith('.done') ? 'repeat' : 'delta')
-    if (isObject(event.response)) {
-      readResponse(sink.rest, event.response, leaf)
-      if (typeof event.response.id === 'string') this.answerId ??= event.response.id
-    }
-    const at = `/output/${typeof event.output_index === 'number' ? event.output_index : 'unknown'}`
-    if (isObject(event.item)) readItem(sink.rest, event.item, 'assistant', at, undefined, leaf)
+    if (isObject(event.response) && typeof event.response.id === 'string') this.answerId ??= event.response.id
+    const at = `/output/${indexOf(event, 'output_index') ?? 'unknown'}`
     const list = type.includes('summary') ? 'summary' : 'content'
-    const part = `${at}/${list}/${String(event[`${list}_index`])}`
-    if (isObject(event.part)) readItemPart(sink.rest, event.part, 'assistant', part, leaf)
-    for (const name of ['response', 'item', 'part']) {
-      if (!isObject(event[name])) sink.rest.walk('assistant', event[name], `/${name}`)
-    }
-    sink.rest.walk('assistant', event.annotation, `${part}/annotations/${String(event.annotation_index)}`)
-    this.#readText(event, type, { at, part }, sink, taken)
-    sink.rest.rest('parameter', event, '', taken)
+    const part = `${at}/${list}/${indexOf(event, `${list}_index`) ?? 'unknown'}`
+    const to = { sink, leaf, at, part }
+    readFields({ ...eventFields, ...textFields(type, to) }, event, '', to, walked(sink.rest, 'parameter'))
     if (type === 'response.output_item.done') sink.close(`${at}/`)
     if (isLast) sink.close('')
     return isLast ? 'end' : 'more'
-  }
-
-  /** The string that continues a text or says it again. */
-  #readText(
-    event: JsonObject,
-    type: string,
-    { at, part }: { at: string; part: string },
-    sink: StreamSink,
-    taken: Set<string>
-  ): void {
-    const data = dataFields[type]
-    if (data !== undefined && typeof event[data.key] === 'string') {
-      taken.add(data.key)
-      sink.media(`${at}/${data.key}`, data.kind)
-      return
-    }
-    const place = textPlaces[stemOf(type)]
-    readSpelling(event, type, { part, holder: place?.list ? part : at, place }, sink, taken)
   }
 
   frame(event: JsonObject): string {
@@ -104,4 +101,18 @@ export class ResponseStreamShape implements StreamShape {
   end(): string {
     return ''
   }
+}
+
+/** The string that continues a text or says it again, by the event's type. */
+function textFields(type: string, { at, part }: To): Fields<To> {
+  const data = dataFields[type]
+  const place = textPlaces[stemOf(type)]
+  const spelled = spelledFields(type, { part, holder: place?.list ? part : at, place })
+  if (data === undefined) return spelled
+  const media: Taker<To> = (value, { sink }) => {
+    if (typeof value !== 'string') return false
+    sink.media(`${at}/${data.key}`, data.kind)
+    return isPieceOfMedia(value, data.kind)
+  }
+  return { ...spelled, [data.key]: media }
 }

@@ -5,18 +5,27 @@
 import type { Json, JsonObject } from '../../chat.js'
 import type { Holder } from '../channel.js'
 import type { TurnFacts } from '../dialect.js'
+import { dataKind, isPieceOfMedia } from '../media.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
-import { dataKind } from '../walk.js'
+import { any, type Fields, index, indexOf, ofRest, readFields, word } from '../taken.js'
+import { tokenTexts } from '../tokens.js'
 import type { ChoiceWriter } from './choices-write.js'
 import { dataFrame, doneFrame, endMarker } from './frames.js'
 import { names } from './names.js'
-import { forgetTokens, tokenTexts } from './tokens.js'
+import { forgetTokens } from './tokens.js'
 
 /** Spoken answers come in pieces of base64 beside their transcript. */
 const audioData = /^\/choices\/\d+\/message\/audio\/data$/
 
-const choiceFields = new Set(['index', 'finish_reason', 'logprobs'])
+/** What of a chunk is read beside the texts of its choices. */
+const choiceFields: Fields<{ sink: StreamSink }> = {
+  index,
+  finish_reason: ofRest(word),
+  logprobs: any((value, { sink }, { at }) => {
+    for (const text of tokenTexts(value, sink.rest, 'assistant', at)) sink.tokens(at, text)
+  })
+}
 const bodyFields = new Set(['choices'])
 
 export class ChoicesStreamShape implements StreamShape {
@@ -48,19 +57,15 @@ export class ChoicesStreamShape implements StreamShape {
 
   #readChoice(choice: Json, position: number, sink: StreamSink): void {
     if (!isObject(choice)) throw unreadable('a choice is not an object')
-    const index = typeof choice.index === 'number' ? choice.index : position
-    this.#choices.add(index)
-    const pointer = `/choices/${index}`
-    for (const name of Object.keys(choice)) {
-      if (choiceFields.has(name)) continue
+    const number = indexOf(choice, 'index') ?? position
+    this.#choices.add(number)
+    const pointer = `/choices/${number}`
+    readFields(choiceFields, choice, pointer, { sink }, ({ name, at }) => {
+      sink.rest.key('assistant', name, at)
       // A client of the stream reads `delta`; the reader of the whole knows the same place as `message`.
-      readLeaves(choice, name, `${pointer}/${name === 'delta' ? 'message' : pointerSegment(name)}`, sink)
-    }
-    for (const text of tokenTexts(choice.logprobs)) sink.tokens(`${pointer}/logprobs`, text)
-    if (typeof choice.finish_reason === 'string') {
-      sink.rest.word('assistant', choice.finish_reason, `${pointer}/finish_reason`)
-      sink.close(`${pointer}/`)
-    }
+      readLeaves(choice, name, name === 'delta' ? `${pointer}/message` : at, sink)
+    })
+    if (typeof choice.finish_reason === 'string') sink.close(`${pointer}/`)
   }
 
   left(): void {}
@@ -83,13 +88,17 @@ function readLeaves(holder: Holder, key: string, pointer: string, sink: StreamSi
   if (typeof value === 'string') {
     const last = pointer.slice(pointer.lastIndexOf('/') + 1)
     if ((last === 'role' || last === 'type') && names.has(value)) return
-    const kind = audioData.test(pointer) ? 'audio' : dataKind(value)
+    const isAudio = audioData.test(pointer)
+    const kind = isAudio ? 'audio' : dataKind(value)
     if (kind !== undefined) sink.media(pointer, kind)
-    else sink.delta(pointer, holder, key, last === 'arguments' ? 'arguments' : 'text')
+    // A place for sound holds sound, as it does in a whole answer; what could be read there is read besides.
+    if (!isAudio || !isPieceOfMedia(value, 'audio')) {
+      sink.delta(pointer, holder, key, last === 'arguments' ? 'arguments' : 'text')
+    }
   } else if (Array.isArray(value)) {
     for (const [position, item] of value.entries()) {
-      const index = isObject(item) && typeof item.index === 'number' ? item.index : position
-      readLeaves(value, String(position), `${pointer}/${index}`, sink)
+      const number = (isObject(item) ? indexOf(item, 'index') : undefined) ?? position
+      readLeaves(value, String(position), `${pointer}/${number}`, sink)
     }
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {

@@ -2,7 +2,7 @@
 import type { Json, JsonObject, Media, Role } from '../../chat.js'
 import { invalid } from '../../errors.js'
 import { isObject } from '../rewrite.js'
-import type { Collector } from '../walk.js'
+import { append, type Collector } from '../walk.js'
 
 /** Fields of a content part that hold media, by the part's type or by their mere presence. */
 const mediaFields: Readonly<Record<string, Media['kind']>> = {
@@ -50,8 +50,8 @@ export function readContent(
     const part = content[i]
     const at = `${pointer}/${i}`
     if (typeof part === 'string') indexes.push(out.text(role, part, at))
-    else if (isObject(part)) indexes.push(...readPart(out, part, role, at))
-    else if (field === undefined) indexes.push(...readWhole(out, part, role, at))
+    else if (isObject(part)) append(indexes, readPart(out, part, role, at))
+    else if (field === undefined) append(indexes, readWhole(out, part, role, at))
     else throw invalid(`${field}.${i}`, 'wrong_type', 'A content part must be an object.')
   }
   return indexes
@@ -74,7 +74,7 @@ function readWhole(out: Collector, value: Json | undefined, role: Role, pointer:
 function textsOf(out: Collector, read: () => void): number[] {
   const before = out.parts.length
   read()
-  return out.parts.flatMap(({ isKey }, index) => (index >= before && !isKey ? [index] : []))
+  return out.since(before)
 }
 
 function mediaKind(part: JsonObject): Media['kind'] | undefined {

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../chat.js'
 import type { Fault } from '../../errors.js'
 import type { Category } from '../../policy/evaluation.js'
-import { type Denial, denialTable, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import { dataFrame } from './frames.js'
 
 const maxPointerLength = 256
@@ -33,7 +33,7 @@ function typeOf(status: number): string {
 }
 
 export function denied(denial: Denial, requestId: string): JsonObject {
-  const { status, code } = denialTable[denial.decision]
+  const { status, code } = refusalOf(denial)
   const { evaluation } = denial
   return {
     error: {
@@ -42,9 +42,10 @@ export function denied(denial: Denial, requestId: string): JsonObject {
       param: denial.pointer?.slice(0, maxPointerLength) ?? null,
       code,
       status,
-      ...(denial.decision === 'forbid' && {
-        innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: filterResult(denial) }
-      }),
+      ...(denial.decision === 'forbid' &&
+        denial.full === undefined && {
+          innererror: { code: 'ResponsibleAIPolicyViolation', content_filter_result: filterResult(denial) }
+        }),
       ...(denial.decision === 'divert' && denial.reviewId !== undefined && { review_id: denial.reviewId }),
       ...(denial.decision === 'depends' && { missing_context: evaluation.missing_context ?? [] }),
       evaluation_id: evaluation.evaluation_id,

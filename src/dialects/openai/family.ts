@@ -16,7 +16,11 @@ export const family = {
   query: {},
   requestHeaders: ['openai-beta'],
   // Not `openai-organization`: it names the account behind the upstream's key.
-  responseHeaders: ['openai-model', 'openai-processing-ms', 'openai-version'],
+  responseHeaders: {
+    'openai-model': 'model',
+    'openai-processing-ms': /^\d{1,10}(?:\.\d{1,6})?$/,
+    'openai-version': /^\d{4}-\d{2}-\d{2}$/
+  },
   hasTurns: true,
   readError: (body) => everyLeaf(body, names),
   framing: () => 'sse',

@@ -1,0 +1,17 @@
+/** Definitions of tools and schemas of answers: a model reads their words in the order in which they stand. */
+import type { Json } from '../chat.js'
+import { type Collector, lastSegment } from './walk.js'
+
+/** Where a schema speaks. What else stands between two of them could only keep them apart. */
+const prose = new Set(['description', 'title', '$comment'])
+
+/** Every leaf and key of a definition, or of a list of them, and which of them a model reads as one. */
+export function readDefinitions(out: Collector, value: Json | undefined, pointer: string): void {
+  const before = out.parts.length
+  out.walk('definition', value, pointer)
+  if (out.parts.length - before < 2) return
+  // The words of an `enum` among them, and the description of a tool before those of its parameters.
+  out.join(out.since(before))
+  out.join(out.since(before, (part) => prose.has(lastSegment(part.pointer))))
+  out.join(out.keysSince(before))
+}

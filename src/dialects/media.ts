@@ -1,0 +1,208 @@
+/**
+ * Media in base64, told from text by what it decodes to. A claim alone (`data:image/png;base64,`) says nothing: what
+ * carries no signature of the kind that it claims, or reads as text after it, is text and is judged as such.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { Media } from '../chat.js'
+import { bytesOf, type DataUrl, parseDataUrl, textOf, zeroed } from './data-url.js'
+
+type Kind = Media['kind']
+
+interface Format {
+  kinds: readonly Kind[]
+  /** Subtypes of media types that name it. */
+  names: readonly string[]
+  /** Hexadecimal; `..` is any byte. */
+  signature: string
+}
+
+/** Signatures of the formats that models take. What is not among them is judged, so the list need not be complete. */
+const formats: readonly Format[] = [
+  { kinds: ['image'], names: ['png'], signature: '89504e470d0a1a0a' },
+  { kinds: ['image'], names: ['jpeg', 'jpg'], signature: 'ffd8ff' },
+  { kinds: ['image'], names: ['gif'], signature: '47494638..61' },
+  { kinds: ['image'], names: ['webp'], signature: '52494646........57454250' },
+  { kinds: ['image'], names: ['bmp'], signature: '424d............00000000' },
+  { kinds: ['image'], names: ['tiff'], signature: '49492a00' },
+  { kinds: ['image'], names: ['tiff'], signature: '4d4d002a' },
+  {
+    kinds: ['image', 'audio', 'video'],
+    names: ['mp4', 'm4a', 'x-m4a', 'quicktime', 'avif', 'heic', 'heif'],
+    signature: '........66747970'
+  },
+  { kinds: ['audio'], names: ['wav', 'x-wav', 'wave'], signature: '52494646........57415645' },
+  { kinds: ['audio'], names: ['mpeg', 'mp3'], signature: '494433' },
+  { kinds: ['audio'], names: ['mpeg', 'mp3', 'aac'], signature: 'fff.' },
+  { kinds: ['audio'], names: ['mpeg', 'mp3'], signature: 'ffe.' },
+  { kinds: ['audio'], names: ['flac', 'x-flac'], signature: '664c6143' },
+  { kinds: ['audio', 'video'], names: ['ogg', 'opus'], signature: '4f676753' },
+  { kinds: ['audio', 'video'], names: ['webm', 'x-matroska'], signature: '1a45dfa3' },
+  { kinds: ['video'], names: ['mpeg'], signature: '000001b.' },
+  { kinds: ['video'], names: ['x-msvideo', 'avi'], signature: '52494646........41564920' },
+  { kinds: ['file'], names: ['pdf'], signature: '255044462d' },
+  { kinds: ['file'], names: ['zip', 'epub+zip'], signature: '504b0304' },
+  { kinds: ['file'], names: ['gzip', 'x-gzip'], signature: '1f8b08' },
+  { kinds: ['file'], names: ['msword', 'vnd.ms-excel', 'vnd.ms-powerpoint'], signature: 'd0cf11e0a1b11ae1' }
+]
+const signatures = formats.map(({ kinds, signature }) => ({ kinds, pattern: new RegExp(`^${signature}`) }))
+/** Names of media types that carry no message of their own. */
+const subtypes = new Set([...formats.flatMap(({ names }) => names), 'octet-stream', 'pcm', 'x-pcm'])
+
+const strict = /^[A-Za-z0-9+/]*={0,2}$/
+/** Sound without a signature: what an API takes there it decodes and plays. Shorter ones are words too. */
+const rawFewest = 64
+
+/** Types whose bytes a model is given as text. */
+const textual =
+  /^text\/|[/+.-](?:json|jsonl|ndjson|xml|html|csv|svg|yaml|javascript|ecmascript|typescript|sql|toml|rtf|markdown|text)$/
+
+/** Whether these bytes are media of such a type; one that claims nothing may be of any kind that the place takes. */
+function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
+  if (textual.test(type)) return false
+  const family = type.slice(0, type.indexOf('/'))
+  const claimed = family === 'image' || family === 'audio' || family === 'video' ? family : undefined
+  const start = bytes.toString('hex', 0, 16)
+  const known = signatures.filter(({ pattern }) => pattern.test(start))
+  const wanted = claimed ?? (kind === 'file' ? undefined : kind)
+  const fits = wanted === undefined ? known.length > 0 : known.some(({ kinds }) => kinds.includes(wanted))
+  return fits && !readsAsText(bytes)
+}
+
+/** Units of a run that a person reads. */
+const fewestRead = 16
+
+/** Whether most of it can be read: text, or text behind a few bytes that are none. */
+function readsAsText(bytes: Buffer): boolean {
+  let read = 0
+  let run = 0
+  for (let i = 0; i <= bytes.length; i++) {
+    const byte = bytes[i] ?? 0
+    if ((byte >= 32 && byte < 127) || byte === 9 || byte === 10 || byte === 13) run++
+    else {
+      if (run >= fewestRead) read += run
+      run = 0
+    }
+  }
+  return read * 2 > bytes.length
+}
+
+/** What a text place that holds a `data:` URL says once it is decoded; undefined where that is media, or nothing. */
+export function decodedText(text: string): string | undefined {
+  const url = parseDataUrl(text)
+  if (url === undefined) return undefined
+  const bytes = bytesOf(url)
+  return bytes.length === 0 || isMedia(bytes, url.type, undefined) ? undefined : textOf(bytes, url.charset)
+}
+
+/** The kind of media that a `data:` URL in base64 truly carries, wherever it stands; undefined for any other string. */
+export function dataKind(text: string): Kind | undefined {
+  const url = parseDataUrl(text)
+  if (url === undefined || !url.isBase64 || !isMedia(bytesOf(url), url.type, undefined)) return undefined
+  return kinds.find((kind) => url.type.startsWith(`${kind}/`)) ?? 'file'
+}
+
+const kinds = ['image', 'audio', 'video'] as const
+
+/** What there is to judge in a place where an API takes bytes. */
+export interface ReadBytes {
+  /** True where all of it is to be judged as it stands. */
+  isText: boolean
+  /** What else is to be judged: what it decodes to, or what stands before its data. */
+  decoded: string[]
+}
+
+const nothing: ReadBytes = { isText: false, decoded: [] }
+
+/**
+ * @param kind what the place takes
+ * @param claim the media type that stands beside it
+ */
+export function readBytes(text: string, kind: Kind, claim: string | undefined): ReadBytes {
+  const url = parseDataUrl(text)
+  const type = url?.type ?? claim?.trim().toLowerCase() ?? ''
+  const data = url?.data ?? text
+  const isBase64 = url === undefined || url.isBase64
+  if (isBase64 && strict.test(data)) {
+    const bytes = Buffer.from(data, 'base64')
+    if (isMedia(bytes, type, kind) || (kind === 'audio' && !textual.test(type) && isSound(data, bytes))) {
+      return url === undefined || isPlainHeader(url) ? nothing : { isText: false, decoded: [url.header] }
+    }
+    return { isText: true, decoded: textsOf(bytes, url?.charset) }
+  }
+  return { isText: true, decoded: url === undefined ? [] : textsOf(bytesOf(url), url.charset) }
+}
+
+/** One piece of media that is spelled out in base64 over the events of a stream. */
+export function isPieceOfMedia(text: string, kind: 'image' | 'audio'): boolean {
+  if (!strict.test(text)) return false
+  const bytes = Buffer.from(text, 'base64')
+  return kind === 'audio' ? isSound(text, bytes) : isMedia(bytes, '', kind)
+}
+
+function textsOf(bytes: Buffer, charset: string | undefined): string[] {
+  return bytes.length === 0 ? [] : [textOf(bytes, charset)]
+}
+
+/** A type and `base64`: a parameter is whatever its author likes. */
+function isPlainHeader({ type, header }: DataUrl): boolean {
+  return header.toLowerCase() === `${type};base64` && subtypes.has(type.slice(type.indexOf('/') + 1))
+}
+
+/**
+ * Samples have no signature. They are bytes that no reader takes for text, in base64 that is no run of words: of the 64
+ * characters only 26 are lower-case letters.
+ */
+function isSound(data: string, bytes: Buffer): boolean {
+  if (data.length < rawFewest || data.length % 4 !== 0 || readsAsText(bytes)) return false
+  if (isUtf8(bytes) && zeroed(bytes) === undefined && !bytes.includes(0)) return false
+  let lower = 0
+  for (let i = 0; i < data.length; i++) {
+    const code = data.charCodeAt(i)
+    if (code >= 97 && code <= 122) lower++
+  }
+  return lower * 3 < data.length * 2
+}
+
+const anyBase64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/
+
+/**
+ * Base64 of ciphertext, in either alphabet: every character is as frequent as any other, as those of words are not, and
+ * what it decodes to is no text.
+ */
+export function isCiphertext(text: string): boolean {
+  return anyBase64.test(text) && isEven(text) && !isUtf8(Buffer.from(text, 'base64'))
+}
+
+/** Shares of lower-case letters, capitals, digits and signs in what is random, each within five standard deviations. */
+function isEven(text: string): boolean {
+  const counts = [0, 0, 0, 0]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 97 && code <= 122) counts[0]!++
+    else if (code >= 65 && code <= 90) counts[1]!++
+    else if (code >= 48 && code <= 57) counts[2]!++
+    else counts[3]!++
+  }
+  const length = text.length
+  return [26, 26, 10, 2].every((each, i) => {
+    const share = each / 64
+    const allowed = Math.max(5 * Math.sqrt((share * (1 - share)) / length), leastAllowed)
+    return Math.abs(counts[i]! / length - share) <= allowed
+  })
+}
+
+/** What is sealed often has a head or a frame that is not. */
+const leastAllowed = 0.12
+
+/** A vector as base64 of 32-bit floats (little-endian), each of a size that an embedding's can have. */
+export function isPackedVector(text: string): boolean {
+  if (text.length < rawFewest || text.length % 4 !== 0 || !strict.test(text)) return false
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length % 4 !== 0) return false
+  for (let i = 0; i < bytes.length; i += 4) {
+    const size = Math.abs(bytes.readFloatLE(i))
+    // NaN fails too.
+    if (!(size === 0 || (size > 1e-20 && size < 1e4))) return false
+  }
+  return true
+}

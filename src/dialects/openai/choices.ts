@@ -1,0 +1,12 @@
+/** What a choice of a whole answer has beside what it says. */
+import { any, type Fields, number, word } from '../taken.js'
+import { tokenTexts } from '../tokens.js'
+import type { Collector } from '../walk.js'
+
+export const choiceFields: Fields<Collector> = {
+  logprobs: any((value, out, { at }) => {
+    for (const text of tokenTexts(value, out, 'assistant', at)) out.text('assistant', text, at)
+  }),
+  finish_reason: word,
+  index: number
+}
