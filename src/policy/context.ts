@@ -6,6 +6,11 @@ import type { Rule } from './rules.js'
 /** `permit`: the match counts nothing. `forbid`: it counts at least `high`. `open`: no key that could settle it was given. */
 export type ContextEffect = 'none' | 'permit' | 'forbid' | 'open'
 
+/** A key with more values than these says nothing: a conversation is about a few things, and not about all of them. */
+export const maxContextValues = 4
+/** UTF-16 units of one folded value: a longer one is a list, or a text. */
+export const maxContextValue = 100
+
 type Matcher = (folded: string) => boolean
 
 export interface CompiledContext {
@@ -24,7 +29,7 @@ export function compileContext(context: Rule['context']): CompiledContext {
 export function contextEffect(rule: CompiledContext, given: GivenContext): ContextEffect {
   if (given.size > 0) {
     if (rule.forbid.some(({ key, matchers }) => given.matches(key, matchers))) return 'forbid'
-    if (rule.permit.some(({ key, matchers }) => given.matches(key, matchers))) return 'permit'
+    if (rule.permit.some(({ key, matchers }) => given.has(key) && given.matches(key, matchers))) return 'permit'
     if (rule.keys.some((key) => given.has(key))) return 'none'
   }
   return rule.keys.length > 0 ? 'open' : 'none'
@@ -43,11 +48,18 @@ export class GivenContext {
     return this.#context === undefined ? 0 : Object.keys(this.#context).length
   }
 
-  /** Whether the key has a usable value: one that is empty, null or an object says nothing. */
+  /**
+   * Whether the key says what the call is about: a value that is empty, null or an object says nothing, and nor does a list
+   * of everything, by which one call would settle every rule.
+   */
   has(key: string): boolean {
-    return this.#folded(key).length > 0
+    const values = this.#folded(key)
+    return (
+      values.length > 0 && values.length <= maxContextValues && values.every((text) => text.length <= maxContextValue)
+    )
   }
 
+  /** Among all values, however many: more of them can make a rule stricter, and never laxer. */
   matches(key: string, matchers: readonly Matcher[]): boolean {
     return this.#folded(key).some((value) => matchers.some((matcher) => matcher(value)))
   }

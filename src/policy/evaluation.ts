@@ -79,6 +79,8 @@ export interface Evaluation {
   missing_context?: string[]
   /** For `divert`, where a review was stored. */
   review_id?: string
+  /** With `divert` where no review could be opened: why. */
+  review_error?: 'review_queue_full'
 }
 
 /** What is to be judged, in one call, as one verdict. */
@@ -87,6 +89,8 @@ export interface EvaluationInput {
   joined: readonly (readonly number[])[]
   /** Effective context: already filtered to the keys that count on this surface. */
   context: JsonObject | undefined
+  /** Whose call it is, so that callers take turns. Default: nobody's. */
+  whose?: string | undefined
   /** Session of one account, or undefined: `<account>:<session id>`. */
   session: string | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */

@@ -1,13 +1,14 @@
 /** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import type { Clock } from '../clock.js'
+import { defaultBudget } from '../budget.js'
 import { createBatch } from './batch.js'
 import type { Constitution } from './constitution.js'
 import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
@@ -27,21 +28,7 @@ import {
 import { isVerdict } from './verdict-shape.js'
 import { warmUp } from './warm-up.js'
 
-export interface EvaluatorOptions {
-  clock: Clock
-  /** For texts judged in another thread, ms. Default 2000. */
-  deadlineMs?: number
-  /** UTF-16 units of all parts together up to which a call is judged at once. Default 32,768. */
-  inlineLimit?: number
-  /** Whether texts of every length are to be judged in threads now. Default: never. */
-  judgesApart?: () => boolean
-  /** Default: in memory. */
-  sessions?: SessionStore
-  /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
-  judges?: Judges
-  /** Default `ev_`. */
-  idPrefix?: string
-}
+export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 
 /** The evaluation and what each category came to, held against which thresholds. */
 export interface Assessment {
@@ -63,17 +50,6 @@ export interface PolicyEvaluator extends Evaluator {
   uncoveredChars(): number
 }
 
-/** No verdict could be reached in time and in full. Whoever asks must treat the text as not permitted. */
-export class EvaluatorError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.name = 'EvaluatorError'
-  }
-}
-
-/** What a part costs besides its characters, in characters: many tiny parts are a long text too. */
-const partCost = 32
-
 /** An evaluator on files alone. @throws ConstitutionError, or the file system's error */
 export async function createEvaluator({
   constitutions,
@@ -90,6 +66,7 @@ export async function createEvaluator({
 /** @param initial read for the same judges */
 export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOptions): PolicyEvaluator {
   const { clock, deadlineMs = 2000, inlineLimit = 32_768, judgesApart = () => false } = options
+  const budget = options.budget ?? defaultBudget
   const sessions = options.sessions ?? memorySessions(clock)
   const judges = options.judges ?? noJudges
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
@@ -134,6 +111,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     const { parts, session: key } = input
     const { session } = judgeInput
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
+    const units = costOf(input)
 
     function settle(verdict: Verdict): Verdict | Promise<Verdict> {
       checkVerdict(verdict, total)
@@ -164,13 +142,22 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     }
     function decide(given: JudgeInput): Verdict | Promise<Verdict> {
       const next = given.suppressed === undefined ? settle : checked
-      if (total + parts.length * partCost <= inlineLimit && !judgesApart())
-        return next(guarded(() => entry.judge.judge(given)))
-      return pool
-        .judge({ key: entry.key, constitution: policy.constitution, input: given })
-        .then(next, (error: unknown) => {
+      if (units <= inlineLimit && !judgesApart()) {
+        const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2 }))
+        // How much its other readings hold is known when they are made.
+        if (verdict?.isCrowded !== true) return next(verdict)
+      }
+      const { views } = budget
+      const call = { whose: input.whose ?? '', key: entry.key, constitution: policy.constitution }
+      return pool.judge({ ...call, input: { ...given, views } }).then(
+        (verdict) => {
+          if (verdict.isCrowded === true) throw crowded(input, views)
+          return next(verdict)
+        },
+        (error: unknown) => {
           throw new EvaluatorError('The text could not be judged in time.', error)
-        })
+        }
+      )
     }
     const checked = (verdict: Verdict) => {
       checkVerdict(verdict, total)
@@ -201,7 +188,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const tell = (verdict: Verdict) => told(verdict, entry, clock.monotonic() - started)
       const verdict = judge(input, entry)
       return verdict instanceof Promise ? verdict.then(tell) : tell(verdict)
-    })
+    }, input.whose)
   }
 
   function toEvaluation(verdict: Verdict, { label }: PolicyEntry, ms: number): Evaluation {

@@ -25,13 +25,20 @@ export function exceptable(
   detections: readonly Pick<Detection, 'rule' | 'type' | 'layer' | 'pointer'>[],
   parts: readonly ChatPart[]
 ): Suppressed[] {
-  const found: Suppressed[] = []
+  const found = new Map<string, Suppressed>()
+  const at = new Map<string, number>()
+  for (const [part, { pointer }] of parts.entries()) if (!at.has(pointer)) at.set(pointer, part)
   for (const { rule, type, layer, pointer = '' } of detections) {
     if (type === 'session_risk' || layer.startsWith('joined') || layer === 'judge') continue
-    const part = parts.findIndex((one) => one.pointer === pointer)
-    if (part >= 0 && !found.some((other) => other.rule === rule && other.part === part)) found.push({ rule, part })
+    const part = at.get(pointer)
+    if (part !== undefined) found.set(placeKey(rule, part), { rule, part })
   }
-  return found
+  return [...found.values()]
+}
+
+/** Names a rule's matches in one part. */
+export function placeKey(rule: string, part: number): string {
+  return `${part} ${rule}`
 }
 
 /** Those of a verdict that are excepted. */

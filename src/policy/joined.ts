@@ -23,6 +23,8 @@ export interface JoinedText {
 const reach = 320
 /** An unbroken run, such as an encoded payload, is kept whole up to this many units more. */
 const runReach = 2048
+/** The most that is kept on one side of a boundary. */
+export const mostReach = reach + runReach
 
 export interface Member {
   part: number
@@ -37,15 +39,23 @@ export function joinTexts(members: readonly Member[], separator: string): Joined
   const texts = members.filter(({ text }) => text !== '')
   let text = ''
   let pieces: Piece[] = []
+  /** Whether at each boundary so far the texts are apart by themselves. */
+  let isApart = true
+  let before = ''
 
   function append(member: Member, from: number, to: number): void {
-    if (pieces.length > 0) text += separator
+    if (pieces.length > 0) {
+      isApart &&= areApart(before, member.text)
+      text += separator
+    }
+    before = member.text
     const start = text.length
     text += member.text.slice(from, to)
     pieces.push({ part: member.part, offset: from, start, end: text.length })
   }
   function close(): void {
-    if (pieces.length > 1) joined.push({ text, pieces })
+    if (pieces.length > 1 && !(separator === '' && isApart)) joined.push({ text, pieces })
+    isApart = true
     text = ''
     pieces = []
   }
@@ -63,6 +73,38 @@ export function joinTexts(members: readonly Member[], separator: string): Joined
   }
   close()
   return joined
+}
+
+/**
+ * Whether two texts say the same with a space between them and without: where one of them has it already, or one ends a
+ * sentence and the other begins with a capital letter.
+ */
+function areApart(before: string, after: string): boolean {
+  const last = before.charCodeAt(before.length - 1)
+  const first = after.charCodeAt(0)
+  if (isSpace(last) || isSpace(first)) return true
+  const ends = last === 0x2e || last === 0x21 || last === 0x3f
+  const isWord = isLetter(before.charCodeAt(before.length - 2)) && isLetter(after.charCodeAt(1))
+  return ends && isWord && first >= 0x41 && first <= 0x5a
+}
+
+function isLetter(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a)
+}
+
+/**
+ * UTF-16 units that `joinTexts` lays out for both separators, at most, without laying them out.
+ * @param run indexes into the parts
+ */
+export function joinedUnits(run: readonly number[], parts: readonly { readonly text: string }[]): number {
+  let units = 0
+  for (let i = 0; i < run.length; i++) {
+    const { text } = parts[run[i]!]!
+    const head = i === 0 ? 0 : headEnd(text)
+    const tail = i === run.length - 1 ? text.length : tailStart(text)
+    units += head >= tail ? text.length : head + text.length - tail
+  }
+  return separators.length * (units + run.length)
 }
 
 function headEnd(text: string): number {

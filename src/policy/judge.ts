@@ -1,20 +1,22 @@
 /** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
 import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../chat.js'
-import { readingsOf } from '../text/views.js'
-import type { CompiledRule, Policy } from './compile.js'
+import { type Room, readingsOf } from '../text/views.js'
+import type { Policy } from './compile.js'
 import { holdConditions } from './conditions.js'
 import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
 import type { Category, Decision, Detection } from './evaluation.js'
-import type { Suppressed } from './exceptions.js'
+import { placeKey, type Suppressed } from './exceptions.js'
 import { Findings, type Match } from './findings.js'
-import { type JoinedText, joinTexts, type Member, separators } from './joined.js'
+import { joinTexts, type Member, mostReach, separators } from './joined.js'
 import { Matcher, type Sink } from './match.js'
 import { Digests, isTranscript, PartMemory } from './memory.js'
 import { type RuleScore, scoreRules } from './score.js'
+import { areMixed, kindOf, seamKey } from './seams.js'
 import { spokenFrom } from './session.js'
+import { sharpened } from './sharpened.js'
 import { type Call, joinedSink, partSink, turnSink } from './sinks.js'
 
 export interface JudgeInput {
@@ -26,6 +28,8 @@ export interface JudgeInput {
   prompts?: readonly string[] | undefined
   /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
   session?: { tail: readonly string[]; turn: number; risk: number } | undefined
+  /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
+  views?: number | undefined
   /** Matches that do not count, by people's exception; they are shown all the same. */
   suppressed?: readonly Suppressed[] | undefined
 }
@@ -42,6 +46,8 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
   charsTotal: number
   charsCovered: number
+  /** Set where a reading had to be left out for want of room: nothing is broken, the texts are more than is judged at once. */
+  isCrowded?: true
 }
 
 export interface Found {
@@ -50,6 +56,7 @@ export interface Found {
   alone: readonly Match[]
   charsTotal: number
   charsCovered: number
+  isCrowded?: true
 }
 
 /**
@@ -76,6 +83,9 @@ export class Judge {
   readonly policy: Policy
   readonly #matcher: Matcher
   readonly #memory = new PartMemory()
+  /** Of the call under way. */
+  #room: Room = { units: 0 }
+  #isCrowded = false
   /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
   readonly #blank = new Map<string, LRUCache<string, true>>()
 
@@ -86,8 +96,9 @@ export class Judge {
 
   judge(input: JudgeInput): Verdict {
     const { parts, session } = input
-    const { matches, charsTotal, charsCovered } = this.find(input)
-    if (matches.length === 0) return { ...quiet, charsTotal, charsCovered }
+    const { matches, charsTotal, charsCovered, isCrowded } = this.find(input)
+    const covered = isCrowded === true ? { charsTotal, charsCovered, isCrowded } : { charsTotal, charsCovered }
+    if (matches.length === 0) return { ...quiet, ...covered }
     const { constitution } = this.policy
     const counted = input.suppressed === undefined ? matches : matches.filter(isCounted(input.suppressed))
     const { rules, judgement } = this.weigh(counted, input)
@@ -104,8 +115,7 @@ export class Judge {
       detections,
       rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
       ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
-      charsTotal,
-      charsCovered
+      ...covered
     }
   }
 
@@ -123,6 +133,8 @@ export class Judge {
   /** Every match, before context, session and bands say what it counts. */
   find(input: JudgeInput): Found {
     const { parts, session } = input
+    this.#room = { units: input.views ?? Number.POSITIVE_INFINITY }
+    this.#isCrowded = false
     const findings = new Findings(parts.length)
     const digests = isTranscript(parts) ? new Digests(parts) : undefined
     const guarded = this.policy.guard?.read(promptsOf(input))
@@ -132,8 +144,11 @@ export class Judge {
     for (const [i, part] of parts.entries()) {
       charsTotal += part.text.length
       charsCovered += this.#judgePart(call, i)
+      // Nothing comes of a verdict over a part of the texts.
+      if (this.#isFull()) break
     }
     for (const run of input.joined) {
+      if (this.#isFull()) break
       if (
         run.length > 1 &&
         !this.#judgeJoined(
@@ -146,14 +161,22 @@ export class Judge {
       }
     }
     if (session !== undefined && session.tail.length > 0) {
-      const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
+      const members = [
+        ...session.tail.map((text) => ({ part: -1, text })),
+        ...spokenFrom(parts, session.turn, mostReach)
+      ]
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
-    if (findings.isEmpty) return { matches: [], alone: [], charsTotal, charsCovered }
+    const covered = { charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
+    if (findings.isEmpty) return { matches: [], alone: [], ...covered }
     const { conditional } = this.policy
     const alone = findings.all()
     const matches = conditional.length === 0 ? alone : holdConditions(conditional, alone)
-    return { matches, alone, charsTotal, charsCovered }
+    return { matches, alone, ...covered }
+  }
+
+  #isFull(): boolean {
+    return this.#isCrowded
   }
 
   /** @returns the number of characters looked at. */
@@ -177,7 +200,8 @@ export class Judge {
 
   /** @returns false for a text of which a reading had to be left out: it counts as not looked at. */
   #scan(text: string, sink: Sink): boolean {
-    const { views, complete } = readingsOf(text, this.policy.words)
+    const { views, complete } = readingsOf(text, this.policy.words, this.#room)
+    if (!complete) this.#isCrowded = true
     this.#matcher.match(views, sink)
     return complete && views[0]?.text.length === text.length
   }
@@ -193,9 +217,13 @@ export class Judge {
 
   /** @returns false where a reading had to be left out. */
   #judgeJoined(call: Call, members: readonly Member[], sinkOf: typeof turnSink): boolean {
+    const { parts } = call
+    // What one role says in a run of several was looked at in a run of its own.
+    const isMixed = areMixed(parts, members)
     let all = true
     for (const separator of separators) {
       for (const joined of joinTexts(members, separator)) {
+        if (isMixed && !areMixed(parts, joined.pieces)) continue
         const sink = sinkOf(call, joined)
         if (sink === undefined) continue
         const scan = (sink: Sink) => this.#scan(joined.text, sink)
@@ -214,37 +242,7 @@ export function promptsOf({ parts, direction, prompts = [] }: JudgeInput): reado
   return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)
 }
 
-/** What the findings of a text depend on besides itself. */
-function kindOf({ direction, guarded }: Call): string {
-  return guarded === undefined ? direction : `${direction} ${guarded.key}`
-}
-
-/** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
-function seamKey(call: Call, { pieces }: JoinedText, separator: string): string | undefined {
-  const { digests } = call
-  if (digests === undefined || pieces.some(({ part }) => part < 0)) return undefined
-  const of = pieces.map(({ part, offset, start, end }) => `${offset}+${end - start} ${digests.of(part)}`)
-  return `${kindOf(call)}${separator}|${of.join('|')}`
-}
-
 function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
-  return ({ rule, part }) => !suppressed.some((one) => one.rule === rule.name && one.part === part)
-}
-
-/** The rules of categories that only the session's risk made stricter than the turn itself is. */
-function sharpened(
-  constitution: Policy['constitution'],
-  rules: readonly RuleScore[],
-  judgement: Judgement,
-  risk: number
-): ReadonlySet<CompiledRule> {
-  const names = new Set<CompiledRule>()
-  if (risk === 0) return names
-  const alone = new Map(
-    decide(constitution, rules, 0).categories.map((verdict) => [verdict.category, verdict.decision])
-  )
-  for (const { category, decision, rules: counted } of judgement.categories) {
-    if (alone.get(category) !== decision) for (const { rule } of counted) names.add(rule)
-  }
-  return names
+  const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
+  return ({ rule, part }) => !places.has(placeKey(rule.name, part))
 }

@@ -20,6 +20,11 @@ export interface Sink {
    */
   crosses?(start: number, end: number): boolean
   /**
+   * Set where the text is no one's own words: a detector would take what stands side by side for what somebody says, or for
+   * one address, so that phrases and patterns alone are looked for.
+   */
+  readonly byRules?: boolean
+  /**
    * @param shown where a match in one text is shown, if that is not all that was looked at
    * @returns false where the place does not count: within one part of a joined text, or one too many
    */
@@ -52,7 +57,7 @@ export class Matcher {
       this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
-      this.#detect(view, swaps, wholeOf(views), sink)
+      if (sink.byRules !== true) this.#detect(view, swaps, wholeOf(views), sink)
       if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
     }
   }

@@ -1,9 +1,11 @@
 /** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
 import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
+import { FairQueue } from '../fair-queue.js'
 import { threadFile } from '../thread.js'
 import type { Constitution } from './constitution.js'
 import type { JudgeInput, Verdict } from './judge.js'
+import { type PackedInput, pack, placed } from './packed.js'
 
 /**
  * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
@@ -13,13 +15,15 @@ export interface WorkerTask {
   key: string
   constitution: Constitution | undefined
   /** Undefined: only to compile. */
-  input: JudgeInput | undefined
+  input: PackedInput | undefined
 }
 
 /** The thread's word for: send the constitution too. */
 export const unknownPolicy = 'unknown policy'
 
 export interface JudgeCall {
+  /** Whose call it is: who waits for a thread takes turns with others. */
+  whose?: string
   key: string
   constitution: Constitution
   input: JudgeInput
@@ -90,7 +94,8 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return done
   }
 
-  async function judgeInThread({ key, constitution, input }: JudgeCall): Promise<Verdict> {
+  async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<Verdict> {
+    const input = pack(given)
     starting ??= start().catch((error: unknown) => {
       starting = undefined
       throw error
@@ -114,9 +119,9 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
 
   return {
     async judge(call) {
-      await places.take()
+      await places.take(call.whose ?? '')
       try {
-        return await judgeInThread(call)
+        return placed(await judgeInThread(call), call.input.parts)
       } finally {
         places.leave()
       }
@@ -133,14 +138,14 @@ class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
-/** So many at a time; the others wait, first come, first served. */
+/** So many at a time; the others wait, callers in turns. */
 class Places {
   /** How many are in use. */
   taken = 0
   readonly #places: number
   readonly #most: number
   readonly #longestMs: number
-  readonly #waiting = new Set<() => void>()
+  readonly #waiting = new FairQueue<() => void>()
 
   constructor(places: number, mostWaiting: number, longestMs: number) {
     this.#places = places
@@ -149,33 +154,29 @@ class Places {
   }
 
   /** @throws where too many wait already, and after too long a wait */
-  async take(): Promise<void> {
+  async take(whose: string): Promise<void> {
     if (this.taken < this.#places) {
       this.taken++
       return
     }
-    if (this.#waiting.size >= this.#most) throw new TimeoutError('too many texts wait for a thread')
+    if (this.#waiting.length >= this.#most) throw new TimeoutError('too many texts wait for a thread')
     await new Promise<void>((resolve, reject) => {
       const next = () => {
         clearTimeout(timer)
         resolve()
       }
       const timer = setTimeout(() => {
-        this.#waiting.delete(next)
+        this.#waiting.remove(whose, next)
         reject(new TimeoutError('no thread was free in time'))
       }, this.#longestMs)
-      this.#waiting.add(next)
+      this.#waiting.push(whose, next)
     })
   }
 
   leave(): void {
-    const [next] = this.#waiting
-    if (next === undefined) {
-      this.taken--
-      return
-    }
-    this.#waiting.delete(next)
-    next()
+    const next = this.#waiting.shift()
+    if (next === undefined) this.taken--
+    else next()
   }
 }
 

@@ -150,12 +150,12 @@ function readDetector(source: RuleSource, path: Path, { detectors, problems }: R
     return undefined
   }
   for (const [i, kind] of (source.kinds ?? []).entries()) {
-    if (!detector.kinds.includes(kind)) {
+    if (!detector.kinds.includes(kind) && detector.groups?.has(kind) !== true) {
       const accepted = detector.kinds
       problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${accepted.join(', ')}`, { accepted })
     }
   }
-  const kinds = source.kinds === undefined ? undefined : new Set(source.kinds)
+  const kinds = source.kinds && new Set(source.kinds.flatMap((kind) => detector.groups?.get(kind) ?? [kind]))
   return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
 }
 

@@ -106,9 +106,24 @@ export function turnOf(parts: readonly ChatPart[]): number {
   return first >= 0 ? first : Math.max(0, parts.findLastIndex(isSpoken))
 }
 
-/** The user's words from a part on, with their places. */
-export function spokenFrom(parts: readonly ChatPart[], turn: number): { part: number; text: string }[] {
-  return parts.flatMap((part, i) => (i >= turn && isSpoken(part) ? [{ part: i, text: part.text }] : []))
+/**
+ * The user's words from a part on, with their places.
+ * @param most UTF-16 units from which on no more parts are wanted
+ */
+export function spokenFrom(
+  parts: readonly ChatPart[],
+  turn: number,
+  most = Number.POSITIVE_INFINITY
+): { part: number; text: string }[] {
+  const spoken: { part: number; text: string }[] = []
+  let units = 0
+  for (let i = turn; i < parts.length && units < most; i++) {
+    const part = parts[i]!
+    if (!isSpoken(part)) continue
+    spoken.push({ part: i, text: part.text })
+    units += part.text.length
+  }
+  return spoken
 }
 
 /** What a session remembers of a turn. */

@@ -34,14 +34,24 @@ export function partSink({ parts, direction, findings, guarded }: Call, index: n
 /** Counts only what crosses from one part to another, at the part where it starts. */
 export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
   const { parts, direction, findings, guarded } = call
+  const roleOf = ({ part }: Piece) => parts[part]!.role
+  const isMixed = pieces.some((piece) => roleOf(piece) !== roleOf(pieces[0]!))
+  // Words of several people, and entries of a schema, stand side by side without meaning more: see `Sink.crosses`.
+  const isList = isMixed || roleOf(pieces[0]!) === 'definition'
+  const crosses = (start: number, end: number) => pieceAt(pieces, start) !== pieceAt(pieces, end - 1)
   return {
     applies: appliesToAny(call, pieces),
-    guarded,
+    guarded: isMixed ? undefined : guarded,
+    ...(isList && { crosses, byRules: true }),
     trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
     record(rule, layer, start, end, confidence) {
       const first = pieceAt(pieces, start)
+      const last = pieceAt(pieces, end - 1)
       const piece = pieces[first]!
-      if (first === pieceAt(pieces, end - 1) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
+      if (first === last) return false
+      if (!isMixed) {
+        if (!appliesTo(rule, roleOf(piece), direction)) return false
+      } else if (!appliesAcross(rule, pieces.slice(first, last + 1).map(roleOf), direction)) return false
       const place = {
         start: piece.offset + Math.max(0, start - piece.start),
         end: piece.offset + piece.end - piece.start
@@ -95,6 +105,15 @@ function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], c
   const isInDirection =
     direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
   return isInDirection && (roles === undefined || roles.has(role))
+}
+
+/**
+ * What stands in the words of several counts by the rules for each of them, and not by those for answers: nobody has said it
+ * as one. What one role says in all of it was looked at where its turns are joined.
+ */
+function appliesAcross(rule: CompiledRule, roles: readonly ChatPart['role'][], current: Call['direction']): boolean {
+  if (rule.direction === 'answer' || roles.every((role) => role === roles[0])) return false
+  return roles.every((role) => appliesTo(rule, role, current))
 }
 
 function joinedLayer(layer: string): string {

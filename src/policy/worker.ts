@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { compilePolicy } from './compile.js'
 import { Judge, type Verdict } from './judge.js'
+import { unpack } from './packed.js'
 import { unknownPolicy, type WorkerTask } from './pool.js'
 
 const judges = new LRUCache<string, Judge>({ max: 4 })
@@ -16,5 +17,5 @@ export default function judgeTask(task: WorkerTask | undefined): Verdict | typeo
     judge = new Judge(compilePolicy(constitution))
     judges.set(key, judge)
   }
-  return input === undefined ? undefined : judge.judge(input)
+  return input === undefined ? undefined : judge.judge(unpack(input))
 }

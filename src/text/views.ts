@@ -33,6 +33,11 @@ const depth = 3
 const mostDecoded = 4
 const mostViews = 64
 
+/** UTF-16 units that are left. */
+export interface Room {
+  units: number
+}
+
 export interface Readings {
   readonly views: View[]
   /** False where the bounds on views or their size left one out: the text must then not count as fully read. */
@@ -47,11 +52,12 @@ export function viewsOf(text: string, words?: KnownWords): View[] {
 /**
  * Views other than `plain` hold at most eight times the text plus 64 Ki units in all, and there are at most 64 views.
  * @param words tell language from letters in disorder: those of the policy, where one is at hand
+ * @param room what the views of several texts together may hold
  */
-export function readingsOf(text: string, words: KnownWords = KnownWords.english): Readings {
+export function readingsOf(text: string, words: KnownWords = KnownWords.english, room?: Room): Readings {
   const plain = new Reading('plain', text)
   if (!maySay(plain)) return { views: [plain], complete: true }
-  const shelf = new Shelf(plain)
+  const shelf = new Shelf(plain, room)
   follow(shelf, shelf.plain, words, true)
   return { views: shelf.views, complete: shelf.complete }
 }
@@ -206,12 +212,14 @@ class Shelf {
   complete = true
   readonly #texts: Set<string>
   #room: number
+  readonly #shared: Room | undefined
 
-  constructor(plain: Reading) {
+  constructor(plain: Reading, shared: Room | undefined) {
     this.plain = plain
     this.views = [plain]
     this.#texts = new Set()
     this.#room = plain.text.length * 8 + 65_536
+    this.#shared = shared
   }
 
   /** As `add`, and what was hidden by itself too: said alone it may mean more than between other words. */
@@ -235,11 +243,14 @@ class Shelf {
     if (words !== undefined && !revealsWord(rewritten.text, rewritten.changed, words)) return from
     const reading = from.next(layer, rewritten)
     if (this.#texts.has(reading.text)) return reading.text === from.text ? from : reading
-    if (reading.text.length > this.#room || this.views.length >= mostViews) {
+    const { length } = reading.text
+    const most = Math.min(this.#room, this.#shared?.units ?? this.#room)
+    if (length > most || this.views.length >= mostViews) {
       this.complete = false
       return from
     }
-    this.#room -= reading.text.length
+    this.#room -= length
+    if (this.#shared !== undefined) this.#shared.units -= length
     this.#texts.add(reading.text)
     this.views.push(reading)
     return reading

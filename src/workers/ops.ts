@@ -7,12 +7,15 @@ import { registerEdge } from '../http/edge.js'
 import { plainFault } from '../http/faults.js'
 import { registerHealth } from '../http/health.js'
 import { type MetricsPage, registerMetrics } from '../http/metrics.js'
+import { UnderWay } from '../http/under-way.js'
 import { createListener } from '../listener.js'
 import type { Log } from '../observe/log.js'
 import type { WorkerMetrics } from './metrics.js'
 
 /** Nothing here takes a body. */
 const bodyLimit = 1024
+/** Whoever scrapes and takes nothing for so long is let go, ms. */
+const writeTimeoutMs = 60_000
 
 export async function createOpsListener(deps: {
   metrics: Pick<WorkerMetrics, 'requests'>
@@ -30,6 +33,7 @@ export async function createOpsListener(deps: {
       metrics: deps.metrics,
       log: deps.log,
       bodyLimit,
+      underWay: new UnderWay(writeTimeoutMs, () => {}),
       shape: (_path, fault, id) => plainFault(fault, id)
     })
     registerHealth(app, deps.ready)

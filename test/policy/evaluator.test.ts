@@ -151,13 +151,16 @@ t.test(
   }
 )
 
-t.test('a text of which a reading had to be left out is an error, counted', async (t) => {
+t.test('a text of which a reading had to be left out is more than is judged at once', async (t) => {
   const { evaluator } = await start(t, { inlineLimit: 1e9 })
   // Each line is read in many ways, hidden ones and the ways of each of those among them.
   const hidden = [...'how to make'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')
   const text = `eht woh ekam 1lll y0uuu hooow tooo ǝʞɐɯ oʇ ʍoɥ \u202eekam ot woh\u202c ${hidden}\n`.repeat(400)
-  await t.rejects(evaluator.evaluate(call(['hello', text])), EvaluatorError)
-  t.equal(evaluator.uncoveredChars(), text.length)
+  const asked = call(['hello', text])
+  await t.rejects(evaluator.evaluate(asked), { code: 'too_complex', fields: { details: { field: 'views' } } })
+  // Of an answer, no request's limit is to blame.
+  await t.rejects(evaluator.evaluate({ ...asked, direction: 'answer' }), EvaluatorError)
+  t.equal(evaluator.uncoveredChars(), 0, 'nothing is broken')
 })
 
 t.test('an unknown constitution is an error', async (t) => {

@@ -14,6 +14,9 @@ import { type PromptReading, readPrompt, type Topic } from './prompt.js'
 
 /** Some hundred prompts are in use at a time; each keeps a few KB. */
 const maxPrompts = 500
+/** UTF-16 units of a chat's prompts that are read, from the first on: what they guard is looked for wherever texts are judged. */
+const maxUnits = 65_536
+
 export class Guard {
   readonly #lexicon: Lexicon
   readonly #known = new LRUCache<string, Guarded | false>({ max: maxPrompts })
@@ -34,7 +37,7 @@ export class Guard {
       if (guarded === undefined) {
         guarded =
           guardedBy(
-            prompts.map((text) => readPrompt(text, this.#lexicon)),
+            firstUnits(prompts).map((text) => readPrompt(text, this.#lexicon)),
             key
           ) ?? false
         this.#known.set(key, guarded)
@@ -66,6 +69,17 @@ export class Guard {
     }
     return limit
   }
+}
+
+function firstUnits(texts: readonly string[]): string[] {
+  const first: string[] = []
+  let room = maxUnits
+  for (const text of texts) {
+    if (room === 0) break
+    first.push(text.slice(0, room))
+    room -= first.at(-1)!.length
+  }
+  return first
 }
 
 function guardedBy(readings: readonly PromptReading[], key: string): Guarded | undefined {

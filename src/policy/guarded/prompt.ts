@@ -54,6 +54,7 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
   const reading: PromptReading = { secrets: undefined, people: undefined, topics: [], instructions: [] }
   const names = new Set<string>()
   const values = new Set<string>()
+  let keepsItself = false
   for (const [i, read] of reads.entries()) {
     if ((read.kinds & forbids) === 0 || (read.kinds & verbs) === 0) continue
     const object = objectOf(read)
@@ -66,7 +67,7 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
     } else if (isAboutPeople(read)) {
       // Noted above.
     } else if (read.kinds & instructions && !(pointsBack.test(read.text) && reads[i - 1]?.values.length)) {
-      reading.instructions = reads.filter(({ kinds }) => kinds & (forbids | instructions)).map(({ text }) => text)
+      keepsItself = true
     } else if (isReference(read, object, reads[i - 1])) {
       const before = reads[i - 1]!
       for (const name of namesIn(before)) names.add(name)
@@ -79,6 +80,9 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
     } else {
       reading.topics.push(...topicsOf(read, object))
     }
+  }
+  if (keepsItself) {
+    reading.instructions = reads.filter(({ kinds }) => kinds & (forbids | instructions)).map(({ text }) => text)
   }
   const gate = gateIn(text)
   if (gate !== undefined) for (const value of gate.values) values.add(value)
