@@ -5,7 +5,8 @@
 import { hkdfSync } from 'node:crypto'
 import type { ChatPart } from './chat.js'
 import type { Clock } from './clock.js'
-import { firstAccount } from './identity/key-service.js'
+import { createHands } from './identity/hands.js'
+import { firstAccount, type SelfRotation } from './identity/key-service.js'
 import { describeError, type Log } from './observe/log.js'
 import type { Evaluation } from './policy/evaluation.js'
 import { Adjudication } from './review/adjudication.js'
@@ -14,8 +15,9 @@ import { ExceptionService } from './review/exception-service.js'
 import { createFingerprint, fingerprintsOf } from './review/fingerprint.js'
 import { ReviewService } from './review/review-service.js'
 import type { Seal } from './review/seal.js'
-import type { Settings } from './settings.js'
-import type { Storage } from './storage/contracts.js'
+import { delivery, keyRotated, rotationBody } from './review/webhook.js'
+import type { ReviewBound, Settings } from './settings.js'
+import type { DeliveryRow, Storage } from './storage/contracts.js'
 import { createOidc, type Oidc } from './users/oidc.js'
 import { SessionService } from './users/session-service.js'
 import { createThrottle } from './users/throttle.js'
@@ -38,6 +40,10 @@ export interface People {
   readonly sessions: SessionService
   /** Of the texts that a decision was about. */
   fingerprints(evaluation: Evaluation, parts: readonly ChatPart[]): string[]
+  /** What the webhook is to be told of a key that rotates itself, for the transaction that does it. */
+  rotationNotices(rotation: SelfRotation): DeliveryRow[]
+  /** Sends what is new in the outbox. */
+  noticed(): void
   /** Sign-in by the provider of the configuration in force. */
   oidc(): Oidc | undefined
   /** The token of the first administrator's link; undefined where there is anyone already. */
@@ -59,9 +65,12 @@ export interface PeopleOptions {
   seal: Seal
   /** Told what became of each attempt to deliver. */
   delivered(outcome: string): void
+  /** Told what of the queue was full, each time a review is refused. */
+  refused(bound: ReviewBound): void
 }
 
-export function openPeople({ storage, clock, log, settings: first, dataKey, seal, delivered }: PeopleOptions): People {
+export function openPeople(options: PeopleOptions): People {
+  const { storage, clock, log, settings: first, dataKey, seal, delivered, refused } = options
   // Objects that the rooms read at each use, so that a reload is in force without rebuilding them.
   const review = { ...first.review }
   const signIn = { ...first.signIn }
@@ -76,13 +85,15 @@ export function openPeople({ storage, clock, log, settings: first, dataKey, seal
     failure: (error) => log.error({ err: describeError(error) }, 'messages to the webhook wait')
   })
   const noticed = () => deliveries.kick()
-  const reviews = new ReviewService({ reviews: storage.reviews, clock, seal, settings: review, noticed })
+  const hands = createHands(storage.keys)
+  const reviews = new ReviewService({ reviews: storage.reviews, clock, seal, settings: review, noticed, refused })
   const adjudication = new Adjudication({
     reviews: storage.reviews,
     queue: reviews,
     audit: storage.audit,
     clock,
     seal,
+    hands,
     settings: review,
     noticed
   })
@@ -94,6 +105,7 @@ export function openPeople({ storage, clock, log, settings: first, dataKey, seal
     clock,
     seal,
     fingerprint,
+    hands,
     account: firstAccount,
     settings: review
   })
@@ -109,6 +121,9 @@ export function openPeople({ storage, clock, log, settings: first, dataKey, seal
   const throttle = createThrottle(clock, derivedKey(dataKey, 'device cookies'))
   const sessions = new SessionService({ users: store, audit, clock, throttle, settings: signIn })
 
+  /** At first too: a process before this one may have ended between the two. */
+  let isToScrub = true
+
   async function upkeep(): Promise<void> {
     const now = clock.now()
     const texts = await reviews.purge()
@@ -119,6 +134,9 @@ export function openPeople({ storage, clock, log, settings: first, dataKey, seal
     }
     await storage.deliveries.purge(now - review.retentionMs)
     await sessions.purge()
+    isToScrub ||= texts > 0 || rows > 0
+    if (isToScrub) await storage.scrub()
+    isToScrub = false
     // Whoever could rewrite the store cannot rewrite what the log's readers have kept.
     for (const { node, position, hash } of await storage.audit.heads()) {
       log.info({ node, position, hash }, 'the end of the audit so far')
@@ -144,6 +162,14 @@ export function openPeople({ storage, clock, log, settings: first, dataKey, seal
     users,
     sessions,
     oidc: () => oidc,
+    rotationNotices(rotation) {
+      const { webhook } = review
+      if (webhook === undefined) return []
+      const { account, keyId: subject } = rotation.old
+      const body = rotationBody(rotation, webhook.format)
+      return [delivery(keyRotated, { account, subject, body }, rotation.at)]
+    },
+    noticed,
     firstInvitation: () => users.firstInvitation(firstAccount),
     adopt(next) {
       Object.assign(review, next.review)

@@ -1,12 +1,13 @@
 /**
- * The gate that every request passes, on every edge: key → address → scope → limit (CONTRACT section 2), so that a
+ * The gate that every request passes, on every edge: key → address → scope → limits (CONTRACT section 2), so that a
  * leaked key used from elsewhere burns nothing. Knows no transport. A refusal is a value; only what could not be decided
  * is an error.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../clock.js'
 import { type ErrorCode, Fault } from '../errors.js'
-import { failedAuthFault, limitFault } from '../limits/fault.js'
+import { Concurrency } from '../limits/concurrency.js'
+import { concurrencyFault, failedAuthFault, limitFault } from '../limits/fault.js'
 import type { Limiter, LimitState } from '../limits/limit.js'
 import { minuteMs } from '../limits/limiter.js'
 import { createMemoryCounters } from '../storage/memory/counters.js'
@@ -28,6 +29,7 @@ export const denialReasons = [
   'ip_not_allowed',
   'insufficient_scope',
   'rate_limit_exceeded',
+  'concurrency_limit_exceeded',
   'storage_unavailable'
 ] as const
 export type DenialReason = (typeof denialReasons)[number]
@@ -42,6 +44,11 @@ export interface AdmissionRequest {
   cost: number
   /** Lower-case names of further headers that carry the key on this route. */
   keyHeaders?: readonly string[] | undefined
+  /**
+   * Takes one of the key's places for requests under way, and is given what lets go of it, to be called when the request
+   * is over, also where it is then refused for another reason. Undefined: the request takes none.
+   */
+  onPlace?: ((letGo: () => void) => void) | undefined
 }
 
 export interface Admitted {
@@ -68,6 +75,8 @@ export interface AdmissionDeps {
   /** Read at each failure. */
   limits: { readonly failedAuthPerAddressPerMinute: number }
   denied?: ((reason: DenialReason) => void) | undefined
+  /** Told of each request that takes one of its key's places, and of each that is over. */
+  underWay?: ((by: 1 | -1) => void) | undefined
 }
 
 /** Bound on the addresses whose failures are remembered, about 20 MB when every one of them is an attacker's. */
@@ -83,6 +92,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   const { verifier, lastUsed, limiter, limits, docsUrl } = deps
   // Coarse on purpose: this counter is for floods, and a second's entries take a hundredth of the memory.
   const failures = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
+  const concurrency = new Concurrency((by) => deps.underWay?.(by))
   const trials = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
 
   function deny(reason: DenialReason, fault: Fault): Fault {
@@ -128,6 +138,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     lastUsed.mark(caller.keyId)
     if (request.scope !== undefined && !holds(caller.scopes, request.scope)) {
       return deny('insufficient_scope', insufficientScope(request.scope, caller.scopes))
+    }
+    if (request.onPlace !== undefined) {
+      const letGo = concurrency.take(caller.lineage, caller.maxConcurrent)
+      if (letGo === undefined) return deny('concurrency_limit_exceeded', concurrencyFault(caller.maxConcurrent))
+      request.onPlace(letGo)
     }
     if (request.cost === 0) return { caller }
     return then(charge(caller, request.cost), (limit) => (limit instanceof Fault ? limit : { caller, limit }))

@@ -9,13 +9,18 @@ export interface Caller {
   readonly environment: Environment
   /** Id of the first key of a chain of rotations: what limits and reviews belong to. */
   readonly lineage: string
+  /** Whose hand it is: see `hands.ts`. */
+  readonly roots: readonly string[]
   readonly limitPerMinute: number
+  /** Requests that may be under way at once. */
+  readonly maxConcurrent: number
   /** As shown: `slg_live_ab12CD34`. */
   readonly prefix: string
 }
 
 /** Who manages keys: a caller, or an operator at the command line, who has no key. */
-export type Actor = Pick<Caller, 'accountId' | 'scopes'> & { readonly keyId?: string | undefined }
+export type Actor = Pick<Caller, 'accountId' | 'scopes'> &
+  ({ readonly keyId?: undefined } | Pick<Caller, 'keyId' | 'lineage' | 'roots'>)
 
 export const keyStatuses = ['active', 'retiring', 'revoked', 'expired'] as const
 export type KeyStatus = (typeof keyStatuses)[number]
@@ -36,4 +41,13 @@ export interface KeyRecord {
   rotated_to: string | null
   /** Null: the limit of its environment. */
   rate_limit_per_minute: number | null
+  /** Requests under way at once. Null: `limits.concurrent_per_key`. */
+  max_concurrent: number | null
+  /** Id of the key or person that created or rotated it over the API; null: the command line, or a version before. */
+  created_by: string | null
+  /** Id of the first key of its chain of rotations. */
+  lineage: string
+  /** Whose hand it is: ids of people, and of the first keys of chains. */
+  roots: string[]
+  self_rotation: boolean
 }

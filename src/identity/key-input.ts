@@ -17,6 +17,10 @@ export interface CreateKeyInput {
   expires_at?: string | undefined
   /** 1 to 1,000,000; default the environment's limit. */
   rate_limit_per_minute?: number | undefined
+  /** Requests under way at once, 1 to 100,000; default `limits.concurrent_per_key`. */
+  max_concurrent?: number | undefined
+  /** Whether the key may rotate itself without `keys:rotate` and `*`; default true. */
+  self_rotation?: boolean | undefined
 }
 
 export interface NewKey {
@@ -26,21 +30,20 @@ export interface NewKey {
   ipAllowlist: readonly string[]
   expiresAt: number | null
   rateLimitPerMinute: number | null
+  maxConcurrent: number | null
+  selfRotation: boolean
 }
 
 const maxName = 100
 const maxAddresses = 256
 const maxPerMinute = 1_000_000
+const mostConcurrent = 100_000
 
 /** @throws the Fault `validation_error` that names the field */
 export function readKeyInput(input: CreateKeyInput, now: number): NewKey {
-  const { environment = 'live', scopes: wanted = ['*'], ip_allowlist: list = [], rate_limit_per_minute: rate } = input
+  const { environment = 'live', scopes: wanted = ['*'], ip_allowlist: list = [] } = input
   if (environment !== 'live' && environment !== 'test') {
     throw invalid('environment', 'unknown_value', 'environment must be live or test.')
-  }
-  if (rate !== undefined && !(Number.isInteger(rate) && rate >= 1 && rate <= maxPerMinute)) {
-    const message = `rate_limit_per_minute must be a whole number from 1 to ${maxPerMinute}.`
-    throw invalid('rate_limit_per_minute', 'out_of_range', message)
   }
   return {
     name: readName(input.name),
@@ -48,8 +51,21 @@ export function readKeyInput(input: CreateKeyInput, now: number): NewKey {
     scopes: readScopes(wanted),
     ipAllowlist: readAddresses(list),
     expiresAt: input.expires_at === undefined ? null : readExpiry(input.expires_at, now),
-    rateLimitPerMinute: rate ?? null
+    rateLimitPerMinute: readCount(input, 'rate_limit_per_minute', maxPerMinute),
+    maxConcurrent: readCount(input, 'max_concurrent', mostConcurrent),
+    selfRotation: input.self_rotation ?? true
   }
+}
+
+function readCount(
+  input: CreateKeyInput,
+  field: 'rate_limit_per_minute' | 'max_concurrent',
+  most: number
+): number | null {
+  const count = input[field]
+  if (count === undefined) return null
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count
+  throw invalid(field, 'out_of_range', `${field} must be a whole number from 1 to ${most}.`)
 }
 
 function readName(name: string): string {

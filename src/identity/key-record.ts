@@ -26,7 +26,12 @@ export function keyRecord(row: KeyRow, now: number, usedAt: number | undefined):
     expires_at: isoOrNull(row.expiresAt),
     revoked_at: isoOrNull(row.revokedAt ?? row.graceEndsAt),
     rotated_to: row.rotatedTo,
-    rate_limit_per_minute: row.rateLimitPerMinute
+    rate_limit_per_minute: row.rateLimitPerMinute,
+    max_concurrent: row.maxConcurrent,
+    created_by: row.createdBy,
+    lineage: row.lineage,
+    roots: [...row.roots],
+    self_rotation: row.selfRotation
   }
 }
 

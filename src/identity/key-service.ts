@@ -1,13 +1,15 @@
 /** The life of a key: spec section 3, CONTRACT section 3. Knows no transport: the API, the command line and starts use it. */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
-import type { AuditStore, KeyRow, KeyStore } from '../storage/contracts.js'
+import type { AuditStore, DeliveryRow, KeyRow, KeyStore } from '../storage/contracts.js'
 import { Conflict } from '../storage/failure.js'
-import { isId, newId } from '../storage/id.js'
+import { isId } from '../storage/id.js'
 import type { Actor, KeyRecord, KeyStatus } from './caller.js'
+import { joinedRoots } from './hands.js'
 import { generateKey, parseKey } from './key-format.js'
 import { type CreateKeyInput, type NewKey, readKeyInput } from './key-input.js'
 import { keyRecord, keyStatus } from './key-record.js'
+import { type NewRow, newRow, rowOf } from './key-rows.js'
 import type { LastUsed } from './last-used.js'
 import { holds, insufficientScope } from './scopes.js'
 
@@ -34,6 +36,18 @@ export interface KeyServiceDeps {
   invalidate(prefix: string): void | Promise<void>
   lastUsed?: Pick<LastUsed, 'pending'> | undefined
   audit: Pick<AuditStore, 'append'>
+  /** What the webhook is to be told of a key that rotates itself. Default: nothing. */
+  notices?: ((rotation: SelfRotation) => DeliveryRow[]) | undefined
+  /** Told when the outbox of the webhook has something new. */
+  noticed?: (() => void) | undefined
+}
+
+/** A key took its own place: whoever has a narrow key that leaked could lock its owner out, so its owner is told. */
+export interface SelfRotation {
+  old: KeyRow
+  successor: KeyRow
+  at: number
+  graceEndsAt: number
 }
 
 /** `ignored`: a bootstrap key was given although the store has keys. */
@@ -54,28 +68,31 @@ export class KeyService {
     for (const scope of wanted.scopes) {
       if (!holds(actor.scopes, scope)) throw insufficientScope(scope, actor.scopes)
     }
+    const descent = { createdBy: actor.keyId ?? null, roots: actor.keyId === undefined ? undefined : actor.roots }
     const { key, row } = await this.#store(
-      () => newRow(actor.accountId, wanted, now),
+      () => newRow(actor.accountId, wanted, now, descent),
       (row) => this.#deps.keys.insert(row)
     )
-    const { name, environment, scopes } = row
-    this.#audit('key.created', actor, row.keyId, { name, environment, scopes })
+    const { name, environment, scopes, roots } = row
+    this.#audit('key.created', actor, row.keyId, { name, environment, scopes, roots })
     return { key, record: this.#record(row) }
   }
 
   /** Complete without a limit; a key without `*` lists itself. `cursor` is exclusive, and is what `next_cursor` was. */
   async list(
     actor: Actor,
-    page: { limit?: number | undefined; cursor?: string | undefined } = {}
+    page: { limit?: number | undefined; cursor?: string | undefined; lineage?: string | undefined } = {}
   ): Promise<{ keys: KeyRecord[]; next_cursor?: string }> {
-    const { limit, cursor } = page
+    const { limit, cursor, lineage } = page
     if (cursor !== undefined && !isId('key', cursor)) {
       throw invalid('query.cursor', 'invalid_format', 'cursor must be a next_cursor of an earlier answer.')
     }
-    if (!holds(actor.scopes, '*'))
-      return { keys: actor.keyId === undefined ? [] : [await this.get(actor, actor.keyId)] }
+    if (!holds(actor.scopes, '*')) {
+      const own = actor.keyId === undefined ? [] : [await this.get(actor, actor.keyId)]
+      return { keys: own.filter((record) => lineage === undefined || record.lineage === lineage) }
+    }
     // One more than asked for tells whether there is a next page.
-    const after = { after: cursor, limit: limit === undefined ? undefined : limit + 1 }
+    const after = { lineage, after: cursor, limit: limit === undefined ? undefined : limit + 1 }
     const rows = await this.#deps.keys.list(actor.accountId, after)
     const shown = rows.slice(0, limit)
     const keys = shown.map((row) => this.#record(row))
@@ -101,19 +118,42 @@ export class KeyService {
     }
   }
 
+  /**
+   * Ends every key of a chain of rotations at once, whoever rotated it: the way back for the owner of a key that somebody
+   * else has rotated.
+   */
+  async revokeLineage(actor: Actor, lineage: string): Promise<{ keys: KeyRecord[] }> {
+    if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
+    const { keys, clock, invalidate } = this.#deps
+    const known = isId('key', lineage) ? await keys.list(actor.accountId, { lineage }) : []
+    if (known.length === 0) throw new Fault('not_found', { message: 'There is no such lineage of keys.' })
+    let rows: KeyRow[] = known
+    try {
+      rows = await keys.revokeLineage(actor.accountId, lineage, clock.now())
+    } finally {
+      for (const { prefix } of rows) await invalidate(prefix)
+    }
+    this.#audit('key.lineage_revoked', actor, lineage, { keys: rows.map(({ keyId }) => keyId) })
+    return { keys: rows.map((row) => this.#record(row)) }
+  }
+
   /** The old key works for 5 more minutes, or until its own expiry where that comes first. */
   async rotate(actor: Actor, keyId: string): Promise<{ key: string; record: KeyRecord; previous: KeyRecord }> {
     const { keys, clock, invalidate } = this.#deps
     const old = await this.#authorised(actor, keyId)
+    const isSelf = actor.keyId === keyId
+    if (isSelf && !old.selfRotation && !holds(actor.scopes, 'keys:rotate')) throw mayNotRotateItself(actor)
     const now = clock.now()
     throwUnlessActive(keyStatus(old, now))
+    const roots = joinedRoots(old, actor.keyId === undefined ? undefined : actor)
     const graceEndsAt = Math.min(now + graceMs, old.expiresAt ?? Number.POSITIVE_INFINITY)
     try {
       let rotated = false
       const { key, row } = await this.#store(
-        () => newRow(old.account, old, now, old.lineage),
+        () => newRow(old.account, old, now, { lineage: old.lineage, createdBy: actor.keyId ?? null, roots }),
         async (row) => {
-          rotated = await keys.rotate(old.account, keyId, now, graceEndsAt, row)
+          const notices = isSelf ? this.#deps.notices?.({ old, successor: row, at: now, graceEndsAt }) : undefined
+          rotated = await keys.rotate(old.account, keyId, now, graceEndsAt, row, notices)
         }
       )
       if (!rotated) {
@@ -121,7 +161,8 @@ export class KeyService {
         throwUnlessActive(keyStatus(await this.#authorised(actor, keyId), now))
         throw new Fault('storage_unavailable', { internal: 'a rotation was refused although the key is active' })
       }
-      this.#audit('key.rotated', actor, keyId, { to: row.keyId })
+      if (isSelf) this.#deps.noticed?.()
+      this.#audit('key.rotated', actor, keyId, { to: row.keyId, self: isSelf, roots })
       const previous = this.#record({ ...old, graceEndsAt, rotatedTo: row.keyId })
       return { key, record: this.#record(row), previous }
     } finally {
@@ -150,7 +191,9 @@ export class KeyService {
       scopes: ['*'],
       ipAllowlist: [],
       expiresAt: null,
-      rateLimitPerMinute: null
+      rateLimitPerMinute: null,
+      maxConcurrent: null,
+      selfRotation: true
     }
     const { row } = rowOf(key, firstAccount, wanted, clock.now())
     if (!(await keys.insertFirst(row))) return { created: false, ignored }
@@ -191,51 +234,14 @@ export class KeyService {
   }
 }
 
-interface NewRow {
-  key: string
-  row: KeyRow
-}
-
-function newRow(
-  account: string,
-  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
-  now: number,
-  lineage?: string
-) {
-  return rowOf(generateKey(wanted.environment), account, wanted, now, lineage)
-}
-
-function rowOf(
-  key: string,
-  account: string,
-  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
-  now: number,
-  lineage?: string
-): NewRow {
-  const { prefix, hash } = parseKey(key)!
-  const keyId = newId('key', now)
-  const { name, environment, scopes, ipAllowlist, expiresAt, rateLimitPerMinute } = wanted
-  const row: KeyRow = {
-    keyId,
-    account,
-    lineage: lineage ?? keyId,
-    prefix,
-    environment,
-    name,
-    scopes,
-    ipAllowlist,
-    rateLimitPerMinute,
-    hash,
-    createdAt: now,
-    lastUsedAt: null,
-    expiresAt,
-    revokedAt: null,
-    graceEndsAt: null,
-    rotatedTo: null
-  }
-  return { key, row }
-}
-
 function throwUnlessActive(status: KeyStatus): void {
   if (status !== 'active') throw new Fault(rotationFaults[status])
+}
+
+function mayNotRotateItself({ scopes }: Actor): Fault {
+  return new Fault('insufficient_scope', {
+    message:
+      'This key may not rotate itself: self_rotation is false, and it lacks the scope keys:rotate. An administrator, a key with * or the command line may rotate it.',
+    fields: { required: 'keys:rotate', available: [...scopes] }
+  })
 }

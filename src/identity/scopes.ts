@@ -8,7 +8,8 @@ export const scopes = [
   'pdp:adjudicate',
   'constitutions:read',
   'constitutions:write',
-  'billing:read'
+  'billing:read',
+  'keys:rotate'
 ] as const
 export type Scope = (typeof scopes)[number]
 

@@ -69,7 +69,7 @@ export interface VerifierDeps {
   keys: Pick<KeyStore, 'byPrefix'>
   clock: Clock
   /** Read at each lookup, so that a reload of the settings is in force within seconds. */
-  limits: { readonly livePerMinute: number; readonly testPerMinute: number }
+  limits: { readonly livePerMinute: number; readonly testPerMinute: number; readonly concurrentPerKey: number }
   /** How long known keys are honoured while the storage is down, ms. */
   staleKeysMs: number
 }
@@ -91,7 +91,9 @@ export function createVerifier({ keys, clock, limits, staleKeysMs }: VerifierDep
       scopes: Object.freeze(row.scopes.filter(isScope)),
       environment: row.environment,
       lineage: row.lineage,
+      roots: Object.freeze([...row.roots]),
       limitPerMinute: row.rateLimitPerMinute ?? perMinute,
+      maxConcurrent: row.maxConcurrent ?? limits.concurrentPerKey,
       prefix: shownPrefix(row.environment, row.prefix)
     })
     return { caller, allows: row.ipAllowlist.length === 0 ? undefined : compileAddressList(row.ipAllowlist) }

@@ -19,6 +19,16 @@ export function limitFault(state: LimitState): Fault {
   )
 }
 
+/** For a key that has as many requests under way as it may have: one of them may end at any moment. */
+export function concurrencyFault(limit: number): Fault {
+  const retryAfter = 1
+  return new Fault('concurrency_limit_exceeded', {
+    message: `Concurrency limit exceeded: ${limit} request${limit === 1 ? '' : 's'} of this key under way at once.`,
+    fields: { limit, retry_after: retryAfter },
+    headers: { 'retry-after': String(retryAfter) }
+  })
+}
+
 /** For an address from which too many keys were wrong. It has no headers of a key's limit: there is no key. */
 export function failedAuthFault(limit: number, retryAfter: number): Fault {
   return tooMany(`${limit} failed authentications per minute from one address`, retryAfter, {})

@@ -1,9 +1,10 @@
 /**
- * People at work on the queue: a claim keeps others off for a while, a decision is taken once, and never by whoever caused
- * the review. Under the two-person rule a permit takes two people; a refusal takes one.
+ * People at work on the queue: a claim keeps others off for a while, a decision is taken once, and never by the hand that
+ * caused the review. Under the two-person rule a permit takes two hands; a refusal takes one.
  */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
+import type { Hands } from '../identity/hands.js'
 import type { ReviewSettings } from '../settings.js'
 import type { AuditStore } from '../storage/audit-store.js'
 import type { ReviewRow, ReviewStore } from '../storage/review-store.js'
@@ -12,6 +13,7 @@ import { reviewDetail, reviewRecord, reviewStatus, sealedFor } from './record.js
 import type { ReviewDetail, Reviewer, ReviewRecord } from './review.js'
 import { findReview, type ReviewService, requireReviewer } from './review-service.js'
 import type { Seal } from './seal.js'
+import { ownDecision, secondOfOne } from './two-hands.js'
 
 export interface AdjudicationDeps {
   reviews: ReviewStore
@@ -19,6 +21,7 @@ export interface AdjudicationDeps {
   audit: Pick<AuditStore, 'append'>
   clock: Clock
   seal: Seal
+  hands: Hands
   /** Read at each use. */
   settings: Pick<ReviewSettings, 'allowOwn' | 'twoPerson' | 'claimMs'>
   /** Told when the outbox of the webhook has something new. */
@@ -90,7 +93,7 @@ export class Adjudication {
     const after = await findReview(reviews, reviewer, reviewId)
     if (!done) throw refusalOf(after, reviewer, at)
     this.#deps.noticed?.()
-    this.#audit('review.approved', reviewer, reviewId, { policy: row.policy })
+    this.#audit('review.approved', reviewer, reviewId, { policy: row.policy, roots: reviewer.roots })
     return reviewDetail(after, at, seal)
   }
 
@@ -104,21 +107,26 @@ export class Adjudication {
     const { reviewId } = row
     const at = clock.now()
     const state = decision === 'permit' ? 'permitted' : 'forbidden'
-    const takesSecond = settings.twoPerson && decision === 'permit'
+    const approvedBy = settings.twoPerson && decision === 'permit' ? row.approvedBy! : undefined
+    if (approvedBy !== undefined) {
+      const fault = secondOfOne(reviewer, await this.#deps.hands.of(row.account, approvedBy))
+      if (fault !== undefined) throw fault
+    }
     const verdict = {
       state,
       at,
       by: reviewer.keyId,
       sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(reviewId, 'note')),
-      secondPerson: takesSecond
+      approvedBy
     } as const
     const decided = { ...row, state, decidedBy: reviewer.keyId, decidedAt: at } as const
     const done = await reviews.decide(row.account, reviewId, verdict, queue.notices('review.decided', decided, at))
     const after = await findReview(reviews, reviewer, reviewId)
-    if (!done) throw refusalOf(after, reviewer, at, takesSecond)
+    if (!done) throw refusalOf(after, reviewer, at)
     queue.settled(reviewId)
     this.#deps.noticed?.()
-    this.#audit('review.decided', reviewer, reviewId, { decision, approved_by: row.approvedBy, policy: row.policy })
+    const { policy, approvedBy: first } = row
+    this.#audit('review.decided', reviewer, reviewId, { decision, approved_by: first, policy, roots: reviewer.roots })
     return reviewDetail(after, at, seal)
   }
 
@@ -126,8 +134,11 @@ export class Adjudication {
   async #open(reviewer: Reviewer, reviewId: string): Promise<ReviewRow> {
     requireReviewer(reviewer)
     const row = await findReview(this.#deps.reviews, reviewer, reviewId)
-    // The lineage, so that rotating a key does not make its owner a stranger to what it caused.
-    if (!this.#deps.settings.allowOwn && row.lineage === reviewer.lineage) throw new Fault('own_review')
+    if (!this.#deps.settings.allowOwn) {
+      const { roots } = await this.#deps.hands.of(row.account, row.keyId)
+      const fault = ownDecision(reviewer, { lineage: row.lineage, roots }, 'Your own hand caused this review.')
+      if (fault !== undefined) throw fault
+    }
     throwUnlessPending(row, this.#deps.clock.now())
     return row
   }
@@ -145,14 +156,13 @@ function throwUnlessPending(row: ReviewRow, at: number): void {
 }
 
 /** Why the store did not change what looked open a moment before. */
-function refusalOf(row: ReviewRow, reviewer: Reviewer, at: number, takesSecond = false): Fault {
+function refusalOf(row: ReviewRow, reviewer: Reviewer, at: number): Fault {
   throwUnlessPending(row, at)
   if (row.claimedBy !== reviewer.keyId && row.claimedUntil !== null && at < row.claimedUntil) {
     return new Fault('review_claimed', {
       fields: { claimed_by: row.claimedBy, claimed_until: isoOrNull(row.claimedUntil) }
     })
   }
-  if (takesSecond && row.approvedBy === reviewer.keyId) return new Fault('second_person_required')
   if (row.approvedBy !== null) return new Fault('already_approved')
   return new Fault('storage_unavailable', { internal: 'a review was not changed although it is open' })
 }

@@ -21,12 +21,14 @@ const defaultPage = 100
 export interface DeliveryRecord {
   delivery_id: string
   event: string
-  review_id: string
+  /** What it tells of: one of these two. */
+  review_id: string | null
   state: 'waiting' | 'dead'
   attempts: number
   last_error: string | null
   created_at: string
   next_attempt_at: string | null
+  key_id: string | null
 }
 
 export interface DeliveriesDeps {
@@ -150,12 +152,13 @@ function deliveryRecord(row: DeliveryRow): DeliveryRecord {
   return {
     delivery_id: row.deliveryId,
     event: row.event,
-    review_id: row.reviewId,
+    review_id: isId('rev', row.subject) ? row.subject : null,
     state: row.state,
     attempts: row.attempts,
     last_error: row.lastError,
     created_at: isoTime(row.createdAt),
-    next_attempt_at: isoOrNull(row.nextAt)
+    next_attempt_at: isoOrNull(row.nextAt),
+    key_id: isId('key', row.subject) ? row.subject : null
   }
 }
 

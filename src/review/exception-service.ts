@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
+import type { Hands } from '../identity/hands.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Exceptions } from '../policy/exceptions.js'
 import type { AuditStore } from '../storage/audit-store.js'
@@ -13,6 +14,7 @@ import { durationForms, isoOrNull, isoTime, parseDuration } from '../units.js'
 import type { Fingerprint } from './fingerprint.js'
 import type { Reviewer } from './review.js'
 import type { Seal } from './seal.js'
+import { ownDecision } from './two-hands.js'
 
 export interface ExceptionServiceDeps {
   exceptions: ExceptionStore
@@ -20,6 +22,7 @@ export interface ExceptionServiceDeps {
   clock: Clock
   seal: Seal
   fingerprint: Fingerprint
+  hands: Hands
   /** Whose people answer for the policy. */
   account: string
   /** Read at each use. */
@@ -82,7 +85,11 @@ export class ExceptionService {
     for (const row of await exceptions.active(clock.now())) {
       const ofAccount = active.get(row.account) ?? new Map<string, ExceptionRow[]>()
       active.set(row.account, ofAccount)
-      for (const print of row.fingerprints) ofAccount.set(print, [...(ofAccount.get(print) ?? []), row])
+      for (const print of row.fingerprints) {
+        const same = ofAccount.get(print)
+        if (same === undefined) ofAccount.set(print, [row])
+        else same.push(row)
+      }
     }
     this.#active = active
   }
@@ -119,6 +126,7 @@ export class ExceptionService {
       rules: data.rules ?? [],
       fingerprints: data.fingerprints,
       lineage: data.lineage,
+      causedBy: decision!.keyId,
       scope: 'key',
       state: 'proposed',
       sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(exceptionId)),
@@ -152,12 +160,7 @@ export class ExceptionService {
   ): Promise<ExceptionRecord> {
     this.#requireOwner(person, 'constitutions:write')
     const row = await this.#get(exceptionId)
-    const isOwn = row.proposedBy === person.keyId || row.lineage === person.lineage
-    if (isOwn && input.decision === 'accept' && !this.#deps.settings.allowOwn) {
-      throw new Fault('own_review', {
-        message: 'Somebody else has to accept what you proposed, or what hit your own key.'
-      })
-    }
+    if (input.decision === 'accept' && !this.#deps.settings.allowOwn) await this.#requireOther(person, row)
     const expiryMs = parseDuration(input.expires_in ?? usualExpiry)
     if (expiryMs === undefined || expiryMs === 0 || expiryMs > maxExpiryMs) {
       throw invalid('expires_in', 'out_of_range', `expires_in must be more than 0 and at most 366d: ${durationForms}.`)
@@ -170,6 +173,17 @@ export class ExceptionService {
       scope,
       expiresAt: accepted ? at + expiryMs : null
     })
+  }
+
+  /** Nobody accepts what they proposed, or what hit their own key, with whichever key of theirs. */
+  async #requireOther(person: Reviewer, row: ExceptionRow): Promise<void> {
+    const { hands } = this.#deps
+    const proposer = await hands.of(row.account, row.proposedBy)
+    const { roots } = await hands.of(row.account, row.causedBy ?? row.lineage)
+    const fault =
+      ownDecision(person, proposer, 'Your own hand proposed this exception.') ??
+      ownDecision(person, { lineage: row.lineage, roots }, 'The decision hit a key of your own hand.')
+    if (fault !== undefined) throw fault
   }
 
   /** Ends an accepted exception at once. */
@@ -191,7 +205,8 @@ export class ExceptionService {
     if (!(await exceptions.decide(exceptionId, from, decision))) throw new Fault('already_decided')
     await this.refresh()
     const { state, scope, expiresAt } = to
-    this.#audit(`exception.${state}`, person, exceptionId, { rules, scope, expires_at: isoOrNull(expiresAt) })
+    const told = { rules, scope, expires_at: isoOrNull(expiresAt), roots: person.roots }
+    this.#audit(`exception.${state}`, person, exceptionId, told)
     return this.#record(await this.#get(exceptionId))
   }
 

@@ -8,10 +8,10 @@ import { Fault, invalid } from '../errors.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Cancellation } from '../policy/judges.js'
-import type { ReviewSettings } from '../settings.js'
+import type { ReviewBound, ReviewSettings } from '../settings.js'
 import type { DeliveryRow } from '../storage/delivery-store.js'
 import { isId, newId } from '../storage/id.js'
-import type { ReviewRow, ReviewStore, ReviewSubject } from '../storage/review-store.js'
+import type { Opened, ReviewRow, ReviewStore, ReviewSubject } from '../storage/review-store.js'
 import { durationForms, parseDuration } from '../units.js'
 import { createWaits, type Waits } from './hold.js'
 import { reviewDetail, reviewRecord, type SealedField, sealedFor, statusRecord } from './record.js'
@@ -26,7 +26,7 @@ import type {
   Standing
 } from './review.js'
 import type { Seal } from './seal.js'
-import { type ReviewEvent, webhookBody } from './webhook.js'
+import { delivery, type ReviewEvent, webhookBody } from './webhook.js'
 
 export type { Reviewer } from './review.js'
 
@@ -38,6 +38,8 @@ export interface ReviewServiceDeps {
   settings: ReviewSettings
   /** Told when the outbox of the webhook has something new. */
   noticed?: (() => void) | undefined
+  /** Told where the queue takes no more. */
+  refused?: ((bound: ReviewBound) => void) | undefined
 }
 
 export interface ReviewQuery {
@@ -66,8 +68,8 @@ export class ReviewService {
     this.#waits = createWaits(deps.clock)
   }
 
-  /** Stores a review, or finds the pending one of the same request of the same client. */
-  async open(request: ReviewRequest): Promise<{ reviewId: string; created: boolean }> {
+  /** Stores a review, or finds the pending one of the same request of the same client; or tells what of the queue is full. */
+  async open(request: ReviewRequest): Promise<Opened> {
     const { reviews, clock, seal, settings } = this.#deps
     const { evaluation, context, history } = request
     const now = clock.now()
@@ -100,8 +102,9 @@ export class ReviewService {
       usedAt: null,
       purgedAt: null
     }
-    const opened = await reviews.open(row, this.notices('review.created', row, now))
+    const opened = await reviews.open(row, this.notices('review.created', row, now), settings.maxOpen)
     if (opened.created) this.#deps.noticed?.()
+    if (opened.full !== undefined) this.#deps.refused?.(opened.full)
     return opened
   }
 
@@ -109,20 +112,8 @@ export class ReviewService {
   notices(event: ReviewEvent, row: ReviewRow, now: number): DeliveryRow[] {
     const { webhook } = this.#deps.settings
     if (webhook === undefined) return []
-    return [
-      {
-        deliveryId: newId('whd', now),
-        account: row.account,
-        event,
-        reviewId: row.reviewId,
-        body: webhookBody(event, row, now, webhook.format),
-        state: 'waiting',
-        attempts: 0,
-        nextAt: now,
-        lastError: null,
-        createdAt: now
-      }
-    ]
+    const { account, reviewId: subject } = row
+    return [delivery(event, { account, subject, body: webhookBody(event, row, now, webhook.format) }, now)]
   }
 
   /**

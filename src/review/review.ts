@@ -4,8 +4,10 @@ import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
 import type { ReviewFilter, ReviewSurface } from '../storage/review-store.js'
 
+export type { Opened } from '../storage/review-store.js'
+
 /** Who reads or decides: a key, or a person who is signed in. */
-export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'scopes'>
+export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'roots' | 'scopes'>
 
 /** Something that was said before what is under review. */
 export interface Turn {

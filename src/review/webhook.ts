@@ -3,12 +3,45 @@
  * libraries verify it. Identifiers, rules and scores; never a text, a note or a context.
  */
 import { createHmac } from 'node:crypto'
+import { shownPrefix } from '../identity/key-format.js'
+import type { SelfRotation } from '../identity/key-service.js'
 import type { WebhookFormat } from '../settings.js'
+import type { DeliveryRow } from '../storage/delivery-store.js'
+import { newId } from '../storage/id.js'
 import type { ReviewRow } from '../storage/review-store.js'
 import { reviewStatus } from './record.js'
 
 export const reviewEvents = ['review.created', 'review.approved', 'review.decided'] as const
 export type ReviewEvent = (typeof reviewEvents)[number]
+/** A key has rotated itself. */
+export const keyRotated = 'key.rotated'
+export type WebhookEvent = ReviewEvent | typeof keyRotated
+
+/** One message for the outbox, due at once. */
+export function delivery(
+  event: WebhookEvent,
+  { account, subject, body }: Pick<DeliveryRow, 'account' | 'subject' | 'body'>,
+  now: number
+): DeliveryRow {
+  const fresh = { state: 'waiting', attempts: 0, nextAt: now, lastError: null, createdAt: now } as const
+  return { deliveryId: newId('whd', now), account, event, subject, body, ...fresh }
+}
+
+/** The body of the message that a key has rotated itself: an owner who did not ask for that has lost a key. */
+export function rotationBody({ old, successor, at, graceEndsAt }: SelfRotation, format: WebhookFormat): string {
+  const data = {
+    key_id: old.keyId,
+    prefix: shownPrefix(old.environment, old.prefix),
+    lineage: old.lineage,
+    rotated_to: successor.keyId,
+    rotated_to_prefix: shownPrefix(successor.environment, successor.prefix),
+    rotated_at: new Date(at).toISOString(),
+    ends_at: new Date(graceEndsAt).toISOString()
+  }
+  if (format === 'json') return JSON.stringify({ type: keyRotated, timestamp: data.rotated_at, data })
+  const text = `The key ${data.prefix} (${data.key_id}) rotated itself: ${data.rotated_to_prefix} (${data.rotated_to}) takes its place, and it ends at ${data.ends_at}. If that was not its owner, revoke the lineage ${data.lineage}.`
+  return JSON.stringify({ text })
+}
 
 /** The body of one message. */
 export function webhookBody(event: ReviewEvent, row: ReviewRow, at: number, format: WebhookFormat): string {

@@ -42,6 +42,11 @@ export interface Storage {
   exceptions: ExceptionStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>
+  /**
+   * After a deletion: what was deleted is read in no file that this storage writes by itself, its own log included. Where a
+   * server keeps the files (PostgreSQL), that is the server's.
+   */
+  scrub(): Promise<void>
   /** Commits what is queued, then lets go of everything. Safe to call twice. */
   close(): Promise<void>
 }

@@ -5,7 +5,8 @@ export interface DeliveryRow {
   deliveryId: string
   account: string
   event: string
-  reviewId: string
+  /** Id of the review or the key that it tells of. */
+  subject: string
   body: string
   /** `dead`: given up. */
   state: 'waiting' | 'dead'
@@ -17,7 +18,7 @@ export interface DeliveryRow {
 }
 
 export interface DeliveryStore {
-  /** Those that are due at `now`, oldest first, each given to one taker until `leasedUntil`. */
+  /** Those that are due at `now`, the longest due first, each given to one taker until `leasedUntil`. */
   take(wanted: { now: number; leasedUntil: number; limit: number }): Promise<DeliveryRow[]>
   /** It was taken: nothing remains of it. */
   remove(deliveryId: string): Promise<void>
@@ -30,7 +31,7 @@ export interface DeliveryStore {
   ): Promise<DeliveryRow[]>
   /** Lets a dead one wait again, due at `at`; undefined where there is none. */
   revive(account: string, deliveryId: string, at: number): Promise<DeliveryRow | undefined>
-  /** Over all accounts. */
+  /** Over all accounts; 10,000 stands for that many or more. */
   dead(): Promise<number>
   /** Removes the dead that were created before. @returns how many */
   purge(createdBefore: number): Promise<number>

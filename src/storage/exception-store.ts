@@ -15,6 +15,8 @@ export interface ExceptionRow {
   fingerprints: readonly string[]
   /** The client that the decision was about. */
   lineage: string
+  /** The very key of it; null where a version before this one took the proposal. */
+  causedBy: string | null
   /** Whether it holds for that client, or for the whole account. */
   scope: 'key' | 'account'
   state: ExceptionState
@@ -39,6 +41,6 @@ export interface ExceptionStore {
     from: ExceptionState,
     decision: Pick<ExceptionRow, 'state' | 'scope' | 'decidedBy' | 'decidedAt' | 'expiresAt'>
   ): Promise<boolean>
-  /** Those that hold at `now`, over all accounts. */
+  /** Those that hold at `now`, over all accounts, in no order. */
   active(now: number): Promise<ExceptionRow[]>
 }

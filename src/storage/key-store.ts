@@ -1,4 +1,5 @@
 /** The contract of what keeps the keys. `contracts.ts` says what holds for every contract. */
+import type { DeliveryRow } from './delivery-store.js'
 
 export type Environment = 'live' | 'test'
 
@@ -16,6 +17,8 @@ export interface KeyRow {
   ipAllowlist: readonly string[]
   /** Null: the environment's limit. */
   rateLimitPerMinute: number | null
+  /** Requests under way at once. Null: `limits.concurrent_per_key`. */
+  maxConcurrent: number | null
   hash: Uint8Array
   createdAt: number
   lastUsedAt: number | null
@@ -25,6 +28,19 @@ export interface KeyRow {
   /** Set by a rotation: the first moment at which the key no longer works. */
   graceEndsAt: number | null
   rotatedTo: string | null
+  /** Id of the key or person that created or rotated it over the API; null: the command line, or a version before. */
+  createdBy: string | null
+  /** See `identity/hands.ts`; never empty, and never changed. */
+  roots: readonly string[]
+  /** Whether the key may rotate itself without a scope for that. */
+  selfRotation: boolean
+}
+
+export interface KeyPage {
+  /** The id of the first key of a chain of rotations. */
+  lineage?: string | undefined
+  after?: string | undefined
+  limit?: number | undefined
 }
 
 export interface KeyStore {
@@ -37,17 +53,30 @@ export interface KeyStore {
   byPrefix(prefix: string): Promise<KeyRow | undefined>
   get(account: string, keyId: string): Promise<KeyRow | undefined>
   /** In order of `keyId`, which is order of creation; `after` is exclusive. */
-  list(account: string, page: { after?: string | undefined; limit?: number | undefined }): Promise<KeyRow[]>
+  list(account: string, page: KeyPage): Promise<KeyRow[]>
   /**
    * Revokes where the key is neither revoked nor past its grace at `at`; returns the row as it then is, changed or not.
    * Undefined: no such key in this account.
    */
   revoke(account: string, keyId: string, at: number): Promise<KeyRow | undefined>
   /**
-   * In one transaction, stores `successor` and lets the old key end at `graceEndsAt`, only where the old key is neither
-   * revoked, nor rotated, nor expired at `at`. False where it is: nothing changed.
+   * The same for every key of a lineage, a successor that is being stored at that moment included: after it, none of them
+   * works. Returns them all, in order of `keyId`; none: no such lineage in this account.
    */
-  rotate(account: string, keyId: string, at: number, graceEndsAt: number, successor: KeyRow): Promise<boolean>
+  revokeLineage(account: string, lineage: string, at: number): Promise<KeyRow[]>
+  /**
+   * In one transaction, stores `successor` and lets the old key end at `graceEndsAt`, only where the old key is neither
+   * revoked, nor rotated, nor expired at `at`. False where it is: nothing changed, and nobody is told.
+   * @param notices what the webhook is told of it
+   */
+  rotate(
+    account: string,
+    keyId: string,
+    at: number,
+    graceEndsAt: number,
+    successor: KeyRow,
+    notices?: readonly DeliveryRow[]
+  ): Promise<boolean>
   /** Moves `lastUsedAt` of many keys forward, never back. Unknown ids are skipped. */
   touch(uses: ReadonlyMap<string, number>): Promise<void>
 }

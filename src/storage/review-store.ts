@@ -1,5 +1,6 @@
 /** The contract of what keeps the reviews. `contracts.ts` says what holds for every contract. */
 import type { Category } from '../policy/evaluation.js'
+import type { ReviewBound, ReviewBounds } from '../settings.js'
 import type { DeliveryRow } from './delivery-store.js'
 
 export const reviewStates = ['pending', 'permitted', 'forbidden'] as const
@@ -52,6 +53,18 @@ export interface ReviewRow {
   purgedAt: number | null
 }
 
+/** How much of it lies in the store until it is decided. */
+export function sealedBytes({ sealedRequest, sealedContext, sealedHistory }: ReviewRow): number {
+  return [sealedRequest, sealedContext, sealedHistory].reduce((sum, sealed) => sum + (sealed?.length ?? 0), 0)
+}
+
+export const unbounded: ReviewBounds = { key: Infinity, account: Infinity, total: Infinity, bytes: Infinity }
+
+/** A review, stored now or before; or what is full, and nothing was stored. */
+export type Opened =
+  | { reviewId: string; created: boolean; full?: undefined }
+  | { full: ReviewBound; created: false; reviewId?: undefined }
+
 /** What makes two requests the same request for a review. */
 export interface ReviewSubject {
   account: string
@@ -86,10 +99,13 @@ type Notices = readonly DeliveryRow[]
 export interface ReviewStore {
   /**
    * Stores the review, unless one of the same subject is pending and unexpired at `row.createdAt`: then nothing is stored
-   * and the id of that one is returned. Atomic.
+   * and the id of that one is returned. Nor is anything stored beyond the bounds at `row.createdAt`. Atomic: of many at
+   * once, on whichever nodes, no more are stored than the bounds allow.
+   * @param bounds default: none
    */
-  open(row: ReviewRow, notices?: Notices): Promise<{ reviewId: string; created: boolean }>
+  open(row: ReviewRow, notices?: Notices, bounds?: ReviewBounds): Promise<Opened>
   get(account: string, reviewId: string): Promise<ReviewRow | undefined>
+  /** Without texts: every sealed one is null. */
   list(account: string, page: ReviewPage): Promise<ReviewRow[]>
   /** Reviews of one subject that are unexpired at `now` and not used, newest first. */
   current(subject: ReviewSubject, now: number): Promise<ReviewRow[]>
@@ -109,7 +125,7 @@ export interface ReviewStore {
   ): Promise<boolean>
   /**
    * Compare and set: decides where the review is pending and unexpired at `at`, and not claimed by someone else; with
-   * `secondPerson`, only where someone else has approved it. False where that does not hold.
+   * `approvedBy`, only where it has that first permit. False where that does not hold.
    */
   decide(
     account: string,
@@ -119,8 +135,8 @@ export interface ReviewStore {
       at: number
       by: string
       sealedNote: Uint8Array | null
-      /** Default: no. */
-      secondPerson?: boolean
+      /** Who has permitted it first, where a permit takes two: the caller has seen to it that they are two. */
+      approvedBy?: string | undefined
     },
     notices?: Notices
   ): Promise<boolean>

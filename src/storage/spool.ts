@@ -102,6 +102,7 @@ function openSpool(path: string, maxBytes: number): Spool {
     db.exec('pragma journal_mode = wal')
     db.exec('pragma synchronous = full')
     db.exec('pragma trusted_schema = off')
+    db.exec('pragma secure_delete = on')
     db.exec(`pragma max_page_count = ${Math.max(16, Math.floor(maxBytes / pageBytes))}`)
     db.exec(
       'create table if not exists groups (number integer primary key, rows integer not null, "group" text not null)'

@@ -22,5 +22,16 @@ export interface UsageStore {
    */
   add(use: Omit<UsageRow, 'day'> & { at: number }): void
   /** One account's rows in order of day, key and surface; `from` and `to` are days, both inclusive. */
-  read(account: string, range: { from: string; to: string; keyId?: string | undefined }): Promise<UsageRow[]>
+  read(
+    account: string,
+    range: {
+      from: string
+      to: string
+      keyId?: string | undefined
+      /** Exclusive. */
+      after?: Pick<UsageRow, 'day' | 'keyId' | 'surface'> | undefined
+      /** Default: all of them. */
+      limit?: number | undefined
+    }
+  ): Promise<UsageRow[]>
 }

@@ -51,8 +51,8 @@ export interface UserStore {
   byLogin(login: string): Promise<UserRow | undefined>
   bySubject(issuer: string, subject: string): Promise<UserRow | undefined>
   get(account: string, userId: string): Promise<UserRow | undefined>
-  /** In order of creation. */
-  list(account: string): Promise<UserRow[]>
+  /** In order of creation; `after` is an exclusive id. Complete without a limit. */
+  list(account: string, page?: { after?: string | undefined; limit?: number | undefined }): Promise<UserRow[]>
   /**
    * Undefined: no such user in this account. `last_admin`: it would leave the account without an administrator who may
    * sign in; nothing was changed. Decided and written in one, so that two administrators cannot remove each other.

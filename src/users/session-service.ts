@@ -7,7 +7,7 @@ import type { AuditStore } from '../storage/audit-store.js'
 import type { UserRow, UserStore } from '../storage/user-store.js'
 import { passwordMatches } from './password.js'
 import type { Attempt, Throttle } from './throttle.js'
-import { callerOfUser, type SignedIn } from './user.js'
+import { callerOfUser, loginOf, type SignedIn } from './user.js'
 
 type SessionSettings = Pick<SignInSettings, 'idleMs' | 'absoluteMs' | 'confirmMs'>
 
@@ -34,9 +34,11 @@ export class SessionService {
   /** @returns the token for the cookie, shown to nobody else. @throws Fault `sign_in_failed`, one for every reason, or 429 */
   async signIn(attempt: Attempt & { password: string }): Promise<{ token: string; device: string; user: UserRow }> {
     const { users, throttle } = this.#deps
-    const login = attempt.login.trim().toLowerCase()
-    const user = await this.#prove({ ...attempt, login }, () => users.byLogin(login), 'user.sign_in_failed')
-    return { ...(await this.begin(user, 'password')), device: throttle.deviceOf(login) }
+    const login = loginOf(attempt.login)
+    // What nobody is called is not looked up: a store could read another name in it than the throttle counts.
+    const find = async () => (login === undefined ? undefined : users.byLogin(login))
+    const user = await this.#prove({ ...attempt, login: login ?? '' }, find, 'user.sign_in_failed')
+    return { ...(await this.begin(user, 'password')), device: throttle.deviceOf(user.login) }
   }
 
   /** A session for a person who has proved who they are. */

@@ -17,6 +17,8 @@ const perDevice = 10
 const perAddress = 30
 /** Names and addresses that are remembered; attackers can invent more. */
 const maxCounters = 20_000
+/** 16 random bytes and the 32 of their signature, each in base64url. */
+const deviceForm = /^([\w-]{22})\.[\w-]{43}$/
 
 export interface Throttle {
   /**
@@ -29,6 +31,7 @@ export interface Throttle {
 }
 
 export interface Attempt {
+  /** In its one spelling; empty: what nobody is called, which is counted by the address alone. */
   login: string
   address: string
   /** What the browser sent as its device cookie. */
@@ -41,20 +44,24 @@ export function createThrottle(clock: Clock, secret: Buffer): Throttle {
 
   const mac = (nonce: string, login: string) => createHmac('sha256', secret).update(`${nonce}\n${login}`).digest()
 
-  function isKnown(device: string | undefined, login: string): device is string {
-    const [nonce, tag] = device?.split('.') ?? []
-    if (nonce === undefined || tag === undefined || nonce.length !== 22) return false
-    const given = Buffer.from(tag, 'base64url')
-    const expected = mac(nonce, login)
-    return given.length === expected.length && timingSafeEqual(given, expected)
+  const deviceFor = (nonce: string, login: string): string => `${nonce}.${mac(nonce, login).toString('base64url')}`
+
+  /**
+   * Which device a cookie proves: its nonce, as it was given out to a browser in which this name signed in. The whole of
+   * the cookie is compared as text with the one spelling that it has, so that nobody is several devices by one cookie.
+   * @returns undefined for whatever else was sent
+   */
+  function provenDevice(cookie: string | undefined, login: string): string | undefined {
+    const nonce = deviceForm.exec(cookie ?? '')?.[1]
+    if (cookie === undefined || nonce === undefined) return undefined
+    return timingSafeEqual(Buffer.from(cookie), Buffer.from(deviceFor(nonce, login))) ? nonce : undefined
   }
 
-  function counted({ login, address, device }: Attempt): [counter: string, limit: number][] {
-    if (isKnown(device, login)) return [[`device ${device}`, perDevice]]
-    return [
-      [`name ${login}`, perName],
-      [`address ${addressBucket(address)}`, perAddress]
-    ]
+  function counted({ login, address, device: cookie }: Attempt): [counter: string, limit: number][] {
+    const device = provenDevice(cookie, login)
+    if (device !== undefined) return [[`device ${device}`, perDevice]]
+    const byAddress: [string, number] = [`address ${addressBucket(address)}`, perAddress]
+    return login === '' ? [byAddress] : [[`name ${login}`, perName], byAddress]
   }
 
   const underWay = new Map<string, number>()
@@ -81,8 +88,7 @@ export function createThrottle(clock: Clock, secret: Buffer): Throttle {
       }
     },
     deviceOf(login) {
-      const nonce = randomBytes(16).toString('base64url')
-      return `${nonce}.${mac(nonce, login).toString('base64url')}`
+      return deviceFor(randomBytes(16).toString('base64url'), login)
     }
   }
 }

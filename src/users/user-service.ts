@@ -11,7 +11,7 @@ import type { UserChange, UserRole, UserRow, UserStore } from '../storage/user-s
 import { isoTime } from '../units.js'
 import { checkPassword, hashPassword } from './password.js'
 import { idOf } from './session-service.js'
-import { type SignedIn, type UserRecord, userRecord } from './user.js'
+import { loginOf, type SignedIn, type UserRecord, userRecord } from './user.js'
 
 export interface UserServiceDeps {
   users: UserStore
@@ -21,7 +21,6 @@ export interface UserServiceDeps {
 
 /** How long a link waits for its reader. */
 const invitationMs = 24 * 3_600_000
-const loginForm = /^[a-z0-9][a-z0-9._@+-]{1,99}$/
 
 export class UserService {
   readonly #deps: UserServiceDeps
@@ -114,9 +113,17 @@ export class UserService {
     throw new Fault('login_taken')
   }
 
-  async list(actor: Actor): Promise<{ users: UserRecord[] }> {
+  /** Complete without a limit; `cursor` is exclusive, and is what `next_cursor` was. */
+  async list(
+    actor: Actor,
+    { limit, cursor }: { limit?: number | undefined; cursor?: string | undefined } = {}
+  ): Promise<{ users: UserRecord[]; next_cursor?: string }> {
     requireAdmin(actor)
-    return { users: (await this.#deps.users.list(actor.accountId)).map(userRecord) }
+    // One more than asked for tells whether there is a next page.
+    const page = { after: cursor, limit: limit === undefined ? undefined : limit + 1 }
+    const rows = await this.#deps.users.list(actor.accountId, page)
+    const users = rows.slice(0, limit).map(userRecord)
+    return rows.length > users.length ? { users, next_cursor: users.at(-1)!.user_id } : { users }
   }
 
   /** Who is disabled is signed out everywhere at once. @throws Fault `last_admin` */
@@ -178,8 +185,8 @@ function newUser(
 }
 
 function readLogin(text: string): string {
-  const login = text.trim().toLowerCase()
-  if (!loginForm.test(login)) {
+  const login = loginOf(text)
+  if (login === undefined) {
     throw invalid('login', 'invalid_format', 'login must have 2 to 100 letters, digits or . _ @ + -, as in an address.')
   }
   return login

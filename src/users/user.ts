@@ -8,7 +8,7 @@ import { scopesOf } from './roles.js'
 export interface SignedIn {
   user: UserRow
   session: SessionRow
-  /** The person in the place of a key: `keyId` and `lineage` are the user's id. */
+  /** The person in the place of a key: `keyId`, `lineage` and the one root are the user's id. */
   caller: Caller
 }
 
@@ -44,7 +44,20 @@ export function callerOfUser(user: UserRow): Caller {
     // Nobody signed in is ever charged or limited: the routes that count take keys only.
     environment: 'test',
     lineage: user.userId,
+    roots: [user.userId],
     limitPerMinute: 0,
+    maxConcurrent: 0,
     prefix: user.login
   }
+}
+
+const loginForm = /^[a-z0-9][a-z0-9._@+-]{1,99}$/
+
+/**
+ * The one spelling of a login that was typed: what it is looked up by, and what failures are counted by.
+ * @returns undefined for what nobody who has a password is called
+ */
+export function loginOf(typed: string): string | undefined {
+  const login = typed.trim().toLowerCase()
+  return loginForm.test(login) ? login : undefined
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Actor, Caller } from '../../src/identity/caller.js'
 import { generateKey, parseKey } from '../../src/identity/key-format.js'
+import { KeyService } from '../../src/identity/key-service.js'
 import type { Verified } from '../../src/identity/verify.js'
 import { openStorage } from '../../src/storage/open.js'
 import { buildHouse, type House, operator } from './support.js'
@@ -33,9 +34,14 @@ t.test('a created key has the defaults of the contract, is shown once, and works
     expires_at: null,
     revoked_at: null,
     rotated_to: null,
-    rate_limit_per_minute: null
+    rate_limit_per_minute: null,
+    max_concurrent: null,
+    created_by: null,
+    lineage: record.key_id,
+    roots: [record.key_id],
+    self_rotation: true
   })
-  t.equal(Object.keys(record).length, 13)
+  t.equal(Object.keys(record).length, 18)
   t.equal(await works(house, key), true)
   t.same(await house.keys.get(operator, record.key_id), record)
   t.notMatch(JSON.stringify(await house.keys.list(operator)), key.slice(18))
@@ -61,7 +67,9 @@ t.test('what a key may be is checked, and the field is named', async (t) => {
     [{ expires_at: '2026-01-01T00:00:00Z' }, 'expires_at', 'out_of_range'],
     [{ rate_limit_per_minute: 0 }, 'rate_limit_per_minute', 'out_of_range'],
     [{ rate_limit_per_minute: 1_000_001 }, 'rate_limit_per_minute', 'out_of_range'],
-    [{ rate_limit_per_minute: 1.5 }, 'rate_limit_per_minute', 'out_of_range']
+    [{ rate_limit_per_minute: 1.5 }, 'rate_limit_per_minute', 'out_of_range'],
+    [{ max_concurrent: 0 }, 'max_concurrent', 'out_of_range'],
+    [{ max_concurrent: 100_001 }, 'max_concurrent', 'out_of_range']
   ]
   for (const [change, field, reason] of table) {
     const refused = house.keys.create(operator, { name: 'x', ...change })
@@ -74,10 +82,16 @@ t.test('what a key may be is checked, and the field is named', async (t) => {
     scopes: ['billing:read', 'billing:read', 'safety:evaluate'],
     ip_allowlist: ['10.0.0.0/8', '::1'],
     expires_at: '2026-01-01T02:00:00+01:00',
-    rate_limit_per_minute: 7
+    rate_limit_per_minute: 7,
+    max_concurrent: 9
   })
   t.match(record, { scopes: ['billing:read', 'safety:evaluate'], expires_at: '2026-01-01T01:00:00.000Z' })
-  t.match(await callerOf(house, key), { limitPerMinute: 7, environment: 'test', prefix: record.prefix })
+  t.match(await callerOf(house, key), {
+    limitPerMinute: 7,
+    maxConcurrent: 9,
+    environment: 'test',
+    prefix: record.prefix
+  })
 })
 
 t.test('without a limit of its own a key has its environment’s', async (t) => {
@@ -113,11 +127,16 @@ t.test('a rotated-out key works for exactly five minutes more', async (t) => {
 
 t.test('the counters, the limit and the account follow the rotation', async (t) => {
   const house = buildHouse(t)
-  const { key, record } = await house.keys.create(operator, { name: 'a', rate_limit_per_minute: 3 })
+  const { key, record } = await house.keys.create(operator, { name: 'a', rate_limit_per_minute: 3, max_concurrent: 4 })
   const next = await house.keys.rotate(operator, record.key_id)
   const last = await house.keys.rotate(operator, next.record.key_id)
   for (const text of [key, next.key, last.key]) {
-    t.match(await callerOf(house, text), { lineage: record.key_id, accountId: 'default', limitPerMinute: 3 })
+    t.match(await callerOf(house, text), {
+      lineage: record.key_id,
+      accountId: 'default',
+      limitPerMinute: 3,
+      maxConcurrent: 4
+    })
     const outcome = await house.admission.admit({
       headers: { 'x-api-key': text },
       address: '::1',
@@ -222,6 +241,92 @@ t.test('a key without * manages itself, others of the account are refused, forei
   t.equal((await house.keys.revoke(self, mine.record.key_id)).status, 'revoked')
   t.equal(await works(house, rotated.key), true)
   t.equal((await house.keys.list(operator)).keys.length, 3)
+})
+
+t.test('a key says whose hand it is: whoever created or rotated it over the API, or itself', async (t) => {
+  const house = buildHouse(t)
+  const root = await house.keys.create(operator, { name: 'root' })
+  const other = await house.keys.create(operator, { name: 'other' })
+  const [rootCaller, otherCaller] = [await callerOf(house, root.key), await callerOf(house, other.key)]
+  const child = await house.keys.create(rootCaller, { name: 'child' })
+  t.match(child.record, { created_by: root.record.key_id, roots: [root.record.key_id], lineage: child.record.key_id })
+  const grandchild = await house.keys.create(await callerOf(house, child.key), { name: 'grandchild' })
+  t.match(grandchild.record, { created_by: child.record.key_id, roots: [root.record.key_id] })
+  const taken = await house.keys.rotate(otherCaller, child.record.key_id)
+  const { key_id, roots } = taken.record
+  t.same(roots, [root.record.key_id, other.record.key_id], 'its owner, and who was shown it')
+  t.match(taken.record, { created_by: other.record.key_id, lineage: child.record.key_id })
+  const onCommandLine = await house.keys.rotate(operator, key_id)
+  t.match(onCommandLine.record, { created_by: null, roots })
+  const person = { accountId: 'default', scopes: ['*'], keyId: 'usr_a', lineage: 'usr_a', roots: ['usr_a'] } as const
+  t.match((await house.keys.create(person, { name: 'p' })).record, { created_by: 'usr_a', roots: ['usr_a'] })
+})
+
+t.test('a key rotates itself where it may, its owner is told, and a lineage ends at once', async (t) => {
+  const house = buildHouse(t)
+  const told: string[] = []
+  const keys = new KeyService({
+    keys: house.storage.keys,
+    clock: house.clock,
+    audit: house.storage.audit,
+    invalidate: (prefix) => house.verifier.invalidate(prefix),
+    notices({ old, successor }) {
+      told.push(`${old.keyId} ${successor.keyId}`)
+      return []
+    }
+  })
+  const make = async (self_rotation: boolean | undefined, ...scopes: string[]) => {
+    const { key, record } = await keys.create(operator, { name: 'k', scopes, self_rotation })
+    return { record, key, caller: await callerOf(house, key) }
+  }
+  const [free, bound, entitled, all] = [
+    await make(undefined, 'billing:read'),
+    await make(false, 'billing:read'),
+    await make(false, 'billing:read', 'keys:rotate'),
+    await make(false, '*')
+  ]
+  t.equal(free.record.self_rotation, true)
+  await t.rejects(keys.rotate(bound.caller, bound.record.key_id), {
+    code: 'insufficient_scope',
+    fields: { required: 'keys:rotate', available: ['billing:read'] },
+    message: /administrator|command line/
+  })
+  t.equal(await works(house, bound.key), true)
+  t.same(told, [])
+  await t.rejects(
+    keys.rotate(entitled.caller, bound.record.key_id),
+    { code: 'insufficient_scope', fields: { required: '*' } },
+    'itself alone'
+  )
+  const taken = await keys.rotate(free.caller, free.record.key_id)
+  const rotated = await keys.rotate(entitled.caller, entitled.record.key_id)
+  t.match(rotated.record, { self_rotation: false, scopes: ['billing:read', 'keys:rotate'] }, 'inherited')
+  await keys.rotate(all.caller, all.record.key_id)
+  t.equal(told.length, 3)
+  await keys.rotate(all.caller, bound.record.key_id)
+  t.equal(told.length, 3, 'by another hand is no rotation of its own')
+
+  await house.storage.audit.flush()
+  const rows = await house.storage.audit.read({ filter: { kind: 'key.rotated' }, limit: 9 })
+  t.same(
+    rows.map(({ data }) => (data as { self: boolean }).self),
+    [true, true, true, false]
+  )
+  const lineage = free.record.key_id
+  t.same(
+    (await keys.list(operator, { lineage })).keys.map(({ key_id }) => key_id),
+    // Made in one millisecond of a clock that stands: in the order of their ids.
+    [lineage, taken.record.key_id].sort()
+  )
+  t.same((await keys.list(bound.caller, { lineage })).keys, [])
+  await t.rejects(keys.revokeLineage(bound.caller, lineage), { code: 'insufficient_scope', fields: { required: '*' } })
+  await t.rejects(keys.revokeLineage({ ...operator, accountId: 'other' }, lineage), { code: 'not_found' })
+  await t.rejects(keys.revokeLineage(operator, taken.record.key_id), { code: 'not_found' }, 'the first key names it')
+  for (const key of [free.key, taken.key]) t.equal(await works(house, key), true)
+  const ended = await keys.revokeLineage(operator, lineage)
+  t.match(ended.keys, [{ status: 'revoked' }, { status: 'revoked' }])
+  for (const key of [free.key, taken.key]) t.equal(await works(house, key), false)
+  t.equal(await works(house, rotated.key), true)
 })
 
 t.test('pages join to the whole list', async (t) => {

@@ -64,7 +64,8 @@ export function buildHouse(
   const limits = {
     livePerMinute: options.limits?.live ?? 100,
     testPerMinute: 20,
-    failedAuthPerAddressPerMinute: options.limits?.failures ?? 100
+    failedAuthPerAddressPerMinute: options.limits?.failures ?? 100,
+    concurrentPerKey: 64
   }
   const verifier = createVerifier({ keys, clock, limits, staleKeysMs: options.staleKeysMs ?? 60_000 })
   const lastUsed = createLastUsed({ keys: storage.keys, clock })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createHands } from '../../src/identity/hands.js'
 import type { Detection } from '../../src/policy/evaluation.js'
 import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
@@ -8,15 +9,28 @@ import { type Reviewer, ReviewService } from '../../src/review/review-service.js
 import { createSeal, loadDataKey } from '../../src/review/seal.js'
 import type { ReviewSettings } from '../../src/settings.js'
 import { openStorage } from '../../src/storage/open.js'
+import { unbounded } from '../../src/storage/review-store.js'
 import { steppedClock } from '../identity/support.js'
 
 const day = 24 * 60 * 60_000
 const key = Buffer.alloc(32, 7)
 const canary = 'canary-Zürich-7781'
 
-const client: Reviewer = { keyId: 'key_c2', lineage: 'key_c', accountId: 'acme', scopes: ['safety:evaluate'] }
-const reviewer: Reviewer = { keyId: 'key_r', lineage: 'key_r', accountId: 'acme', scopes: ['pdp:adjudicate'] }
-const owner: Reviewer = { keyId: 'key_c3', lineage: 'key_c', accountId: 'acme', scopes: ['*'] }
+const client: Reviewer = {
+  keyId: 'key_c2',
+  lineage: 'key_c',
+  roots: ['key_c'],
+  accountId: 'acme',
+  scopes: ['safety:evaluate']
+}
+const reviewer: Reviewer = {
+  keyId: 'key_r',
+  lineage: 'key_r',
+  roots: ['key_r'],
+  accountId: 'acme',
+  scopes: ['pdp:adjudicate']
+}
+const owner: Reviewer = { keyId: 'key_c3', lineage: 'key_c', roots: ['key_c'], accountId: 'acme', scopes: ['*'] }
 
 const detection: Detection = {
   type: 'policy_violation',
@@ -42,6 +56,13 @@ function request(change: Partial<ReviewRequest> = {}): ReviewRequest {
   }
 }
 
+/** For those that the bounds let in. */
+async function opened(service: ReviewService, request: ReviewRequest): Promise<{ reviewId: string; created: boolean }> {
+  const outcome = await service.open(request)
+  if (outcome.full !== undefined) throw new Error(`the queue is full: ${outcome.full}`)
+  return outcome
+}
+
 async function build(t: Test, { url = 'memory:', ...given }: { url?: string } & Partial<ReviewSettings> = {}) {
   const clock = steppedClock()
   const storage = await openStorage({ url })
@@ -53,13 +74,15 @@ async function build(t: Test, { url = 'memory:', ...given }: { url?: string } & 
     claimMs: 600_000,
     holdMs: 0,
     retentionMs: 30 * day,
+    maxOpen: unbounded,
     webhook: undefined,
     ...given
   }
   const seal = createSeal(key)
   const { reviews, audit } = storage
   const service = new ReviewService({ reviews, clock, seal, settings })
-  const desk = new Adjudication({ reviews, queue: service, audit, clock, seal, settings })
+  const hands = createHands(storage.keys)
+  const desk = new Adjudication({ reviews, queue: service, audit, clock, seal, hands, settings })
   const decide = (review_id: string, decision: 'permit' | 'forbid' = 'permit') =>
     desk.adjudicate(reviewer, { review_id, decision })
   return { clock, storage, service, desk, decide, settings }
@@ -110,7 +133,7 @@ t.test('the data key is made once, for its owner alone, and a file that holds no
 
 t.test('a review holds the exact request, readable by a reviewer of the account and by nobody else', async (t) => {
   const { service, desk, storage } = await build(t)
-  const { reviewId } = await service.open(request())
+  const { reviewId } = await opened(service, request())
   t.match(reviewId, /^rev_[0-9a-z]{26}$/)
   const detail = (await service.get(reviewer, reviewId)) as ReviewDetail
   t.same(detail, {
@@ -179,7 +202,7 @@ t.test('a review holds the exact request, readable by a reviewer of the account 
 t.test('no text, context or note is on the disk in the clear', async (t) => {
   const dir = t.testdir()
   const { service, desk } = await build(t, { url: `sqlite:${join(dir, 'gate.db')}` })
-  const { reviewId } = await service.open(request())
+  const { reviewId } = await opened(service, request())
   await desk.adjudicate(reviewer, { review_id: reviewId, decision: 'permit', note: `note ${canary}` })
   t.match(await service.get(reviewer, reviewId), { note: `note ${canary}`, text: new RegExp(canary) })
   for (const file of readdirSync(dir)) {
@@ -198,7 +221,7 @@ t.test('a permit lets the same request of the same client pass once, within the 
   const { service, clock, decide } = await build(t)
   const same = request()
   t.equal(await service.consume(same), 'none')
-  const { reviewId } = await service.open(same)
+  const { reviewId } = await opened(service, same)
   t.equal(await service.consume(same), 'pending')
   await decide(reviewId)
   for (const [name, change] of Object.entries({
@@ -227,7 +250,7 @@ t.test('a refusal, an expiry, or no decision lets nothing pass', async (t) => {
     request({ canonical: Buffer.from('3') })
   ]
   const ids = []
-  for (const each of [refused, undecided, late]) ids.push((await service.open(each)).reviewId)
+  for (const each of [refused, undecided, late]) ids.push((await opened(service, each)).reviewId)
   await decide(ids[0]!, 'forbid')
   await decide(ids[2]!)
   t.equal(await service.consume(refused), 'forbidden')
@@ -238,16 +261,16 @@ t.test('a refusal, an expiry, or no decision lets nothing pass', async (t) => {
   t.match(await service.get(client, ids[1]!), { status: 'expired' })
   await t.rejects(decide(ids[1]!), { code: 'review_expired', status: 409 })
   await t.rejects(decide(ids[0]!), { code: 'already_decided', status: 409 })
-  t.equal((await service.open(undecided)).created, true, 'after that it is a new review')
+  t.equal((await opened(service, undecided)).created, true, 'after that it is a new review')
 })
 
 t.test('where a refusal and a permit stand for one request, the refusal counts', async (t) => {
   const { service, storage, decide } = await build(t)
   const same = request()
-  const { reviewId } = await service.open(same)
+  const { reviewId } = await opened(service, same)
   await decide(reviewId)
   // Opened between the permit and its use, as two requests at once may do.
-  const second = await service.open(same)
+  const second = await opened(service, same)
   t.equal(second.created, true)
   await decide(second.reviewId, 'forbid')
   t.equal(await service.consume(same), 'forbidden')
@@ -256,10 +279,10 @@ t.test('where a refusal and a permit stand for one request, the refusal counts',
 
 t.test('a request that waits is opened once, whichever key of the lineage asks', async (t) => {
   const { service, clock } = await build(t)
-  const first = await service.open(request())
+  const first = await opened(service, request())
   clock.advance(1000)
-  t.same(await service.open(request({ keyId: 'key_c2' })), { reviewId: first.reviewId, created: false })
-  t.equal((await service.open(request({ lineage: 'key_d', keyId: 'key_d' }))).created, true)
+  t.same(await opened(service, request({ keyId: 'key_c2' })), { reviewId: first.reviewId, created: false })
+  t.equal((await opened(service, request({ lineage: 'key_d', keyId: 'key_d' }))).created, true)
   t.same(await service.backlog(), { depth: 2, oldestAgeSeconds: 1 })
   clock.advance(day)
   t.same(await service.backlog(), { depth: 0, oldestAgeSeconds: 0 })
@@ -268,7 +291,7 @@ t.test('a request that waits is opened once, whichever key of the lineage asks',
 t.test('one person decides, once: of 100 decisions at once one stands', async (t) => {
   for (const url of ['memory:', `sqlite:${join(t.testdir(), 'gate.db')}`]) {
     const { service, desk, clock } = await build(t, { url })
-    const { reviewId } = await service.open(request())
+    const { reviewId } = await opened(service, request())
     clock.advance(5000)
     const results = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) =>
@@ -293,7 +316,7 @@ t.test('one person decides, once: of 100 decisions at once one stands', async (t
 
 t.test('nobody decides what their own key caused, before or after a rotation, unless that is allowed', async (t) => {
   const { service, desk } = await build(t)
-  const { reviewId } = await service.open(request())
+  const { reviewId } = await opened(service, request())
   await t.rejects(desk.adjudicate(owner, { review_id: reviewId, decision: 'permit' }), {
     code: 'own_review',
     status: 403
@@ -306,7 +329,7 @@ t.test('nobody decides what their own key caused, before or after a rotation, un
   })
   t.match(await service.get(client, reviewId), { status: 'pending' })
   const demo = await build(t, { allowOwn: true })
-  const own = await demo.service.open(request())
+  const own = await opened(demo.service, request())
   const record = await demo.desk.adjudicate(owner, { review_id: own.reviewId, decision: 'permit' })
   t.match(record, { status: 'permitted', decided_by: 'key_c3' })
 })
@@ -315,7 +338,7 @@ t.test('the queue is listed newest first, by status, in pages', async (t) => {
   const { service, clock, decide } = await build(t)
   const ids: string[] = []
   for (let i = 0; i < 5; i++) {
-    ids.unshift((await service.open(request({ canonical: Buffer.from(String(i)) }))).reviewId)
+    ids.unshift((await opened(service, request({ canonical: Buffer.from(String(i)) }))).reviewId)
     clock.advance(1)
   }
   await decide(ids[0]!, 'forbid')

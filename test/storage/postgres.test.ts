@@ -5,6 +5,7 @@ import pg from 'pg'
 import t from 'tap'
 import { copyStorage, migrateStorage, openStorage } from '../../src/storage/open.js'
 import { openPool } from '../../src/storage/postgres/pool.js'
+import { unbounded } from '../../src/storage/review-store.js'
 import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
 import { createDatabase, noPostgres } from '../support/services.js'
 
@@ -37,6 +38,19 @@ t.test(
     t.notMatch(String(error), /hunter2/)
   }
 )
+
+t.test('two nodes together store no more reviews than the bounds allow', { skip: noPostgres }, async (t) => {
+  const url = await createDatabase(t)
+  const nodes = await Promise.all([openStorage({ url }), openStorage({ url })])
+  t.teardown(() => Promise.all(nodes.map((node) => node.close())))
+  const outcomes = await Promise.all(
+    Array.from({ length: 60 }, (_, i) =>
+      nodes[i % 2]!.reviews.open(reviewRow({ digest: `${i}` }), [], { ...unbounded, total: 11, key: 30 })
+    )
+  )
+  t.equal(outcomes.filter(({ created }) => created).length, 11)
+  t.equal(outcomes.filter(({ full }) => full === 'total').length, 49)
+})
 
 t.test('pages and ids are ordered by bytes, whatever the database’s language', { skip: noPostgres }, async (t) => {
   const storage = await openStorage({ url: await createDatabase(t) })

@@ -1,9 +1,18 @@
-import { chmodSync, copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
+import { Kysely } from 'kysely'
 import t from 'tap'
 import { isId, newId } from '../../src/storage/id.js'
 import { openStorage } from '../../src/storage/open.js'
+import { unbounded } from '../../src/storage/review-store.js'
+import { migrate } from '../../src/storage/sql/migrate.js'
+import { fromKey } from '../../src/storage/sql/tables/keys.js'
+import { fromReview } from '../../src/storage/sql/tables/reviews.js'
+import type { Tables } from '../../src/storage/sql/tables.js'
+import { embeddedDialect } from '../../src/storage/sqlite/dialect.js'
+import { sqlite } from '../../src/storage/sqlite/open.js'
 import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
 
 const auditRow = (i: number) => ({ at: t0 + i, kind: 'test', account: 'acme', keyId: null, subject: null, data: { i } })
@@ -15,6 +24,62 @@ t.test('the file and its folder are made for their owner alone', async (t) => {
   await storage.keys.insert(keyRow())
   t.equal(statSync(join(path, '..')).mode & 0o777, 0o700)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) t.equal(statSync(file).mode & 0o777, 0o600, file)
+})
+
+t.test('of a text that was deleted nothing is left in any file, whoever else has the database open', async (t) => {
+  const folder = t.testdir()
+  const path = join(folder, 'gate.db')
+  const spool = { folder: join(folder, 'spool'), maxBytes: 1_000_000 }
+  const storage = await openStorage({ url: `sqlite:${path}`, spool })
+  const beside = await openStorage({ url: `sqlite:${path}`, node: 'other' })
+  t.teardown(() => Promise.all([storage.close(), beside.close()]))
+  // Of every length that a page holds or does not, so that texts lie in cells and in pages of their own.
+  const texts = [40, 900, 5_000, 70_000].map((length) => randomBytes(length))
+  const rows = texts.map((text, i) =>
+    reviewRow({
+      digest: String(i),
+      sealedRequest: text,
+      sealedContext: text.subarray(0, 30).reverse(),
+      sealedHistory: text.subarray(10).map((byte) => byte ^ 1)
+    })
+  )
+  for (const row of rows) await (Number(row.digest) % 2 === 0 ? storage : beside).reviews.open(row)
+  const kept = reviewRow({ digest: 'kept', sealedRequest: randomBytes(500), expiresAt: t0 + 1_000_000 })
+  await storage.reviews.open(kept)
+  /** Whether any file has so much of it as shows what it was. */
+  const isLeft = (text: Uint8Array) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      .filter((name) => statSync(name).isFile())
+      .some((name) => {
+        const bytes = readFileSync(name)
+        for (let at = 0; at + 16 <= text.length; at += 16)
+          if (bytes.includes(Buffer.from(text.subarray(at, at + 16)))) return true
+        return false
+      })
+  const sealed = rows.flatMap(({ sealedRequest, sealedContext, sealedHistory }) => [
+    sealedRequest!,
+    sealedContext!,
+    sealedHistory!
+  ])
+  t.ok(sealed.every(isLeft), 'found before')
+  // A row takes the room of another: what was there may not come to light in the slack between them.
+  t.equal(await storage.reviews.purgeTexts({ endedBefore: t0 + 2_000, at: t0 + 2_000, limit: 100 }), 4)
+  await storage.scrub()
+  t.same(
+    sealed.map(isLeft),
+    sealed.map(() => false)
+  )
+  t.ok(isLeft(kept.sealedRequest!), 'and what is kept is there')
+})
+
+t.test('a text that the driver would cut short is refused, stored or looked for', async (t) => {
+  const storage = await openStorage({ url: `sqlite:${join(t.testdir(), 'gate.db')}` })
+  t.teardown(() => storage.close())
+  const row = keyRow()
+  await storage.keys.insert(row)
+  await t.rejects(storage.keys.get('acme', `${row.keyId}\u0000x`), { code: 'storage_unavailable' })
+  await t.rejects(storage.keys.insert(keyRow({ name: 'a\u0000b' })), { code: 'storage_unavailable' })
 })
 
 t.test('after a crash everything that was acknowledged is there', async (t) => {
@@ -89,6 +154,41 @@ t.test('many that start on a new file at once all start, and see each other’s 
   const first = await Promise.all(storages.map((storage) => storage.keys.insertFirst(keyRow())))
   t.equal(first.filter(Boolean).length, 1)
   for (const storage of storages) t.equal((await storage.keys.list('acme', {})).length, 1)
+})
+
+t.test('keys of a version before are roots by their lineage, and what waits is counted with its bytes', async (t) => {
+  const path = join(t.testdir(), 'gate.db')
+  const url = `sqlite:${path}`
+  const old = keyRow()
+  const successor = keyRow({ lineage: old.keyId })
+  const review = reviewRow({ expiresAt: Date.now() + 60_000, sealedContext: new Uint8Array(4) })
+  const before = new Kysely<Tables>({ dialect: embeddedDialect(new DatabaseSync(path)) })
+  await migrate(before, sqlite.columns, '012-journals')
+  await before.insertInto('accounts').values({ id: 'acme', created_at: 0 }).execute()
+  for (const row of [old, successor]) {
+    const { max_concurrent, created_by, roots, self_rotation, ...known } = fromKey(row)
+    await before
+      .insertInto('keys')
+      .values(known as ReturnType<typeof fromKey>)
+      .execute()
+  }
+  const { bytes, ...known } = fromReview(review)
+  await before
+    .insertInto('reviews')
+    .values(known as ReturnType<typeof fromReview>)
+    .execute()
+  await before.destroy()
+  const storage = await openStorage({ url })
+  t.teardown(() => storage.close())
+  t.match(await storage.keys.get('acme', successor.keyId), {
+    lineage: old.keyId,
+    roots: [old.keyId],
+    createdBy: null,
+    selfRotation: true
+  })
+  const more = () => reviewRow({ digest: 'e'.repeat(64), createdAt: Date.now(), expiresAt: Date.now() + 60_000 })
+  t.match(await storage.reviews.open(more(), [], { ...unbounded, bytes: 9 }), { full: 'bytes' }, 'seven lie there')
+  t.match(await storage.reviews.open(more(), [], { ...unbounded, bytes: 10 }), { created: true })
 })
 
 t.test('what cannot be opened is named, with the reason', async (t) => {

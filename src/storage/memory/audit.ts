@@ -82,20 +82,30 @@ export function createMemoryAudit(
 
   const usage: UsageStore = {
     add: journal.usage.add,
-    read: (account, { from, to, keyId }) =>
+    read: (account, { from, to, keyId, after, limit }) =>
       call(() =>
         structuredClone(
-          [...sums.values()].filter(
-            (row) =>
-              row.account === account &&
-              row.day >= from &&
-              row.day <= to &&
-              (keyId === undefined || row.keyId === keyId)
-          )
-        ).sort((a, b) => compare(a.day, b.day) || compare(a.keyId, b.keyId) || compare(a.surface, b.surface))
+          [...sums.values()]
+            .filter(
+              (row) =>
+                row.account === account &&
+                row.day >= from &&
+                row.day <= to &&
+                (keyId === undefined || row.keyId === keyId) &&
+                (after === undefined || inOrder(row, after) > 0)
+            )
+            .sort(inOrder)
+            .slice(0, limit)
+        )
       )
   }
   return { audit, usage, close: journal.close }
+}
+
+type Place = Pick<UsageRow, 'day' | 'keyId' | 'surface'>
+
+function inOrder(a: Place, b: Place): number {
+  return compare(a.day, b.day) || compare(a.keyId, b.keyId) || compare(a.surface, b.surface)
 }
 
 function compare(a: string, b: string): number {

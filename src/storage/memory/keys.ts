@@ -1,9 +1,11 @@
 /** Keys in this process: for tests, and for programs that embed the gateway and keep no data. */
 
+import type { DeliveryRow } from '../delivery-store.js'
 import { Conflict } from '../failure.js'
 import type { KeyRow, KeyStore } from '../key-store.js'
 
-export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>): KeyStore {
+/** @param outbox where the notices go */
+export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>, outbox: Map<string, DeliveryRow>): KeyStore {
   const rows = new Map<string, KeyRow>()
   const idByPrefix = new Map<string, string>()
 
@@ -18,6 +20,17 @@ export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>): KeySto
     return row?.account === account ? row : undefined
   }
 
+  function inOrder(account: string, lineage: string | undefined, after = ''): KeyRow[] {
+    return [...rows.values()]
+      .filter((row) => row.account === account && (lineage === undefined || row.lineage === lineage))
+      .filter(({ keyId }) => keyId > after)
+      .sort((a, b) => (a.keyId < b.keyId ? -1 : 1))
+  }
+
+  function end(row: KeyRow, at: number): void {
+    if (row.revokedAt === null && (row.graceEndsAt === null || row.graceEndsAt > at)) row.revokedAt = at
+  }
+
   return {
     insert: (row) => call(() => insert(row)),
     insertFirst: (row) =>
@@ -29,19 +42,21 @@ export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>): KeySto
     isEmpty: () => call(() => rows.size === 0),
     byPrefix: (prefix) => call(() => structuredClone(rows.get(idByPrefix.get(prefix) ?? ''))),
     get: (account, keyId) => call(() => structuredClone(find(account, keyId))),
-    list: (account, { after = '', limit }) =>
-      call(() => {
-        const page = [...rows.values()].filter((row) => row.account === account && row.keyId > after)
-        page.sort((a, b) => (a.keyId < b.keyId ? -1 : 1))
-        return structuredClone(page.slice(0, limit))
-      }),
+    list: (account, { lineage, after = '', limit }) =>
+      call(() => structuredClone(inOrder(account, lineage, after).slice(0, limit))),
     revoke: (account, keyId, at) =>
       call(() => {
         const row = find(account, keyId)
-        if (row && row.revokedAt === null && (row.graceEndsAt === null || row.graceEndsAt > at)) row.revokedAt = at
+        if (row) end(row, at)
         return structuredClone(row)
       }),
-    rotate: (account, keyId, at, graceEndsAt, successor) =>
+    revokeLineage: (account, lineage, at) =>
+      call(() => {
+        const chain = inOrder(account, lineage)
+        for (const row of chain) end(row, at)
+        return structuredClone(chain)
+      }),
+    rotate: (account, keyId, at, graceEndsAt, successor, notices = []) =>
       call(() => {
         const row = find(account, keyId)
         const open = row && row.revokedAt === null && row.rotatedTo === null
@@ -49,6 +64,7 @@ export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>): KeySto
         insert(successor)
         row.graceEndsAt = graceEndsAt
         row.rotatedTo = successor.keyId
+        for (const notice of notices) outbox.set(notice.deliveryId, structuredClone(notice))
         return true
       }),
     touch: (uses) =>

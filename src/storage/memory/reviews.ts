@@ -1,6 +1,22 @@
 /** Reviews in this process. */
+import type { ReviewBound, ReviewBounds } from '../../settings.js'
 import type { DeliveryRow } from '../delivery-store.js'
-import type { ReviewRow, ReviewStore, ReviewSubject } from '../review-store.js'
+import {
+  type Opened,
+  type ReviewRow,
+  type ReviewStore,
+  type ReviewSubject,
+  sealedBytes,
+  unbounded
+} from '../review-store.js'
+
+const withoutTexts = {
+  sealedRequest: null,
+  sealedContext: null,
+  sealedHistory: null,
+  sealedNote: null,
+  sealedApprovalNote: null
+}
 
 /** @param outbox where the notices go */
 export function createMemoryReviews(
@@ -36,11 +52,23 @@ export function createMemoryReviews(
     return row.claimedUntil === null || row.claimedUntil <= at || row.claimedBy === by ? row : undefined
   }
 
+  function fullFor(row: ReviewRow, bounds: ReviewBounds): ReviewBound | undefined {
+    const open = [...rows.values()].filter((other) => isOpen(other, row.createdAt))
+    const ofAccount = open.filter(({ account }) => account === row.account)
+    if (ofAccount.filter(({ lineage }) => lineage === row.lineage).length >= bounds.key) return 'key'
+    if (ofAccount.length >= bounds.account) return 'account'
+    if (open.length >= bounds.total) return 'total'
+    const bytes = open.reduce((sum, other) => sum + sealedBytes(other), 0)
+    return bytes + sealedBytes(row) > bounds.bytes ? 'bytes' : undefined
+  }
+
   return {
-    open: (row, notices = []) =>
-      call(() => {
+    open: (row, notices = [], bounds = unbounded) =>
+      call((): Opened => {
         const [same] = newestFirst((other) => isSubject(other, row) && isOpen(other, row.createdAt))
         if (same) return { reviewId: same.reviewId, created: false }
+        const full = fullFor(row, bounds)
+        if (full !== undefined) return { full, created: false }
         rows.set(row.reviewId, structuredClone(row))
         tell(notices)
         return { reviewId: row.reviewId, created: true }
@@ -65,7 +93,7 @@ export function createMemoryReviews(
             (after === undefined || (order === 'newest' ? row.reviewId < after : row.reviewId > after))
         )
         if (order === 'oldest') page.reverse()
-        return structuredClone(page.slice(0, limit))
+        return page.slice(0, limit).map((row) => ({ ...structuredClone(row), ...withoutTexts }))
       }),
     current: (subject, now) =>
       call(() =>
@@ -94,10 +122,10 @@ export function createMemoryReviews(
         tell(notices)
         return true
       }),
-    decide: (account, reviewId, { state, at, by, sealedNote, secondPerson }, notices = []) =>
+    decide: (account, reviewId, { state, at, by, sealedNote, approvedBy }, notices = []) =>
       call(() => {
         const row = workable(account, reviewId, { by, at })
-        if (row === undefined || (secondPerson && (row.approvedBy === null || row.approvedBy === by))) return false
+        if (row === undefined || (approvedBy !== undefined && row.approvedBy !== approvedBy)) return false
         Object.assign(row, { state, decidedAt: at, decidedBy: by, sealedNote })
         tell(notices)
         return true
@@ -120,14 +148,7 @@ export function createMemoryReviews(
         const ended = [...rows.values()]
           .filter((row) => row.purgedAt === null && (row.decidedAt ?? row.expiresAt) < endedBefore)
           .slice(0, limit)
-        const texts = {
-          sealedRequest: null,
-          sealedContext: null,
-          sealedHistory: null,
-          sealedNote: null,
-          sealedApprovalNote: null
-        }
-        for (const row of ended) Object.assign(row, texts, { purgedAt: at })
+        for (const row of ended) Object.assign(row, withoutTexts, { purgedAt: at })
         return ended.length
       })
   }

@@ -25,7 +25,7 @@ export function createMemoryStorage(node = 'memory'): Storage {
   const { audit, usage, close } = createMemoryAudit(call, node)
 
   return {
-    keys: createMemoryKeys(call),
+    keys: createMemoryKeys(call, outbox),
     reviews: createMemoryReviews(call, outbox),
     constitutions: createMemoryConstitutions(call),
     audit,
@@ -35,6 +35,7 @@ export function createMemoryStorage(node = 'memory'): Storage {
     exceptions: createMemoryExceptions(call),
     users: createMemoryUsers(call),
     deliveries: createMemoryDeliveries(outbox, call),
+    scrub: () => call(() => {}),
     ping: () => call(() => {}),
     async close() {
       if (closed) return

@@ -25,10 +25,13 @@ export function createMemoryUsers(call: <T>(work: () => T) => Promise<T>): UserS
     byLogin: (login) => call(() => find((user) => user.login === login)),
     bySubject: (issuer, subject) => call(() => find((user) => user.issuer === issuer && user.subject === subject)),
     get: (account, userId) => call(() => find((user) => user.account === account && user.userId === userId)),
-    list: (account) =>
+    list: (account, { after, limit } = {}) =>
       call(() =>
-        structuredClone([...users.values()].filter((user) => user.account === account)).sort((a, b) =>
-          a.userId < b.userId ? -1 : 1
+        structuredClone(
+          [...users.values()]
+            .filter((user) => user.account === account && (after === undefined || user.userId > after))
+            .sort((a, b) => (a.userId < b.userId ? -1 : 1))
+            .slice(0, limit)
         )
       ),
     update: (account, userId, change) =>

@@ -1,14 +1,16 @@
 /** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
-import { genesis } from '../audit-chain.js'
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { type ChainedRow, genesis } from '../audit-chain.js'
 import type { AuditFilter, AuditStore } from '../audit-store.js'
 import { storageCall } from '../failure.js'
 import { createJournal, type Group, type Journal, type JournalLog } from '../journal.js'
 import type { SpoolOptions } from '../spool.js'
-import type { UsageStore } from '../usage-store.js'
+import { entriesPerStep, readSteps, removeSteps, type Stretch, searchSteps } from '../steps.js'
+import type { UsageRow, UsageStore } from '../usage-store.js'
 import { createGroupStore, headOf } from './groups.js'
 import { toAudit, toHead } from './tables/audit.js'
 import { toUsage } from './tables/usage.js'
-import type { Database } from './tables.js'
+import type { Database, Tables } from './tables.js'
 import type { Write } from './write.js'
 
 export interface AuditOptions {
@@ -59,20 +61,34 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   }
   const journal = createJournal({ node, store, spool, log })
 
-  const filtered = ({ account, kind, keyId, subject, node, from, to }: AuditFilter) => {
-    let query = db.selectFrom('audit').selectAll()
-    if (account !== undefined) query = query.where('account', '=', account)
-    if (kind !== undefined) query = query.where('kind', '=', kind)
-    if (keyId !== undefined) query = query.where('key_id', '=', keyId)
-    if (subject !== undefined) query = query.where('subject', '=', subject)
-    if (node !== undefined) query = query.where('node', '=', node)
-    if (from !== undefined) query = query.where('at', '>=', from)
-    if (to !== undefined) query = query.where('at', '<=', to)
-    return query
+  /** By the index that leads to the fewest rows; what it does not know is looked at in its entries. */
+  async function read({ filter = {}, order = 'oldest', after, limit }: AuditPage): Promise<ChainedRow[]> {
+    const { query, rest } = driven(db.selectFrom('audit'), filter)
+    const { from, to } = filter
+    const isWhole = rest.length === 0 && from === undefined && to === undefined
+    let wanted = query
+    for (const [column, value] of rest) {
+      // An expression: no other index is looked through for what the chosen one does not know.
+      wanted = wanted.where(sql`${sql.ref(column)} || ''`, '=', value)
+    }
+    if (from !== undefined) wanted = wanted.where('at', '>=', from)
+    if (to !== undefined) wanted = wanted.where('at', '<=', to)
+    const edge = async (after: number | undefined) => {
+      const entries = inOrder(query, order, { after, until: undefined })
+      return (await entries.select('seq').offset(entriesPerStep).limit(1).executeTakeFirst())?.seq
+    }
+    const rows = await searchSteps({
+      after,
+      limit,
+      edge: isWhole ? undefined : edge,
+      rows: (stretch, limit) => inOrder(wanted, order, stretch).selectAll().limit(limit).execute(),
+      placeOf: ({ seq }) => seq
+    })
+    return rows.map(toAudit)
   }
 
-  /** The last position of a chain before which everything is older. */
-  async function pruneOne(db: Database, name: string, before: number, limit: number): Promise<number> {
+  /** Removes from the beginning of one chain what is older. @returns how many rows, at most `limit` */
+  async function pruneStep(db: Database, name: string, before: number, limit: number): Promise<number> {
     const { removed } = await headOf(db, name)
     const rows = await db
       .selectFrom('audit')
@@ -94,6 +110,18 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     return last.position - removed
   }
 
+  /** The nodes that any row names, each found by one look into the index. */
+  async function nodesOf(): Promise<string[]> {
+    const nodes: string[] = []
+    for (;;) {
+      let query = db.selectFrom('audit').select('node').orderBy('node').limit(1)
+      if (nodes.length > 0) query = query.where('node', '>', nodes.at(-1)!)
+      const next = await query.executeTakeFirst()
+      if (next === undefined) return nodes
+      nodes.push(next.node)
+    }
+  }
+
   const audit: AuditStore = {
     append: journal.append,
     commit: journal.commit,
@@ -104,31 +132,16 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     get waiting() {
       return journal.waiting
     },
-    read: ({ filter = {}, order = 'oldest', after, limit }) =>
-      storageCall(async () => {
-        let query = filtered(filter)
-          .orderBy('seq', order === 'oldest' ? 'asc' : 'desc')
-          .limit(limit)
-        if (after !== undefined) query = query.where('seq', order === 'oldest' ? '>' : '<', after)
-        return (await query.execute()).map(toAudit)
-      }),
+    read: (page) => storageCall(() => read(page)),
     heads: () =>
       storageCall(async () => {
         const heads = (await db.selectFrom('audit_heads').selectAll().orderBy('node').execute()).map(toHead)
         // A chain whose head was taken away is shown all the same, as one that should have no row.
-        const headless = await db
-          .selectFrom('audit')
-          .select('node')
-          .distinct()
-          .where(
-            'node',
-            'not in',
-            db.selectFrom('audit_heads').select((is) => is.ref('audit_heads.node').as('node'))
-          )
-          .execute()
+        const known = new Set(heads.map(({ node }) => node))
+        const headless = (await nodesOf()).filter((node) => !known.has(node))
         return [
           ...heads,
-          ...headless.map(({ node }) => ({ node, position: 0, hash: genesis, removed: 0, removedHash: genesis }))
+          ...headless.map((node) => ({ node, position: 0, hash: genesis, removed: 0, removedHash: genesis }))
         ]
       }),
     chain: (name, { after, limit }) =>
@@ -143,34 +156,47 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
           .execute()
         return rows.map(toAudit)
       }),
-    prune: (before, limit) =>
-      write(async (db) => {
-        let gone = 0
-        for (const { node } of await db.selectFrom('audit_heads').select('node').execute()) {
-          gone += await pruneOne(db, node, before, limit)
-        }
-        // Of processes that were killed.
-        await db.deleteFrom('journals').where('at', '<', before).execute()
-        return gone
-      }, 'audit')
+    async prune(before, limit) {
+      let gone = 0
+      for (const { node } of await storageCall(() => db.selectFrom('audit_heads').select('node').execute())) {
+        const step = (limit: number) => write((db) => pruneStep(db, node, before, limit), 'audit')
+        gone += await removeSteps(step, limit - gone)
+        if (gone >= limit) break
+      }
+      // Of processes that were killed.
+      await write((db) => db.deleteFrom('journals').where('at', '<', before).execute())
+      return gone
+    }
   }
 
   const usage: UsageStore = {
     add: journal.usage.add,
-    read: (account, { from, to, keyId }) =>
-      storageCall(async () => {
-        let query = db
-          .selectFrom('usage')
-          .selectAll()
-          .where('account', '=', account)
-          .where('day', '>=', from)
-          .where('day', '<=', to)
-          .orderBy('day')
-          .orderBy('key_id')
-          .orderBy('surface')
-        if (keyId !== undefined) query = query.where('key_id', '=', keyId)
-        return (await query.execute()).map(toUsage)
-      })
+    read: (account, { from, to, keyId, after, limit }) =>
+      storageCall(
+        () =>
+          readSteps(
+            async (after: Pick<UsageRow, 'day' | 'keyId' | 'surface'> | undefined, limit) => {
+              let query = db
+                .selectFrom('usage')
+                .selectAll()
+                .where('account', '=', account)
+                .where('day', '>=', after?.day ?? from)
+                .where('day', '<=', to)
+                .orderBy('day')
+                .orderBy('key_id')
+                .orderBy('surface')
+                .limit(limit)
+              if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+              if (after !== undefined) {
+                query = query.where(({ eb, refTuple, tuple }) =>
+                  eb(refTuple('day', 'key_id', 'surface'), '>', tuple(after.day, after.keyId, after.surface))
+                )
+              }
+              return (await query.execute()).map(toUsage)
+            },
+            { after, limit }
+          ) as Promise<UsageRow[]>
+      )
   }
   return {
     audit,
@@ -183,4 +209,39 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
       return isDone
     }
   }
+}
+
+type AuditPage = Parameters<AuditStore['read']>[0]
+
+type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
+
+/** @returns what one index finds of a filter, and the columns that are left to look at */
+function driven(query: AuditQuery, { account, kind, keyId, subject, node }: AuditFilter) {
+  const asked = { subject, account, key_id: keyId, kind, node }
+  const by: (keyof typeof asked)[] =
+    subject !== undefined
+      ? ['subject']
+      : account === undefined
+        ? []
+        : keyId !== undefined
+          ? ['account', 'key_id']
+          : kind !== undefined
+            ? ['account', 'kind']
+            : ['account']
+  const rest: [keyof typeof asked, string][] = []
+  let chosen = query
+  for (const [column, wanted] of Object.entries(asked) as [keyof typeof asked, string | undefined][]) {
+    if (wanted === undefined) continue
+    if (by.includes(column)) chosen = chosen.where(column, '=', wanted)
+    else rest.push([column, wanted])
+  }
+  return { query: chosen, rest }
+}
+
+function inOrder(query: AuditQuery, order: AuditPage['order'], { after, until }: Stretch<number>): AuditQuery {
+  const isOldest = order === 'oldest'
+  let ordered = query.orderBy('seq', isOldest ? 'asc' : 'desc')
+  if (after !== undefined) ordered = ordered.where('seq', isOldest ? '>' : '<', after)
+  if (until !== undefined) ordered = ordered.where('seq', isOldest ? '<=' : '>=', until)
+  return ordered
 }

@@ -1,9 +1,13 @@
 /** The outbox of the webhook in SQL. */
 import type { DeliveryStore } from '../delivery-store.js'
 import { storageCall } from '../failure.js'
+import { removeSteps } from '../steps.js'
 import { toDelivery } from './tables/reviews.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
+
+/** Of dead letters: beyond it, how many more there are tells nobody what to do. */
+const mostCounted = 10_000
 
 export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
   const one = (db: Database, deliveryId: string) =>
@@ -17,6 +21,7 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
           .selectAll()
           .where('state', '=', 'waiting')
           .where('next_at', '<=', now)
+          .orderBy('next_at')
           .orderBy('delivery_id')
           .limit(limit)
           .execute()
@@ -73,22 +78,29 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
 
     dead: () =>
       storageCall(async () => {
+        const dead = db.selectFrom('deliveries').select('delivery_id').where('state', '=', 'dead').limit(mostCounted)
         const { count } = await db
-          .selectFrom('deliveries')
+          .selectFrom(dead.as('dead'))
           .select((is) => is.fn.countAll().as('count'))
-          .where('state', '=', 'dead')
           .executeTakeFirstOrThrow()
         return Number(count)
       }),
 
     purge: (createdBefore) =>
-      write(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('deliveries')
-          .where('state', '=', 'dead')
-          .where('created_at', '<', createdBefore)
-          .executeTakeFirst()
-        return Number(numDeletedRows)
-      })
+      removeSteps((limit) =>
+        write(async (db) => {
+          const old = db
+            .selectFrom('deliveries')
+            .select('delivery_id')
+            .where('state', '=', 'dead')
+            .where('created_at', '<', createdBefore)
+            .limit(limit)
+          const { numDeletedRows } = await db
+            .deleteFrom('deliveries')
+            .where('delivery_id', 'in', old)
+            .executeTakeFirst()
+          return Number(numDeletedRows)
+        })
+      )
   }
 }

@@ -18,6 +18,8 @@ export interface SqlDialect {
   isConflict(error: unknown): boolean
   /** Tells a transaction that the database rolled back for the sake of another one: it may be tried again. */
   isVictim(error: unknown): boolean
+  /** See `Storage.scrub`. */
+  scrub(db: Database): Promise<void>
   /** Holds off every other transaction that asks for the same name, in any process, until this one ends. */
   waitTurn(transaction: Database, name: string): Promise<void>
 }

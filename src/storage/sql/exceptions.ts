@@ -1,7 +1,8 @@
 /** Exceptions in SQL. */
 import type { ExceptionStore } from '../exception-store.js'
 import { storageCall } from '../failure.js'
-import { fromException, toException } from './tables/exceptions.js'
+import { readSteps } from '../steps.js'
+import { type ExceptionsTable, fromException, toException } from './tables/exceptions.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
 
@@ -49,7 +50,23 @@ export function createSqlExceptions(db: Database, write: Write): ExceptionStore 
 
     active: (now) =>
       storageCall(async () => {
-        const rows = await newestFirst(db).where('state', '=', 'accepted').where('expires_at', '>', now).execute()
+        const rows = await readSteps((last: ExceptionsTable | undefined, limit) => {
+          const query = db
+            .selectFrom('exceptions')
+            .selectAll()
+            .where('state', '=', 'accepted')
+            .where('expires_at', '>=', last?.expires_at ?? now + 1)
+            .orderBy('expires_at')
+            .orderBy('exception_id')
+            .limit(limit)
+          return last === undefined
+            ? query.execute()
+            : query
+                .where(({ eb, refTuple, tuple }) =>
+                  eb(refTuple('expires_at', 'exception_id'), '>', tuple(last.expires_at, last.exception_id))
+                )
+                .execute()
+        })
         return rows.map(toException)
       })
   }

@@ -2,12 +2,16 @@
 import { sql } from 'kysely'
 import { storageCall } from '../failure.js'
 import type { KeyRow, KeyStore } from '../key-store.js'
+import { readSteps } from '../steps.js'
 import { fromKey, toKey } from './tables/keys.js'
+import { fromDelivery } from './tables/reviews.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
 
 /** Two parameters each, well below the bound of one statement. */
 const rowsPerUpdate = 100
+
+const turnOf = (lineage: string) => `lineage ${lineage}`
 
 export function createSqlKeys(db: Database, write: Write): KeyStore {
   async function insert(db: Database, row: KeyRow): Promise<void> {
@@ -50,12 +54,23 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
         return row && toKey(row)
       }),
 
-    list: (account, { after, limit }) =>
+    list: (account, { lineage, after, limit }) =>
       storageCall(async () => {
-        let query = db.selectFrom('keys').selectAll().where('account', '=', account).orderBy('key_id')
-        if (after !== undefined) query = query.where('key_id', '>', after)
-        if (limit !== undefined) query = query.limit(limit)
-        return (await query.execute()).map(toKey)
+        const rows = await readSteps(
+          (last: { key_id: string } | undefined, limit) => {
+            const query = db
+              .selectFrom('keys')
+              .selectAll()
+              .where('account', '=', account)
+              .orderBy('key_id')
+              .limit(limit)
+            const chain = lineage === undefined ? query : query.where('lineage', '=', lineage)
+            const from = last?.key_id ?? after
+            return (from === undefined ? chain : chain.where('key_id', '>', from)).execute()
+          },
+          { limit }
+        )
+        return rows.map((row) => toKey(row as Parameters<typeof toKey>[0]))
       }),
 
     revoke: (account, keyId, at) =>
@@ -72,7 +87,27 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
         return row && toKey(row)
       }),
 
-    rotate: (account, keyId, at, graceEndsAt, successor) =>
+    revokeLineage: (account, lineage, at) =>
+      write(async (db) => {
+        await db
+          .updateTable('keys')
+          .set({ revoked_at: at })
+          .where('account', '=', account)
+          .where('lineage', '=', lineage)
+          .where('revoked_at', 'is', null)
+          .where((is) => is.or([is('grace_ends_at', 'is', null), is('grace_ends_at', '>', at)]))
+          .execute()
+        const rows = await db
+          .selectFrom('keys')
+          .selectAll()
+          .where('account', '=', account)
+          .where('lineage', '=', lineage)
+          .orderBy('key_id')
+          .execute()
+        return rows.map(toKey)
+      }, turnOf(lineage)),
+
+    rotate: (account, keyId, at, graceEndsAt, successor, notices = []) =>
       write(async (db) => {
         // The condition stands in the update itself, so that of two rotations at once exactly one finds the key open.
         const { numUpdatedRows } = await db
@@ -86,8 +121,10 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return false
         await insert(db, successor)
+        if (notices.length > 0) await db.insertInto('deliveries').values(notices.map(fromDelivery)).execute()
         return true
-      }),
+        // One that revokes a lineage sees the successor of one that rotates in it, or is seen by it.
+      }, turnOf(successor.lineage)),
 
     touch: (uses) =>
       write(async (db) => {

@@ -1,6 +1,7 @@
 /** The course of the metrics in SQL. */
 import { storageCall } from '../failure.js'
 import type { MetricsStore } from '../metrics-store.js'
+import { removeSteps } from '../steps.js'
 import { fromMetrics, toMetrics } from './tables/metrics.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'
@@ -38,7 +39,7 @@ export function createSqlMetrics(db: Database, write: Write): MetricsStore {
           .limit(limit)
         if (after !== undefined) {
           const { at, process } = after
-          query = query.where((is) => is.or([is('at', '>', at), is('process', '>', process)]))
+          query = query.where(({ eb, refTuple, tuple }) => eb(refTuple('at', 'process'), '>', tuple(at, process)))
         }
         return (await query.execute()).map(toMetrics)
       }),
@@ -55,13 +56,23 @@ export function createSqlMetrics(db: Database, write: Write): MetricsStore {
       }),
 
     prune: (stepMs, before) =>
-      write(async (db) => {
-        const { numDeletedRows } = await db
-          .deleteFrom('metrics')
-          .where('step_ms', '=', stepMs)
-          .where('at', '<', before)
-          .executeTakeFirst()
-        return Number(numDeletedRows)
-      })
+      removeSteps((limit) =>
+        write(async (db) => {
+          const old = db
+            .selectFrom('metrics')
+            .select(['at', 'process'])
+            .where('step_ms', '=', stepMs)
+            .where('at', '<', before)
+            .orderBy('at')
+            .orderBy('process')
+            .limit(limit)
+          const { numDeletedRows } = await db
+            .deleteFrom('metrics')
+            .where('step_ms', '=', stepMs)
+            .where(({ eb, refTuple }) => eb(refTuple('at', 'process'), 'in', old.$asTuple('at', 'process')))
+            .executeTakeFirst()
+          return Number(numDeletedRows)
+        })
+      )
   }
 }

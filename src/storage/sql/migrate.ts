@@ -10,11 +10,15 @@ export interface Migrated {
   migrations: string[]
 }
 
-/** Brings the tables to the newest form; several processes may start at once. @returns the names of what was done */
-export async function migrate(db: Database, types: ColumnTypes): Promise<string[]> {
+/**
+ * Brings the tables to the newest form; several processes may start at once.
+ * @param upTo the last that is done; default: all of them
+ * @returns the names of what was done
+ */
+export async function migrate(db: Database, types: ColumnTypes, upTo?: string): Promise<string[]> {
   const list = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, migration(types)]))
   const migrator = new Migrator({ db, provider: { getMigrations: async () => list } })
-  const { error, results = [] } = await migrator.migrateToLatest()
+  const { error, results = [] } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo))
   if (error) throw unavailable(error)
   return results.map(({ migrationName }) => migrationName)
 }

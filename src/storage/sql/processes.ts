@@ -19,15 +19,11 @@ export function createSqlProcesses(db: Database, write: Write): ProcessStore {
 
     list: (since) =>
       storageCall(async () => {
-        const rows = await db
-          .selectFrom('processes')
-          .selectAll()
-          .where('seen_at', '>=', since)
-          .orderBy('node')
-          .orderBy('started_at')
-          .orderBy('process')
-          .execute()
-        return rows.map(toProcess)
+        const rows = await db.selectFrom('processes').selectAll().where('seen_at', '>=', since).execute()
+        const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+        return rows
+          .map(toProcess)
+          .sort((a, b) => compare(a.node, b.node) || a.startedAt - b.startedAt || compare(a.process, b.process))
       }),
 
     remove: (process) =>

@@ -48,6 +48,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
       storageCall(async () => {
         await sql`select 1`.execute(db)
       }),
+    scrub: () => storageCall(() => dialect.scrub(db)),
     close() {
       closing ??= close()
         .then(() => {})

@@ -1,5 +1,7 @@
 /** People, their sessions and invitations in SQL. */
+import type { SelectQueryBuilder } from 'kysely'
 import { storageCall } from '../failure.js'
+import { readSteps, removeSteps } from '../steps.js'
 import type { UserRow, UserStore } from '../user-store.js'
 import {
   fromInvitation,
@@ -10,7 +12,7 @@ import {
   toUser,
   type UsersTable
 } from './tables/users.js'
-import type { Database } from './tables.js'
+import type { Database, Tables } from './tables.js'
 import type { Write } from './write.js'
 
 export function createSqlUsers(db: Database, write: Write): UserStore {
@@ -36,6 +38,17 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
     return other !== undefined
   }
 
+  type Sessions = SelectQueryBuilder<Tables, 'user_sessions', object>
+  const endStep = (which: (sessions: Sessions) => Sessions, limit: number) =>
+    write(async (db) => {
+      const ended = which(db.selectFrom('user_sessions')).select('session_id').limit(limit)
+      const { numDeletedRows } = await db
+        .deleteFrom('user_sessions')
+        .where('session_id', 'in', ended)
+        .executeTakeFirst()
+      return Number(numDeletedRows)
+    })
+
   return {
     isEmpty: () =>
       storageCall(
@@ -48,16 +61,22 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
     byLogin: (login) => userWhere(db, { login }),
     bySubject: (issuer, subject) => userWhere(db, { issuer, subject }),
     get: (account, userId) => userWhere(db, { account, user_id: userId }),
-    list: (account) =>
-      storageCall(async () => {
-        const rows = await db
-          .selectFrom('users')
-          .selectAll()
-          .where('account', '=', account)
-          .orderBy('user_id')
-          .execute()
-        return rows.map(toUser)
-      }),
+    list: (account, { after, limit } = {}) =>
+      storageCall(() =>
+        readSteps(
+          async (last: UserRow | undefined, limit) => {
+            const query = db
+              .selectFrom('users')
+              .selectAll()
+              .where('account', '=', account)
+              .orderBy('user_id')
+              .limit(limit)
+            const from = last?.userId ?? after
+            return (await (from === undefined ? query : query.where('user_id', '>', from)).execute()).map(toUser)
+          },
+          { limit }
+        )
+      ),
 
     update: (account, userId, change) =>
       write(async (db) => {
@@ -136,19 +155,26 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
       }),
 
     endSessions: (userId, except) =>
-      write(async (db) => {
-        let query = db.deleteFrom('user_sessions').where('user_id', '=', userId)
-        if (except !== undefined) query = query.where('session_id', '!=', except)
-        return Number((await query.executeTakeFirst()).numDeletedRows)
-      }),
+      removeSteps((limit) =>
+        endStep((query) => {
+          const own = query.where('user_id', '=', userId)
+          return except === undefined ? own : own.where('session_id', '!=', except)
+        }, limit)
+      ),
 
-    purge: ({ createdBefore, seenBefore, now }) =>
-      write(async (db) => {
-        await db
-          .deleteFrom('user_sessions')
-          .where((is) => is.or([is('created_at', '<', createdBefore), is('seen_at', '<', seenBefore)]))
-          .execute()
-        await db.deleteFrom('invitations').where('expires_at', '<=', now).execute()
-      })
+    async purge({ createdBefore, seenBefore, now }) {
+      await removeSteps((limit) => endStep((query) => query.where('created_at', '<', createdBefore), limit))
+      await removeSteps((limit) => endStep((query) => query.where('seen_at', '<', seenBefore), limit))
+      await removeSteps((limit) =>
+        write(async (db) => {
+          const over = db.selectFrom('invitations').select('invitation_id').where('expires_at', '<=', now).limit(limit)
+          const { numDeletedRows } = await db
+            .deleteFrom('invitations')
+            .where('invitation_id', 'in', over)
+            .executeTakeFirst()
+          return Number(numDeletedRows)
+        })
+      )
+    }
   }
 }

@@ -19,12 +19,18 @@ type Values = Parameters<StatementSyncInstance['all']>
 /** The queries of this program are few and fixed; the bound is for lists of varying length. */
 const maxStatements = 200
 
+/** The driver binds a text up to its first U+0000 alone: another text. PostgreSQL refuses such a text, and so is it here. */
+const endsEarly = (value: unknown) => typeof value === 'string' && value.includes('\0')
+
 function adapt(db: InstanceType<typeof DatabaseSync>): SqliteDatabase {
   const statements = new Map<string, SqliteStatement>()
 
   function prepare(text: string): SqliteStatement {
     const statement = db.prepare(text)
-    const values = (parameters: readonly unknown[]) => parameters as Values
+    const values = (parameters: readonly unknown[]) => {
+      if (parameters.some(endsEarly)) throw new Error('a text with U+0000 cannot be stored or looked for')
+      return parameters as Values
+    }
     return {
       // A statement that returns columns is read, whether it is a select or an insert … returning.
       reader: statement.columns().length > 0,

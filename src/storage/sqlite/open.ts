@@ -1,8 +1,9 @@
 /** The embedded store: one SQLite file, no service to run. */
 import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { makeFolder } from '../../folder.js'
 import type { Storage } from '../contracts.js'
 import type { AuditOptions } from '../sql/audit.js'
@@ -17,6 +18,10 @@ import { embeddedDialect } from './dialect.js'
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html */
 const conflictCodes = new Set([1555, 2067])
 
+/** Readers and writers of other processes hold the log for milliseconds. */
+const scrubTries = 50
+const scrubPauseMs = 100
+
 export const sqlite: SqlDialect = {
   columns: {
     text: 'text',
@@ -26,6 +31,15 @@ export const sqlite: SqlDialect = {
   },
   isConflict: (error) => error instanceof Error && 'errcode' in error && conflictCodes.has(Number(error.errcode)),
   isVictim: () => false,
+  async scrub(db) {
+    // The pages that were deleted from are zeroed (`secure_delete`); those of before stand in the log until it is cut off.
+    for (let tries = 1; ; tries++) {
+      const { rows } = await sql<{ busy: number }>`pragma wal_checkpoint(truncate)`.execute(db)
+      if (rows[0]?.busy === 0) return
+      if (tries === scrubTries) throw new Error('other processes use the log of the database: it is not cut off')
+      await delay(scrubPauseMs)
+    }
+  },
   // A transaction takes the write lock when it begins (`dialect.ts`): they are one at a time already.
   async waitTurn() {}
 }
@@ -41,6 +55,8 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
     db.exec('pragma journal_mode = wal')
     db.exec('pragma synchronous = full')
     db.exec('pragma trusted_schema = off')
+    // What is deleted is overwritten: a sealed text must not be left to whoever has the file and the data key.
+    db.exec('pragma secure_delete = on')
     return db
   } catch (error) {
     db.close()

@@ -16,6 +16,10 @@ import { exceptions } from './009-exceptions.js'
 import { metrics } from './010-metrics.js'
 import { reviewHistory } from './011-review-history.js'
 import { journals } from './012-journals.js'
+import { keyConcurrency } from './013-key-concurrency.js'
+import { keyDescent } from './014-key-descent.js'
+import { reviewBounds } from './014-review-bounds.js'
+import { indexes } from './015-indexes.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -29,5 +33,9 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '009-exceptions': exceptions,
   '010-metrics': metrics,
   '011-review-history': reviewHistory,
-  '012-journals': journals
+  '012-journals': journals,
+  '013-key-concurrency': keyConcurrency,
+  '014-key-descent': keyDescent,
+  '014-review-bounds': reviewBounds,
+  '015-indexes': indexes
 }

@@ -8,6 +8,7 @@ export interface ExceptionsTable {
   rules: string
   fingerprints: string
   lineage: string
+  caused_by: string | null
   scope: ExceptionRow['scope']
   state: ExceptionRow['state']
   sealed_note: Uint8Array | null
@@ -27,6 +28,7 @@ export function fromException(row: ExceptionRow): ExceptionsTable {
     rules: JSON.stringify(row.rules),
     fingerprints: JSON.stringify(row.fingerprints),
     lineage: row.lineage,
+    caused_by: row.causedBy,
     scope: row.scope,
     state: row.state,
     sealed_note: row.sealedNote,
@@ -47,6 +49,7 @@ export function toException(row: ExceptionsTable): ExceptionRow {
     rules: JSON.parse(row.rules),
     fingerprints: JSON.parse(row.fingerprints),
     lineage: row.lineage,
+    causedBy: row.caused_by,
     scope: row.scope,
     state: row.state,
     sealedNote: row.sealed_note,

@@ -1,6 +1,6 @@
 import type { Category } from '../../../policy/evaluation.js'
 import type { DeliveryRow } from '../../delivery-store.js'
-import type { ReviewRow, ReviewState, ReviewSurface } from '../../review-store.js'
+import { type ReviewRow, type ReviewState, type ReviewSurface, sealedBytes } from '../../review-store.js'
 
 export interface ReviewsTable {
   review_id: string
@@ -32,12 +32,14 @@ export interface ReviewsTable {
   approved_at: number | null
   purged_at: number | null
   sealed_history: Uint8Array | null
+  bytes: number
 }
 
 export interface DeliveriesTable {
   delivery_id: string
   account: string
   event: string
+  /** Of the review, or of the key, that it tells of. */
   review_id: string
   body: string
   state: 'waiting' | 'dead'
@@ -79,7 +81,8 @@ export function fromReview(row: ReviewRow): ReviewsTable {
     approved_by: row.approvedBy,
     approved_at: row.approvedAt,
     purged_at: row.purgedAt,
-    sealed_history: row.sealedHistory
+    sealed_history: row.sealedHistory,
+    bytes: sealedBytes(row)
   }
 }
 
@@ -121,7 +124,7 @@ export function fromDelivery(row: DeliveryRow): DeliveriesTable {
     delivery_id: row.deliveryId,
     account: row.account,
     event: row.event,
-    review_id: row.reviewId,
+    review_id: row.subject,
     body: row.body,
     state: row.state,
     attempts: row.attempts,
@@ -136,7 +139,7 @@ export function toDelivery(row: DeliveriesTable): DeliveryRow {
     deliveryId: row.delivery_id,
     account: row.account,
     event: row.event,
-    reviewId: row.review_id,
+    subject: row.review_id,
     body: row.body,
     state: row.state,
     attempts: row.attempts,

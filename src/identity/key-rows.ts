@@ -1,0 +1,61 @@
+/** The row of a new key: a secret of its own, and whose hand it is. */
+import type { KeyRow } from '../storage/contracts.js'
+import { newId } from '../storage/id.js'
+import { generateKey, parseKey } from './key-format.js'
+import type { NewKey } from './key-input.js'
+
+export interface NewRow {
+  key: string
+  row: KeyRow
+}
+
+/** Without a lineage it is the first of its chain; without roots it is a root itself. */
+interface Descent {
+  lineage?: string
+  createdBy: string | null
+  roots: readonly string[] | undefined
+}
+
+export function newRow(
+  account: string,
+  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
+  now: number,
+  descent: Descent
+) {
+  return rowOf(generateKey(wanted.environment), account, wanted, now, descent)
+}
+
+export function rowOf(
+  key: string,
+  account: string,
+  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
+  now: number,
+  { lineage, createdBy, roots }: Descent = { createdBy: null, roots: undefined }
+): NewRow {
+  const { prefix, hash } = parseKey(key)!
+  const keyId = newId('key', now)
+  const { name, environment, scopes, ipAllowlist, expiresAt, rateLimitPerMinute, maxConcurrent, selfRotation } = wanted
+  const row: KeyRow = {
+    keyId,
+    account,
+    lineage: lineage ?? keyId,
+    prefix,
+    environment,
+    name,
+    scopes,
+    ipAllowlist,
+    rateLimitPerMinute,
+    maxConcurrent,
+    hash,
+    createdAt: now,
+    lastUsedAt: null,
+    expiresAt,
+    revokedAt: null,
+    graceEndsAt: null,
+    rotatedTo: null,
+    createdBy,
+    roots: roots ?? [lineage ?? keyId],
+    selfRotation
+  }
+  return { key, row }
+}

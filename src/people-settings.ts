@@ -1,0 +1,66 @@
+/** What the configuration becomes of the sections about people: reviews and signing in. Durations in ms, sizes in bytes. */
+
+/** What of the queue of reviews is bounded: the share of a key and its rotations, that of an account, all of it, its room. */
+export const reviewBounds = ['key', 'account', 'total', 'bytes'] as const
+export type ReviewBound = (typeof reviewBounds)[number]
+/** How many reviews may be pending and unexpired at once; of `bytes`, how much of their sealed texts. */
+export type ReviewBounds = Readonly<Record<ReviewBound, number>>
+
+export interface ReviewSettings {
+  /** How long a review waits, and its permit holds, from its creation; ms. */
+  expiryMs: number
+  /** Whether a key may decide what it caused itself: for demonstrations. */
+  allowOwn: boolean
+  /** Whether a permit takes two different people. */
+  twoPerson: boolean
+  /** How long a claim keeps others from deciding, ms. */
+  claimMs: number
+  /** How long a diverted request waits for its decision before it is answered, ms; 0: not at all. */
+  holdMs: number
+  /** How long texts are kept after the decision or the expiry, ms. */
+  retentionMs: number
+  /** How much may wait for a decision at once. */
+  maxOpen: ReviewBounds
+  webhook: WebhookSettings | undefined
+}
+
+export const webhookFormats = ['json', 'slack'] as const
+export type WebhookFormat = (typeof webhookFormats)[number]
+
+export interface WebhookSettings {
+  url: string
+  /** Signs what is sent. `whsec_` and base64, or any text. */
+  secret: string
+  format: WebhookFormat
+}
+
+export const userRoles = ['viewer', 'reviewer', 'admin'] as const
+/** What someone who signs in may do, from the least to the most. */
+export type UserRole = (typeof userRoles)[number]
+
+export interface SignInSettings {
+  /** Without a request for so long a session ends, ms. */
+  idleMs: number
+  /** However busy, it ends so long after it began, ms. */
+  absoluteMs: number
+  /** How long a proof of who one is counts for what needs a fresh one, ms. */
+  confirmMs: number
+  /** What people type to get here; undefined: the listener's own address. */
+  publicUrl: string | undefined
+  oidc: OidcSettings | undefined
+}
+
+export interface OidcSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string | undefined
+  /** Where the provider sends the browser back to: our own callback, as the provider knows it. */
+  redirectUri: string
+  scope: string
+  /** The claim that says what a person may do, a text or a list of texts. */
+  roleClaim: string
+  /** Which of its values stand for which role; the highest that fits counts. */
+  roles: Readonly<Partial<Record<UserRole, readonly string[]>>>
+  /** For whom none fits; undefined: they may not sign in. */
+  defaultRole: UserRole | undefined
+}

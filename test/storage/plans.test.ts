@@ -1,0 +1,122 @@
+/** How SQLite finds what each statement of the stores wants: none may look through a table, or sort one, to find a page. */
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { SqliteQueryCompiler } from 'kysely'
+import t, { type Test } from 'tap'
+import type { AuditFilter } from '../../src/storage/contracts.js'
+import { migrateStorage, openStorage } from '../../src/storage/open.js'
+import { reviewStates } from '../../src/storage/review-store.js'
+import { constitutionSuite } from '../contracts/constitution-suite.js'
+import { peopleSuite } from '../contracts/people-suite.js'
+import { storageSuite, t0 } from '../contracts/storage-suite.js'
+
+/** Of a few rows whatever happens: one a node, a name, an account; and the migrations' own. */
+const small = ['audit_heads', 'constitutions', 'sqlite_master', 'kysely_migration', 'kysely_migration_lock']
+
+/** Every statement that any store of this process compiles. */
+const prepared = new Set<string>()
+const compile = SqliteQueryCompiler.prototype.compileQuery
+SqliteQueryCompiler.prototype.compileQuery = function compileQuery(...asked) {
+  const compiled = compile.apply(this, asked)
+  prepared.add(compiled.sql)
+  return compiled
+}
+t.teardown(() => {
+  SqliteQueryCompiler.prototype.compileQuery = compile
+})
+
+/** Every choice of some of these. */
+function* choices<T>(all: readonly T[]): Generator<T[]> {
+  for (let bits = 0; bits < 2 ** all.length; bits++) yield all.filter((_, i) => (bits >> i) & 1)
+}
+
+/** What lists can be asked for, beyond what the suites ask. */
+async function askEverything(url: string): Promise<void> {
+  const storage = await openStorage({ url })
+  const { audit, reviews, usage, keys, users, deliveries, exceptions, metrics } = storage
+  const filter = { account: 'a', kind: 'k', keyId: 'i', subject: 's', node: 'n', from: 1, to: 2 }
+  for (const order of ['oldest', 'newest'] as const) {
+    for (const after of [undefined, 5]) {
+      for (const names of choices(Object.keys(filter) as (keyof AuditFilter)[])) {
+        const some = Object.fromEntries(names.map((name) => [name, filter[name]]))
+        await audit.read({ filter: some, order, after, limit: 3 })
+      }
+    }
+    const page = { category: 'hate', keyId: 'key_a', createdBefore: t0, createdAfter: 1, after: 'rev_0' } as const
+    for (const state of [undefined, 'expired', ...reviewStates] as const) {
+      for (const names of choices(Object.keys(page) as (keyof typeof page)[])) {
+        const some = Object.fromEntries(names.map((name) => [name, page[name]]))
+        await reviews.list('acme', { ...some, state, now: t0, order, limit: 3 })
+      }
+    }
+  }
+  for (const keyId of [undefined, 'key_a']) {
+    for (const after of [undefined, { day: 'd', keyId: 'key_a', surface: 'chat' }]) {
+      await usage.read('acme', { from: 'a', to: 'z', keyId, after })
+    }
+  }
+  await keys.list('acme', { after: 'key_0', limit: 1 })
+  await users.list('acme', { after: 'usr_0' })
+  await users.purge({ createdBefore: 1, seenBefore: 1, now: 1 })
+  for (const state of [undefined, 'dead', 'accepted'] as const) {
+    for (const after of [undefined, 'x']) {
+      await deliveries.list('acme', { state: state === undefined ? state : 'dead', after, limit: 1 })
+      await exceptions.list({ state: state === undefined ? state : 'accepted', after, limit: 1 })
+    }
+  }
+  await deliveries.dead()
+  await metrics.prune(1, 1)
+  await audit.prune(1, 1)
+  await storage.close()
+}
+
+t.test('sqlite', async (t) => {
+  const newUrl = (t: Test) => `sqlite:${join(t.testdir(), 'data', 'test.db')}`
+  const open = async (t: Test) => {
+    const storage = await openStorage({ url: newUrl(t) })
+    t.teardown(() => storage.close())
+    return storage
+  }
+  storageSuite(t, open)
+  constitutionSuite(t, open)
+  peopleSuite(t, open)
+  t.test('whatever may be asked', async (t) => {
+    await askEverything(newUrl(t))
+  })
+
+  t.test('every statement finds its rows by an index, in order', async (t) => {
+    const path = join(t.testdir(), 'plans.db')
+    await migrateStorage(`sqlite:${path}`)
+    const db = new DatabaseSync(path)
+    t.teardown(() => db.close())
+    const tables = db.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[]
+    const large = new Set(tables.map(({ name }) => name).filter((name) => !small.includes(name)))
+    const statements = [...prepared].filter(
+      (text) =>
+        /^\s*(?:select|with|insert|update|delete)\b/i.test(text) && [...large].some((name) => text.includes(name))
+    )
+    t.ok(statements.length > 300, `${statements.length} statements`)
+    const faults: string[] = []
+    for (const text of statements) {
+      // Of the migration's own work, which meets each row once.
+      if (/audit_before/.test(text)) continue
+      const plan = db.prepare(`explain query plan ${text}`).all(...Array(50).fill(null).slice(0, holes(text))) as {
+        detail: string
+      }[]
+      for (const { detail } of plan) {
+        const scanned = /^SCAN (\S+)(.*)$/.exec(detail)
+        const looksThrough =
+          scanned !== null &&
+          large.has(scanned[1]!.replaceAll('"', '')) &&
+          // In the order of an index, and only until there are enough.
+          !(/USING (?:COVERING )?INDEX|^$/.test(scanned[2]!.trim()) && /\blimit \?/i.test(text))
+        if (looksThrough || /TEMP B-TREE/.test(detail)) faults.push(`${detail}: ${text.trim()}`)
+      }
+    }
+    t.same(faults, [])
+  })
+})
+
+function holes(text: string): number {
+  return text.match(/\?/g)?.length ?? 0
+}
