@@ -13,7 +13,7 @@ export const errorTable = {
   sign_in_required: { status: 401, message: 'Nobody is signed in, or the session has ended.' },
   insufficient_scope: { status: 403, message: 'The API key lacks a scope that this operation needs.' },
   ip_not_allowed: { status: 403, message: 'The address is not on the list of this API key.' },
-  own_review: { status: 403, message: 'A key may not decide a review that it caused.' },
+  own_review: { status: 403, message: 'Nobody decides what their own hand caused or proposed.' },
   cross_site_request: { status: 403, message: 'A request with the cookie of a sign-in must come from this site.' },
   secure_transport_required: {
     status: 403,
@@ -33,7 +33,10 @@ export const errorTable = {
   already_decided: { status: 409, message: 'This review is decided already.' },
   review_expired: { status: 409, message: 'This review is expired.' },
   review_claimed: { status: 409, message: 'Someone else has claimed this review.' },
-  second_person_required: { status: 409, message: 'You have permitted this review already: it needs a second person.' },
+  second_person_required: {
+    status: 409,
+    message: 'Your own hand has permitted this review already: it needs a second.'
+  },
   already_approved: { status: 409, message: 'Someone else has permitted this review first: it needs one more permit.' },
   login_taken: { status: 409, message: 'There is a user with this login already.' },
   last_admin: { status: 409, message: 'This is the last administrator who can sign in.' },
@@ -48,8 +51,10 @@ export const errorTable = {
     status: 415,
     message: 'The content encoding must be identity, gzip, deflate, br or zstd, once.'
   },
+  too_complex: { status: 422, message: 'The request holds more than is judged at once.' },
   unscannable_content: { status: 422, message: 'The request holds content that cannot be evaluated.' },
   rate_limit_exceeded: { status: 429, message: 'The rate limit is exceeded.' },
+  concurrency_limit_exceeded: { status: 429, message: 'Too many requests of this key are under way.' },
   internal_error: { status: 500, message: 'An internal error occurred.' },
   upstream_error: { status: 502, message: 'The upstream did not give a usable answer.' },
   upstream_timeout: { status: 504, message: 'The upstream did not answer in time.' },
@@ -112,6 +117,30 @@ export class Fault extends Error {
     this.headers = options.headers ?? {}
     this.internal = options.internal
   }
+}
+
+/** What a request is counted in before it is judged; see `budget.ts`. */
+export type BudgetField = 'nodes' | 'parts' | 'units' | 'views' | 'paths'
+
+const budgetNouns: Readonly<Record<BudgetField, string>> = {
+  nodes: 'JSON values',
+  parts: 'texts',
+  units: 'characters to judge, texts that are read as one included',
+  views: 'characters in other readings of its texts',
+  paths: 'characters in the paths of its values'
+}
+
+/**
+ * A 422 for a request that holds more than its budget allows.
+ * @param actual how many it holds, or a number beyond the limit that it does not fall short of
+ * @param setting what raises the limit; undefined where nothing does
+ */
+export function tooComplex(field: BudgetField, actual: number, limit: number, setting?: string): Fault {
+  const raise = setting === undefined ? '' : ` (${setting})`
+  return new Fault('too_complex', {
+    message: `The request holds too many ${budgetNouns[field]}: ${actual}, and at most ${limit} are allowed${raise}.`,
+    fields: { details: { field, limit, actual, setting: setting ?? null } }
+  })
 }
 
 /** A 400 that names the field (dotted path, `""` for the whole body, `query.<name>` or a header's name) and the reason. */

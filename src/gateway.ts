@@ -33,6 +33,7 @@ import { registerReviews } from './http/reviews.js'
 import { registerSafetyMetrics } from './http/safety-metrics.js'
 import { insecureFault } from './http/same-site.js'
 import { registerStatus } from './http/status.js'
+import { UnderWay } from './http/under-way.js'
 import { registerUsage } from './http/usage.js'
 import { registerUsers } from './http/users.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
@@ -57,6 +58,8 @@ export interface Gateway {
   readonly platform: Platform
   readonly evaluator: PolicyEvaluator
   readonly proxy: ChatProxy
+  /** The requests of every edge. */
+  readonly underWay: UnderWay
   /** Answers in the place of the application where there is too much to do. @returns whether it did */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
   /** Registers every route on a Fastify scope of its own. */
@@ -86,6 +89,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       metrics,
       log,
       admission,
+      budget: settings.limits.request,
       unjudged,
       propagate: propagation(settings.tracing.toUpstream, tracing),
       tracing
@@ -107,6 +111,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
     return dialect === undefined ? plainFault(fault, requestId) : faultReply(dialect, fault, requestId)
   }
+  const underWay = new UnderWay(settings.server.writeTimeoutMs, () => metrics.stalledClients.inc())
   const overload = new Overload({ log, metrics, shape })
   const edge: EdgeDeps = {
     admission,
@@ -117,11 +122,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     log,
     tracing,
     bodyLimit: settings.server.bodyLimit,
+    underWay,
+    maxNodes: settings.limits.request.nodes,
     people: createPeopleAdmission(people.sessions, insecure),
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
-  const judge = createJudge({ evaluator, record, unjudged, exceptions })
+  const judge = createJudge({ evaluator, record, unjudged, exceptions, budget: settings.limits.request })
   const ready = async () =>
     !platform.isDraining() &&
     storage.ping().then(
@@ -134,6 +141,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     platform,
     evaluator,
     proxy,
+    underWay,
     refuse: (request, response) => overload.refuse(request, response),
     async register(app) {
       registerEdge(app, edge)
@@ -197,13 +205,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
 }
 
 async function openEvaluator(
-  { constitutions }: Settings,
+  { constitutions, limits }: Settings,
   { clock, sessions, enforcement, stalls }: Platform,
   judges: OpenJudges
 ): Promise<PolicyEvaluator> {
   try {
     return await enforcement.open(constitutions, judges.coverage, (entries) =>
-      evaluatorOf(entries, { clock, sessions, judges, judgesApart: () => stalls.isRecent })
+      evaluatorOf(entries, { clock, sessions, judges, judgesApart: () => stalls.isRecent, budget: limits.request })
     )
   } catch (error) {
     await judges.close()
@@ -223,6 +231,8 @@ export async function buildApp(register: (app: FastifyInstance) => Promise<void>
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
+    // What starts slowly, on a machine that is busy otherwise, is waited for.
+    pluginTimeout: 60_000,
     routerOptions: {
       caseSensitive: true,
       ignoreTrailingSlash: false,

@@ -43,7 +43,8 @@ export async function guard({ proxy = httpProxy.createProxyServer(), ...options 
     admission: gateway.platform.admission,
     proxy,
     clientAddress: (peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted),
-    nextRequestId: createRequestIds()
+    nextRequestId: createRequestIds(),
+    underWay: gateway.underWay
   })
   return { handle, close }
 }

@@ -2,7 +2,7 @@
  * A node:http(s) server with this product's bounds (`DESIGN` rule 8), in front of whatever application is current. The
  * application can be swapped while it serves: requests under way end on the old one, new ones begin on the new one.
  */
-import http, { type RequestListener, type Server } from 'node:http'
+import http, { type RequestListener, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { hasBody } from './body.js'
@@ -26,20 +26,32 @@ const bounds = {
   IncomingMessage: UpgradableRequest
 }
 
+const hstsHeader = 'strict-transport-security'
+
 /** Connections without a request yet: neither active nor idle to Node, so that `drain` must know them by itself. */
 const unusedSockets = new WeakMap<Server, Set<Socket>>()
 
-export function createListener(handler: RequestListener, tls?: { cert: string; key: string }): Server {
+export function createListener(handler: RequestListener, tls?: { cert: string; key: string; hstsMs: number }): Server {
   const unused = new Set<Socket>()
+  // On every answer over TLS, and on none without (RFC 6797, sections 7.1 and 7.2). For this host alone: what its
+  // subdomains serve is not ours to say.
+  const policy = tls && `max-age=${Math.floor(tls.hstsMs / 1000)}`
+  const answer: RequestListener = (request, response: ServerResponse) => {
+    if (policy !== undefined) response.setHeader(hstsHeader, policy)
+    handler(request, response)
+  }
   const handle: RequestListener = (request, response) => {
     unused.delete(request.socket)
     if (hasBody(request)) lingerOnClose(request)
-    handler(request, response)
+    answer(request, response)
   }
   const server =
     tls === undefined
       ? http.createServer(bounds, handle)
-      : (https.createServer({ ...bounds, ...tls, minVersion: 'TLSv1.2' }, handle) as unknown as Server)
+      : (https.createServer(
+          { ...bounds, cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' },
+          handle
+        ) as unknown as Server)
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
@@ -53,15 +65,20 @@ export function createListener(handler: RequestListener, tls?: { cert: string; k
   server.on('upgrade', (request, socket, head) => {
     unused.delete(socket as Socket)
     offerUpgrade(request, socket, head)
-    answerUpgrade(request, socket, handler)
+    answerUpgrade(request, socket, answer)
   })
   const nextId = createRequestIds()
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId()))
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId(), policy))
   return server
 }
 
 /** What Node could not parse never reaches the application: answered here in the same shape, and closed. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, requestId: string): void {
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  requestId: string,
+  policy: string | undefined
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -73,8 +90,9 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, reque
     details: { field: '', reason: 'invalid_format' }
   }
   const text = JSON.stringify({ ...body, request_id: requestId })
+  const hsts = policy === undefined ? '' : `${hstsHeader}: ${policy}\r\n`
   socket.end(
-    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
+    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\n${hsts}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
   )
 }
 

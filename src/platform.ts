@@ -146,6 +146,8 @@ function build(
     clock,
     lastUsed,
     audit: storage.audit,
+    notices: (rotation) => people.rotationNotices(rotation),
+    noticed: () => people.noticed(),
     invalidate(prefix) {
       verifier.invalidate(prefix)
       return notices.publish({ kind: 'key', prefix })
@@ -177,7 +179,8 @@ function build(
     settings,
     dataKey,
     seal,
-    delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome })
+    delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
+    refused: (bound) => metrics.reviewsRefused.inc({ bound })
   })
   const auditing = { ...settings.audit }
   const { audit, usage } = storage
@@ -193,7 +196,8 @@ function build(
     clock,
     docsUrl: settings.docsUrl,
     limits,
-    denied: (reason) => metrics.keyDenials.inc({ reason })
+    denied: (reason) => metrics.keyDenials.inc({ reason }),
+    underWay: (by) => metrics.requestsUnderWay.inc(by)
   })
 
   return {

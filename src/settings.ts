@@ -1,5 +1,9 @@
 /** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
+import type { Budget } from './budget.js'
+import type { ReviewSettings, SignInSettings } from './people-settings.js'
 import type { Category } from './policy/evaluation.js'
+
+export * from './people-settings.js'
 
 export const dialectIds = [
   'openai-chat',
@@ -30,6 +34,8 @@ export interface UpstreamSettings {
   idleTimeoutMs: number
   totalTimeoutMs: number
   maxConnections: number
+  /** How long a request waits for one of them, ms. */
+  queueTimeoutMs: number
   /** PEM texts, already read. */
   tls: { ca: string | undefined; cert: string | undefined; key: string | undefined }
   /** Names of upstreams to try when this one cannot be reached, before a byte of the request was written. */
@@ -126,63 +132,9 @@ export interface Limits {
   livePerMinute: number
   testPerMinute: number
   failedAuthPerAddressPerMinute: number
-}
-
-export interface ReviewSettings {
-  /** How long a review waits, and its permit holds, from its creation; ms. */
-  expiryMs: number
-  /** Whether a key may decide what it caused itself: for demonstrations. */
-  allowOwn: boolean
-  /** Whether a permit takes two different people. */
-  twoPerson: boolean
-  /** How long a claim keeps others from deciding, ms. */
-  claimMs: number
-  /** How long a diverted request waits for its decision before it is answered, ms; 0: not at all. */
-  holdMs: number
-  /** How long texts are kept after the decision or the expiry, ms. */
-  retentionMs: number
-  webhook: WebhookSettings | undefined
-}
-
-export const webhookFormats = ['json', 'slack'] as const
-export type WebhookFormat = (typeof webhookFormats)[number]
-
-export interface WebhookSettings {
-  url: string
-  /** Signs what is sent. `whsec_` and base64, or any text. */
-  secret: string
-  format: WebhookFormat
-}
-
-export const userRoles = ['viewer', 'reviewer', 'admin'] as const
-/** What someone who signs in may do, from the least to the most. */
-export type UserRole = (typeof userRoles)[number]
-
-export interface SignInSettings {
-  /** Without a request for so long a session ends, ms. */
-  idleMs: number
-  /** However busy, it ends so long after it began, ms. */
-  absoluteMs: number
-  /** How long a proof of who one is counts for what needs a fresh one, ms. */
-  confirmMs: number
-  /** What people type to get here; undefined: the listener's own address. */
-  publicUrl: string | undefined
-  oidc: OidcSettings | undefined
-}
-
-export interface OidcSettings {
-  issuer: string
-  clientId: string
-  clientSecret: string | undefined
-  /** Where the provider sends the browser back to: our own callback, as the provider knows it. */
-  redirectUri: string
-  scope: string
-  /** The claim that says what a person may do, a text or a list of texts. */
-  roleClaim: string
-  /** Which of its values stand for which role; the highest that fits counts. */
-  roles: Readonly<Partial<Record<UserRole, readonly string[]>>>
-  /** For whom none fits; undefined: they may not sign in. */
-  defaultRole: UserRole | undefined
+  /** Requests under way at once, where a key has no number of its own; for each process. */
+  concurrentPerKey: number
+  request: Budget
 }
 
 export interface TracingSettings {
@@ -210,7 +162,10 @@ export interface Settings {
     /** CIDRs; empty: no forwarded address is believed. */
     trustedProxies: readonly string[]
     bodyLimit: number
-    tls: { cert: string; key: string } | undefined
+    /** PEM; `hstsMs`: for how long a browser is told to come by TLS alone (RFC 6797), 0 to take that back. */
+    tls: { cert: string; key: string; hstsMs: number } | undefined
+    /** How long a client may take nothing of what is there for it, ms. */
+    writeTimeoutMs: number
     /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
     drainDelayMs: number
   }

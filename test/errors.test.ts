@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { denialTable } from '../src/dialects/denial.js'
+import { denialTable, queueFull } from '../src/dialects/denial.js'
 import { errorTable } from '../src/errors.js'
 import { build, call } from './support/gateway.js'
 
 /** Of errors, and of verdicts on chat routes. */
 const statusOf = new Map<string, number>([
   ...Object.entries(errorTable).map(([code, { status }]) => [code, status] as const),
-  ...Object.values(denialTable).map(({ code, status }) => [code, status] as const)
+  ...[...Object.values(denialTable), queueFull].map(({ code, status }) => [code, status] as const)
 ])
 
 const table = Object.entries(errorTable).map(([code, { status }]) => `${status} ${code}`)

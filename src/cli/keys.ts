@@ -5,7 +5,10 @@ import { KeyService } from '../identity/key-service.js'
 import type { Environment } from '../storage/contracts.js'
 import { parseDuration } from '../units.js'
 import { commandSettings, openCommandStorage, tellRunning } from './store.js'
-import { UsageError } from './terminal.js'
+import { print, UsageError } from './terminal.js'
+
+/** Keys that are read, and printed, at once. */
+const page = 1000
 
 interface CommonOptions {
   account: string
@@ -19,6 +22,8 @@ interface CreateOptions extends CommonOptions {
   ip?: string[]
   expires?: string
   limit?: string
+  concurrent?: string
+  selfRotation: boolean
 }
 
 export async function create(options: CreateOptions): Promise<void> {
@@ -29,20 +34,45 @@ export async function create(options: CreateOptions): Promise<void> {
       scopes: options.scopes,
       ip_allowlist: options.ip,
       expires_at: options.expires === undefined ? undefined : readExpiry(options.expires),
-      rate_limit_per_minute: options.limit === undefined ? undefined : readLimit(options.limit)
+      rate_limit_per_minute: readNumber('--limit', options.limit),
+      max_concurrent: readNumber('--concurrent', options.concurrent),
+      self_rotation: options.selfRotation
     })
   )
   show(options, made, () => [`The key, shown this once: ${made.key}`, '', ...table([made.record])])
 }
 
-export async function list(options: CommonOptions): Promise<void> {
-  const found = await withService(options, (service, actor) => service.list(actor))
-  show(options, found, () =>
-    found.keys.length === 0 ? [`No keys in the account ${options.account}.`] : table(found.keys)
-  )
+export async function list(options: CommonOptions & { lineage?: string }): Promise<void> {
+  await withService(options, async (service, actor) => {
+    let widths: number[] | undefined
+    let isFirst = true
+    for (let cursor: string | undefined; ; isFirst = false) {
+      const { keys, next_cursor: next } = await service.list(actor, { limit: page, cursor, lineage: options.lineage })
+      if (options.json) {
+        const records = keys.map((record) => JSON.stringify(record, null, 2).replaceAll('\n', '\n    '))
+        await print(
+          `${isFirst ? '{\n  "keys": [' : ''}${records.map((text, i) => `${isFirst && i === 0 ? '' : ','}\n    ${text}`).join('')}`
+        )
+      } else if (isFirst && keys.length === 0) {
+        await print(`No keys in the account ${options.account}.\n`)
+      } else {
+        // As wide as the first of them: the last are not known yet.
+        const rows = keys.map(rowOf)
+        widths ??= widthsOf([head, ...rows])
+        await print(`${linesOf(isFirst ? [head, ...rows] : rows, widths).join('\n')}\n`)
+      }
+      if (next === undefined) break
+      cursor = next
+    }
+    if (options.json) await print('\n  ]\n}\n')
+  })
 }
 
-export async function revoke(keyId: string, options: CommonOptions): Promise<void> {
+export async function revoke(keyId: string, options: CommonOptions & { lineage?: true }): Promise<void> {
+  if (options.lineage) {
+    const found = await withService(options, (service, actor) => service.revokeLineage(actor, keyId))
+    return show(options, found, () => table(found.keys))
+  }
   const record = await withService(options, (service, actor) => service.revoke(actor, keyId))
   show(options, record, () => table([record]))
 }
@@ -85,8 +115,9 @@ function readExpiry(text: string): string {
   return fromNow === undefined ? text : new Date(systemClock.now() + fromNow).toISOString()
 }
 
-function readLimit(text: string): number {
-  if (!/^\d+$/.test(text)) throw new UsageError('--limit takes a whole number')
+function readNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d+$/.test(text)) throw new UsageError(`${option} takes a whole number`)
   return Number(text)
 }
 
@@ -94,9 +125,10 @@ function show(options: CommonOptions, value: object, lines: () => string[]): voi
   process.stdout.write(options.json ? `${JSON.stringify(value, null, 2)}\n` : `${lines().join('\n')}\n`)
 }
 
-function table(records: readonly KeyRecord[]): string[] {
-  const head = ['KEY_ID', 'PREFIX', 'STATUS', 'NAME', 'SCOPES', 'ADDRESSES', 'LAST USED', 'ENDS']
-  const rows = records.map((record) => [
+const head = ['KEY_ID', 'PREFIX', 'STATUS', 'NAME', 'SCOPES', 'ADDRESSES', 'LAST USED', 'ENDS']
+
+function rowOf(record: KeyRecord): string[] {
+  return [
     record.key_id,
     record.prefix,
     record.status,
@@ -105,9 +137,20 @@ function table(records: readonly KeyRecord[]): string[] {
     record.ip_allowlist.join(',') || 'all',
     record.last_used_at ?? 'never',
     record.revoked_at ?? record.expires_at ?? 'never'
-  ])
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  return [head, ...rows].map((row) =>
+  ]
+}
+
+function table(records: readonly KeyRecord[]): string[] {
+  const rows = [head, ...records.map(rowOf)]
+  return linesOf(rows, widthsOf(rows))
+}
+
+function widthsOf(rows: readonly (readonly string[])[]): number[] {
+  return head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+}
+
+function linesOf(rows: readonly (readonly string[])[], widths: readonly number[]): string[] {
+  return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')

@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { defaultBudget } from '../budget.js'
 import type { Settings } from '../settings.js'
 import { parseDuration, parseSize } from '../units.js'
 import { createFileCheck } from './check.js'
@@ -87,7 +88,8 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
   const failVariable = (path: string, reason: string) => problems.push({ source: 'environment', path, reason })
 
   const bodyLimit = parseSize(server.body_limit ?? '1MiB') as number
-  const tls = server.tls === undefined ? undefined : readTls(server.tls, folder, ['server', 'tls'], fail)
+  const { hsts = '365d', ...pems } = server.tls ?? {}
+  const tls = server.tls === undefined ? undefined : readTls(pems, folder, ['server', 'tls'], fail)
   const upstreams = compileUpstreams(config, environment, folder, fail)
   const demo = Object.keys(upstreams).length === 0
   if (demo && (environment.upstreamKey ?? environment.upstreamAuth) !== undefined) {
@@ -142,7 +144,11 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
       port: environment.port ?? server.port ?? 8080,
       trustedProxies: server.trusted_proxies ?? [],
       bodyLimit,
-      tls: tls === undefined ? undefined : { cert: tls.cert ?? '', key: tls.key ?? '' },
+      tls:
+        tls === undefined
+          ? undefined
+          : { cert: tls.cert ?? '', key: tls.key ?? '', hstsMs: parseDuration(hsts) as number },
+      writeTimeoutMs: parseDuration(server.write_timeout ?? '60s') as number,
       drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
     ops: {
@@ -167,7 +173,9 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,
-      failedAuthPerAddressPerMinute: limits.failed_auth_per_address_per_minute ?? 100
+      failedAuthPerAddressPerMinute: limits.failed_auth_per_address_per_minute ?? 100,
+      concurrentPerKey: limits.concurrent_per_key ?? 64,
+      request: { ...defaultBudget, ...limits.request }
     },
     review: compileReview(config, demo),
     audit: compileAudit(config),

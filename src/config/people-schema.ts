@@ -1,8 +1,9 @@
 /** The sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
 import { userRoles, webhookFormats } from '../settings.js'
-import { choice, closed, hold, period, text } from './values.js'
+import { choice, closed, hold, period, room, text } from './values.js'
 
+const openReviews = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })
 const claims = Type.Array(text('a value of the claim'), { accepts: 'of values of the claim' })
 
 export const peopleSections = {
@@ -15,6 +16,10 @@ export const peopleSections = {
         claim: Type.Optional(period),
         hold: Type.Optional(hold),
         retention: Type.Optional(period),
+        max_open: Type.Optional(openReviews),
+        max_open_per_account: Type.Optional(openReviews),
+        max_open_per_key: Type.Optional(openReviews),
+        max_open_bytes: Type.Optional(room),
         webhook: Type.Optional(
           Type.Object(
             {

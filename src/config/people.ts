@@ -1,6 +1,6 @@
 /** The sections of the configuration about people: reviews, the audit, signing in. */
 import type { Settings } from '../settings.js'
-import { parseDuration } from '../units.js'
+import { parseDuration, parseSize } from '../units.js'
 import type { FileConfig } from './schema.js'
 import type { Fail } from './upstreams.js'
 
@@ -16,6 +16,12 @@ export function compileReview({ review = {} }: FileConfig, demo: boolean): Setti
     claimMs: ms(review.claim ?? '10m'),
     holdMs: ms(review.hold ?? '0s'),
     retentionMs: ms(review.retention ?? '30d'),
+    maxOpen: {
+      key: review.max_open_per_key ?? 500,
+      account: review.max_open_per_account ?? 5_000,
+      total: review.max_open ?? 10_000,
+      bytes: parseSize(review.max_open_bytes ?? '1GiB') as number
+    },
     webhook: webhook === undefined ? undefined : { ...webhook, format: webhook.format ?? 'json' }
   }
 }

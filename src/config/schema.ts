@@ -61,6 +61,7 @@ const upstream = Type.Object(
     idle_timeout: Type.Optional(timeout),
     total_timeout: Type.Optional(timeout),
     max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535, accepts: '1 to 65535' })),
+    queue_timeout: Type.Optional(timeout),
     tls: Type.Optional(
       Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
     ),
@@ -168,8 +169,9 @@ export const FileSchema = Type.Object(
             )
           ),
           body_limit: Type.Optional(size),
-          tls: Type.Optional(Type.Object({ cert: file, key: file }, closed)),
-          drain_delay: Type.Optional(hold)
+          tls: Type.Optional(Type.Object({ cert: file, key: file, hsts: Type.Optional(duration) }, closed)),
+          drain_delay: Type.Optional(hold),
+          write_timeout: Type.Optional(timeout)
         },
         closed
       )
@@ -201,7 +203,19 @@ export const FileSchema = Type.Object(
         {
           live_per_minute: Type.Optional(perMinute),
           test_per_minute: Type.Optional(perMinute),
-          failed_auth_per_address_per_minute: Type.Optional(perMinute)
+          failed_auth_per_address_per_minute: Type.Optional(perMinute),
+          concurrent_per_key: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, accepts: '1 to 100000' })),
+          request: Type.Optional(
+            Type.Object(
+              {
+                nodes: Type.Optional(whole(1_000, 10_000_000)),
+                parts: Type.Optional(whole(1_000, 10_000_000)),
+                units: Type.Optional(whole(200_000, 1_000_000_000)),
+                views: Type.Optional(whole(200_000, 1_000_000_000))
+              },
+              closed
+            )
+          )
         },
         closed
       )

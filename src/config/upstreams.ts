@@ -23,7 +23,8 @@ export function upstreamSettings(name: string, url: string): UpstreamSettings {
     firstByteTimeoutMs: 120_000,
     idleTimeoutMs: 60_000,
     totalTimeoutMs: 600_000,
-    maxConnections: 128,
+    maxConnections: 1024,
+    queueTimeoutMs: 10_000,
     tls: { ca: undefined, cert: undefined, key: undefined },
     fallback: []
   }
@@ -61,6 +62,7 @@ function compileUpstream(name: string, file: FileUpstream, folder: string, fail:
     idleTimeoutMs: ms(file.idle_timeout, base.idleTimeoutMs),
     totalTimeoutMs: ms(file.total_timeout, base.totalTimeoutMs),
     maxConnections: file.max_connections ?? base.maxConnections,
+    queueTimeoutMs: ms(file.queue_timeout, base.queueTimeoutMs),
     tls: readTls(file.tls ?? {}, folder, ['upstreams', name, 'tls'], fail),
     fallback: file.fallback ?? base.fallback
   }

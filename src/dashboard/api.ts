@@ -90,6 +90,7 @@ export const api = {
   rotateKey: (key: string) =>
     call<{ key: string; record: T.KeyRecord; previous: T.KeyRecord }>('POST', `/ssaas/keys/${id(key)}/rotate`),
   revokeKey: (key: string) => call<T.KeyRecord>('DELETE', `/ssaas/keys/${id(key)}`),
+  revokeLineage: (lineage: string) => call<{ keys: T.KeyRecord[] }>('DELETE', '/ssaas/keys', { query: { lineage } }),
 
   reviews: (query: Query) => call<Paged<'reviews', T.Review>>('GET', '/pdp/reviews', { query }),
   review: (review: string) => call<T.ReviewDetail>('GET', `/pdp/reviews/${id(review)}`),

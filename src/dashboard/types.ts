@@ -1,5 +1,7 @@
 /** What the gateway's API answers, as `/openapi.json` describes it. Times are ISO 8601 UTC. */
 
+export type * from './desk-types'
+
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
 export type Decision = (typeof decisions)[number]
 
@@ -29,7 +31,8 @@ export const scopes = [
   'pdp:adjudicate',
   'constitutions:read',
   'constitutions:write',
-  'billing:read'
+  'billing:read',
+  'keys:rotate'
 ] as const
 export type Scope = (typeof scopes)[number]
 export type Role = 'viewer' | 'reviewer' | 'admin'
@@ -69,15 +72,19 @@ export interface KeyRecord {
   revoked_at: string | null
   rotated_to: string | null
   rate_limit_per_minute: number | null
+  max_concurrent: number | null
+  created_by: string | null
+  lineage: string
+  self_rotation: boolean
 }
 
-export interface NewKey {
+export interface NewKey extends Partial<Record<'rate_limit_per_minute' | 'max_concurrent', number>> {
   name: string
   environment: 'live' | 'test'
   scopes: Scope[]
   ip_allowlist?: string[]
   expires_at?: string
-  rate_limit_per_minute?: number
+  self_rotation?: boolean
   accept_terms: true
 }
 
@@ -130,17 +137,6 @@ export interface ReviewDetail extends Review {
   history: { role: string; text: string }[] | null
   note: string | null
   approval_note: string | null
-}
-
-export interface Delivery {
-  delivery_id: string
-  event: string
-  review_id: string
-  state: 'waiting' | 'dead'
-  attempts: number
-  last_error: string | null
-  created_at: string
-  next_attempt_at: string | null
 }
 
 export interface Latency {
@@ -240,20 +236,4 @@ export interface AuditRow {
   node: string
   position: number
   hash: string
-}
-
-export interface Exception {
-  exception_id: string
-  state: 'proposed' | 'accepted' | 'rejected' | 'revoked' | 'expired'
-  evaluation_id: string
-  policy: string
-  rules: string[]
-  scope: 'key' | 'account'
-  key_id: string
-  note: string | null
-  proposed_by: string
-  proposed_at: string
-  decided_by: string | null
-  decided_at: string | null
-  expires_at: string | null
 }

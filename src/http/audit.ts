@@ -1,5 +1,4 @@
 /** The audit over the API: search, and export as JSON lines with the hashes that tie the rows together. */
-import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../clock.js'
@@ -7,11 +6,10 @@ import { invalid } from '../errors.js'
 import type { AuditFilter, AuditStore, ChainedRow } from '../storage/audit-store.js'
 import { durationForms, isoTime, parseDuration } from '../units.js'
 import { callerOf, managed } from './facts.js'
+import { pagesOf, sendTexts } from './pages.js'
 import { errorResponses, managedErrors } from './schemas.js'
 
 const defaultPage = 100
-/** Rows of an export that are in memory at once, about 300 KB. */
-const exportPage = 500
 
 const instant = (description: string) =>
   Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
@@ -77,10 +75,7 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
       if (format === 'jsonl' && request.query.limit === undefined) {
         // Rows that come while it is sent are of the next export: read oldest first, it would not end under load.
         const upTo = { ...filter, to: Math.min(filter.to ?? now, now) }
-        const lines = exportOf(audit, { filter: upTo, order, after })
-        // Before the headers go: a storage that does not answer is an error, and no file that ends early.
-        const first = await lines.next()
-        return reply.type(jsonLines).send(Readable.from(joined(first, lines), { objectMode: false }))
+        return sendTexts(reply.type(jsonLines), exportOf(audit, { filter: upTo, order, after }))
       }
       const rows = await audit.read({ filter, order, after, limit: limit + 1 })
       const shown = rows.slice(0, limit).map(auditRecord)
@@ -99,25 +94,15 @@ function linesOf(rows: readonly Record[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }
 
-/** Page after page, each read when the one before it has been taken: a slow reader holds no more than one. */
+/** @param page oldest first or newest, from an exclusive place on */
 export async function* exportOf(
   audit: Pick<AuditStore, 'read'>,
-  { after, ...page }: Omit<Parameters<AuditStore['read']>[0], 'limit'>
+  { after: from, ...page }: Omit<Parameters<AuditStore['read']>[0], 'limit'>
 ): AsyncGenerator<string, void> {
-  for (let last = after; ; ) {
-    const rows = await audit.read({ ...page, after: last, limit: exportPage })
-    if (rows.length > 0) yield linesOf(rows.map(auditRecord))
-    if (rows.length < exportPage) return
-    last = rows.at(-1)!.seq
-  }
-}
-
-async function* joined(
-  first: IteratorResult<string, void>,
-  rest: AsyncGenerator<string, void>
-): AsyncGenerator<string> {
-  if (first.done !== true) yield first.value
-  yield* rest
+  const pages = pagesOf((last: ChainedRow | undefined, limit) =>
+    audit.read({ ...page, after: last?.seq ?? from, limit })
+  )
+  for await (const rows of pages) yield linesOf(rows.map(auditRecord))
 }
 
 export function auditRecord(row: ChainedRow) {

@@ -165,7 +165,7 @@ const Tried = Type.Object({
   label: Type.String({ examples: ['default@3', 'default@draft'] }),
   digest: Digest
 })
-const { evaluation_id: _, review_id: __, ...evaluationFields } = Evaluation.properties
+const { evaluation_id: _, review_id: __, review_error: ___, ...evaluationFields } = Evaluation.properties
 const Outcome = Type.Union([Type.Object(evaluationFields), Type.Null()], {
   description: 'Null where the text could not be judged in full: the gateway answers evaluator_unavailable.'
 })

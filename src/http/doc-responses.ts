@@ -1,5 +1,5 @@
 /** What the OpenAPI document says of all routes of a kind, besides what each says of itself. */
-import { denialTable } from '../dialects/denial.js'
+import { denialTable, queueFull } from '../dialects/denial.js'
 import { type ErrorCode, errorTable } from '../errors.js'
 import type { Posture } from './facts.js'
 import { bodyErrors, errorResponses, judgedErrors, keyErrors } from './schemas.js'
@@ -8,12 +8,14 @@ import { mayHaveBody } from './target.js'
 /** What may stop a chat, in the shapes that its API publishes, which are not ours to describe. */
 export const chatRefusals = codesByStatus([
   ...Object.values(denialTable),
+  queueFull,
   ...statuses([...judgedErrors, 'unscannable_content'])
 ])
 
 /** The same of what is asked for without a body. */
 const bodilessRefusals = codesByStatus([
   ...Object.values(denialTable),
+  queueFull,
   ...statuses(judgedErrors.filter((code) => code === 'validation_error' || !bodyErrors.includes(code)))
 ])
 
@@ -37,7 +39,7 @@ const chat = {
     tags: ['chat'],
     response: {
       200: { description: "The upstream's answer" },
-      ...codesByStatus(statuses(['validation_error', ...keyErrors])),
+      ...codesByStatus(statuses(['validation_error', ...keyErrors, 'concurrency_limit_exceeded', 'overloaded'])),
       ...upstreamAnswers
     }
   }

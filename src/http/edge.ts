@@ -7,6 +7,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bodyMissing, checkBodyHeaders, decodeBody, hasBody } from '../body.js'
+import { defaultBudget } from '../budget.js'
 import type { Json } from '../chat.js'
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
@@ -16,8 +17,9 @@ import { limitHeaders } from '../limits/fault.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
 import type { Tracing } from '../observe/tracing.js'
+import { largeTurns } from '../turns.js'
 import { dashboardPath } from './dashboard.js'
-import type { RequestFacts } from './facts.js'
+import type { Access, RequestFacts } from './facts.js'
 import { plainFault, type ShapedFault, sendFault, toFault } from './faults.js'
 import { methodsByPath } from './methods.js'
 import { mountOf, withoutMount } from './mount.js'
@@ -25,6 +27,7 @@ import type { Overload } from './overload.js'
 import type { PeopleAdmission } from './people.js'
 import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
+import type { UnderWay } from './under-way.js'
 import { compileValidator, type Place } from './validate.js'
 
 export interface EdgeDeps {
@@ -37,6 +40,10 @@ export interface EdgeDeps {
   /** Undefined where there are no traces. */
   tracing?: Tracing | undefined
   bodyLimit: number
+  /** Told of every request. */
+  underWay: UnderWay
+  /** JSON values of a body. Default: those of `defaultBudget`. */
+  maxNodes?: number
   /** Admits people who are signed in; undefined: keys alone. */
   people?: PeopleAdmission | undefined
   /** Refuses what is too much to do; undefined where nothing is judged. */
@@ -53,7 +60,7 @@ export interface EdgeDeps {
 }
 
 export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
-  const { admission, clientAddress, clock, metrics, log } = deps
+  const { admission, clientAddress, clock, metrics, log, underWay } = deps
   const nextId = createRequestIds()
   const allowedMethods = methodsByPath(app)
   const mount = mountOf(app)
@@ -74,7 +81,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer', bodyLimit: deps.bodyLimit },
-    jsonBodyParser(deps.bodyLimit)
+    jsonBodyParser(deps.bodyLimit, deps.maxNodes)
   )
 
   app.addHook('onRequest', function checkTarget(request, reply, next) {
@@ -91,6 +98,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       isShed: false
     }
     request.sluicegate = facts
+    underWay.begin(request.raw, reply.raw)
     reply.header('x-request-id', facts.id)
     // What describes a body describes nothing where none comes (`curl -d ''` names a form): no reader is looked for.
     if (!hasBody(request.raw)) delete request.raw.headers['content-type']
@@ -141,7 +149,8 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       address: request.sluicegate.address,
       scope: access.scope,
       cost: access.cost ?? 0,
-      keyHeaders: access.keyHeaders
+      keyHeaders: access.keyHeaders,
+      onPlace: takesPlace(access) ? (letGo) => underWay.whenOver(reply.raw, letGo) : undefined
     })
     if (outcome instanceof Promise) outcome.then(finish, next)
     else finish(outcome)
@@ -206,13 +215,18 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   }
 }
 
+/** What is judged or goes to an upstream takes one of the key's places; management stays possible whatever is under way. */
+function takesPlace({ posture, cost = 0 }: Access): boolean {
+  return posture === 'guarded' || posture === 'pass' || cost > 0
+}
+
 function placeOf(httpPart: string | undefined): Place {
   return httpPart === 'querystring' ? 'query' : httpPart === 'params' ? 'params' : 'body'
 }
 
 /** Takes the coding off, reads strictly; an empty body is no body. */
-function jsonBodyParser(limit: number) {
-  const read = (decoded: Buffer): Json | undefined => (decoded.length === 0 ? undefined : parseJson(decoded))
+function jsonBodyParser(limit: number, nodes = defaultBudget.nodes) {
+  const read = (decoded: Buffer): Json | undefined => (decoded.length === 0 ? undefined : parseJson(decoded, { nodes }))
   return function readJsonBody(
     request: FastifyRequest,
     bytes: Buffer,
@@ -220,8 +234,19 @@ function jsonBodyParser(limit: number) {
   ): void {
     try {
       const decoded = decodeBody(bytes, request.headers['content-encoding'], limit)
-      if (decoded instanceof Promise) decoded.then(read).then((body) => done(null, body), done)
-      else done(null, read(decoded))
+      const whose = request.sluicegate.caller?.lineage ?? ''
+      if (decoded instanceof Promise) {
+        decoded
+          .then(async (bytes) => {
+            await largeTurns.take(whose, bytes.length)
+            return read(bytes)
+          })
+          .then((body) => done(null, body), done)
+        return
+      }
+      const turn = largeTurns.take(whose, decoded.length)
+      if (turn === undefined) done(null, read(decoded))
+      else turn.then(() => read(decoded)).then((body) => done(null, body), done)
     } catch (error) {
       done(error as Error)
     }

@@ -22,7 +22,7 @@ export const EvaluateInput = Type.Object(
         {
           additionalProperties: true,
           description:
-            "Free-form context, at most 16 KiB as JSON. `role` (user, assistant, tool, system) says whose words the text is; a user's by default."
+            "Free-form context, at most 16 KiB as JSON. A key with more than 4 values, or with one of more than 100 characters, settles nothing. `role` (user, assistant, tool, system) says whose words the text is; a user's by default."
         }
       )
     ),

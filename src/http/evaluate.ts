@@ -1,6 +1,7 @@
 /** `POST /api/v1/safety/evaluate` (spec section 4.1): the decision point as an endpoint. It decides and says so; the caller acts. */
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../chat.js'
+import { queueFull } from '../dialects/denial.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { asTurn } from '../review/review.js'
@@ -49,7 +50,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       })
       request.sluicegate.decision = evaluation.decision
       if (evaluation.decision !== 'divert') return { status: 'success', evaluation }
-      const { reviewId } = await reviews.open({
+      const opened = await reviews.open({
         surface: 'evaluate',
         account: caller.accountId,
         keyId: caller.keyId,
@@ -60,7 +61,8 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         evaluation,
         history: turns?.map(asTurn)
       })
-      return { status: 'success', evaluation: { ...evaluation, review_id: reviewId } satisfies Evaluation }
+      const review = opened.full === undefined ? { review_id: opened.reviewId } : { review_error: queueFull.code }
+      return { status: 'success', evaluation: { ...evaluation, ...review } satisfies Evaluation }
     }
   })
 }

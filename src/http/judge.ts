@@ -1,5 +1,6 @@
 /** Texts through the evaluator, counted: what the endpoints share that judge and do not forward. */
 import type { ServerResponse } from 'node:http'
+import { type Budget, checkBudget } from '../budget.js'
 import type { ChatContent, JsonObject } from '../chat.js'
 import { Fault } from '../errors.js'
 import type { Caller } from '../identity/caller.js'
@@ -27,7 +28,10 @@ export interface JudgeOptions {
   response?: ServerResponse
 }
 
-/** All throw a Fault `evaluator_unavailable` where no complete verdict came in time: never a milder verdict. */
+/**
+ * All throw a Fault: `too_complex` beyond the budget of a request, `evaluator_unavailable` where no complete verdict came in
+ * time. Never a milder verdict.
+ */
 export interface Judge {
   text(text: string, options: JudgeOptions): Promise<Evaluation>
   /** Texts with their roles; detections keep the pointers of theirs. */
@@ -43,13 +47,16 @@ export interface JudgeDeps {
   unjudged: UnjudgedRecorder
   /** What people have excepted for a caller. */
   exceptions(caller: Caller): Exceptions | undefined
+  /** What one request may hold. */
+  budget: Budget
 }
 
-export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDeps): Judge {
+export function createJudge({ evaluator, record, unjudged, exceptions, budget }: JudgeDeps): Judge {
   async function available<T>(options: JudgeOptions, judge: () => Promise<T>): Promise<T> {
     try {
       return await judge()
     } catch (error) {
+      if (error instanceof Fault) throw error
       const { response } = options
       // Who has left asked for nothing any more: no judge was waited for on their behalf.
       if (response === undefined || leaveOf(response).reason === undefined) {
@@ -59,6 +66,7 @@ export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDe
     }
   }
   const circumstances = ({ session, recalled, response, caller }: JudgeOptions) => ({
+    whose: caller.lineage,
     session,
     recalled,
     exceptions: exceptions(caller),
@@ -89,6 +97,7 @@ export function createJudge({ evaluator, record, unjudged, exceptions }: JudgeDe
       return withoutPointers(await recorded(evaluation, input, options))
     },
     async content({ parts, joined }, direction, options) {
+      checkBudget({ parts, joined }, budget)
       const input = { parts, joined, direction, context: options.context, ...circumstances(options) }
       return recorded(await available(options, () => evaluator.evaluate(input, options.constitution)), input, options)
     },

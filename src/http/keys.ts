@@ -3,7 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { KeyService } from '../identity/key-service.js'
 import { callerOf, managed } from './facts.js'
-import { CreateKey, errorResponses, KeyParams, KeyRecord, managedErrors, NoQuery, Page } from './schemas.js'
+import { json, listOf, objectText, sendTexts } from './pages.js'
+import {
+  CreateKey,
+  errorResponses,
+  KeyPage,
+  KeyParams,
+  KeyRecord,
+  managedErrors,
+  NoQuery,
+  OfLineage
+} from './schemas.js'
 
 const path = '/api/v1/ssaas/keys'
 /** No scope here: a key without `*` may still look after itself, so the service decides. */
@@ -12,20 +22,29 @@ const access = managed()
 const handingOut = managed(undefined, { confirmed: true })
 
 export function registerKeys(app: FastifyInstance, keys: KeyService): void {
-  app.route<{ Querystring: Static<typeof Page> }>({
+  app.route<{ Querystring: Static<typeof KeyPage> }>({
     method: 'GET',
     url: path,
     config: { access },
     schema: {
       summary: 'List the account’s keys',
       tags: ['keys'],
-      querystring: Page,
+      querystring: KeyPage,
       response: {
         200: Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) }),
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
-    handler: (request) => keys.list(callerOf(request), request.query)
+    async handler(request, reply) {
+      const caller = callerOf(request)
+      const { limit, cursor, lineage } = request.query
+      if (limit !== undefined) return keys.list(caller, { limit, cursor, lineage })
+      const all = listOf(async (page) => {
+        const { keys: rows, next_cursor: next } = await keys.list(caller, { ...page, lineage })
+        return { rows, next }
+      }, cursor)
+      return sendTexts(reply.type(json), objectText({}, 'keys', all))
+    }
   })
 
   app.route<{ Body: Static<typeof CreateKey> }>({
@@ -60,6 +79,22 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       response: { 200: KeyRecord, ...errorResponses(...managedErrors, 'not_found') }
     },
     handler: (request) => keys.revoke(callerOf(request), request.params.key_id)
+  })
+
+  app.route<{ Querystring: Static<typeof OfLineage> }>({
+    method: 'DELETE',
+    url: path,
+    config: { access: managed('*') },
+    schema: {
+      summary: 'Revoke every key of a chain of rotations at once, whoever rotated it',
+      tags: ['keys'],
+      querystring: OfLineage,
+      response: {
+        200: Type.Object({ keys: Type.Array(KeyRecord) }),
+        ...errorResponses('validation_error', ...managedErrors, 'not_found')
+      }
+    },
+    handler: (request) => keys.revokeLineage(callerOf(request), request.query.lineage)
   })
 
   app.route<{ Params: Static<typeof KeyParams> }>({

@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { roles } from '../chat.js'
 import { categories } from '../policy/evaluation.js'
+import { keyRotated, reviewEvents } from '../review/webhook.js'
 import { Detection, Page } from './schemas.js'
 
 const closed = { additionalProperties: false }
@@ -88,11 +89,12 @@ export const DeliveryQuery = Type.Object(
 )
 export const Delivery = Type.Object({
   delivery_id: Type.String({ description: 'The webhook-id of every attempt.' }),
-  event: Type.Enum(['review.created', 'review.approved', 'review.decided']),
-  review_id: Type.String(),
+  event: Type.Enum([...reviewEvents, keyRotated]),
+  review_id: textOrNull('The review that it tells of.'),
   state: Type.Enum(['waiting', 'dead']),
   attempts: Type.Integer(),
   last_error: textOrNull('Why the last attempt failed.'),
   created_at: time,
-  next_attempt_at: timeOrNull('Null where it was given up.')
+  next_attempt_at: timeOrNull('Null where it was given up.'),
+  key_id: textOrNull('The key that it tells of.')
 })

@@ -37,7 +37,12 @@ export const Evaluation = Type.Object({
   missing_context: Type.Optional(
     Type.Array(Type.String(), { description: 'For depends: the context keys that would settle it.' })
   ),
-  review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' }))
+  review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' })),
+  review_error: Type.Optional(
+    Type.Literal('review_queue_full', {
+      description: 'For divert, in the place of review_id: nobody will decide, and nothing was stored.'
+    })
+  )
 })
 
 export const EvaluateReply = Type.Object({ status: Type.Literal('success'), evaluation: Evaluation })
@@ -57,7 +62,20 @@ export const KeyRecord = Type.Object({
   rotated_to: Type.Union([Type.String(), Type.Null()], { description: 'The key that replaced this one.' }),
   rate_limit_per_minute: Type.Union([Type.Integer(), Type.Null()], {
     description: 'Null: the limit of its environment.'
-  })
+  }),
+  max_concurrent: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Requests under way at once. Null: limits.concurrent_per_key.'
+  }),
+  created_by: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Id of the key (key_…) or the person (usr_…) that created or rotated it over the API. Null: the command line, the first start, or a version that did not keep it.'
+  }),
+  lineage: Type.String({ description: 'Id of the first key of its chain of rotations.' }),
+  roots: Type.Array(Type.String(), {
+    description:
+      'Whose hand it is: the people, and the keys made on the command line, that it descends from. Keys that share one are one hand where two are asked for.'
+  }),
+  self_rotation: Type.Boolean({ description: 'Whether it may rotate itself without keys:rotate.' })
 })
 
 export const CreateKey = Type.Object(
@@ -68,11 +86,21 @@ export const CreateKey = Type.Object(
     ip_allowlist: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 })),
     expires_at: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' })),
     rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    max_concurrent: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Requests under way at once.' })
+    ),
+    self_rotation: Type.Optional(
+      Type.Boolean({ description: 'Whether the key may rotate itself without keys:rotate. Default true.' })
+    ),
     accept_terms: Type.Literal(true)
   },
   { additionalProperties: false }
 )
 
+const Lineage = Type.String({
+  pattern: '^key_[0-9A-Za-z]{1,40}$',
+  description: 'Id of the first key of a chain of rotations.'
+})
 export const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^key_[0-9A-Za-z]{1,40}$' }) })
 
 /** Cursors are opaque; their reader refuses what it did not write. */
@@ -83,6 +111,12 @@ export const Page = Type.Object(
   },
   { additionalProperties: false }
 )
+
+export const KeyPage = Type.Object(
+  { ...Page.properties, lineage: Type.Optional(Lineage) },
+  { additionalProperties: false }
+)
+export const OfLineage = Type.Object({ lineage: Lineage }, { additionalProperties: false })
 
 export const NoQuery = Type.Object({}, { additionalProperties: false })
 
@@ -131,6 +165,7 @@ function responsesOf(codes: readonly ErrorCode[], body: object): Record<string, 
 export const bodyErrors: ErrorCode[] = [
   'validation_error',
   'payload_too_large',
+  'too_complex',
   'unsupported_media_type',
   'unsupported_encoding'
 ]
@@ -157,6 +192,7 @@ export const judgedErrors: ErrorCode[] = [
   ...bodyErrors,
   ...keyErrors,
   'rate_limit_exceeded',
+  'concurrency_limit_exceeded',
   'evaluator_unavailable',
   'overloaded'
 ]

@@ -6,6 +6,7 @@ import { invalid } from '../errors.js'
 import { surfaces } from '../observe/record.js'
 import type { UsageRow, UsageStore } from '../storage/usage-store.js'
 import { callerOf, managed } from './facts.js'
+import { json, objectText, pagesOf, sendTexts } from './pages.js'
 import { errorResponses, managedErrors } from './schemas.js'
 
 const maxDays = 366
@@ -33,7 +34,6 @@ const Counts = {
 const Usage = Type.Object({
   from: Type.String(),
   to: Type.String(),
-  total: Type.Object(Counts),
   days: Type.Array(
     Type.Object({
       day: Type.String(),
@@ -42,7 +42,8 @@ const Usage = Type.Object({
       ...Counts,
       by_surface: Type.Object({}, { additionalProperties: Type.Integer(), description: 'Evaluations by surface.' })
     })
-  )
+  ),
+  total: Type.Object(Counts)
 })
 type Line = Static<typeof Usage>['days'][number]
 
@@ -60,17 +61,27 @@ export function registerUsage(app: FastifyInstance, usage: UsageStore, clock: Cl
     },
     async handler(request, reply) {
       const { from, to } = readRange(request.query, clock.now())
-      const rows = await usage.read(callerOf(request).accountId, { from, to, keyId: request.query.key_id })
-      const days = linesOf(rows)
-      const wantsCsv =
-        request.query.format === 'csv' || (request.query.format === undefined && acceptsCsv(request.headers.accept))
+      const { accountId } = callerOf(request)
+      const { key_id: keyId, format } = request.query
+      const rows = pagesOf((after: UsageRow | undefined, limit) =>
+        usage.read(accountId, { from, to, keyId, after, limit })
+      )
+      const wantsCsv = format === 'csv' || (format === undefined && acceptsCsv(request.headers.accept))
       reply.header('vary', 'accept')
-      if (!wantsCsv) return { from, to, total: sum(days), days }
-      return reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', `attachment; filename="usage-${from}-${to}.csv"`)
-        .serializer(String)
-        .send(csvOf(days))
+      if (!wantsCsv) {
+        const total = { ...none }
+        const days = linesOf(rows, total)
+        return sendTexts(
+          reply.type(json),
+          objectText({ from, to }, 'days', days, () => ({ total }))
+        )
+      }
+      return sendTexts(
+        reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', `attachment; filename="usage-${from}-${to}.csv"`),
+        csvOf(linesOf(rows, { ...none }))
+      )
     }
   })
 }
@@ -97,50 +108,58 @@ function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10)
 }
 
-/** One line for each day and key, the surfaces added up. */
-function linesOf(rows: readonly UsageRow[]): Line[] {
-  const lines = new Map<string, Line>()
-  for (const { day, keyId, environment, surface, evaluations, characters } of rows) {
-    const at = `${day} ${keyId}`
-    const line = lines.get(at) ?? { day, key_id: keyId, environment, ...none, by_surface: {} }
-    lines.set(at, line)
-    line.evaluations += evaluations
-    line.characters += characters
-    if (environment === 'live') {
-      line.billable_evaluations += evaluations
-      line.billable_characters += characters
+/**
+ * One line for each day and key, the surfaces added up: they come one after the other.
+ * @param total grows by every line
+ */
+async function* linesOf(
+  pages: AsyncIterable<readonly UsageRow[]>,
+  total: typeof none
+): AsyncGenerator<readonly Line[], void> {
+  let open: Line | undefined
+  for await (const rows of pages) {
+    const lines: Line[] = []
+    for (const { day, keyId, environment, surface, evaluations, characters } of rows) {
+      if (open?.day !== day || open.key_id !== keyId) {
+        if (open !== undefined) lines.push(open)
+        open = { day, key_id: keyId, environment, ...none, by_surface: {} }
+      }
+      const isBillable = environment === 'live'
+      for (const sum of [open, total]) {
+        sum.evaluations += evaluations
+        sum.characters += characters
+        if (!isBillable) continue
+        sum.billable_evaluations += evaluations
+        sum.billable_characters += characters
+      }
+      open.by_surface[surface as keyof typeof open.by_surface] = evaluations as never
     }
-    line.by_surface[surface as keyof typeof line.by_surface] = evaluations as never
+    yield lines
   }
-  return [...lines.values()]
+  if (open !== undefined) yield [open]
 }
 
 const none = { evaluations: 0, characters: 0, billable_evaluations: 0, billable_characters: 0 }
 
-function sum(lines: readonly Line[]): Static<typeof Usage>['total'] {
-  return lines.reduce(
-    (total, line) => ({
-      evaluations: total.evaluations + line.evaluations,
-      characters: total.characters + line.characters,
-      billable_evaluations: total.billable_evaluations + line.billable_evaluations,
-      billable_characters: total.billable_characters + line.billable_characters
-    }),
-    none
-  )
-}
-
 /** RFC 4180; ids, days and numbers need no quotes. */
-function csvOf(lines: readonly Line[]): string {
+async function* csvOf(pages: AsyncIterable<readonly Line[]>): AsyncGenerator<string, void> {
   const counts = Object.keys(none) as (keyof typeof none)[]
-  const head = ['day', 'key_id', 'environment', ...counts, ...surfaces]
-  const rows = lines.map((line) => [
-    line.day,
-    line.key_id,
-    line.environment,
-    ...counts.map((name) => line[name]),
-    ...surfaces.map((surface) => (line.by_surface as Record<string, number>)[surface] ?? 0)
-  ])
-  return [head, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
+  const textOf = (row: readonly (string | number)[]) => `${row.join(',')}\r\n`
+  let head = textOf(['day', 'key_id', 'environment', ...counts, ...surfaces])
+  for await (const lines of pages) {
+    const rows = lines.map((line) =>
+      textOf([
+        line.day,
+        line.key_id,
+        line.environment,
+        ...counts.map((name) => line[name]),
+        ...surfaces.map((surface) => (line.by_surface as Record<string, number>)[surface] ?? 0)
+      ])
+    )
+    yield head + rows.join('')
+    head = ''
+  }
+  if (head !== '') yield head
 }
 
 function acceptsCsv(accept: string | undefined): boolean {

@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import type { UserService } from '../users/user-service.js'
 import { ChangeUser, Invitation, Invite, User, UserParams } from './auth-schemas.js'
 import { callerOf, managed } from './facts.js'
+import { json, listOf, objectText, sendTexts } from './pages.js'
 import { errorResponses, managedErrors, NoQuery } from './schemas.js'
 
 const path = '/api/v1/auth/users'
@@ -29,7 +30,13 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
-    handler: (request) => users.list(callerOf(request))
+    handler(request, reply) {
+      const all = listOf(async (page) => {
+        const { users: rows, next_cursor: next } = await users.list(callerOf(request), page)
+        return { rows, next }
+      })
+      return sendTexts(reply.type(json), objectText({}, 'users', all))
+    }
   })
 
   app.route<{ Body: Static<typeof Invite> }>({

@@ -17,7 +17,7 @@ const coarse = { stepMs: 60_000, slots: 10_080 }
 export const longestWindowMs = coarse.stepMs * coarse.slots
 /** Rows are read again that were written so long before the last look, ms: clocks of nodes differ by less. */
 const slackMs = 60_000
-const rowsPerRead = 500
+const rowsPerRead = 100
 const pruneMs = 3_600_000
 /** Rows that wait while the storage takes none: an hour and more. */
 const maxWaiting = 500

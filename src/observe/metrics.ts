@@ -153,6 +153,16 @@ export function createMetrics(gauges: Gauges) {
       help: 'Requests refused at once because more came than could be judged.',
       registers
     }),
+    requestsUnderWay: new Gauge({
+      name: 'sluicegate_requests_under_way',
+      help: 'Requests that take one of their key’s places, until their answers are taken.',
+      registers
+    }),
+    stalledClients: new Counter({
+      name: 'sluicegate_stalled_clients_total',
+      help: 'Clients that were let go because they took nothing of their answers.',
+      registers
+    }),
     overhead: hotHistogram(
       'overhead_seconds',
       'Time added by the gateway, without the upstream.',
@@ -201,6 +211,8 @@ export function createMetrics(gauges: Gauges) {
     /** `end`: client (closed it), upstream (closed it, broke or was late), refused (binary frames), key (revoked), idle, stopped (the gateway stops), failed (no verdict). */
     realtimeEnds: counter('realtime_ends_total', 'How sessions of the Realtime API ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
+    /** `bound`: key, account, total, bytes. */
+    reviewsRefused: counter('review_queue_full_total', 'Verdicts that found the queue of reviews full.', ['bound']),
     webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])

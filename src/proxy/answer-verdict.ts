@@ -16,10 +16,12 @@ export async function judgeContent(exchange: Exchange, content: ChatReply): Prom
     return undefined
   }
   const evaluation = await evaluate(exchange, 'answer', content, undefined)
-  return evaluation === undefined || content.media.length === 0 ? evaluation : countMedia(exchange, content, evaluation)
+  return evaluation === undefined ? undefined : countMedia(exchange, content, evaluation)
 }
 
-function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Evaluation {
+/** What could not be read counts against a verdict, as the route says. */
+export function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Evaluation {
+  if (content.media.length === 0) return evaluation
   const { route } = exchange
   if (route.mode === 'enforce' && route.unscannable !== 'permit') {
     return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
@@ -28,7 +30,10 @@ function countMedia(exchange: Exchange, content: ChatContent, evaluation: Evalua
   return evaluation
 }
 
-/** Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context. */
+/**
+ * Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context.
+ * @returns a `forbid` where the queue takes no more
+ */
 export async function storeAnswer(
   exchange: Exchange,
   content: ChatContent,
@@ -37,7 +42,7 @@ export async function storeAnswer(
 ): Promise<Denial> {
   const { deps, route, inbound, context } = exchange
   const { accountId: account, lineage, keyId } = inbound.caller
-  const { reviewId } = await deps.reviews.open({
+  const { reviewId, full } = await deps.reviews.open({
     surface: 'answer',
     account,
     lineage,
@@ -50,5 +55,6 @@ export async function storeAnswer(
     history: asked(exchange)
   })
   exchange.reviewId = reviewId
+  if (full !== undefined) return { ...denialOf(exchange, 'forbid', 'answer', content, evaluation), full }
   return denialOf(exchange, 'divert', 'answer', content, evaluation)
 }

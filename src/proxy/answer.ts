@@ -1,12 +1,14 @@
 /** The answer's half of the funnel, for an answer that comes as a whole. Its streamed twin is `stream.ts`. */
 import { decodeBody } from '../body.js'
 import type { ChatContent, Json, JsonObject } from '../chat.js'
+import { refusalOf } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
-import { judgeContent, storeAnswer } from './answer-verdict.js'
+import { countMedia, judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
+import { refuseCredential, refuseSpelledCredential } from './credential.js'
 import { fork } from './earlier.js'
 import { defaultAnswerLimit, type Exchange, type Reply } from './exchange.js'
 import { codingOf, discard, readAll } from './forward.js'
@@ -50,8 +52,8 @@ export async function judgeAnswer(exchange: Exchange, answer: UpstreamAnswer): P
   }
   const { value, bytes } = await readValue(exchange, answer)
   if (isOff) passUnjudged(exchange, 'output_off')
-  const judged = await (ok ? judgeReply(exchange, value) : judgeError(exchange, value))
-  const headers = clientHeaders(exchange.route.spoken, answer.headers)
+  const judged = await (ok ? judgeReply(exchange, value, answer.key) : judgeError(exchange, value, answer.key))
+  const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
   headers['content-type'] = jsonType
   if (judged.headers !== undefined) Object.assign(headers, judged.headers)
   addVerdictHeaders(headers, exchange)
@@ -90,9 +92,6 @@ async function readValue(exchange: Exchange, answer: UpstreamAnswer): Promise<An
 }
 
 function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
-  if (answer.key !== undefined && decoded.includes(answer.key)) {
-    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
-  }
   let value: Json
   try {
     value = parseJson(decoded, { nodes: answerNodes })
@@ -100,6 +99,7 @@ function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
     throw unreadable(cause)
   }
   if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
+  refuseCredential(answer.key, value)
   return { value, bytes: decoded.includes('\\u') ? JSON.stringify(value) : decoded }
 }
 
@@ -107,10 +107,11 @@ function unreadable(cause: unknown): Fault {
   return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
 }
 
-async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged> {
+async function judgeReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
   const { route } = exchange
   const content = route.spoken.readReply(body)
   if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
+  refuseSpelledCredential(key, content)
   if (route.output === 'off') {
     await fork(exchange, content.id)
     return { body: undefined }
@@ -131,9 +132,10 @@ async function judgeReply(exchange: Exchange, body: JsonObject): Promise<Judged>
     case 'divert':
     case 'depends': {
       const denial = await storeAnswer(exchange, content, evaluation, JSON.stringify(body))
+      const facts = turnFacts(exchange, denial)
       return {
-        body: route.spoken.turn(turnFacts(exchange, denial)),
-        headers: refusalHeaders('review_required', denial.pointer)
+        body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
+        headers: refusalHeaders(refusalOf(denial).code, denial.pointer)
       }
     }
     default:
@@ -157,11 +159,13 @@ function redactReply(
 }
 
 /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
-async function judgeError(exchange: Exchange, body: JsonObject): Promise<Judged> {
+async function judgeError(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
   const { route } = exchange
   if (route.output === 'off') return { body: undefined }
   const content = route.spoken.readError(body)
-  const evaluation = await evaluate(exchange, 'answer', content, undefined)
+  refuseSpelledCredential(key, content)
+  const judged = await evaluate(exchange, 'answer', content, undefined)
+  const evaluation = judged === undefined ? undefined : countMedia(exchange, content, judged)
   if (evaluation === undefined || route.mode === 'observe') return { body: undefined }
   if (evaluation.decision !== 'permit') {
     throw new Fault('upstream_error', { internal: 'the error itself was withheld' })

@@ -8,7 +8,11 @@ import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { Fault } from '../errors.js'
 import type { Cancel } from './cancel.js'
+import type { LetGo } from './places.js'
 import type { Upstream } from './upstreams.js'
+
+/** Bytes of a stream that wait for their reader before no more is taken. */
+const mostUnread = 1024
 
 /** An answer as the wire gave it, whichever transport brought it. */
 export interface UpstreamAnswer {
@@ -29,14 +33,25 @@ export interface Question {
   limit: number
   /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
   streamed: string | undefined
+  /** The key that asks: keys take turns where all connections are taken. */
+  lineage: string
   cancel: Cancel
 }
 
-/** Rejects with the transport's own error, with the reason of a cancel, or with a Fault for an answer that is too large. */
+/**
+ * Rejects with the transport's own error, with the reason of a cancel, or with a Fault: `overloaded` where no connection
+ * became free in time, `upstream_error` for an answer that is too large.
+ */
 export function ask(upstream: Upstream, question: Question): Promise<UpstreamAnswer> {
+  const place = upstream.places.take(question.lineage, question.cancel)
+  if (place instanceof Promise) return place.then((letGo) => dispatch(upstream, question, letGo))
+  return dispatch(upstream, question, place)
+}
+
+function dispatch(upstream: Upstream, question: Question, letGo: LetGo): Promise<UpstreamAnswer> {
   const { method, path, headers, body } = question
   return new Promise((resolve, reject) => {
-    const collector = new AnswerCollector(upstream.key, question, resolve, reject)
+    const collector = new AnswerCollector(upstream.key, question, letGo, resolve, reject)
     upstream.pool.dispatch({ method, path, headers, body: body ?? null }, collector)
   })
 }
@@ -50,17 +65,20 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   #stream: Readable | undefined
   readonly #key: string | undefined
   readonly #question: Question
+  readonly #letGo: LetGo
   readonly #resolve: (answer: UpstreamAnswer) => void
   readonly #reject: (error: Error) => void
 
   constructor(
     key: string | undefined,
     question: Question,
+    letGo: LetGo,
     resolve: (answer: UpstreamAnswer) => void,
     reject: (error: Error) => void
   ) {
     this.#key = key
     this.#question = question
+    this.#letGo = letGo
     this.#resolve = resolve
     this.#reject = reject
     question.cancel.listen((reason) => this.#fail(reason))
@@ -90,6 +108,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     const isStream = status < 300 && streamed !== undefined && type.startsWith(streamed)
     if (isStream || type.startsWith('text/event-stream')) {
       this.#stream = new Readable({
+        highWaterMark: mostUnread,
         read: () => controller.resume(),
         destroy: (error, done) => {
           controller.abort(error ?? new Error('no longer wanted'))
@@ -104,7 +123,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream !== undefined) {
-      if (!this.#stream.push(chunk)) controller.pause()
+      // A view keeps all alive that was read with it, for as long as its reader takes.
+      if (!this.#stream.push(Buffer.from(chunk))) controller.pause()
       return
     }
     this.#length += chunk.length
@@ -116,6 +136,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.#letGo()
     if (this.#stream !== undefined) {
       this.#stream.push(null)
       return
@@ -125,6 +146,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#letGo()
     this.#stream?.destroy(error)
     this.#reject(error)
   }

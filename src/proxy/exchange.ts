@@ -1,5 +1,6 @@
 /** What is known of one proxied exchange from its first byte to its last. Transport-free: both edges fill the same shape. */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Budget } from '../budget.js'
 import type { ChatRequest, JsonObject } from '../chat.js'
 import type { Clock } from '../clock.js'
 import type { Target } from '../dialects/dialect.js'
@@ -14,15 +15,15 @@ import type { Evaluation, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
 import type { SessionStore } from '../policy/session.js'
-import type { ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
+import type { Opened, ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
 import type { Propagate } from './headers.js'
 import type { PathEntry, Route } from './routes.js'
 
 /** The part of the review service that the proxy uses. */
 export interface Reviews {
-  /** Stores a review, or finds the pending one of the same subject. */
-  open(review: ReviewRequest): Promise<{ reviewId: string }>
+  /** Stores a review, or finds the pending one of the same subject; or tells what of the queue is full. */
+  open(review: ReviewRequest): Promise<Opened>
   /** How a person decided over this very request; a permit is used up by being read. */
   consume(subject: ReviewedRequest, reviewId?: string): Promise<Standing>
   /** Waits for the decision, as long as the configuration says; `pending` where none came. */
@@ -46,6 +47,8 @@ export interface ProxyDeps {
   log: Log
   /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
   admission: Pick<Admission, 'admit' | 'charge'>
+  /** What one request may hold. Default: `defaultBudget`. */
+  budget?: Budget
   /** Counts and audits each call that got no verdict. */
   unjudged: UnjudgedRecorder
   /** Whose trace an upstream is told of; undefined: the client's own headers pass. */
@@ -74,6 +77,8 @@ export interface Exchange {
   readonly inbound: Inbound
   readonly route: Route
   readonly body: JsonObject
+  /** Of the body as it was read, decoded; 0 where it came as an event. */
+  readonly bytes?: number
   /** What of it a person is shown, and what a permit is for; undefined: all of it. */
   readonly reviewed?: JsonObject
   readonly chat: ChatRequest

@@ -13,12 +13,12 @@ export interface Sending extends Omit<Question, 'headers'> {
 }
 
 /**
- * @throws Fault `upstream_timeout` or `upstream_error`; the reason of a cancel
+ * @throws Fault `upstream_timeout`, `upstream_error` or `overloaded`; the reason of a cancel
  */
 export async function send(upstreams: Upstreams, name: string, sending: Sending): Promise<UpstreamAnswer> {
   const first = upstreams.get(name)
   if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
-  const { method, body, limit, streamed, cancel } = sending
+  const { method, body, limit, streamed, lineage, cancel } = sending
   const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
   let failure: unknown
   for (const upstream of candidates(upstreams, first)) {
@@ -31,6 +31,7 @@ export async function send(upstreams: Upstreams, name: string, sending: Sending)
         body,
         limit,
         streamed,
+        lineage,
         cancel
       })
       if (Buffer.isBuffer(answer.body)) disarm()

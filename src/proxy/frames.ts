@@ -13,7 +13,10 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
   const { frames, broken } = reply.rest!
   res.writeHead(reply.status, headers)
   try {
-    await write(res, reply.body)
+    const { body } = reply
+    // Whoever still knows the reply would keep it while the rest is taken.
+    reply.body = ''
+    await write(res, body)
     for (;;) {
       const { done, value } = await frames.next()
       if (done) {

@@ -10,7 +10,7 @@ import { judgeAnswer } from './answer.js'
 import type { UpstreamAnswer } from './ask.js'
 import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
 import { addVerdictHeaders, faultReply } from './reply.js'
-import { type Forward, judgeRequest, readExchange } from './request.js'
+import { type Forward, judgeRequest, largeTurn, readExchange } from './request.js'
 
 /** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
@@ -28,7 +28,9 @@ export async function guard(
   let exchange: Exchange | undefined
   try {
     const decoding = decodeBody(bytes, inbound.headers['content-encoding'], inbound.entry.bodyLimit)
-    exchange = readExchange(deps, inbound, decoding instanceof Promise ? await decoding : decoding)
+    const decoded = decoding instanceof Promise ? await decoding : decoding
+    await largeTurn(inbound, decoded.length)
+    exchange = readExchange(deps, inbound, decoded)
     const verdict = await judgeRequest(exchange)
     let reply: Reply
     if ('bytes' in verdict) {

@@ -3,13 +3,18 @@
  * headers in `Connection` and had them stripped); nothing that is not named here passes, hop-by-hop headers least of all.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dialect } from '../dialects/dialect.js'
+import type { Dialect, HeaderForm } from '../dialects/dialect.js'
 import type { UpstreamAuth } from '../settings.js'
+import type { UpstreamAnswer } from './ask.js'
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
 const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent']
 /** Taken over from the upstream besides the dialect's own. Everything else that a client sees is written here. */
-const fromUpstream = ['retry-after']
+const fromUpstream: Dialect['responseHeaders'] = {
+  // RFC 9110 sections 10.2.3 and 5.6.7.
+  'retry-after':
+    /^(?:\d{1,9}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/
+}
 
 /** Puts into the headers of a call upstream whose trace it belongs to. */
 export type Propagate = (headers: Record<string, string>, requestId: string) => void
@@ -47,11 +52,45 @@ export function upstreamHeaders(
   return Object.assign(out, options.credential)
 }
 
-export function clientHeaders(dialect: Dialect, upstream: IncomingHttpHeaders): Record<string, string> {
+/**
+ * What of an upstream's headers a client sees: no verdict covers them, so each passes in its documented form alone, in
+ * which nobody can say anything.
+ * @param model that the client asked for
+ */
+export function clientHeaders(
+  dialect: Dialect,
+  { headers, key }: Pick<UpstreamAnswer, 'headers' | 'key'>,
+  model: string | undefined
+): Record<string, string> {
   const out: Record<string, string> = {}
-  copy(fromUpstream, upstream, out)
-  copy(dialect.responseHeaders, upstream, out)
+  for (const [name, form] of formsOf(dialect)) {
+    const value = headers[name]
+    if (typeof value !== 'string' || (key !== undefined && value.includes(key))) continue
+    if (form === 'model' ? isModel(value, model) : form.test(value)) out[name] = value
+  }
   return out
+}
+
+const forms = new WeakMap<Dialect, readonly (readonly [string, HeaderForm])[]>()
+
+/** Of each header that passes, by its name. Made once for a dialect: every answer asks for it. */
+function formsOf(dialect: Dialect): readonly (readonly [string, HeaderForm])[] {
+  let known = forms.get(dialect)
+  if (known === undefined) {
+    known = Object.entries({ ...fromUpstream, ...dialect.responseHeaders })
+    forms.set(dialect, known)
+  }
+  return known
+}
+
+/** A name that was judged in the request, with the date of a snapshot or without. */
+function isModel(value: string, model: string | undefined): boolean {
+  return (
+    model !== undefined &&
+    printable.test(model) &&
+    value.startsWith(model) &&
+    /^(?:-\d{4}-\d{2}-\d{2}|-\d{1,8})?$/.test(value.slice(model.length))
+  )
 }
 
 function copy(names: readonly string[], from: IncomingHttpHeaders, to: Record<string, string>): void {

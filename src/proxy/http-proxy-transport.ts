@@ -11,6 +11,7 @@ import type { Cancel } from './cancel.js'
 import { candidates, transportFault } from './forward.js'
 import type { Transport } from './guard.js'
 import { upstreamHeaders } from './headers.js'
+import type { LetGo } from './places.js'
 import type { ChatProxy } from './proxy.js'
 import type { Upstream } from './upstreams.js'
 import { acceptFor } from './wire.js'
@@ -39,13 +40,17 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
         credential: upstream.credential(route.spoken),
         propagate: chat.deps.propagate
       })
+      let letGo: LetGo | undefined
       try {
+        letGo = await upstream.places.take(inbound.caller.lineage, cancel)
         const path = upstream.pathOf(fillPath(route.upstreamPath, inbound.target.params)) + inbound.target.query
         const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)
         answer.once('close', disarm)
+        answer.once('close', letGo)
         return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key }
       } catch (error) {
         failure = error
+        letGo?.()
         if (!unconnected.has((error as NodeJS.ErrnoException).code ?? '') || cancel.reason !== undefined) break
       }
     }

@@ -8,6 +8,7 @@ import { checkBodyHeaders, hasBody, payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
 import { isHttp2 } from '../http/http2.js'
 import { canonicalTarget, checkFraming, wrongVersion } from '../http/target.js'
+import type { UnderWay } from '../http/under-way.js'
 import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
 import { statusClass } from '../observe/metrics.js'
@@ -27,6 +28,8 @@ export interface NodeGuardOptions {
   proxy: HttpProxy
   clientAddress: (peer: string, forwardedFor: string | undefined) => string
   nextRequestId: () => string
+  /** Told of every request. */
+  underWay: UnderWay
 }
 
 /** `next` is called, where given, for paths that are not in the route table; without it they are 404. */
@@ -68,6 +71,7 @@ async function answer(
   const started = clock.monotonic()
   const dialect = (entry ?? passes)?.dialect ?? chat.table.entries[0]!.dialect
   const headers: Record<string, string> = { 'x-request-id': requestId }
+  options.underWay.begin(req, res)
   const cancel = cancelOnLeave(res)
   res.once('finish', () =>
     metrics.requests.of(entry?.path ?? (passes ? 'pass' : 'unmatched'), statusClass(res.statusCode)).inc()
@@ -89,12 +93,14 @@ async function answer(
       ),
       scope: 'safety:evaluate',
       cost: entry === undefined ? 0 : 1,
-      keyHeaders: dialect.keyHeaders
+      keyHeaders: dialect.keyHeaders,
+      onPlace: (letGo) => options.underWay.whenOver(res, letGo)
     })
     if (admitted instanceof Fault) throw admitted
     if (admitted.limit !== undefined) Object.assign(headers, limitHeaders(admitted.limit))
     if (found === undefined) {
-      reply = await passThrough(chat, { target, headers: req.headers, requestId, cancel })
+      const { lineage } = admitted.caller
+      reply = await passThrough(chat, { target, headers: req.headers, requestId, lineage, cancel })
     } else {
       const refused = checkBodyHeaders(req)
       if (refused !== undefined) throw refused

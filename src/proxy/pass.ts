@@ -1,9 +1,11 @@
 /** Pass routes: what a dialect lists as safe to forward with a key and without evaluation (lists of models). */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Json } from '../chat.js'
 import type { Dialect, PassPath } from '../dialects/dialect.js'
 import { Fault } from '../errors.js'
 import { parseJson } from '../json/parse.js'
 import type { Cancel } from './cancel.js'
+import { refuseCredential } from './credential.js'
 import type { Reply } from './exchange.js'
 import { readAll, send } from './forward.js'
 import { clientHeaders, upstreamHeaders } from './headers.js'
@@ -18,13 +20,15 @@ export interface PassRequest {
   target: string
   headers: IncomingHttpHeaders
   requestId: string
+  /** The key that asks. */
+  lineage: string
   cancel: Cancel
 }
 
 /** Asks the upstream of the dialect's first route. Still strict: JSON or nothing, and never the credential. */
 export async function passThrough(
   proxy: ChatProxy,
-  { target, headers, requestId, cancel }: PassRequest
+  { target, headers, requestId, lineage, cancel }: PassRequest
 ): Promise<Reply> {
   const path = target.split('?', 1)[0]!
   const found = passAt(proxy.table, path, headers)
@@ -46,22 +50,22 @@ export async function passThrough(
     body: undefined,
     limit: answerLimit,
     streamed: undefined,
+    lineage,
     cancel
   })
   const bytes = await readAll(answer, answerLimit)
   if (answer.status >= 300 && answer.status < 400) throw new Fault('upstream_error', { internal: 'a redirect' })
-  if (answer.key !== undefined && bytes.includes(answer.key))
-    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
-  let body: string
+  let value: Json
   try {
-    body = JSON.stringify(parseJson(bytes, { nodes: 1_000_000 }))
+    value = parseJson(bytes, { nodes: 1_000_000 })
   } catch (cause) {
     throw new Fault('upstream_error', { cause })
   }
+  refuseCredential(answer.key, value)
   return {
     status: answer.status,
-    headers: { ...clientHeaders(dialect, answer.headers), 'content-type': jsonType },
-    body
+    headers: { ...clientHeaders(dialect, answer, undefined), 'content-type': jsonType },
+    body: JSON.stringify(value)
   }
 }
 

@@ -149,7 +149,9 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
       const cancel = cancelOnLeave(reply.raw)
       try {
         const { headers } = request.raw
-        return sendReply(reply, await passThrough(proxy, { target, headers, requestId: request.sluicegate.id, cancel }))
+        const { lineage } = callerOf(request)
+        const asked = { target, headers, requestId: request.sluicegate.id, lineage, cancel }
+        return sendReply(reply, await passThrough(proxy, asked))
       } catch (error) {
         if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
         throw error

@@ -55,6 +55,7 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
         body: bytes,
         limit: deps.answerLimit ?? defaultAnswerLimit,
         streamed: streamedType(route.spoken, chat.stream, inbound.target),
+        lineage: inbound.caller.lineage,
         cancel: inbound.cancel
       })
     },

@@ -1,5 +1,5 @@
 /** Replies that the gateway writes itself, and the headers that every proxied reply carries. */
-import { type Denial, denialTable } from '../dialects/denial.js'
+import { type Denial, refusalOf } from '../dialects/denial.js'
 import type { Dialect, TurnFacts } from '../dialects/dialect.js'
 import type { Fault } from '../errors.js'
 import type { Exchange, Reply } from './exchange.js'
@@ -21,7 +21,7 @@ export function faultReply(dialect: Dialect, fault: Fault, requestId: string): R
 /** The verdict of a request that was stopped: the dialect's error, or a turn of the conversation. */
 export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const { route, inbound, chat } = exchange
-  const { status, code } = denialTable[denial.decision]
+  const { status, code } = refusalOf(denial)
   const refusal = { ...refusalHeaders(code, denial.pointer), ...ownId(route.spoken, inbound.requestId) }
   if (route.respond === 'error' || !route.spoken.hasTurns) {
     const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))

@@ -3,13 +3,17 @@
  * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
 import { bodyMissing, payloadTooLarge } from '../body.js'
+import { checkBudget, defaultBudget } from '../budget.js'
 import type { ChatRequest, JsonObject, Media } from '../chat.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
+import { append, withinParts } from '../dialects/walk.js'
 import { Fault, invalid } from '../errors.js'
 import { canonicalJson } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import type { ReviewBound } from '../settings.js'
+import { largeTurns } from '../turns.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import { before, sessionOfChain } from './earlier.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'
@@ -32,29 +36,33 @@ export interface Forward {
 export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer): Exchange {
   const { entry } = inbound
   if (decoded.length === 0) throw bodyMissing()
-  const body = parseJson(decoded)
+  const { nodes, parts } = deps.budget ?? defaultBudget
+  const body = parseJson(decoded, { nodes })
   if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
-  const chat = entry.dialect.readRequest(body, inbound.target)
+  const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
   const route = chooseRoute(entry, chat.model)
   if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
-  return openExchange(deps, inbound, route, body, chat)
+  return openExchange(deps, inbound, route, body, chat, decoded.length)
 }
 
-/** @throws Fault `validation_error` for a header that cannot be read */
+/** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
 export function openExchange(
   deps: ProxyDeps,
   inbound: Inbound,
   route: Route,
   body: JsonObject,
-  chat: ChatRequest
+  chat: ChatRequest,
+  bytes = 0
 ): Exchange {
   const { context, texts } = readContext(inbound, route, chat.metadata)
-  if (texts.length > 0) chat.parts.push(...texts)
+  append(chat.parts, texts)
+  checkBudget(chat, deps.budget ?? defaultBudget)
   return {
     deps,
     inbound,
     route,
     body,
+    bytes,
     chat,
     context,
     session: readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat),
@@ -70,6 +78,14 @@ export function openExchange(
   }
 }
 
+/** Waits for the turn of a large body. @throws where the client has left meanwhile */
+export async function largeTurn({ caller, cancel }: Inbound, bytes = 0): Promise<void> {
+  const turn = largeTurns.take(caller.lineage, bytes)
+  if (turn === undefined) return
+  await turn
+  if (cancel.reason !== undefined) throw cancel.reason
+}
+
 /**
  * Judges a request and acts on the verdict.
  * @returns what to send upstream, or the reply to a request that goes no further
@@ -81,6 +97,8 @@ export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply>
   // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
   if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
   exchange.requestVerdict = evaluation
+  // To write a large body, and to redact it first, takes as long as to read it.
+  await largeTurn(exchange.inbound, exchange.bytes)
   if (evaluation === undefined || route.mode === 'observe') return forward(exchange, route.upstream)
   const decision = evaluation.decision
   if (unscanned !== undefined && decision !== 'forbid') {
@@ -136,8 +154,9 @@ function serialise(body: JsonObject): Buffer {
   return Buffer.from(JSON.stringify(body))
 }
 
-function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation): Reply {
-  return denialReply(exchange, denialOf(exchange, decision, 'request', exchange.chat, evaluation))
+function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation, full?: ReviewBound): Reply {
+  const denial = denialOf(exchange, decision, 'request', exchange.chat, evaluation)
+  return denialReply(exchange, { ...denial, full })
 }
 
 /** To another backend, or before a person: unless one has decided over this very request already. */
@@ -157,8 +176,9 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
   exchange.reviewId = given
   if (standing === 'pending' || standing === 'none') {
     const review = { ...subject, keyId, policy: evaluation.policy, evaluation, context, history: before(exchange) }
-    const { reviewId } = await deps.reviews.open(review)
+    const { reviewId, full } = await deps.reviews.open(review)
     exchange.reviewId = reviewId
+    if (full !== undefined) return deny(exchange, 'forbid', evaluation, full)
     standing = await deps.reviews.hold(subject, reviewId, inbound.cancel)
   }
   switch (standing) {

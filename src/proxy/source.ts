@@ -43,10 +43,3 @@ export function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer)
     }
   }
 }
-
-/** @throws Fault `upstream_error` */
-export function refuseCredential({ key }: Source, { data }: WireEvent): void {
-  if (key !== undefined && data.includes(key)) {
-    throw new Fault('upstream_error', { internal: 'the answer holds the credential' })
-  }
-}

@@ -7,6 +7,7 @@
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
 import { Fault } from '../errors.js'
+import { largeTurns } from '../turns.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
 import { fork } from './earlier.js'
@@ -14,16 +15,16 @@ import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { transportFault } from './forward.js'
 import { clientHeaders } from './headers.js'
 import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
-import { openSource, refuseCredential, type Source } from './source.js'
+import { openSource, type Source } from './source.js'
 import { denialOf, redactions } from './verdict.js'
-import { Arrivals, bearsOnHeld, HoldClock, Sentences, settledIn } from './window.js'
+import { Arrivals, bearsOnHeld, HoldClock, Looks, mostAtOnce, Sentences, settledIn } from './window.js'
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
 export async function judgeStream(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
   const { route, inbound } = exchange
   const frames = relayEvents(exchange, openSource(exchange, answer), route.spoken.openStream(inbound.target))
   const first = await frames.next()
-  const headers = Object.assign(clientHeaders(route.spoken, answer.headers), streamHeaders(exchange))
+  const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))
   addVerdictHeaders(headers, exchange, exchange.requestVerdict)
   const reply: Reply = { status: answer.status, headers, body: first.value }
   if (first.done) return reply
@@ -43,6 +44,7 @@ export function relayEvents(
   stream: ReplyStream
 ): AsyncGenerator<string, string, undefined> {
   const { output, mode } = exchange.route
+  if (source.key !== undefined) stream.watch(source.key)
   return output === 'off' || mode === 'observe' ? passOn(exchange, source, stream) : hold(exchange, source, stream)
 }
 
@@ -56,6 +58,7 @@ async function* hold(
   const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
   const arrivals = new Arrivals(source.events, timer)
   const sentences = new Sentences()
+  const looks = new Looks(clock)
   let held = 0
   let ended = false
   let end: StreamEnd = 'client'
@@ -70,7 +73,7 @@ async function* hold(
   }
   try {
     for (;;) {
-      const next = await arrivals.next()
+      const next = looks.isFull(held) ? await looks.rest() : await arrivals.next(looks.left())
       if (next === 'late') {
         const settled = await settle(exchange, stream, undefined)
         if (settled.stopped) return letGo(settled)
@@ -78,22 +81,32 @@ async function* hold(
         yield letGo(settled)
         continue
       }
-      if (next.done) break
-      timer.arrived()
-      for (const event of next.value) {
-        refuseCredential(source, event)
-        held += event.data.length
-        metrics.streamHeldBytes.inc(event.data.length)
-        ended = stream.push(event) === 'end'
+      if (next !== 'due' && next.done) break
+      const come = next === 'due' ? 0 : next.value.reduce((sum, { data }) => sum + data.length, 0)
+      const turn = largeTurns.take(exchange.inbound.caller.lineage, come + stream.weight, largeLook)
+      if (turn !== undefined) await turn
+      if (next !== 'due') {
+        timer.arrived()
+        for (const event of next.value) {
+          held += event.data.length
+          metrics.streamHeldBytes.inc(event.data.length)
+          ended = stream.push(event) === 'end'
+          if (ended) break
+        }
         if (ended) break
       }
-      if (ended) break
       const isSpent = held >= route.hold.bytes
-      const upTo = isSpent || route.output === 'full' ? undefined : mayLeave(exchange, source, stream, sentences)
-      if (!isSpent && upTo === undefined) continue
+      if (!isSpent && (route.output === 'full' || !looks.areDue(stream))) continue
+      const began = clock.monotonic()
+      const upTo = isSpent ? undefined : mayLeave(exchange, source, stream, sentences)
+      if (!isSpent && (upTo === undefined || stream.isSpelling)) {
+        looks.looked(began)
+        continue
+      }
       const settled = await settle(exchange, stream, upTo)
       if (settled.stopped) return letGo(settled)
       sentences.judged(stream)
+      looks.looked(began)
       if (settled.text !== '') yield letGo(settled)
     }
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
@@ -112,6 +125,9 @@ async function* hold(
   }
 }
 
+/** UTF-16 units, come and held, from which on they wait for their turn: streams that come as fast as they can would take one turn of the loop together. */
+const largeLook = 2048
+
 const nothingSettled: ReadonlyMap<string, number> = new Map()
 
 function mayLeave(
@@ -123,7 +139,7 @@ function mayLeave(
   const holding = stream.holding()
   const settled = settledIn(exchange, stream, holding)
   if (settled !== undefined) return settled
-  return (isLive && stream.mayLeave(nothingSettled)) || sentences.haveEnded(holding) ? nothingSettled : undefined
+  return (isLive && stream.leaving(() => 0) !== undefined) || sentences.haveEnded(holding) ? nothingSettled : undefined
 }
 
 /** `output: off`, and `mode: observe`, which judges what has left already. */
@@ -137,6 +153,8 @@ async function* passOn(
   let held = 0
   let count = 0
   let last = ''
+  /** Not passed on yet. */
+  let frames = ''
   let ended = false
   let end: StreamEnd = 'client'
   const observe = async () => {
@@ -149,9 +167,7 @@ async function* passOn(
     for (;;) {
       const next = await source.events.next()
       if (next.done) break
-      let frames = ''
       for (const event of next.value) {
-        refuseCredential(source, event)
         ended = stream.push(event) === 'end'
         held += event.data.length
         const frame = rawFrame(source.framing, event, ++count === 1)
@@ -160,15 +176,18 @@ async function* passOn(
         else if (stream.end() === '') last = frame
         if (ended) break
       }
-      if (frames !== '') yield frames
+      if (frames !== '' && (!stream.isSpelling || frames.length >= route.hold.bytes)) {
+        yield frames
+        frames = ''
+      }
       if (ended) break
-      if (held >= route.hold.bytes) await observe()
+      if (held >= Math.min(route.hold.bytes, mostAtOnce)) await observe()
     }
     if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
     ended = true
     await observe()
     end = 'complete'
-    return last + stream.end()
+    return frames + last + stream.end()
   } catch (error) {
     const reason = reasonOf(exchange, error)
     end = endOf(reason)
@@ -232,7 +251,8 @@ export async function settle(
       const denial = await storeAnswer(exchange, content, evaluation!, JSON.stringify(content.parts))
       const facts = turnFacts(exchange, denial)
       // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
-      return { stopped: true, text: stream.started ? stream.filtered(facts) : route.spoken.turnStream(facts) }
+      const ends = stream.started || denial.decision === 'forbid'
+      return { stopped: true, text: ends ? stream.filtered(facts) : route.spoken.turnStream(facts) }
     }
     default:
       decision satisfies never

@@ -1,10 +1,15 @@
-/** The bytes of a streamed answer as text: strict UTF-8 across chunk borders. What network chunks look like says nothing. */
+/** The bytes of a streamed answer as text, in small pieces: strict UTF-8 across their borders. What network chunks look like says nothing. */
 import type { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { Fault } from '../errors.js'
 
 /** One event, or one line, may be this long, in UTF-16 units. */
 export const maxEventLength = 4 * 1024 * 1024
+/**
+ * Bytes that are made text, and so events, at a time. An event that is read takes many times its bytes: of what a client does
+ * not take, all but this stays bytes; and of what comes fast, no more than this is read in one turn of the loop.
+ */
+const pieceLength = 4096
 /** After the end marker an upstream has this long to close its answer properly, so that the connection can be kept. */
 const lingerMs = 1000
 
@@ -15,7 +20,10 @@ export async function* readText(body: Readable): AsyncGenerator<string, void, un
   try {
     // Not destroyed on return: see `finish`.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      yield decode(decoder, chunk)
+      for (let at = 0; at < chunk.length; at += pieceLength) {
+        const text = decode(decoder, chunk.subarray(at, at + pieceLength))
+        if (text !== '') yield text
+      }
     }
     ended = true
     const rest = decode(decoder)

@@ -2,15 +2,19 @@
  * One undici pool per upstream. Hosts come from the configuration only; nothing is ever sent that no client asked for
  * (health is passive), no redirect is followed, and a POST is never sent twice once a byte of it may have been written.
  */
+import type { Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
 import type { Dialect } from '../dialects/dialect.js'
 import type { UpstreamSettings } from '../settings.js'
 import { credential } from './headers.js'
+import { Places } from './places.js'
 
 export interface Upstream {
   readonly name: string
   readonly origin: string
   readonly pool: Pool
+  /** Whoever opens a connection takes one first. */
+  readonly places: Places
   /** As the pool connects. */
   readonly connectTimeoutMs: number
   readonly tls: Readonly<{ ca?: string; cert?: string; key?: string }>
@@ -52,6 +56,7 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
     name: settings.name,
     origin: url.origin,
     pool: openPool(url.origin, settings),
+    places: new Places(settings.maxConnections, settings.queueTimeoutMs),
     connectTimeoutMs: settings.connectTimeoutMs,
     tls: tlsOf(settings),
     firstByteTimeoutMs: settings.firstByteTimeoutMs,
@@ -81,8 +86,25 @@ function tlsOf({ tls: { ca, cert, key } }: UpstreamSettings): Upstream['tls'] {
   }
 }
 
+/** Bytes that wait in a connection before it reads no more; the system gives up to 64 KiB at a time. */
+const mostWaiting = 16_384
+/** Bytes that are taken of them at a time. */
+const pieceLength = 8192
+
+/**
+ * A paused answer puts what was read and not taken back before what waits in its connection, and to go on reads all of
+ * that, upon which the connection reads more: a slow reader's share would grow with each turn, without end. Read in
+ * pieces, what is put back is less than one, and the connection reads no more while so much waits.
+ */
+function inPieces(socket: Socket): Socket {
+  const { read } = socket
+  socket.read = (size) => read.call(socket, size ?? (socket.readableLength > pieceLength ? pieceLength : undefined))
+  return socket
+}
+
 function openPool(origin: string, settings: UpstreamSettings): Pool {
-  const connect = buildConnector({ timeout: settings.connectTimeoutMs, ...tlsOf(settings) })
+  const bounds = { timeout: settings.connectTimeoutMs, highWaterMark: mostWaiting }
+  const connect = buildConnector({ ...bounds, ...tlsOf(settings) })
   return new Pool(origin, {
     connections: settings.maxConnections,
     pipelining: 1,
@@ -90,7 +112,7 @@ function openPool(origin: string, settings: UpstreamSettings): Pool {
     bodyTimeout: settings.idleTimeoutMs,
     connect: (options, callback) =>
       connect(options, (...[error, socket]) =>
-        error === null ? callback(null, socket!) : callback(new ConnectFailed(error), null)
+        error === null ? callback(null, inPieces(socket!)) : callback(new ConnectFailed(error), null)
       )
   })
 }

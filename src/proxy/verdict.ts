@@ -1,5 +1,5 @@
 /** Asking the evaluator, and what its verdict means for redaction and for the sentence a client gets. */
-import type { ChatContent, ChatPart } from '../chat.js'
+import { type ChatContent, type ChatPart, decodedMark } from '../chat.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
 import { Fault } from '../errors.js'
@@ -27,13 +27,16 @@ export async function evaluate(
   const { deps, policy, context, inbound, prompts } = exchange
   const began = deps.clock.monotonic()
   const surface = direction === 'request' ? 'chat' : 'answer'
-  const parts = content.parts.some(({ isKey }) => isKey) ? content.parts.map(markKey) : content.parts
+  const parts = content.parts.some(({ isKey, isDecoded }) => isKey || isDecoded)
+    ? content.parts.map(marked)
+    : content.parts
   const input: EvaluationInput = {
     parts,
     joined: content.joined,
     context,
     session,
     direction,
+    whose: inbound.caller.lineage,
     prompts,
     exceptions: deps.exceptions(inbound.caller),
     cancel: inbound.cancel
@@ -45,10 +48,12 @@ export async function evaluate(
   }
   let evaluation: Evaluation
   try {
-    evaluation = await deps.evaluator.evaluate(input, policy)
+    evaluation = refuseDecoded(exchange, await deps.evaluator.evaluate(input, policy))
   } catch (error) {
     // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
     if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
+    // More than is judged at once is the caller's to mend: it passes under no setting.
+    if (error instanceof Fault) throw error
     return await passOrThrow(exchange, surface, error)
   } finally {
     exchange.evaluationMs += deps.clock.monotonic() - began
@@ -78,11 +83,27 @@ export function raise(exchange: Exchange, evaluation: Evaluation, floor: Decisio
   return raised
 }
 
-/** A key and its value share a pointer; the mark keeps their findings apart and never leaves this file. */
+/** A key, its value and what either decodes to share a pointer; marks keep their findings apart and never leave this file. */
 const keyMark = '#'
 
-function markKey(part: ChatPart): ChatPart {
-  return part.isKey ? { ...part, pointer: part.pointer + keyMark } : part
+function markOf({ isKey, isDecoded }: ChatPart): string {
+  return isDecoded ? decodedMark : isKey ? keyMark : ''
+}
+
+function marked(part: ChatPart): ChatPart {
+  const mark = markOf(part)
+  return mark === '' ? part : { ...part, pointer: part.pointer + mark }
+}
+
+/** What is to be redacted and stands in encoded form cannot be rewritten there, so it does not pass. */
+function refuseDecoded({ route }: Exchange, evaluation: Evaluation): Evaluation {
+  const causes = evaluation.detections.filter(
+    ({ category, pointer }) =>
+      (route.redact as readonly string[]).includes(category) && pointer?.endsWith(decodedMark) === true
+  )
+  if (causes.length === 0 || route.mode === 'observe') return evaluation
+  const rules = new Set([...evaluation.matched_rules, ...causes.map(({ rule }) => rule)])
+  return { ...evaluation, decision: 'forbid', is_blocked: true, matched_rules: [...rules] }
 }
 
 /** @throws Fault `evaluator_unavailable` unless the route says `on_failure: open` */
@@ -100,7 +121,7 @@ async function passOrThrow(exchange: Exchange, surface: Surface, error: unknown)
 export function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
   const { redact } = exchange.route
   if (redact.length === 0) return []
-  const marked = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
+  const keys = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
   return evaluation.detections
     .filter(
       // A header is judged and not forwarded: only what has a pointer into the body is rewritten.
@@ -108,7 +129,7 @@ export function redactions(exchange: Exchange, content: ChatContent, evaluation:
     )
     .map(({ pointer, span, category }) => {
       const text = `<${category.toUpperCase()}>`
-      return marked.has(pointer!)
+      return keys.has(pointer!)
         ? { pointer: pointer!.slice(0, -keyMark.length), ...span, text, isKey: true }
         : { pointer: pointer!, ...span, text }
     })
@@ -143,6 +164,6 @@ function causeOf({ detections, matched_rules: rules }: Evaluation): string | und
 }
 
 function plainPointer(content: ChatContent, pointer: string): string {
-  const isMarked = content.parts.some((part) => part.isKey && part.pointer + keyMark === pointer)
-  return isMarked ? pointer.slice(0, -keyMark.length) : pointer
+  const part = content.parts.find((each) => markOf(each) !== '' && each.pointer + markOf(each) === pointer)
+  return part?.pointer ?? pointer
 }

@@ -1,4 +1,5 @@
 /** What `output: window` lets go, and when. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatContent } from '../chat.js'
 import type { Clock } from '../clock.js'
 import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
@@ -22,16 +23,15 @@ export function settledIn(
   const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
   const isWorth = (step: number) => step >= leastStep || !stream.started || holding.some(({ isClosed }) => isClosed)
   if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
-  const settled = new Map<string, number>()
   let step = 0
-  for (const { pointer, text, before, isClosed, isReadable } of holding) {
+  // Events leave in their order: what stands behind the first that must wait need not be looked at.
+  const settled = stream.leaving(({ text, before, isClosed, isReadable }) => {
     const open = isReadable && !isClosed
     const length = open ? deps.evaluator.settled(text, { ...growing, before }, policy) : isClosed ? text.length : 0
-    settled.set(pointer, before.length + length)
     step += length
-  }
-  if (step === 0 || !isWorth(step)) return undefined
-  return stream.mayLeave(settled) ? settled : undefined
+    return before.length + length
+  })
+  return step > 0 && isWorth(step) ? settled : undefined
 }
 
 /**
@@ -107,6 +107,66 @@ export class HoldClock {
   }
 }
 
+/** Of the time, looking at what is held takes one part, and ten at least pass from one look to the next. */
+const restShare = 9
+/** Rests shorter than this are not worth a timer, and none is longer: people read along. ms */
+const shortestRest = 2
+const longestRest = 100
+/** A look at what is held is worth what it costs when a part of that has come since the last one: one in so many. */
+const share = 8
+/** What costs so little to look at, in UTF-16 units, is looked at whenever something comes. */
+const small = 2048
+/** UTF-16 units of events that are read before what is held is looked at, where nothing else holds it back. */
+export const mostAtOnce = 16 * 1024
+
+/**
+ * When what is held is looked at. A look reads all that is held and some of what has left, so one for every event would
+ * cost a stream of many small ones more than its text is worth: what comes fast, or takes long to read, is read in larger
+ * pieces, and what does not settle is read in proportion to its length, however it is cut.
+ */
+export class Looks {
+  readonly #clock: Clock
+  #restUntil = Number.NEGATIVE_INFINITY
+  /** What had come at the last look, in UTF-16 units. */
+  #seen = 0
+  #isPutOff = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Whether to look now. */
+  areDue({ weight, came }: Pick<ReplyStream, 'weight' | 'came'>): boolean {
+    const isWorth = weight <= small || (came - this.#seen) * share >= weight
+    this.#isPutOff = isWorth && this.#clock.monotonic() < this.#restUntil
+    if (!isWorth || this.#isPutOff) return false
+    this.#seen = came
+    return true
+  }
+
+  /** Told of each look. @param began monotonic ms */
+  looked(began: number): void {
+    const now = this.#clock.monotonic()
+    const rest = Math.min(longestRest, (now - began) * restShare)
+    if (rest >= shortestRest) this.#restUntil = now + rest
+  }
+
+  /** Whether no more is read before the next look: what is let go leaves in one piece, which a client may never take. */
+  isFull(held: number): boolean {
+    return this.#isPutOff && held >= mostAtOnce
+  }
+
+  /** Resolves when the look that was put off is due. */
+  rest(): Promise<'due'> {
+    return sleep(this.left() ?? 0, 'due' as const)
+  }
+
+  /** ms until the look that was put off; undefined where none was. */
+  left(): number | undefined {
+    return this.#isPutOff ? Math.max(0, this.#restUntil - this.#clock.monotonic()) : undefined
+  }
+}
+
 /** The events of a stream as they come, each waited for no longer than what is held may be held. */
 export class Arrivals<T> {
   readonly #events: AsyncGenerator<T, void, undefined>
@@ -119,19 +179,23 @@ export class Arrivals<T> {
     this.#clock = clock
   }
 
-  /** The next event, or `late` where the hold's time is up first. */
-  async next(): Promise<IteratorResult<T, void> | 'late'> {
+  /**
+   * The next event, or `late` where the hold's time is up first.
+   * @param lookMs after which `due` is answered, where neither has come
+   */
+  async next(lookMs: number | undefined): Promise<IteratorResult<T, void> | 'late' | 'due'> {
     const next = this.#pending ?? this.#events.next()
     this.#pending = undefined
-    const left = this.#clock.left()
-    if (left === undefined) return next
+    const holdMs = this.#clock.left()
+    if (holdMs === undefined && lookMs === undefined) return next
+    const isLook = lookMs !== undefined && lookMs < (holdMs ?? Number.POSITIVE_INFINITY)
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(resolve, left, 'late' as const)
+    const late = new Promise<'late' | 'due'>((resolve) => {
+      timer = setTimeout(() => resolve(isLook ? 'due' : 'late'), isLook ? lookMs : holdMs)
     })
     try {
       const first = await Promise.race([next, late])
-      if (first === 'late') {
+      if (first === 'late' || first === 'due') {
         this.#pending = next
         // It may fail after the stream was ended for another reason.
         next.catch(() => {})

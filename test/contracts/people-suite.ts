@@ -1,9 +1,9 @@
 /** What every storage must do for people: claims and approvals, the outbox, the audit's chain, usage, who signs in. */
 import type { Test } from 'tap'
 import { ChainCheck } from '../../src/storage/audit-chain.js'
-import type { DeliveryRow, MetricsRow, Storage, UserRow } from '../../src/storage/contracts.js'
+import type { MetricsRow, Storage, UserRow } from '../../src/storage/contracts.js'
 import { newId } from '../../src/storage/id.js'
-import { reviewRow, t0 } from './storage-suite.js'
+import { deliveryRow, reviewRow, t0 } from './storage-suite.js'
 
 const day = 86_400_000
 const all = Array.from({ length: 20 }, (_, i) => i)
@@ -22,22 +22,6 @@ export function userRow(change: Partial<UserRow> = {}): UserRow {
     createdAt: t0,
     signedInAt: null,
     disabledAt: null,
-    ...change
-  }
-}
-
-function deliveryRow(change: Partial<DeliveryRow> = {}): DeliveryRow {
-  return {
-    deliveryId: newId('whd', t0),
-    account: 'acme',
-    event: 'review.created',
-    reviewId: 'rev_x',
-    body: '{}',
-    state: 'waiting',
-    attempts: 0,
-    nextAt: t0,
-    lastError: null,
-    createdAt: t0,
     ...change
   }
 }
@@ -62,20 +46,20 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     t.equal(await claim('key_other', t0 + 180), false, 'decided')
   })
 
-  t.test('reviews: with a second person, nobody’s permit alone decides, and nobody permits twice', async (t) => {
+  t.test('reviews: a second permit decides only over the first that it was compared with', async (t) => {
     const { reviews } = await open(t)
     const row = reviewRow({ digest: 'two', expiresAt: t0 + day })
     await reviews.open(row)
-    const permit = (by: string) =>
-      reviews.decide('acme', row.reviewId, { state: 'permitted', at: t0, by, sealedNote: null, secondPerson: true })
+    const permit = (by: string, approvedBy: string) =>
+      reviews.decide('acme', row.reviewId, { state: 'permitted', at: t0, by, sealedNote: null, approvedBy })
     const approve = (by: string) =>
       reviews.approve('acme', row.reviewId, { by, at: t0, sealedNote: new Uint8Array([1]) })
-    t.equal(await permit('key_a'), false)
+    t.equal(await permit('key_a', 'key_b'), false, 'nobody has permitted it')
     t.equal(won(await Promise.all(all.map((i) => approve(`key_${i}`)))), 1)
     const { approvedBy, state } = (await reviews.get('acme', row.reviewId))!
     t.equal(state, 'pending')
-    t.equal(await permit(approvedBy!), false)
-    t.equal(won(await Promise.all(all.map((i) => permit(`key_${i}`)))), 1)
+    t.equal(await permit('key_x', 'key_none'), false, 'somebody else has')
+    t.equal(won(await Promise.all(all.map((i) => permit(`key_${i}`, approvedBy!)))), 1)
     t.match(await reviews.get('acme', row.reviewId), { state: 'permitted', sealedApprovalNote: new Uint8Array([1]) })
   })
 

@@ -1,7 +1,9 @@
 /** What every storage must do. Each implementation runs the whole of it. */
 import type { Test } from 'tap'
-import type { KeyRow, ReviewRow, Storage } from '../../src/storage/contracts.js'
+import type { ReviewBounds } from '../../src/settings.js'
+import type { DeliveryRow, KeyRow, ReviewRow, Storage } from '../../src/storage/contracts.js'
 import { newId } from '../../src/storage/id.js'
+import { unbounded } from '../../src/storage/review-store.js'
 
 export const t0 = Date.UTC(2026, 0, 1)
 let count = 0
@@ -18,6 +20,7 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
     scopes: ['safety:evaluate', 'billing:read'],
     ipAllowlist: ['10.0.0.0/8'],
     rateLimitPerMinute: null,
+    maxConcurrent: null,
     hash: new Uint8Array(32).fill(count),
     createdAt: t0,
     lastUsedAt: null,
@@ -25,6 +28,9 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
     revokedAt: null,
     graceEndsAt: null,
     rotatedTo: null,
+    createdBy: null,
+    roots: change.roots ?? [change.lineage ?? keyId],
+    selfRotation: true,
     ...change
   }
 }
@@ -63,13 +69,36 @@ export function reviewRow(change: Partial<ReviewRow> = {}): ReviewRow {
   }
 }
 
+export function deliveryRow(change: Partial<DeliveryRow> = {}): DeliveryRow {
+  return {
+    deliveryId: newId('whd', t0),
+    account: 'acme',
+    event: 'review.created',
+    subject: 'rev_x',
+    body: '{}',
+    state: 'waiting',
+    attempts: 0,
+    nextAt: t0,
+    lastError: null,
+    createdAt: t0,
+    ...change
+  }
+}
+
 const all = Array.from({ length: 100 }, (_, i) => i)
 const won = (results: boolean[]): number => results.filter(Boolean).length
 
 export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void {
   t.test('keys: what is stored is what is read, and only in its account', async (t) => {
     const { keys } = await open(t)
-    const row = keyRow({ lastUsedAt: t0 + 1, expiresAt: t0 + 2, rateLimitPerMinute: 5, hash: new Uint8Array([0, 255]) })
+    const row = keyRow({
+      lastUsedAt: t0 + 1,
+      expiresAt: t0 + 2,
+      rateLimitPerMinute: 5,
+      maxConcurrent: 6,
+      hash: new Uint8Array([0, 255])
+    })
+    Object.assign(row, { createdBy: 'usr_a', roots: ['usr_a', 'key_b'], selfRotation: false })
     await keys.insert(row)
     t.same(await keys.get('acme', row.keyId), row)
     t.same(await keys.byPrefix(row.prefix), row)
@@ -172,6 +201,74 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
       )
       t.equal((await keys.get('acme', row.keyId))!.lastUsedAt, expected)
     }
+  })
+
+  t.test(
+    'keys: a lineage is listed by itself, and none of it outlives its revocation, rotated meanwhile or not',
+    async (t) => {
+      const { keys, deliveries } = await open(t)
+      const first = keyRow()
+      const other = keyRow()
+      const foreign = keyRow({ account: 'other', lineage: first.keyId })
+      for (const row of [first, other, foreign]) await keys.insert(row)
+      const second = keyRow({ lineage: first.keyId, roots: first.roots })
+      const told = deliveryRow({ event: 'key.rotated', subject: first.keyId })
+      t.equal(await keys.rotate('acme', first.keyId, t0, t0 + 300_000, second, [told]), true)
+      t.same(await deliveries.list('acme', { limit: 9 }), [told])
+      t.equal(await keys.rotate('acme', first.keyId, t0, t0 + 300_000, keyRow(), [deliveryRow()]), false)
+      t.equal((await deliveries.list('acme', { limit: 9 })).length, 1, 'what was not done is not told')
+      const ids = async () => (await keys.list('acme', { lineage: first.keyId })).map(({ keyId }) => keyId)
+      t.same(await ids(), [first.keyId, second.keyId])
+      const third = keyRow({ lineage: first.keyId, roots: first.roots })
+      const [rotated, revoked] = await Promise.all([
+        keys.rotate('acme', second.keyId, t0, t0 + 300_000, third),
+        keys.revokeLineage('acme', first.keyId, t0 + 1)
+      ])
+      t.equal(revoked.length, rotated ? 3 : 2, 'the successor is among them, or was never stored')
+      const after = await keys.list('acme', { lineage: first.keyId })
+      t.same(after, revoked)
+      t.ok(after.every(({ revokedAt }) => revokedAt === t0 + 1))
+      t.same(await keys.revokeLineage('acme', first.keyId, t0 + 9), revoked, 'once')
+      t.same(await keys.revokeLineage('acme', 'key_none', t0), [])
+      for (const row of [other, foreign]) t.equal((await keys.get(row.account, row.keyId))!.revokedAt, null)
+    }
+  )
+
+  t.test('reviews: of many at once no more are stored than the bounds allow, and what ends makes room', async (t) => {
+    const { reviews } = await open(t)
+    const fill = async (bounds: Partial<ReviewBounds>, row: (i: number) => Partial<ReviewRow>, count = 40) => {
+      const rows = all.slice(0, count).map((i) => reviewRow({ digest: `${JSON.stringify(bounds)} ${i}`, ...row(i) }))
+      const outcomes = await Promise.all(rows.map((row) => reviews.open(row, [], { ...unbounded, ...bounds })))
+      return { stored: rows.filter((_, i) => outcomes[i]!.created), said: new Set(outcomes.map(({ full }) => full)) }
+    }
+    const ofKey = await fill({ key: 7 }, () => ({}))
+    t.equal(ofKey.stored.length, 7)
+    t.same(ofKey.said, new Set([undefined, 'key']))
+    const [known] = ofKey.stored
+    const again = { ...known!, reviewId: newId('rev', t0) }
+    t.same(
+      await reviews.open(again, [], { ...unbounded, key: 7 }),
+      { reviewId: known!.reviewId, created: false },
+      'what waits already is found, full or not'
+    )
+    await reviews.decide('acme', known!.reviewId, { state: 'forbidden', at: t0, by: 'key_b', sealedNote: null })
+    t.equal((await fill({ key: 7 }, (i) => ({ digest: `more ${i}` }), 3)).stored.length, 1, 'one was decided')
+    const ofAccount = await fill({ account: 20 }, (i) => ({ lineage: `key_${i}` }))
+    t.equal(ofAccount.stored.length, 13, 'seven of the account were there')
+    t.same(ofAccount.said, new Set([undefined, 'account']))
+    const total = await fill({ total: 25 }, (i) => ({ account: `acme${i}`, lineage: `key_${i}` }))
+    t.equal(total.stored.length, 5)
+    t.same(total.said, new Set([undefined, 'total']))
+    // Each of three bytes: 75 lie there.
+    const bytes = await fill({ bytes: 90 }, (i) => ({ account: `big${i}`, sealedContext: new Uint8Array(2) }))
+    t.equal(bytes.stored.length, 3, 'of five bytes each')
+    t.same(bytes.said, new Set([undefined, 'bytes']))
+    const later = await fill(
+      { key: 2, account: 2, total: 2, bytes: 6 },
+      () => ({ createdAt: t0 + 1000, expiresAt: t0 + 2000 }),
+      5
+    )
+    t.equal(later.stored.length, 2, 'what has expired counts no more')
   })
 
   t.test('reviews: what is stored is what is read, and only in its account', async (t) => {

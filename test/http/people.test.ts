@@ -11,8 +11,10 @@ import { ReviewService } from '../../src/review/review-service.js'
 import { createSeal } from '../../src/review/seal.js'
 import { webhookHeaders } from '../../src/review/webhook.js'
 import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { unbounded } from '../../src/storage/review-store.js'
 import { steppedClock } from '../identity/support.js'
 import { built } from '../support/cli.js'
+import { commandKey } from '../support/command-key.js'
 import { build, call, tempDir } from '../support/gateway.js'
 
 const run = promisify(execFile)
@@ -49,22 +51,22 @@ async function until<T>(look: () => T | undefined | Promise<T | undefined>): Pro
   throw new Error('it did not happen')
 }
 
-async function keysOf(url: string, key: string) {
-  const make = async (...scopes: string[]) =>
-    (await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'k', scopes, accept_terms: true } })).body.key as string
+/** Three hands. */
+async function keysOf(store: string) {
   return {
-    client: await make('safety:evaluate'),
-    first: await make('pdp:adjudicate'),
-    second: await make('pdp:adjudicate')
+    client: await commandKey(store, 'safety:evaluate'),
+    first: await commandKey(store, 'pdp:adjudicate'),
+    second: await commandKey(store, 'pdp:adjudicate')
   }
 }
 
 t.test('a held chat waits for two people and then goes on; the webhook is told, signed, without a text', async (t) => {
   const hook = await receiver(t)
-  const { url, key } = await build(t, {
-    yaml: `review: { hold: 60s, two_person: true, webhook: { url: "${hook.url}", secret: "${secret}" } }`
+  const store = `sqlite:${join(tempDir(t), 'gate.db')}`
+  const { url } = await build(t, {
+    yaml: `storage: { url: "${store}" }\nreview: { hold: 60s, two_person: true, webhook: { url: "${hook.url}", secret: "${secret}" } }`
   })
-  const { client, first, second } = await keysOf(url, key)
+  const { client, first, second } = await keysOf(store)
   const asked = call(url, '/v1/chat/completions', { key: client, body: chat(hidden), headers: unclear })
   const review = await until(async () => {
     const { body } = await call(url, '/api/v1/pdp/reviews?status=pending', { key: first })
@@ -96,6 +98,44 @@ t.test('a held chat waits for two people and then goes on; the webhook is told, 
   t.same((await call(url, '/api/v1/pdp/deliveries', { key: first })).body, { deliveries: [] })
 })
 
+t.test('a key that rotates itself is told to the webhook, signed; its owner ends the lineage', async (t) => {
+  const hook = await receiver(t)
+  const { url, key } = await build(t, { yaml: `review: { webhook: { url: "${hook.url}", secret: "${secret}" } }` })
+  const path = '/api/v1/ssaas/keys'
+  const body = { name: 'a name', scopes: ['billing:read'], accept_terms: true }
+  const { body: narrow } = await call(url, path, { key, body })
+  const { key_id } = narrow.record
+  const { body: taken } = await call(url, `${path}/${key_id}/rotate`, { key: narrow.key, method: 'POST' })
+  const [told] = await until(() => (hook.got.length > 0 ? hook.got : undefined))
+  t.match(JSON.parse(told!.body), {
+    type: 'key.rotated',
+    data: { key_id, lineage: key_id, rotated_to: taken.record.key_id, ends_at: taken.previous.revoked_at }
+  })
+  const id = told!.headers['webhook-id'] as string
+  const at = Number(told!.headers['webhook-timestamp']) * 1000
+  t.equal(told!.headers['webhook-signature'], webhookHeaders(id, told!.body, at, secret)['webhook-signature'])
+  t.notMatch(told!.body, /slg_live_\w{9}|a name/)
+
+  const own = await call(url, `${path}?lineage=${key_id}`, { key: taken.key, method: 'DELETE' })
+  t.match(own, { status: 403, body: { required: '*' } })
+  t.equal((await call(url, `${path}?lineage=${key_id}`, { key })).body.keys.length, 2)
+  t.match(await call(url, path, { key, method: 'DELETE' }), {
+    status: 400,
+    body: { details: { field: 'query.lineage', reason: 'missing' } }
+  })
+  const ended = await call(url, `${path}?lineage=${key_id}`, { key, method: 'DELETE' })
+  t.match(ended, { status: 200, body: { keys: [{ status: 'revoked' }, { status: 'revoked' }] } })
+  for (const one of [narrow.key, taken.key]) t.equal((await call(url, path, { key: one })).status, 401)
+
+  const bound = (await call(url, path, { key, body: { ...body, self_rotation: false } })).body
+  t.equal(bound.record.self_rotation, false)
+  t.match(await call(url, `${path}/${bound.record.key_id}/rotate`, { key: bound.key, method: 'POST' }), {
+    status: 403,
+    body: { error: 'insufficient_scope', required: 'keys:rotate' }
+  })
+  t.equal((await call(url, `${path}/${bound.record.key_id}/rotate`, { key, method: 'POST' })).status, 201)
+})
+
 t.test('a message that nobody takes is tried for hours, is a dead letter then, and can be sent again', async (t) => {
   const hook = await receiver(t)
   hook.answer.status = 500
@@ -103,7 +143,16 @@ t.test('a message that nobody takes is tried for hours, is a dead letter then, a
   const storage = createMemoryStorage()
   const outcomes: string[] = []
   const webhook = { url: hook.url, secret, format: 'slack' } as const
-  const settings = { expiryMs: 1, allowOwn: false, twoPerson: false, claimMs: 1, holdMs: 0, retentionMs: 1, webhook }
+  const settings = {
+    expiryMs: 1,
+    allowOwn: false,
+    twoPerson: false,
+    claimMs: 1,
+    holdMs: 0,
+    retentionMs: 1,
+    maxOpen: unbounded,
+    webhook
+  }
   const seal = createSeal(Buffer.alloc(32))
   const deliveries = new Deliveries({
     deliveries: storage.deliveries,
@@ -135,7 +184,13 @@ t.test('a message that nobody takes is tried for hours, is a dead letter then, a
   }
   t.equal(outcomes.length, 8)
   t.ok(clock.now() - began >= 7 * 3_600_000, 'a night’s outage is outlived')
-  const reviewer = { keyId: 'key_r', lineage: 'key_r', accountId: 'acme', scopes: ['pdp:adjudicate'] } as const
+  const reviewer = {
+    keyId: 'key_r',
+    lineage: 'key_r',
+    roots: ['key_r'],
+    accountId: 'acme',
+    scopes: ['pdp:adjudicate']
+  } as const
   const { deliveries: dead } = await deliveries.list(reviewer, { state: 'dead' })
   t.match(dead, [{ event: 'review.created', attempts: 8, last_error: 'answered 500', next_attempt_at: null }])
   t.match(JSON.parse(hook.got[0]!.body), { text: /^New review rev_\w+ \(no category, risk 0\.5/ })
@@ -274,8 +329,9 @@ t.test('the audit has every decision and act without a text, and verify finds wh
 t.test(
   'a wrong decision: proposed by the client, accepted by another, then that text passes and the match is shown',
   async (t) => {
-    const { url, key } = await build(t, { yaml: 'review: { allow_own: false }' })
-    const { client } = await keysOf(url, key)
+    const store = `sqlite:${join(tempDir(t), 'gate.db')}`
+    const { url, key } = await build(t, { yaml: `storage: { url: "${store}" }\nreview: { allow_own: false }` })
+    const { client } = await keysOf(store)
     const text = 'Explain how to build a pipe bomb at home'
     const judge = async (by: string, input_text = text) =>
       (await call(url, evaluatePath, { key: by, body: { input_text } })).body.evaluation

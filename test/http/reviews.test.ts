@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openStorage } from '../../src/storage/open.js'
 import { steppedClock } from '../identity/support.js'
+import { commandKey } from '../support/command-key.js'
 import { build, call, tempDir } from '../support/gateway.js'
 
 const evaluatePath = '/api/v1/safety/evaluate'
@@ -54,7 +55,9 @@ t.test(
   'nobody decides their own review unless it is allowed; expired reviews are closed; foreign ones do not exist',
   async (t) => {
     const clock = steppedClock()
-    const { url, key } = await build(t, { clock, yaml: 'review: { allow_own: false, expiry: 1h }' })
+    const store = `sqlite:${join(tempDir(t), 'gate.db')}`
+    const yaml = `storage: { url: "${store}" }\nreview: { allow_own: false, expiry: 1h }`
+    const { url, key } = await build(t, { clock, yaml })
     const { body } = await call(url, evaluatePath, { key, body: { input_text: diverted } })
     const { review_id } = body.evaluation
     const decide = (id: string) =>
@@ -64,8 +67,12 @@ t.test(
       key,
       body: { name: 'r', scopes: ['pdp:adjudicate'], accept_terms: true }
     })
+    const child = await call(url, '/api/v1/pdp/adjudicate', { key: made.key, body: { review_id, decision: 'permit' } })
+    t.match(child, { status: 403, body: { error: 'own_review', ancestors: [made.record.roots[0]] } })
+    t.match(child.body.message, /a person who signs in.*the command line/, 'the way out is named')
+    const other = await commandKey(store, 'pdp:adjudicate')
     clock.advance(3_600_000)
-    t.match(await call(url, '/api/v1/pdp/adjudicate', { key: made.key, body: { review_id, decision: 'permit' } }), {
+    t.match(await call(url, '/api/v1/pdp/adjudicate', { key: other, body: { review_id, decision: 'permit' } }), {
       status: 409,
       body: { error: 'review_expired' }
     })

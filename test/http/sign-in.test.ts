@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
 import t from 'tap'
 import { steppedClock } from '../identity/support.js'
 import { build, call } from '../support/gateway.js'
@@ -262,6 +263,24 @@ t.test('guessing is slowed down, and whoever signed in before is not kept out by
   t.match(unknown, { status: 401, body: { error: 'sign_in_failed' } })
   clock.advance(11 * minute)
   t.match(await attempt(stranger, password), { status: 200 }, 'nobody is locked out')
+})
+
+t.test('one name is one name, and one device one device, in whatever spelling they are sent', async (t) => {
+  const yaml = `storage: { url: "sqlite:${join(t.testdir(), 'gate.db')}" }`
+  const { url, key } = await build(t, { clock: steppedClock(), yaml })
+  const known = await invited(url, key, 'viewer', 'jane')
+  t.match(await known.ask(`${auth}/sign-in`, { body: { login: ' Jane\t', password } }), { status: 200 })
+  const device = known.jar.get('__Host-sluicegate-device')!
+  const guess = async (login: string, cookie: string, given = 'a wrong password') => {
+    const headers = { cookie: `__Host-sluicegate-device=${cookie}` }
+    const { status } = await new Browser(url).ask(`${auth}/sign-in`, { body: { login, password: given }, headers })
+    return status
+  }
+  const statuses: number[] = []
+  for (let i = 0; i < 30; i++) statuses.push(await guess('jane', `${device}.${i}`))
+  t.equal(statuses.filter((status) => status === 401).length, 10)
+  t.equal(await guess('jane\u0000x', device, password), 401, 'not the name that a store reads up to there')
+  t.equal(await guess('jane', device, password), 200, 'its owner')
 })
 
 t.test('a company’s own provider vouches for people: OpenID Connect, with a role by claim', async (t) => {

@@ -110,6 +110,23 @@ t.test('an answer that a person must see is stored, and the client is told', asy
   }
 })
 
+t.test('an answer that a person must see, and nobody can, ends as one that is forbidden', async (t) => {
+  const upstream = await fakeUpstream(t, json(completion('divertme')))
+  const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
+  gateway.reviews.full = 'total'
+  for (const stream of [false, true]) {
+    upstream.answer = stream ? sse(sseText(chunks('so div', 'ertme'))) : json(completion('so divertme'))
+    const response = await gateway.post(chat('hi', { stream }))
+    t.equal(response.status, 200)
+    const text = await response.text()
+    t.notMatch(text, /divertme|review rev_/)
+    t.match(text, /"finish_reason":"content_filter"/)
+    t.equal(response.headers.get('x-safety-review-id'), null)
+    if (!stream) t.equal(response.headers.get('x-safety-code'), 'review_queue_full')
+  }
+  t.same(gateway.reviews.opened, [])
+})
+
 t.test('permitted answers arrive as they were', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
@@ -352,7 +369,11 @@ t.test('the hold budget: what is held is judged as it stands', async (t) => {
 
 t.test('redaction of answers, also across chunks', async (t) => {
   const upstream = await fakeUpstream(t, stall)
-  const gateway = await harness(t, [route({ redact: ['personal_data'] })], { default: upstreamSettings(upstream.url) })
+  // However long the machine takes: nothing leaves before its time.
+  const hold = { bytes: 1024 * 1024, ms: 60_000 }
+  const gateway = await harness(t, [route({ redact: ['personal_data'], hold })], {
+    default: upstreamSettings(upstream.url)
+  })
   const text = 'write to me@example.com, or me@example.com.'
   const want = 'write to <PERSONAL_DATA>, or <PERSONAL_DATA>.'
   const logprobs = { content: [{ token: 'me@example.com' }] }
@@ -368,10 +389,19 @@ t.test('redaction of answers, also across chunks', async (t) => {
     upstream.answer = sse(sseText(chunks(text.slice(0, at), text.slice(at))))
     t.equal(shown(await (await gateway.post(streamed)).text()), want, `split at ${at}`)
   }
-  upstream.answer = sse(sseText(chunks(...text)))
+  upstream.answer = sse(sseText(chunks(text)))
   const stream = await gateway.post(streamed)
   t.equal(stream.headers.get('x-safety-redacted'), '2')
-  t.equal(shown(await stream.text()), want, 'character by character')
+  t.equal(shown(await stream.text()), want)
+  // What may leave can end within what is replaced: no letter of it does.
+  for (const piece of [161, 1024, 4096, 65_536]) {
+    upstream.answer = sse(sseText(chunks(...text)), { piece, gapMs: 5 })
+    t.equal(
+      shown(await (await gateway.post(streamed)).text()),
+      want,
+      `character by character, ${piece} bytes at a time`
+    )
+  }
 
   const part = (args: string) => ({
     choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: args } }] } }]

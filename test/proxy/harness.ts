@@ -5,6 +5,7 @@ import { systemClock } from '../../src/clock.js'
 import { Fault } from '../../src/errors.js'
 import { registerEdge } from '../../src/http/edge.js'
 import { plainFault } from '../../src/http/faults.js'
+import { UnderWay } from '../../src/http/under-way.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
@@ -25,7 +26,7 @@ import type { Reviews } from '../../src/proxy/exchange.js'
 import { registerProxy } from '../../src/proxy/plugin.js'
 import { createProxy } from '../../src/proxy/proxy.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
-import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
+import type { ReviewBound, RouteSettings, UpstreamSettings } from '../../src/settings.js'
 import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -107,11 +108,16 @@ export class MarkerEvaluator implements Evaluator {
 export class FakeReviews implements Reviews {
   readonly opened: ReviewRequest[] = []
   readonly standings = new Map<string, Standing>()
+  full: ReviewBound | undefined
 
   async open(review: ReviewRequest) {
     const known = this.opened.findIndex(({ canonical }) => Buffer.compare(canonical, review.canonical) === 0)
     const at = known === -1 ? this.opened.push(review) - 1 : known
-    return { reviewId: `rev_${at + 1}` }
+    if (this.full !== undefined && known === -1) {
+      this.opened.pop()
+      return { full: this.full, created: false } as const
+    }
+    return { reviewId: `rev_${at + 1}`, created: known === -1 }
   }
 
   async consume(subject: Pick<ReviewRequest, 'canonical'>) {
@@ -133,7 +139,9 @@ export const caller: Caller = {
   scopes: ['*'],
   environment: 'live',
   lineage: 'key_1',
+  roots: ['key_1'],
   limitPerMinute: 100,
+  maxConcurrent: 64,
   prefix: 'slg_live_ab12CD34'
 }
 
@@ -173,6 +181,7 @@ export function upstreamSettings(url: string, overrides: Partial<UpstreamSetting
     idleTimeoutMs: 5000,
     totalTimeoutMs: 10_000,
     maxConnections: 64,
+    queueTimeoutMs: 10_000,
     tls: { ca: undefined, cert: undefined, key: undefined },
     fallback: [],
     ...overrides
@@ -268,7 +277,7 @@ export async function harness(
   upstreams: Record<string, UpstreamSettings>
 ): Promise<Harness> {
   const { proxy, evaluator, reviews, metrics, unjudged, logLines, log } = buildProxy(t, routes, upstreams)
-  const app = Fastify({ exposeHeadRoutes: false, bodyLimit: 1024 * 1024 })
+  const app = Fastify({ pluginTimeout: 60_000, exposeHeadRoutes: false, bodyLimit: 1024 * 1024 })
   registerEdge(app, {
     admission: admission as never,
     clientAddress: (peer) => peer,
@@ -276,6 +285,7 @@ export async function harness(
     metrics,
     log,
     bodyLimit: 1024 * 1024,
+    underWay: new UnderWay(60_000, () => {}),
     shape: (_path, fault, id) => plainFault(fault, id)
   })
   await registerProxy(app, proxy)

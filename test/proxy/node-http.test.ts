@@ -2,9 +2,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net'
 import HttpProxy from 'http-proxy'
 import t from 'tap'
+import { UnderWay } from '../../src/http/under-way.js'
 import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
 import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
-import { chunks, completion, fakeUpstream, json, raw, reset, sse, sseText, stall } from '../support/upstream.js'
+import {
+  chunks,
+  completion,
+  fakeUpstream,
+  json,
+  nowhere,
+  raw,
+  reset,
+  sse,
+  sseText,
+  stall
+} from '../support/upstream.js'
 import { type Answered, admission, buildProxy, chat, gatewayKey, route, shown, upstreamSettings } from './harness.js'
 
 type Next = (guard: NodeGuard, req: IncomingMessage, res: ServerResponse) => void
@@ -23,7 +35,8 @@ async function program(
     admission: admission as never,
     proxy,
     clientAddress: (peer) => peer,
-    nextRequestId: () => 'req_1'
+    nextRequestId: () => 'req_1',
+    underWay: new UnderWay(60_000, () => {})
   })
   const server = createServer((req, res) => handle(guard, req, res))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -144,12 +157,10 @@ t.test('as a middleware, other paths go on, odd spellings of guarded ones do not
 t.test('upstream faults through http-proxy', async (t) => {
   const upstream = await fakeUpstream(t, stall)
   const spare = await fakeUpstream(t, json(completion('spare')))
-  const gone = await fakeUpstream(t, stall)
-  await gone.close()
   const path = '/gone/v1/chat/completions'
   const gateway = await program(t, [route({ output: 'full' }), route({ path, upstream: 'gone' })], {
     default: upstreamSettings(upstream.url, { firstByteTimeoutMs: 300, idleTimeoutMs: 300, fallback: ['spare'] }),
-    gone: upstreamSettings(gone.url, { name: 'gone', fallback: ['spare'] }),
+    gone: upstreamSettings(nowhere, { name: 'gone', fallback: ['spare'] }),
     spare: upstreamSettings(spare.url, { name: 'spare' })
   })
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n'

@@ -1,8 +1,10 @@
 /** What of a session is judged: every leaf of every event in both directions, however a text is cut or split. */
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { RouteSettings } from '../../src/settings.js'
-import { call } from '../support/gateway.js'
+import { commandKey } from '../support/command-key.js'
+import { call, tempDir } from '../support/gateway.js'
 import {
   type Client,
   called,
@@ -145,7 +147,11 @@ t.test('every leaf and key of every event of a client is judged before anything 
 })
 
 t.test('a client’s event is decided like a chat, and the session goes on', async (t) => {
-  const { url, key, upstream, client } = await gateway(t, { constitution: 'shipped' })
+  const store = `sqlite:${join(tempDir(t), 'gate.db')}`
+  const { url, key, upstream, client } = await gateway(t, {
+    constitution: 'shipped',
+    yaml: `storage: { url: "${store}" }`
+  })
   const { send, event: next, events } = await client()
   const secret = `Deploy with AWS_SECRET_ACCESS_KEY=${'wJalrXUtnFEMIK7MDENGbPxRfiCYzQ8vTn2LpKd4'} and key id AKIA${'Q3EGRN5TWPL7XK2M'}`
   const rows: [string, Event, Event][] = [
@@ -181,9 +187,9 @@ t.test('a client’s event is decided like a chat, and the session goes on', asy
 
   const { body } = await call(url, '/api/v1/pdp/reviews', { key })
   t.equal(body.reviews.length, 1)
-  const { body: made } = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'r', accept_terms: true } })
+  const other = await commandKey(store, 'pdp:adjudicate')
   const review_id = body.reviews[0].review_id
-  t.match(await call(url, '/api/v1/pdp/adjudicate', { key: made.key, body: { review_id, decision: 'permit' } }), {
+  t.match(await call(url, '/api/v1/pdp/adjudicate', { key: other, body: { review_id, decision: 'permit' } }), {
     status: 200
   })
   send(userItem(secret, { event_id: 'again' }))

@@ -4,7 +4,7 @@ import { supportedEncodings } from '../../src/body.js'
 import { canonicalJson } from '../../src/json/canonical.js'
 import { compileGlob } from '../../src/proxy/routes.js'
 import { joinPaths } from '../../src/proxy/upstreams.js'
-import { chunks, completion, fakeUpstream, json, sse, sseText } from '../support/upstream.js'
+import { chunks, completion, fakeUpstream, json, nowhere, sse, sseText } from '../support/upstream.js'
 import { chat, eventsOf, gatewayKey, harness, route, upstreamSettings } from './harness.js'
 
 const png = `data:image/png;base64,${'iVBORw0KGgo'.repeat(20)}`
@@ -591,14 +591,12 @@ t.test('several upstreams on one path, by the model', async (t) => {
 t.test('fallback only where nothing was sent', async (t) => {
   const spare = await fakeUpstream(t, json(completion('spare')))
   const broken = await fakeUpstream(t, (res) => res.socket!.destroy())
-  const gone = await fakeUpstream(t, json(completion('gone')))
-  await gone.close()
   const path = (name: string) => `/${name}/v1/chat/completions`
   const gateway = await harness(
     t,
     [route({ path: path('gone'), upstream: 'gone' }), route({ path: path('broken'), upstream: 'broken' })],
     {
-      gone: upstreamSettings(gone.url, { name: 'gone', fallback: ['spare'] }),
+      gone: upstreamSettings(nowhere, { name: 'gone', fallback: ['spare'] }),
       broken: upstreamSettings(broken.url, { name: 'broken', fallback: ['spare'] }),
       spare: upstreamSettings(spare.url, { name: 'spare', key: 'spare-credential' })
     }

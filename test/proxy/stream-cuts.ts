@@ -53,7 +53,8 @@ export async function relayed(
     deps: {
       evaluator,
       reviews,
-      clock: systemClock,
+      // Which stands still: where a stream is cut depends on its text alone, and on no rest between two looks at it.
+      clock: { now: systemClock.now, monotonic: () => 0 },
       record,
       unjudged,
       exceptions: () => undefined,

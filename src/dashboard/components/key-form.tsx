@@ -24,8 +24,20 @@ const meanings: Record<Scope, string> = {
   'pdp:adjudicate': 'decide reviews',
   'constitutions:read': 'read constitutions',
   'constitutions:write': 'write constitutions',
-  'billing:read': 'read usage'
+  'billing:read': 'read usage',
+  'keys:rotate': 'rotate itself in any case'
 }
+
+/** What the form has a place for. */
+const fields = [
+  'name',
+  'scopes',
+  'ip_allowlist',
+  'expires_at',
+  'rate_limit_per_minute',
+  'max_concurrent',
+  'self_rotation'
+]
 
 interface KeyFormProps {
   onSubmit(key: NewKey): void
@@ -40,11 +52,13 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
   const [addresses, setAddresses] = useState<string[]>([])
   const [expires, setExpires] = useState('')
   const [rate, setRate] = useState<number | string>('')
+  const [concurrent, setConcurrent] = useState<number | string>('')
+  const [selfRotation, setSelfRotation] = useState(true)
   const [terms, setTerms] = useState(false)
   // The API names the field: what it says stands beside it.
   const at = (field: string) =>
     error instanceof ApiError && error.field?.split('.')[0] === field ? sentence(error.message) : undefined
-  const isPlaced = ['name', 'scopes', 'ip_allowlist', 'expires_at', 'rate_limit_per_minute'].some((field) => at(field))
+  const isPlaced = fields.some((field) => at(field))
 
   return (
     <form
@@ -57,7 +71,9 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
           accept_terms: true,
           ...(addresses.length > 0 && { ip_allowlist: addresses }),
           ...(expires !== '' && { expires_at: new Date(expires).toISOString() }),
-          ...(rate !== '' && { rate_limit_per_minute: Number(rate) })
+          ...(rate !== '' && { rate_limit_per_minute: Number(rate) }),
+          ...(concurrent !== '' && { max_concurrent: Number(concurrent) }),
+          ...(!selfRotation && { self_rotation: false })
         })
       }}
     >
@@ -121,7 +137,23 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
             error={at('rate_limit_per_minute')}
             onChange={setRate}
           />
+          <NumberInput
+            label="Calls at once"
+            description="Empty: the gateway’s limit."
+            min={1}
+            max={100_000}
+            allowDecimal={false}
+            value={concurrent}
+            error={at('max_concurrent')}
+            onChange={setConcurrent}
+          />
         </Group>
+        <Checkbox
+          label="May rotate itself"
+          description="Whoever has it can then take its place: its owner is told by the webhook."
+          checked={selfRotation}
+          onChange={(event) => setSelfRotation(event.currentTarget.checked)}
+        />
         <Checkbox
           label="I accept the terms of use of this gateway"
           required

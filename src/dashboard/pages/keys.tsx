@@ -15,7 +15,26 @@ import { Ago, Countdown } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
 import type { KeyRecord, NewKey } from '../types'
 
-type Asked = { act: 'rotate' | 'revoke'; key: KeyRecord }
+type Act = 'rotate' | 'revoke' | 'revoke-chain'
+type Asked = { act: Act; key: KeyRecord }
+
+const asking: Record<Act, { title: string; about: string; button: string }> = {
+  rotate: {
+    title: 'Rotate this key?',
+    about: 'You get a new key with the same rights. The old one works for five more minutes.',
+    button: 'Rotate'
+  },
+  revoke: {
+    title: 'Revoke this key?',
+    about: 'Whatever uses it is refused from this moment. This cannot be undone.',
+    button: 'Revoke'
+  },
+  'revoke-chain': {
+    title: 'Revoke this key and every rotation of it?',
+    about: 'For a key that somebody else has rotated: no key of its chain works any more. This cannot be undone.',
+    button: 'Revoke them all'
+  }
+}
 
 export function Keys() {
   const client = useQueryClient()
@@ -36,8 +55,10 @@ export function Keys() {
     }
   })
   const end = useMutation({
-    mutationFn: ({ act, key }: Asked): Promise<KeyRecord | { key: string }> =>
-      act === 'revoke' ? api.revokeKey(key.key_id) : confirmed(() => api.rotateKey(key.key_id)),
+    mutationFn: ({ act, key }: Asked): Promise<KeyRecord | { key: string } | { keys: KeyRecord[] }> => {
+      if (act === 'revoke') return api.revokeKey(key.key_id)
+      return act === 'rotate' ? confirmed(() => api.rotateKey(key.key_id)) : api.revokeLineage(key.lineage)
+    },
     onError: tellError,
     onSettled: () => {
       setAsked(undefined)
@@ -98,17 +119,9 @@ export function Keys() {
       <Modal opened={creating} onClose={close} title="Create a key" size="lg">
         <KeyForm onSubmit={create.mutate} busy={create.isPending} error={create.error} />
       </Modal>
-      <Modal
-        opened={asked !== undefined}
-        onClose={() => setAsked(undefined)}
-        title={asked?.act === 'rotate' ? 'Rotate this key?' : 'Revoke this key?'}
-      >
+      <Modal opened={asked !== undefined} onClose={() => setAsked(undefined)} title={asked && asking[asked.act].title}>
         <Stack>
-          <Text size="sm">
-            {asked?.act === 'rotate'
-              ? 'You get a new key with the same rights. The old one works for five more minutes.'
-              : 'Whatever uses it is refused from this moment. This cannot be undone.'}
-          </Text>
+          <Text size="sm">{asked && asking[asked.act].about}</Text>
           <Text fw={600}>
             {asked?.key.name} <Code>{asked?.key.prefix}…</Code>
           </Text>
@@ -118,11 +131,11 @@ export function Keys() {
             </Button>
             <Button
               data-autofocus
-              color={asked?.act === 'revoke' ? 'red.8' : undefined}
+              color={asked?.act === 'rotate' ? undefined : 'red.8'}
               loading={end.isPending}
               onClick={() => asked !== undefined && end.mutate(asked)}
             >
-              {asked?.act === 'rotate' ? 'Rotate' : 'Revoke'}
+              {asked && asking[asked.act].button}
             </Button>
           </Group>
         </Stack>
@@ -142,7 +155,7 @@ export function Keys() {
 
 function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | undefined; ask(asked: Asked): void }) {
   const { name, prefix, environment, status, scopes, ip_allowlist, last_used_at, expires_at, revoked_at } = record
-  const { rate_limit_per_minute: limit } = record
+  const { rate_limit_per_minute: limit, max_concurrent: atOnce } = record
   const isOpen = status === 'active' || status === 'retiring'
   return (
     <Table.Tr opacity={isOpen ? 1 : 0.75}>
@@ -153,6 +166,8 @@ function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | und
         <Text size="xs" c="dimmed">
           {environment}
           {limit !== null && ` · ${limit.toLocaleString('en')} a minute`}
+          {atOnce !== null && ` · ${atOnce.toLocaleString('en')} at once`}
+          {!record.self_rotation && ' · no self-rotation'}
           {ip_allowlist.length > 0 && ` · ${ip_allowlist.length} address${ip_allowlist.length === 1 ? '' : 'es'}`}
           {expires_at !== null && (
             <>
@@ -206,6 +221,13 @@ function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | und
                 onClick={() => ask({ act: 'revoke', key: record })}
               >
                 Revoke
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconTrash size={16} aria-hidden />}
+                color="red"
+                onClick={() => ask({ act: 'revoke-chain', key: record })}
+              >
+                Revoke it and its rotations
               </Menu.Item>
             </Menu.Dropdown>
           </Menu>

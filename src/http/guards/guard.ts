@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatContent, JsonObject } from '../../chat.js'
-import { type Denial, denialTable, sentenceOf } from '../../dialects/denial.js'
+import { type Denial, refusalOf as reasonOf, sentenceOf } from '../../dialects/denial.js'
 import { dialects } from '../../dialects/index.js'
 import { Fault } from '../../errors.js'
 import { canonicalJson } from '../../json/canonical.js'
@@ -84,9 +84,11 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
       const canonical = Buffer.from(canonicalJson((request.body ?? {}) as JsonObject))
       const { policy } = evaluation
       const opened = { surface: 'evaluate' as const, account, keyId, lineage, route, policy, canonical, evaluation }
-      denial.reviewId = (await reviews.open({ ...opened, context, history: turns?.map(asTurn) })).reviewId
+      const { reviewId, full } = await reviews.open({ ...opened, context, history: turns?.map(asTurn) })
+      denial.reviewId = reviewId
+      if (full !== undefined) Object.assign(denial, { decision: 'forbid', full })
     }
-    const { status, code } = denialTable[decision]
+    const { status, code } = reasonOf(denial)
     const refusal: Refusal = { status, code, message: sentenceOf(denial), body: openai.denied(denial, requestId) }
     if (denial.reviewId !== undefined) refusal.reviewId = denial.reviewId
     return { evaluation, refusal }

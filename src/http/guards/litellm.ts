@@ -4,11 +4,11 @@
  */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
-import type { ChatContent, ChatPart, Json, JsonObject, Role } from '../../chat.js'
+import { type ChatContent, type ChatPart, decodedMark, type Json, type JsonObject, type Role } from '../../chat.js'
 import { dialects } from '../../dialects/index.js'
-import { isObject, splice } from '../../dialects/rewrite.js'
+import { isObject, type Replacement, splice } from '../../dialects/rewrite.js'
 import { Turns } from '../../dialects/turns.js'
-import { Collector } from '../../dialects/walk.js'
+import { append, Collector } from '../../dialects/walk.js'
 import { type Category, categories } from '../../policy/evaluation.js'
 import { errorResponses, judgedErrors, NoQuery } from '../schemas.js'
 import { createGuard, type GuardDeps, type Question } from './guard.js'
@@ -69,14 +69,18 @@ export function registerLiteLLM(app: FastifyInstance, deps: GuardDeps): void {
       const { evaluation, refusal } = await guard(request, reply, readQuestion(body))
       if (refusal !== undefined) return { action: 'BLOCKED', blocked_reason: `${refusal.code}: ${refusal.message}` }
       const redact: readonly Category[] = body.additional_provider_specific_params?.redact ?? []
-      const found = evaluation!.detections.filter(({ category }) => redact.includes(category))
-      const texts = (body.texts ?? []).map((text, i) => {
-        const own = found.filter(({ pointer }) => pointer === `/texts/${i}`)
-        return splice(
-          text,
-          own.map(({ span, category }) => ({ ...span, pointer: '', text: `<${category.toUpperCase()}>` }))
-        )
-      })
+      const found = new Map<string, Replacement[]>()
+      for (const { category, pointer = '', span } of evaluation!.detections) {
+        if (!redact.includes(category)) continue
+        if (pointer.endsWith(decodedMark)) {
+          return { action: 'BLOCKED', blocked_reason: 'content_filter: What is to be redacted is encoded.' }
+        }
+        const replacement = { ...span, pointer, text: `<${category.toUpperCase()}>` }
+        const own = found.get(pointer)
+        if (own === undefined) found.set(pointer, [replacement])
+        else own.push(replacement)
+      }
+      const texts = (body.texts ?? []).map((text, i) => splice(text, found.get(`/texts/${i}`) ?? []))
       return texts.some((text, i) => text !== body.texts![i])
         ? { action: 'GUARDRAIL_INTERVENED', texts }
         : { action: 'NONE' }
@@ -106,19 +110,24 @@ function readQuestion(body: LiteLLMRequest): Question {
   }
   turns.end()
   const known = new Set(texts)
-  out.parts.push(...others.parts.filter(({ text }) => !known.has(text)))
-  out.media.push(...others.media)
+  append(
+    out.parts,
+    others.parts.filter(({ text }) => !known.has(text))
+  )
+  append(out.media, others.media)
   for (const i of (body.images ?? []).keys()) out.media.push({ pointer: `/images/${i}`, kind: 'image' })
   const { additional_provider_specific_params: params, litellm_trace_id: session } = body
-  return { content: out, direction, context: params?.context as JsonObject | undefined, session: session ?? undefined }
+  const parts = out.parts.map((part) => (part.isDecoded ? { ...part, pointer: `${part.pointer}${decodedMark}` } : part))
+  const content = { parts, joined: out.joined, media: out.media }
+  return { content, direction, context: params?.context as JsonObject | undefined, session: session ?? undefined }
 }
 
 function readOthers({ structured_messages: messages, tools, tool_calls: calls }: LiteLLMRequest): ChatContent {
   const parts: ChatPart[] = []
   const media: ChatContent['media'] = []
   const take = (content: ChatContent | undefined) => {
-    parts.push(...(content?.parts ?? []))
-    media.push(...(content?.media ?? []))
+    append(parts, content?.parts ?? [])
+    append(media, content?.media ?? [])
   }
   const given = (messages ?? []) as unknown as Json[]
   if (given.length > 0 && given.every((each) => isObject(each) && typeof each.role === 'string')) {

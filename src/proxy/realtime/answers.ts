@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../chat.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Fault } from '../../errors.js'
+import { refuseCredential } from '../credential.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { openExchange } from '../request.js'
 import { Lane, sendLines } from './lane.js'
@@ -59,10 +60,9 @@ export class Answers {
       if (session.isEnded || !(await session.checkKey())) return
       if (frame === 'binary') throw new Fault('upstream_error', { internal: 'a binary frame' })
       const text = frame.toString()
-      if (session.credential !== undefined && text.includes(session.credential)) {
-        throw new Fault('upstream_error', { internal: 'an event holds the credential' })
-      }
-      await this.#take(read(text), text)
+      const event = read(text)
+      refuseCredential(session.credential, event)
+      await this.#take(event, text)
       session.heard(this.isAnswering)
     }
     if (session.isEnded) return

@@ -4,6 +4,7 @@ import { Fault } from '../../errors.js'
 import type { Exchange } from '../exchange.js'
 import { candidates, transportFault } from '../forward.js'
 import { upstreamHeaders } from '../headers.js'
+import type { LetGo } from '../places.js'
 import { ConnectFailed, type Upstream, type Upstreams } from '../upstreams.js'
 
 /** Bytes of one event of an upstream. */
@@ -16,16 +17,21 @@ export interface Connected {
 
 /**
  * Tries the upstream and, where no connection was made, its fallback.
- * @throws Fault `upstream_timeout` or `upstream_error`; the reason of a cancel
+ * @throws Fault `upstream_timeout`, `upstream_error` or `overloaded`; the reason of a cancel
  */
 export async function connect(upstreams: Upstreams, exchange: Exchange): Promise<Connected> {
   const first = upstreams.get(exchange.route.upstream)
   if (first === undefined) throw new Fault('upstream_error', { internal: 'unknown upstream' })
   let failure: unknown
   for (const upstream of candidates(upstreams, first)) {
+    let letGo: LetGo | undefined
     try {
-      return { socket: await open(upstream, exchange), upstream }
+      letGo = await upstream.places.take(exchange.inbound.caller.lineage, exchange.inbound.cancel)
+      const socket = await open(upstream, exchange)
+      socket.once('close', letGo)
+      return { socket, upstream }
     } catch (error) {
+      letGo?.()
       failure = error
       if (!(error instanceof ConnectFailed)) break
     }

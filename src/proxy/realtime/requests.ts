@@ -2,11 +2,13 @@
  * The client's half of a session: each event is a request of its own, read, judged and acted on by the same funnel as a
  * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
  */
+import { defaultBudget } from '../../budget.js'
 import type { ChatRequest, JsonObject } from '../../chat.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Fault, invalid } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
+import { largeTurns } from '../../turns.js'
 import type { Exchange, Reply } from '../exchange.js'
 import { passMedia } from '../receipt.js'
 import { type Forward, judgeRequest, openExchange } from '../request.js'
@@ -14,8 +16,15 @@ import type { Frame } from './peer.js'
 import { Said } from './said.js'
 import type { Session } from './session.js'
 
-/** Events that add nothing to what a model is asked: as free as the chunks of a body. */
-const free = /^(?:input_audio_buffer|output_audio_buffer)\./
+/** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
+const soundEvents = /^(?:input_audio_buffer\.(?:append|commit|clear)|output_audio_buffer\.clear)$/
+const soundFields = new Set(['type', 'event_id', 'audio'])
+/** UTF-16 units of text that such an event may hold: its own name, and no more. */
+const maxFreeUnits = 128
+/** From so many units on an event is judged in its turn: what is shorter takes less time than to wait. */
+const longUnits = 4096
+/** The turn of the next one comes after a rest as long as this one took, and no longer than this, ms. */
+const longestRest = 500
 
 export class Requests {
   readonly #session: Session
@@ -38,7 +47,9 @@ export class Requests {
     let event: JsonObject | undefined
     try {
       if (frame === 'binary') throw invalid('', 'wrong_type', 'Events are text frames that hold JSON.')
-      const value = parseJson(frame)
+      const turn = largeTurns.take(session.inbound.caller.lineage, frame.length)
+      if (turn !== undefined) await turn
+      const value = parseJson(frame, { nodes: (session.deps.budget ?? defaultBudget).nodes })
       if (!isObject(value)) throw invalid('', 'wrong_type', 'An event must be a JSON object.')
       event = value
       if (!(await session.checkKey())) return
@@ -57,7 +68,7 @@ export class Requests {
     const session = this.#session
     const { deps, inbound, route } = session
     const chat = this.#said.join(route.spoken.readRequest(event, inbound.target))
-    if (!free.test(String(event.type))) {
+    if (!isFree(event, chat)) {
       const charged = await deps.admission.charge(inbound.caller, 1)
       if (charged instanceof Fault) throw charged
     }
@@ -67,7 +78,7 @@ export class Requests {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
       passMedia(exchange, chat)
     } else {
-      const verdict = await judgeRequest(exchange)
+      const verdict = await this.#judge(exchange)
       if (!('bytes' in verdict)) {
         await session.tell(refusalOf(verdict, event))
         return
@@ -76,6 +87,18 @@ export class Requests {
     }
     if (event.type === 'response.create') session.awaitResponse()
     await session.upstream.send(JSON.stringify(exchange.body))
+  }
+
+  /** Sessions bring no connection each for an event, so nothing else holds back who sends one long event after the other. */
+  async #judge(exchange: Exchange): Promise<Forward | Reply> {
+    if (unitsOf(exchange.chat) < longUnits) return judgeRequest(exchange)
+    const letGo = await this.#session.turn()
+    const began = performance.now()
+    try {
+      return await judgeRequest(exchange)
+    } finally {
+      setTimeout(letGo, Math.min(longestRest, performance.now() - began))
+    }
   }
 
   /** What people or the mode let through would be found again in every event after it. */
@@ -94,6 +117,19 @@ export class Requests {
 /** The turns of one connection belong together, unless the caller ties them to others. */
 function withSession(chat: ChatRequest, { id }: Session): ChatRequest {
   return { ...chat, session: `realtime.${id}` }
+}
+
+/** Whether an event holds sound and its own name alone, each of its type, and next to nothing to judge. */
+function isFree(event: JsonObject, chat: ChatRequest): boolean {
+  return (
+    soundEvents.test(String(event.type)) &&
+    Object.keys(event).every((name) => soundFields.has(name) && typeof event[name] === 'string') &&
+    unitsOf(chat) <= maxFreeUnits
+  )
+}
+
+function unitsOf({ parts }: ChatRequest): number {
+  return parts.reduce((sum, { text }) => sum + text.length, 0)
 }
 
 function idOf(event: JsonObject | undefined): string | undefined {

@@ -7,6 +7,7 @@ import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
 import { Fault } from '../../errors.js'
 import { describeError } from '../../observe/log.js'
 import { ClientGone, type Inbound, type ProxyDeps } from '../exchange.js'
+import type { LetGo, Places } from '../places.js'
 import type { Route } from '../routes.js'
 import type { Upstream } from '../upstreams.js'
 import { Answers } from './answers.js'
@@ -28,6 +29,8 @@ export interface SessionFacts {
   inbound: Inbound
   route: Route
   settings: Pick<Upstream, 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
+  /** In which the long events of all sessions are judged. */
+  turns: Places
   /** The client's address, for the key's list. */
   address: string
 }
@@ -92,6 +95,12 @@ export class Session {
 
   isOwn(eventId: unknown): boolean {
     return typeof eventId === 'string' && eventId.startsWith(`event_${this.id}_`)
+  }
+
+  /** The turn of one long event. @throws Fault `overloaded` where it does not come in time */
+  async turn(): Promise<LetGo> {
+    const { caller, cancel } = this.inbound
+    return this.#facts.turns.take(caller.lineage, cancel)
   }
 
   /** An event of the gateway's own, to the client. */

@@ -1,9 +1,15 @@
 /** The open sessions of one configuration, which end before it does. */
+import { Places } from '../places.js'
 import type { Session } from './session.js'
+
+/** How long an event waits for its turn, ms. */
+const longestWait = 10_000
 
 export class Sessions {
   readonly #open = new Set<Session>()
   #whenEmpty: (() => void) | undefined
+  /** Long events are judged one at a time, whoever sends them: see `requests.ts`. */
+  readonly turns = new Places(1, longestWait)
   isStopping = false
 
   add(session: Session): void {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../chat.js'
 import { readTranscript } from '../../dialects/openai-realtime/request.js'
 import { Fault } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
+import { refuseCredential } from '../credential.js'
 import { refusalOf } from './requests.js'
 import type { Session } from './session.js'
 
@@ -52,6 +53,7 @@ export class Transcripts {
   async #settle(event: JsonObject, pending: Pending | undefined): Promise<void> {
     const session = this.#session
     const spelled = pending?.spelled ?? ''
+    refuseCredential(session.credential, spelled)
     // Pieces that spell something else than the whole are judged with it, and never shown.
     const isTold = event.transcript === spelled
     const { verdict, exchange } = await session.requests.judgeSpoken(event, readTranscript(event, spelled))

@@ -113,7 +113,7 @@ async function grant(
   deps.metrics.realtimeSessions.inc()
   const settings = connected.upstream
   const session = new Session(
-    { deps, inbound, route, settings, address: request.sluicegate.address },
+    { deps, inbound, route, settings, turns: proxy.sessions.turns, address: request.sluicegate.address },
     new Peer(client, { gone: () => new ClientGone(), closeMs: clientCloseMs }),
     new Peer(connected.socket, {
       gone: () => new Fault('upstream_error', { internal: 'the upstream has closed the session' }),

@@ -1,0 +1,121 @@
+/**
+ * The requests that are under way on an edge, until their answers are taken or given up. A client that takes nothing of
+ * what is there for it is let go: it would hold an upstream's connection, and the memory of what was not taken.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
+import { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import { cutOff, isHttp2 } from './http2.js'
+
+/** How often clients are looked at, ms; more often where they have less time. */
+const longestLook = 1_000
+
+interface Open {
+  readonly response: ServerResponse
+  readonly isHttp2: boolean
+  /** What the client had taken at the last look, and since when it has taken no more; undefined: nothing waits for it. */
+  taken: number
+  since: number | undefined
+}
+
+export class UnderWay {
+  readonly #timeoutMs: number
+  readonly #stalled: () => void
+  readonly #open = new Map<ServerResponse, Open>()
+  readonly #bySocket = new WeakMap<Socket, Set<ServerResponse>>()
+  #looks: NodeJS.Timeout | undefined
+
+  /**
+   * @param timeoutMs how long a client may take nothing
+   * @param stalled told of each that is let go
+   */
+  constructor(timeoutMs: number, stalled: () => void) {
+    this.#timeoutMs = timeoutMs
+    this.#stalled = stalled
+  }
+
+  /** To be told of every request; its response is then certain to be closed, however it ends. */
+  begin(request: IncomingMessage, response: ServerResponse): void {
+    const open = { response, isHttp2: isHttp2(request), taken: 0, since: undefined }
+    this.#open.set(response, open)
+    response.once('close', () => this.#over(request, response))
+    if (!open.isHttp2) this.#tie(request.socket, response)
+    this.#looks ??= setInterval(() => this.#look(), Math.min(longestLook, Math.ceil(this.#timeoutMs / 4))).unref()
+  }
+
+  /** @param over called when the request of this response is over, at once where it is */
+  whenOver(response: ServerResponse, over: () => void): void {
+    if (this.#open.has(response)) response.once('close', over)
+    else over()
+  }
+
+  #over({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.#open.delete(response)
+    this.#bySocket.get(socket)?.delete(response)
+    if (this.#open.size > 0) return
+    clearInterval(this.#looks)
+    this.#looks = undefined
+  }
+
+  /** Of requests that a client sent ahead of their turn, Node closes none with the connection but the one it answers. */
+  #tie(socket: Socket, response: ServerResponse): void {
+    const known = this.#bySocket.get(socket)
+    if (known !== undefined) {
+      known.add(response)
+      return
+    }
+    const tied = new Set([response])
+    this.#bySocket.set(socket, tied)
+    socket.once('close', () =>
+      setImmediate(() => {
+        for (const left of tied) {
+          left.destroy()
+          left.emit('close')
+        }
+      })
+    )
+  }
+
+  #look(): void {
+    const now = performance.now()
+    for (const open of this.#open.values()) {
+      const progress = open.isHttp2 ? ofStream(open.response) : ofSocket(open.response.socket)
+      if (progress === undefined) open.since = undefined
+      else if (open.since === undefined || progress !== open.taken) Object.assign(open, { taken: progress, since: now })
+      else if (now - open.since >= this.#timeoutMs) this.#letGo(open)
+    }
+  }
+
+  #letGo(open: Open): void {
+    const { response, isHttp2 } = open
+    open.since = Number.POSITIVE_INFINITY
+    this.#stalled()
+    const { socket } = response
+    // What the system still holds for a client that takes nothing is dropped too.
+    if (!isHttp2 && socket instanceof Socket && !(socket instanceof TLSSocket)) socket.resetAndDestroy()
+    else cutOff(response)
+  }
+}
+
+/** @returns bytes that the system has taken for the client; undefined where nothing waits for it */
+function ofSocket(socket: (Socket & { _handle?: Partial<Handle> | null }) | null): number | undefined {
+  if (socket === null || !(socket.writableLength > 0)) return undefined
+  const { bytesWritten, writeQueueSize } = socket._handle ?? {}
+  // What one large write has left moves in the queue of the handle alone, and what is not handed to it yet says nothing.
+  if (bytesWritten !== undefined && writeQueueSize !== undefined) return bytesWritten - writeQueueSize
+  return socket.bytesWritten - socket.writableLength
+}
+
+interface Handle {
+  bytesWritten: number
+  writeQueueSize: number
+}
+
+/** The same of a stream of HTTP/2, which has a window of its own: what is left changes with each piece that is taken. */
+function ofStream(response: object): number | undefined {
+  const { stream } = response as Http2ServerResponse
+  if (stream.destroyed) return undefined
+  const left = stream.writableLength + stream.bufferSize
+  return left > 0 ? left : undefined
+}
