@@ -65,6 +65,7 @@ function row(full, n) {
     scopes: ['*'],
     ipAllowlist: [],
     rateLimitPerMinute: null,
+    maxConcurrent: null,
     hash,
     createdAt: 0,
     lastUsedAt: null,

@@ -90,6 +90,7 @@ export async function sluicegate(upstream, routes) {
       name: 'bench',
       scopes: ['safety:evaluate'],
       rate_limit_per_minute: 1_000_000,
+      max_concurrent: 100_000,
       accept_terms: true
     })
   })

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
+import { defaultBudget } from '../../src/budget.js'
 import { loadSettings, upstreamSettings, weakenings } from '../../src/config/load.js'
 import { FileSchema } from '../../src/config/schema.js'
 import { dialects } from '../../src/dialects/index.js'
@@ -43,7 +44,14 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
   const cwd = t.testdir({ 'empty.yaml': '' })
   const settings = loadSettings({ env: {}, cwd, file: 'empty.yaml' })
   t.match(settings, {
-    server: { host: '127.0.0.1', port: 8080, trustedProxies: [], bodyLimit: 1_048_576, tls: undefined },
+    server: {
+      host: '127.0.0.1',
+      port: 8080,
+      trustedProxies: [],
+      bodyLimit: 1_048_576,
+      tls: undefined,
+      writeTimeoutMs: 60_000
+    },
     ops: { host: '127.0.0.1', port: 9464 },
     storage: { url: `sqlite:${join(cwd, 'data/sluicegate.db')}`, staleKeysMs: 60_000, spoolBytes: 268_435_456 },
     dataDir: join(cwd, 'data'),
@@ -52,7 +60,13 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
     docsUrl: '/docs',
     tracing: { endpoint: undefined, ratio: 1, fromClient: 'ignore', toUpstream: 'client' },
     demo: true,
-    limits: { livePerMinute: 100, testPerMinute: 20, failedAuthPerAddressPerMinute: 100 },
+    limits: {
+      livePerMinute: 100,
+      testPerMinute: 20,
+      failedAuthPerAddressPerMinute: 100,
+      concurrentPerKey: 64,
+      request: defaultBudget
+    },
     review: {
       expiryMs: 86_400_000,
       allowOwn: true,
@@ -60,6 +74,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       claimMs: 600_000,
       holdMs: 0,
       retentionMs: 2_592_000_000,
+      maxOpen: { key: 500, account: 5_000, total: 10_000, bytes: 1_073_741_824 },
       webhook: undefined
     },
     audit: { required: false, retentionMs: 31_536_000_000, decisions: 'all' },
@@ -160,7 +175,8 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         trustedProxies: ['10.0.0.0/8', '::1', '2001:db8::/32'],
         bodyLimit: 65_536,
         drainDelayMs: 3000,
-        tls: { cert: certificate, key }
+        writeTimeoutMs: 30_000,
+        tls: { cert: certificate, key, hstsMs: 2_592_000_000 }
       },
       ops: { host: '::1', port: 0 },
       redis: { url: 'rediss://:a-b@cache:6380/2', prefix: 'gate-1:' },
@@ -181,6 +197,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           idleTimeoutMs: 10_000,
           totalTimeoutMs: 600_000,
           maxConnections: 7,
+          queueTimeoutMs: 2000,
           tls: { ca: certificate, cert: certificate, key },
           fallback: ['other']
         },
@@ -237,7 +254,13 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           bodyLimit: 65_536
         }
       ],
-      limits: { livePerMinute: 1000, testPerMinute: 2, failedAuthPerAddressPerMinute: 3 },
+      limits: {
+        livePerMinute: 1000,
+        testPerMinute: 2,
+        failedAuthPerAddressPerMinute: 3,
+        concurrentPerKey: 8,
+        request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000 }
+      },
       judges: {
         guard: {
           name: 'guard',
@@ -288,6 +311,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         claimMs: 300_000,
         holdMs: 30_000,
         retentionMs: 86_400_000,
+        maxOpen: { key: 30, account: 40, total: 50, bytes: 2_097_152 },
         webhook: { url: 'https://hooks.example/services/T0/B0?x=1', secret: 'a-b-0123456789abc', format: 'slack' }
       },
       audit: { required: true, retentionMs: 2_592_000_000, decisions: 'stopped' },

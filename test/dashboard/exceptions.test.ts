@@ -32,7 +32,7 @@ t.test('a wrong decision: said so on its row of the audit, accepted, ended', { s
   }
   await page.getByRole('row', { name: /a line of a play/ }).waitFor()
   await accept()
-  await page.getByText('Somebody else has to accept what you proposed').waitFor()
+  await page.getByText('Your own hand proposed this exception.').waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   t.equal((await judge(input_text)).decision, 'forbid')

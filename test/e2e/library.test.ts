@@ -136,7 +136,7 @@ t.test(
 )
 
 t.test('a host that registers the plugin beside routes, parsers and handlers of its own', async (t) => {
-  const app = Fastify()
+  const app = Fastify({ pluginTimeout: 60_000 })
   t.teardown(() => app.close())
   app.setErrorHandler((_error, _request, reply) => reply.code(418).send({ host: true }))
   app.post('/own', async (request) => ({ got: request.body }))

@@ -3,6 +3,7 @@ import { get, request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { connect as tlsConnect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
@@ -98,6 +99,49 @@ t.test('TLS towards clients: the certificate of the file, 1.2 or later', async (
       httpsRequest(`${url}/healthz`, { rejectUnauthorized: false, maxVersion: 'TLSv1.1' }).on('error', reject).end()
     })
   )
+})
+
+t.test('a browser that came by TLS is told to stay with it, whatever is answered, and never without TLS', async (t) => {
+  const tls = fileURLToPath(new URL('../fixtures/config/tls/', import.meta.url))
+  const yaml = (more: string) => `server: { tls: { cert: "${tls}test.crt", key: "${tls}test.key"${more} } }`
+  const asked = [
+    ['GET', '/dashboard/', {}],
+    ['GET', '/healthz', {}],
+    ['GET', '/nothing//here', {}],
+    ['POST', '/api/v1/safety/evaluate', {}],
+    ['GET', '/v1/realtime', { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-key': 'x' }],
+    ['POST', '/v1/chat/completions', { 'x-api-key': key, 'content-type': 'application/json' }]
+  ] as const
+  const chat = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] })
+  for (const [more, expected] of [
+    ['', 'max-age=31536000'],
+    [', hsts: 0s', 'max-age=0']
+  ] as const) {
+    const { url } = await serveReal(t, { yaml: yaml(more), env: { SLUICEGATE_BOOTSTRAP_KEY: key } })
+    for (const [method, path, headers] of asked) {
+      const said = await new Promise((resolve, reject) => {
+        const sent = httpsRequest(url + path, { method, headers, rejectUnauthorized: false }, (response) => {
+          response.resume()
+          resolve(response.headers['strict-transport-security'])
+        })
+        sent.on('error', reject).end(path.startsWith('/v1/chat') ? chat : undefined)
+      })
+      t.equal(said, expected, path)
+    }
+    const { hostname, port } = new URL(url)
+    const broken = await new Promise<string>((resolve, reject) => {
+      const socket = tlsConnect({ host: hostname, port: Number(port), rejectUnauthorized: false })
+      socket.once('data', (bytes) => resolve(String(bytes)))
+      socket.once('error', reject)
+      socket.end('no HTTP\r\n\r\n')
+    })
+    t.match(broken, `strict-transport-security: ${expected}\r\n`)
+  }
+  const plain = await serveReal(t, { yaml: 'server: { trusted_proxies: [127.0.0.1] }' })
+  for (const url of [plain.url, plain.opsUrl]) {
+    const { headers } = await call(url, '/healthz', { headers: { 'x-forwarded-proto': 'https' } })
+    t.equal(headers.get('strict-transport-security'), null)
+  }
 })
 
 t.test('a body that does not end keeps nobody else waiting', async (t) => {

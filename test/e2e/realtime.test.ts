@@ -420,6 +420,22 @@ t.test('a key that is revoked ends its session, whether anything is said in it o
     'the upgrade is one, an event another'
   )
   t.ok(await until(() => upstream.received.length === before + 3), 'what only moves sound is free')
+  const more: object[] = [
+    { note: 'ships in the harbour' },
+    { audio: ['ships in the harbour'] },
+    { audio: 'ships in the harbour '.repeat(20) },
+    { event_id: 'ships in the harbour '.repeat(20) },
+    { event_id: { ships: 'in the harbour' } }
+  ]
+  for (const field of more) {
+    const since = client.events.length
+    client.send({ type: 'input_audio_buffer.clear', ...field })
+    t.match(
+      await client.event('error', since),
+      { error: { code: 'rate_limit_exceeded' } },
+      `${Object.keys(field)} is more than sound, or not of its type`
+    )
+  }
 })
 
 t.test('what is judged is counted, metered and audited like a chat', async (t) => {

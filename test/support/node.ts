@@ -32,7 +32,10 @@ export function smallConstitution(t: Teardown, yaml = ''): { SLUICEGATE_CONFIG: 
   const folder = tempDir(t)
   const config = join(folder, 'gateway.yaml')
   writeFileSync(join(folder, 'default.yaml'), source({ rules }))
-  writeFileSync(config, `limits: { live_per_minute: 1000000 }\nconstitutions: { default: default.yaml }\n${yaml}`)
+  writeFileSync(
+    config,
+    `limits: { live_per_minute: 1000000, concurrent_per_key: 100000 }\nconstitutions: { default: default.yaml }\n${yaml}`
+  )
   return { SLUICEGATE_CONFIG: config }
 }
 

@@ -28,6 +28,9 @@ export interface FakeUpstream {
   close(): Promise<void>
 }
 
+/** Where no connection is made. The port of a server that was closed may be another's by then: another test's answers. */
+export const nowhere = 'http://127.0.0.1:1'
+
 export async function fakeUpstream(t: { teardown(fn: () => unknown): unknown }, answer: Answer): Promise<FakeUpstream> {
   const sockets = new Set<Socket>()
   const server = createServer({ keepAlive: true })
