@@ -1,0 +1,133 @@
+"""The command: `python -m encoder all --data DIR --work DIR --modules DIR --out DIR`; see training/README.md."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'export', 'all')
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    p = argparse.ArgumentParser(prog='python -m encoder', description=__doc__)
+    p.add_argument('step', choices=STEPS)
+    p.add_argument(
+        '--work', type=Path, required=True, help='folder for rows, checkpoints and scores; outside the checkout'
+    )
+    p.add_argument('--data', type=Path, help='folder that holds train/ (for prepare)')
+    p.add_argument('--dist', type=Path, default=ROOT / 'dist', help='the built program (npm run build)')
+    p.add_argument(
+        '--installed',
+        type=Path,
+        nargs='*',
+        default=[
+            ROOT / 'node_modules',
+            Path('/usr/share'),
+            Path('/usr/lib/python3'),
+            Path('/usr/include'),
+            Path('/etc'),
+        ],
+        help='folders of installed packages whose code is learnt from',
+    )
+    p.add_argument('--modules', type=Path, default=ROOT, help='folder whose node_modules hold the serving libraries')
+    p.add_argument('--out', type=Path, help='folder for the exported files')
+    p.add_argument('--checkpoint', type=Path, help='what to export; default: the last round')
+    p.add_argument('--pieces', type=int, default=75_000, help='pieces of the vocabulary')
+    p.add_argument('--layers', default='0,2,4,6,8,10', help="the base's layers to keep")
+    p.add_argument('--thaw', action='store_true', help='train the embeddings too (they then lose a little in 4 bits)')
+    p.add_argument('--way', choices=('dynamic', 'blocks', 'float'), default='dynamic', help='how the export multiplies')
+    p.add_argument('--seed', type=int, default=1)
+    p.add_argument('--threads', type=int, default=len(os.sched_getaffinity(0)))
+    p.add_argument('--epochs', type=int, default=3, help='rounds of one epoch each')
+    p.add_argument('--minutes', type=float, default=0, help='by the clock, for all rounds or all folds; 0: no bound')
+    p.add_argument('--most', type=int, default=4000, help='rows of a source in an epoch')
+    p.add_argument('--fold-most', type=int, default=600, help='the same, for the runs of the folds')
+    p.add_argument('--held-most', type=int, default=500, help='held-out rows of a source that are scored')
+    p.add_argument('--fold', type=int, nargs='*', help='only these folds')
+    p.add_argument('--length', type=int, default=96, help='pieces of a window in training, marks included')
+    p.add_argument('--batch', type=int, default=6144, help='pieces of a batch')
+    p.add_argument('--without', type=int, default=-1, help='a fold that the model that ships leaves out')
+    p.add_argument('--rate', type=float, default=2e-4)
+    p.add_argument(
+        '--mined', type=int, default=30_000, help='harmless rows that are looked at for hard ones after a round'
+    )
+    p.add_argument('--linear', action='store_true', help='train and measure the linear reader on the same folds')
+    p.add_argument('--quick', action='store_true', help='a small run, to see that everything works')
+    return p
+
+
+def main() -> None:
+    """Runs the step, or all of them in order."""
+    args = parser().parse_args()
+    if ROOT in (args.work.resolve(), *args.work.resolve().parents):
+        raise SystemExit('--work must lie outside the checkout: checkpoints are not committed')
+    for name in ('OMP_NUM_THREADS', 'RAYON_NUM_THREADS'):
+        os.environ.setdefault(name, str(args.threads))
+    import torch
+
+    from . import runs
+    from .model import Settings
+
+    torch.set_num_threads(args.threads)
+    layers = tuple(int(number) for number in args.layers.split(','))
+    options = runs.Options(
+        args.work,
+        args.dist,
+        args.seed,
+        args.most,
+        args.epochs,
+        args.minutes,
+        args.length,
+        Settings(layers, not args.thaw),
+        args.fold_most,
+        args.held_most,
+        mined=args.mined,
+        rate=args.rate,
+        budget=args.batch,
+        without=args.without,
+    )
+    if args.quick:
+        options = runs.quick(options)
+    if args.step in ('prepare', 'all'):
+        _prepare(args)
+    if args.step in ('train', 'all'):
+        runs.full(options)
+    if args.step in ('folds', 'all'):
+        from .relatives import FOLDS
+
+        for fold in args.fold if args.fold is not None else range(FOLDS):
+            runs.fold_run(options, fold, args.linear)
+    if args.step in ('report', 'folds', 'all'):
+        runs.report(options)
+    if args.step in ('calibrate', 'all'):
+        runs.calibrate(options, args.checkpoint or runs.last_round(args.work))
+    if args.step in ('export', 'all'):
+        from .ship import ship
+
+        if args.out is None:
+            raise SystemExit('--out is needed: the folder for the exported files')
+        told = ship(
+            args.work, args.checkpoint or runs.last_round(args.work), args.out, args.modules, args.way, args.seed
+        )
+        print(json.dumps(told['checked'], indent=1))
+
+
+def _prepare(args: argparse.Namespace) -> None:
+    from .base import base_file
+    from .dataset import prepare
+    from .grammar_rows import grammar_rows
+    from .installed import installed_rows
+
+    if args.data is None:
+        raise SystemExit('--data is needed: the folder that holds train/')
+    args.work.mkdir(parents=True, exist_ok=True)
+    made = grammar_rows(args.work, args.seed, args.dist) + installed_rows(args.installed, args.seed)
+    prepare(args.work, args.data, base_file(), made, args.pieces, args.seed)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,210 @@
+"""From logits to confidences: what share of unseen harmless texts scores as high.
+
+A confidence of 0.40 is what one in 200 harmless texts of unseen sources reaches, 0.75 one in 1,000, whatever the lane,
+the length of the text and who speaks: so a band of a constitution is a point on a curve of false alarms. The groups of
+a role share the bound: what any of them reaches is what is counted.
+
+The curve comes from the pooled scores of the folds, each of a short run that never saw the source. The model that ships
+learnt longer and from all sources, and does not score alike; `carry` takes a logit of the one to the other by what both
+say of rows that neither learnt from (`runs.aside`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+from .lanes import LANE
+from .rows import Row
+from .thresholds import CLASSES, class_of, harmless_sources
+
+# The scale: share of false alarms, confidence. Between them confidence is linear in the logarithm of the share.
+SCALE = (
+    (0.3, 0.05),
+    (0.1, 0.17),
+    (0.05, 0.25),
+    (0.02, 0.31),
+    (0.01, 0.35),
+    (0.005, 0.40),
+    (0.002, 0.60),
+    (0.001, 0.75),
+    (0.0001, 0.95),
+)
+# By role, the groups that may stop its words: the lane of each, and its part in the bound against that of the others.
+GROUPS: dict[str, dict[str, tuple[str, float]]] = {
+    'user': {
+        'request': ('harmful_request', 1.0),
+        'jailbreak': ('jailbreak', 0.5),
+        'prompt_injection': ('prompt_injection', 0.25),
+        'hate': ('hate', 0.25),
+        'harassment': ('harassment', 0.1),
+        'self_harm': ('self_harm', 0.1),
+        'violence': ('violence', 0.1),
+        'sexual': ('sexual', 0.1),
+    },
+    'assistant': {
+        'answer': ('harmful_answer', 1.0),
+        'hate': ('hate', 0.25),
+        'harassment': ('harassment', 0.1),
+        'self_harm': ('self_harm', 0.1),
+        'sexual': ('sexual', 0.1),
+    },
+    'tool': {'prompt_injection': ('prompt_injection', 1.0)},
+}
+# Shares below this are not counted but drawn out along the tail: too few texts reach so high.
+SURE = 0.001
+LEAST = 12
+
+
+def calibrate(
+    rows: list[Row], pieces: np.ndarray, logits: np.ndarray
+) -> dict[str, dict[str, dict[str, list[list[float]]]]]:
+    """:returns: by role, class of length and group: knots of logit and confidence, both rising"""
+    told: dict[str, dict[str, dict[str, list[list[float]]]]] = {}
+    clean = harmless_sources(rows)
+    for role, groups in GROUPS.items():
+        told[role] = {}
+        names = list(groups)
+        columns = [LANE[lane] for lane, _ in groups.values()]
+        parts = np.array([part for _, part in groups.values()])
+        for name, low, high in CLASSES:
+            which, weights = _members(rows, pieces, clean, role, low, high)
+            if len(which) == 0:
+                continue
+            scores = logits[which][:, columns]
+            at = {share: _levels(scores, weights, parts, share) for share, _ in SCALE if share >= SURE}
+            knots: dict[str, list[list[float]]] = {}
+            for place, group in enumerate(names):
+                line = [
+                    (float(level[place]), confidence)
+                    for (share, confidence), level in zip(SCALE, at.values(), strict=False)
+                ]
+                knots[group] = _rising(line)
+            told[role][name] = knots
+    return told
+
+
+def _members(
+    rows: list[Row], pieces: np.ndarray, clean: set[str], role: str, low: int, high: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The harmless texts of a role and class of length, and their weights: sources count alike, small ones less."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        if row.source in clean and row.role == role and low <= pieces[i] <= high:
+            members[row.source].append(i)
+    kept = [np.array(found) for found in members.values() if len(found) >= LEAST]
+    if not kept:
+        return np.array([], np.int64), np.array([])
+    # A source of a hundred rows or more counts whole.
+    return np.concatenate(kept), np.concatenate(
+        [np.full(len(part), min(1, len(part) / 100) / len(part)) for part in kept]
+    )
+
+
+def _levels(scores: np.ndarray, weights: np.ndarray, parts: np.ndarray, share: float) -> np.ndarray:
+    """The logit of each group at which all of them together exceed no more than a share of the texts."""
+    low, high = share * 0.02, share * 4
+    level = np.full(scores.shape[1], np.inf)
+    for _ in range(24):
+        middle = (low * high) ** 0.5
+        tried = np.array([_quantile(scores[:, g], weights, min(1.0, middle * parts[g])) for g in range(len(parts))])
+        union = weights[(scores > tried).any(1)].sum() / weights.sum()
+        if union <= share:
+            low, level = middle, tried
+        else:
+            high = middle
+    return level
+
+
+def _quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
+    """The logit that a share of the texts exceeds, drawn out along the tail where fewer than eight texts would."""
+    order = np.argsort(-scores)
+    passed = np.cumsum(weights[order]) / weights.sum()
+    least = passed[min(7, len(passed) - 1)]
+    if share >= least:
+        return float(np.interp(share, passed, scores[order]))
+    # The logarithm of the share falls about evenly with the logit in the tail.
+    far, near = np.interp([least, min(0.2, least * 8)], passed, scores[order])
+    slope = (far - near) / max(1e-9, np.log(min(0.2, least * 8) / least))
+    return float(far + max(0.0, slope) * np.log(least / share))
+
+
+def _rising(line: list[tuple[float, float]]) -> list[list[float]]:
+    """Knots whose logits rise by at least a little, with the last share drawn out from the two before it."""
+    found: list[list[float]] = []
+    for logit, confidence in line:
+        at = logit if not found else max(logit, found[-1][0] + 0.02)
+        found.append([at, confidence])
+    (near, _), (far, _) = found[-3], found[-1]
+    shares = [share for share, _ in SCALE]
+    # As steep as between 0.5 and 0.1 %.
+    slope = (far - near) / np.log(shares[-4] / shares[-2])
+    found.append([far + max(0.3, slope * np.log(shares[-2] / shares[-1])), SCALE[-1][1]])
+    return [[round(at, 4), confidence] for at, confidence in found]
+
+
+def carry(fold: np.ndarray, shipped: np.ndarray) -> tuple[float, float]:
+    """The line that takes a logit of the folds' runs to the shipped model's, by the upper quantiles of one set of rows.
+
+    :param fold: (n,) logits of rows that neither learnt from, each by a run that knows its source
+    :param shipped: (n,) of the same rows by the shipped model
+    :returns: slope and offset
+    """
+    shares = np.geomspace(0.2, 12 / len(fold), 24)
+    x, y = np.quantile(fold, 1 - shares), np.quantile(shipped, 1 - shares)
+    slope = float(np.clip(np.polyfit(x, y, 1)[0], 0.5, 3.0))
+    return slope, float(np.mean(y - slope * x))
+
+
+def carried(
+    knots: dict[str, dict[str, dict[str, list[list[float]]]]], lines: dict[str, dict[str, tuple[float, float]]]
+) -> dict[str, dict[str, dict[str, list[list[float]]]]]:
+    """:param lines: by role and lane, what `carry` found"""
+    return {
+        role: {
+            name: {
+                group: [
+                    [round(at * lines[role][GROUPS[role][group][0]][0] + lines[role][GROUPS[role][group][0]][1], 4), c]
+                    for at, c in line
+                ]
+                for group, line in groups.items()
+            }
+            for name, groups in classes.items()
+        }
+        for role, classes in knots.items()
+    }
+
+
+def confidence(line: list[list[float]], logit: np.ndarray) -> np.ndarray:
+    """The confidence of a logit: between knots along the line, the last above them, falling to 0 below."""
+    at, told = np.array(line).T
+    below = told[0] * np.clip(1 + (logit - at[0]) / 4, 0, 1)
+    return np.where(logit < at[0], below, np.interp(logit, at, told))
+
+
+def confidences(
+    knots: dict[str, dict[str, dict[str, list[list[float]]]]], rows: list[Row], pieces: np.ndarray, logits: np.ndarray
+) -> np.ndarray:
+    """:returns: (rows,) the highest confidence of any group; 0 for who has none"""
+    out = np.zeros(len(rows))
+    by_kind: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        by_kind[row.role, class_of(int(pieces[i]))].append(i)
+    for (role, name), members in by_kind.items():
+        which = np.array(members)
+        for group, line in knots.get(role, {}).get(name, {}).items():
+            found = confidence(line, logits[which, LANE[GROUPS[role][group][0]]])
+            out[which] = np.maximum(out[which], found)
+    return out
+
+
+def manifest(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str, Any]:
+    """What the program reads of it."""
+    return {
+        'scale': [{'false_alarms': share, 'confidence': told} for share, told in SCALE],
+        'lengths': [{'name': name, 'most': high if high < 10**9 else None} for name, _, high in CLASSES],
+        'groups': {role: {group: lane for group, (lane, _) in groups.items()} for role, groups in GROUPS.items()},
+        'knots': knots,
+    }

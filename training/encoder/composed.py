@@ -1,0 +1,159 @@
+"""Documents with an instruction laid into them, and their twins: made from the corpora's own harmless rows.
+
+Few corpora hold instructions hidden in what tools bring, and those few hide the same few sentences. Here any request
+that somebody once typed is laid into any document. What makes it an injection is who brings it: the same text in the
+words of a user is a person who pastes a document and asks about it. Twins keep the encoder from learning a shortcut:
+the same documents without the request, the same requests where a document quotes its readers' questions.
+
+Both halves of a row come from one fold, and the row belongs to it: nothing of a held-out source is learnt from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+
+import numpy as np
+
+from .rows import Row
+
+PREFIX = 'composed:'
+# How a request is laid in. Most stand bare: what is typed to a model speaks for itself.
+FRAMES = (
+    '{}',
+    '{}',
+    '{}',
+    '{}',
+    '{}',
+    '{}',
+    'To the assistant: {}',
+    'Note for AI systems reading this: {}',
+    'P.S. {}',
+    'Before you answer, {}',
+    'Once you have read this: {}',
+    '<!-- {} -->',
+    '[{}]',
+    '"{}"',
+    'Important: {}',
+    'When you summarise this, do the following as well. {}',
+    'Instead of the task you were given: {}',
+    'New task: {}',
+)
+# First words of what tells something and asks for nothing.
+TELLING = frozenset(
+    "i i'm i've i'd im my me we we're our the a an it it's its this that these those he she they there here yes no ok "
+    "okay hi hello hey thanks thank user and but so or you your you're sorry because if when after in on at for".split()
+)
+# Texts around a document that say who brought it.
+OPENINGS = ('', '', '', 'Result:\n', 'Contents of the page:\n', 'Here is what I found.\n', 'Document 1\n\n')
+
+
+def composed_rows(rows: list[Row], folds: dict[str, int], seed: int, most: int = 7000) -> list[Row]:
+    """:param most: injected documents in all; their twins are about as many again"""
+    random = np.random.default_rng((seed, 77))
+    documents: dict[int, list[Row]] = defaultdict(list)
+    asks: dict[int, list[Row]] = defaultdict(list)
+    for row in rows:
+        fold = folds.get(row.source)
+        if fold is None or row.language != 'en' and random.random() < 0.5:
+            continue
+        if row.benign and row.kind in ('document', 'conversation') and 150 <= len(row.text) and row.source != 'bipia':
+            documents[fold].append(row)
+        # A question belongs in many a document; an order to write something seldom does.
+        elif row.kind == 'prompt' and row.role == 'user' and 20 <= len(row.text) <= 220 and row.unsafe is not None:
+            told = row.text.split(maxsplit=1)[0].lower().strip(',.!:') in TELLING
+            if not told and (not row.text.rstrip().endswith('?') or random.random() < 0.15):
+                asks[fold].append(row)
+    made: list[Row] = []
+    for fold in sorted(documents):
+        if not asks[fold]:
+            continue
+        of_source = _by_source(documents[fold])
+        ask_of_source = _by_source(asks[fold])
+        for _ in range(most // max(1, len(documents))):
+            document, ask = _pick(of_source, random), _pick(ask_of_source, random)
+            made += _rows(document, ask, fold, random)
+        made += _lists(ask_of_source, fold, random, most // 6 // max(1, len(documents)))
+    return made
+
+
+def folds_of(made: list[Row]) -> dict[str, int]:
+    """The fold that a composed source belongs to, which its name says."""
+    return {row.source: int(row.source.rsplit(':', 1)[1]) for row in made}
+
+
+def _by_source(rows: list[Row]) -> list[list[Row]]:
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        found[row.source].append(row)
+    return [members for _, members in sorted(found.items())]
+
+
+def _pick(sources: list[list[Row]], random: np.random.Generator) -> Row:
+    members = sources[int(random.integers(len(sources)))]
+    return members[int(random.integers(len(members)))]
+
+
+def _excerpt(text: str, random: np.random.Generator) -> str:
+    length = int(np.exp(random.uniform(np.log(150), np.log(2500))))
+    start = int(random.integers(0, max(1, len(text) - length)))
+    cut = text.rfind('\n', 0, start + 1)
+    return text[(cut + 1 if cut >= 0 else start) :][:length].strip()
+
+
+def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> list[Row]:
+    text = random.choice(OPENINGS) + _excerpt(document.text, random)
+    frame = FRAMES[int(random.integers(len(FRAMES)))]
+    request = frame.format(ask.text.strip())
+    lines = text.split('\n')
+    place = random.random()
+    if place < 0.2:
+        mixed, position = f'{request}\n{text}', 'start'
+    elif place < 0.5:
+        mixed, position = f'{text}{random.choice([" ", chr(10), chr(10) * 2])}{request}', 'end'
+    else:
+        # In the middle, so that a window can be found around it: the text is cut to that.
+        at = int(random.integers(0, len(lines) + 1))
+        before, after = '\n'.join(lines[:at])[-160:], '\n'.join(lines[at:])[:160]
+        mixed, position = f'{before}{random.choice([" ", chr(10)])}{request}{random.choice([" ", chr(10)])}{after}', ''
+    name, language = f':{fold}', document.language
+    injected = Row(
+        mixed.strip(),
+        f'{PREFIX}injected{name}',
+        'document',
+        {'prompt_injection': 1},
+        None,
+        'tool',
+        language,
+        position=position,
+    )
+    found = [injected]
+    other = random.random()
+    if other < 0.6:
+        # The document alone, cut alike.
+        clean = text if position else mixed.replace(request, '')
+        found.append(Row(clean.strip(), f'{PREFIX}clean{name}', 'document', {}, 0, 'tool', language))
+    if ask.unsafe == 0 and random.random() < 0.5:
+        # A user who pastes and asks.
+        found.append(Row(mixed.strip(), f'{PREFIX}pasted{name}', 'prompt', {}, 0, 'user', language, position=position))
+    return found
+
+
+def _lists(asks: list[list[Row]], fold: int, random: np.random.Generator, most: int) -> list[Row]:
+    """Lists of what people asked, as an API of tickets or a forum returns them: data, whatever they ask for."""
+    made: list[Row] = []
+    for _ in range(most):
+        picked = [row for row in (_pick(asks, random) for _ in range(int(random.integers(2, 6)))) if row.unsafe == 0]
+        if len(picked) < 2:
+            continue
+        key = str(random.choice(['question', 'message', 'query', 'text', 'title', 'subject', 'prompt', 'utterance']))
+        shape = random.random()
+        if shape < 0.5:
+            items = [{'id': int(random.integers(1, 9999)), key: row.text} for row in picked]
+            text = json.dumps({'results': items} if random.random() < 0.5 else items, ensure_ascii=False, indent=1)
+        elif shape < 0.75:
+            text = '\n'.join(f'{i + 1}. {row.text}' for i, row in enumerate(picked))
+        else:
+            text = '\n'.join(f'{key},{row.source.split("_")[-1]}\n"{row.text}",open' for row in picked)
+        made.append(Row(text, f'{PREFIX}lists:{fold}', 'document', {}, 0, 'tool', 'en'))
+    return made

@@ -1,0 +1,118 @@
+"""All rows as numbers: pieces, roles, targets, folds.
+
+Made once from the corpora, kept in a work folder outside the checkout.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from tokenizers import Tokenizer
+
+from . import vocabulary
+from .composed import composed_rows, folds_of
+from .e5pack import read_pack
+from .lanes import LANES, targets
+from .relatives import deal, made_here
+from .rows import Row, read_corpus
+
+# A text is read up to this many characters.
+LONGEST = 12_000
+
+
+@dataclass
+class Dataset:
+    """Rows and, by row: pieces (`ids[start[i]:start[i + 1]]`), targets, weights of the targets, and fold (-1: none)."""
+
+    rows: list[Row]
+    ids: np.ndarray
+    start: np.ndarray
+    value: np.ndarray
+    weight: np.ndarray
+    fold: np.ndarray
+
+    def pieces(self, row: int) -> np.ndarray:
+        """The pieces of a row, without marks."""
+        return self.ids[self.start[row] : self.start[row + 1]]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def encode(tokenizer: Tokenizer, rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
+    """:returns: the pieces of all rows end to end, and where each row begins"""
+    parts: list[np.ndarray] = []
+    for at in range(0, len(rows), 2000):
+        texts = [row.text[:LONGEST] for row in rows[at : at + 2000]]
+        parts += [np.array(e.ids, np.int32) for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
+    start = np.zeros(len(rows) + 1, np.int64)
+    start[1:] = np.cumsum([len(part) for part in parts])
+    return np.concatenate(parts), start
+
+
+def dataset(tokenizer: Tokenizer, rows: list[Row], folds: dict[str, int]) -> Dataset:
+    """:param folds: of each source; others are in none"""
+    ids, start = encode(tokenizer, rows)
+    pairs = [targets(row) for row in rows]
+    value = np.stack([v for v, _ in pairs])
+    weight = np.stack([w for _, w in pairs])
+    fold = np.array([folds.get(row.source, -1) for row in rows], np.int8)
+    return Dataset(rows, ids, start, value, weight, fold)
+
+
+def prepare(work: Path, data: Path, base: Path, made: list[Row], size: int, seed: int = 1) -> None:
+    """Reads the corpora, chooses the vocabulary, leaves `tokenizer.json`, `kept.npy`, `rows.pickle`, `prepared.json`.
+
+    :param data: the folder that holds `train/`
+    :param base: the file of weights (see `e5pack`)
+    :param made: rows of the grammars and of installed packages
+    :param size: pieces to keep
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    corpus = read_corpus(data / 'train')
+    folds = deal(corpus.rows)
+    laid = composed_rows(corpus.rows, folds, seed)
+    rows = distinct(corpus.rows + made + laid)
+    pack = read_pack(base)
+    full = vocabulary.full_tokenizer(pack.pieces)
+    seen = vocabulary.count_rows(full, [row.text for row in rows])
+    kept = vocabulary.choose(pack.pieces, seen, size)
+    vocabulary.write(work / 'tokenizer.json', pack.pieces, kept)
+    np.save(work / 'kept.npy', np.array(kept, np.int32))
+    tokenizer = Tokenizer.from_file(str(work / 'tokenizer.json'))
+    with (work / 'rows.pickle').open('wb') as file:
+        pickle.dump(dataset(tokenizer, rows, {**folds, **folds_of(laid)}), file)
+    counts = Counter(row.source for row in rows)
+    about = {
+        'data_sha256': corpus.sha256,
+        'sources': {s: {'license': corpus.licences[s], 'rows': counts[s], 'fold': folds[s]} for s in sorted(folds)},
+        'made': {s: n for s, n in sorted(counts.items()) if made_here(s)},
+        'lanes': LANES,
+        'pieces': tokenizer.get_vocab_size(),
+        'pieces_seen_in_3_rows': int((seen >= 3).sum()),
+    }
+    (work / 'prepared.json').write_text(json.dumps(about, indent=2))
+
+
+def load(work: Path) -> Dataset:
+    """The dataset that `prepare` left in a work folder."""
+    with (work / 'rows.pickle').open('rb') as file:
+        found: Dataset = pickle.load(file)
+    return found
+
+
+def distinct(rows: list[Row]) -> list[Row]:
+    """No text twice for one role: the first row stays."""
+    seen: set[tuple[str, str]] = set()
+    kept: list[Row] = []
+    for row in rows:
+        key = (row.role, row.text)
+        if key not in seen:
+            seen.add(key)
+            kept.append(row)
+    return kept

@@ -1,0 +1,140 @@
+"""The encoder in torch: BERT as multilingual-e5-small has it, with some of its layers, and one output a lane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .e5pack import Pack
+from .lanes import LANES
+from .vocabulary import PAD
+
+
+def half() -> torch.autocast:
+    """Bf16 where the processor multiplies in it (AVX-512 BF16, AMX): elsewhere it takes a hundred times as long."""
+    return torch.autocast('cpu', torch.bfloat16, enabled=torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Which of the base's layers are kept, and whether the embeddings of its pieces are trained."""
+
+    layers: tuple[int, ...] = (0, 2, 4, 6, 8, 10)
+    frozen: bool = True
+    dropout: float = 0.0
+
+
+class Layer(nn.Module):
+    """Attention and what follows it, each with its sum and norm."""
+
+    def __init__(self, hidden: int, heads: int, inner: int, epsilon: float, dropout: float) -> None:
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.qkv = nn.Linear(hidden, hidden * 3)
+        self.ao = nn.Linear(hidden, hidden)
+        self.aln = nn.LayerNorm(hidden, epsilon)
+        self.fi = nn.Linear(hidden, inner)
+        self.fo = nn.Linear(inner, hidden)
+        self.oln = nn.LayerNorm(hidden, epsilon)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """`x`: (rows, pieces, hidden); `mask`: 0 where a piece may be heard, far below 0 where not."""
+        rows, length, hidden = x.shape
+        # Written out: on CPUs the fused attention of torch 2.13 takes four times as long, most of it going backward.
+        q, k, v = self.qkv(x).view(rows, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).contiguous()
+        near = torch.matmul(q * q.shape[-1] ** -0.5, k.transpose(-1, -2)) + mask
+        heard = torch.matmul(torch.softmax(near, -1).to(v.dtype), v)
+        told = self.ao(heard.transpose(1, 2).reshape(rows, length, hidden))
+        x = self.aln(x + self._thinned(told))
+        risen = self.fo(F.gelu(self.fi(x)))
+        return self.oln(x + self._thinned(risen))
+
+    def _thinned(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.dropout, self.training) if self.dropout > 0 else x
+
+
+class Encoder(nn.Module):
+    """Pieces in, one logit a lane out.
+
+    The embeddings of special pieces (numbers below `special`) are always trained.
+    """
+
+    def __init__(self, pack: Pack, words: np.ndarray, special: np.ndarray, settings: Settings) -> None:
+        super().__init__()
+        self.settings = settings
+        self.special = nn.Parameter(torch.from_numpy(special.copy()))
+        self.words = nn.Parameter(torch.from_numpy(words.copy()), requires_grad=not settings.frozen)
+        self.places = nn.Parameter(torch.from_numpy(pack.tensors['emb.pos'] + pack.tensors['emb.type'][0]))
+        self.norm = nn.LayerNorm(pack.hidden, pack.epsilon)
+        self.layers = nn.ModuleList(
+            Layer(pack.hidden, pack.heads, pack.inner, pack.epsilon, settings.dropout) for _ in settings.layers
+        )
+        self.head = nn.Linear(pack.hidden * 2, len(LANES))
+        self._read(pack)
+
+    def _read(self, pack: Pack) -> None:
+        def fill(module: nn.Module, weight: np.ndarray, bias: np.ndarray) -> None:
+            with torch.no_grad():
+                module.weight.copy_(torch.from_numpy(weight))
+                module.bias.copy_(torch.from_numpy(bias))
+
+        t = pack.tensors
+        fill(self.norm, t['emb.ln.w'], t['emb.ln.b'])
+        for layer, i in zip(self.layers, self.settings.layers, strict=True):
+            parts = [f'l{i}.{p}' for p in 'qkv']
+            fill(layer.qkv, np.concatenate([t[f'{p}.w'] for p in parts]), np.concatenate([t[f'{p}.b'] for p in parts]))
+            for name in ('ao', 'aln', 'fi', 'fo', 'oln'):
+                fill(getattr(layer, name), t[f'l{i}.{name}.w'], t[f'l{i}.{name}.b'])
+        nn.init.normal_(self.head.weight, std=0.02)
+        # Most lanes are silent in most rows.
+        nn.init.constant_(self.head.bias, -2.0)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """:param ids: (rows, pieces), padded with `PAD`. :returns: (rows, lanes) logits"""
+        here = ids != PAD
+        kind = torch.bfloat16 if torch.is_autocast_enabled('cpu') else torch.float32
+        mask = torch.where(here, 0.0, -1e4)[:, None, None, :].to(kind)
+        x = self.norm(self._embed(ids) + self.places[: ids.shape[1]])
+        for layer in self.layers:
+            x = layer(x, mask)
+        x = x.float()
+        mean = (x * here[:, :, None]).sum(1) / here.sum(1, keepdim=True)
+        return F.linear(torch.cat([x[:, 0], mean], 1), self.head.weight.float(), self.head.bias.float())
+
+    def _embed(self, ids: Tensor) -> Tensor:
+        count = self.special.shape[0]
+        words = F.embedding((ids - count).clamp(min=0), self.words)
+        special = F.embedding(ids.clamp(max=count - 1), self.special)
+        return torch.where((ids < count)[:, :, None], special, words)
+
+    def named_arrays(self) -> dict[str, np.ndarray]:
+        """The weights under the names that `export.build` reads."""
+
+        def array(tensor: Tensor) -> np.ndarray:
+            return tensor.detach().float().numpy()
+
+        t = {
+            'emb.word': np.concatenate([array(self.special), array(self.words)]),
+            'emb.pos': array(self.places),
+            'emb.type': np.zeros((1, self.places.shape[1]), np.float32),
+            'emb.ln.w': array(self.norm.weight),
+            'emb.ln.b': array(self.norm.bias),
+            'head.w': array(self.head.weight),
+            'head.b': array(self.head.bias),
+        }
+        for i, layer in enumerate(self.layers):
+            for part, weight, bias in zip(
+                'qkv',
+                array(layer.qkv.weight).reshape(3, -1, self.places.shape[1]),
+                array(layer.qkv.bias).reshape(3, -1),
+                strict=True,
+            ):
+                t[f'l{i}.{part}.w'], t[f'l{i}.{part}.b'] = weight, bias
+            for name in ('ao', 'aln', 'fi', 'fo', 'oln'):
+                module = getattr(layer, name)
+                t[f'l{i}.{name}.w'], t[f'l{i}.{name}.b'] = array(module.weight), array(module.bias)
+        return t

