@@ -6,6 +6,7 @@ COPY package.json package-lock.json .npmrc tsconfig.json ./
 RUN npm ci
 COPY config ./config
 COPY src ./src
+COPY docs ./docs
 RUN npm run build && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
@@ -18,7 +19,8 @@ COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/config ./config
-COPY LICENSE ./
+COPY docs ./docs
+COPY LICENSE README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md ./
 # The data folder is the only place written to; it belongs to the unprivileged user that runs the process.
 RUN mkdir /data && chown node:node /data && ln -s /app/dist/cli.js /usr/local/bin/sluicegate
 USER node

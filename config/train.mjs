@@ -1,4 +1,4 @@
-// Trains the classifier: npm run train -- --data DIR. See "Train the classifier" in README.md.
+// Trains the classifier: npm run train -- --data DIR. See docs/accuracy.md.
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

@@ -1,6 +1,6 @@
 /**
- * The one table of error codes. Statuses and codes are CONTRACT section 2; a test holds the table, the OpenAPI document
- * and the README equal. Public messages never contain evaluated text, a matched phrase, a key or a stack.
+ * The one table of error codes. Statuses and codes are docs/api.md, section 2; a test holds the table, the OpenAPI document
+ * and the page equal. Public messages never contain evaluated text, a matched phrase, a key or a stack.
  */
 export const errorTable = {
   validation_error: { status: 400, message: 'The request is not valid.' },
@@ -66,7 +66,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
-/** Why a field was refused (CONTRACT section 2, `details.reason`). */
+/** Why a field was refused (docs/api.md, section 2, `details.reason`). */
 export type ValidationReason =
   | 'missing'
   | 'wrong_type'

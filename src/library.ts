@@ -8,7 +8,7 @@ import { openPlatform } from './platform.js'
 export interface LibraryOptions {
   /** Path of a configuration file, relative to `cwd`; default `SLUICEGATE_CONFIG`, else the shipped defaults. */
   config?: string
-  /** Environment that is read instead of `process.env`, as in the README's table. */
+  /** Environment that is read instead of `process.env`, as in the table of docs/configuration.md. */
   env?: NodeJS.ProcessEnv
   /** Default: the working directory. */
   cwd?: string

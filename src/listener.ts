@@ -1,6 +1,7 @@
 /**
- * A node:http(s) server with this product's bounds (`DESIGN` rule 8), in front of whatever application is current. The
- * application can be swapped while it serves: requests under way end on the old one, new ones begin on the new one.
+ * A node:http(s) server with this product's bounds (docs/architecture.md, rule 8), in front of whatever application
+ * is current. The application can be swapped while it serves: requests under way end on the old one, new ones begin
+ * on the new one.
  */
 import http, { type RequestListener, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'

@@ -27,7 +27,8 @@ const rules: { alert: string; expr: string; annotations: { summary: string } }[]
 const panels: { title: string; type: string; targets?: { expr: string }[] }[] = JSON.parse(
   read('grafana/dashboards/sluicegate.json')
 ).panels
-const runbook = read('README.md')
+const page = readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8')
+const runbook = page.slice(page.indexOf('\n## Runbook'))
 
 t.test(
   'promtool takes the rules, and every alert fires where it must and nowhere else',
@@ -136,7 +137,7 @@ t.test('compose: what is mounted exists, secrets come by file, nodes run without
     }
   }
   for (const secret of Object.keys(secrets))
-    t.match(runbook, new RegExp(`\\b${secret}\\b`), `${secret} is made at the start`)
+    t.match(page, new RegExp(`\\b${secret}\\b`), `${secret} is made at the start`)
   t.equal(networks.inside.internal, true)
 })
 

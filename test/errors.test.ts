@@ -15,9 +15,9 @@ const table = Object.entries(errorTable).map(([code, { status }]) => `${status} 
 /** A health check has no error; nginx takes nothing but 401 and 403, whatever the reason, which stands in a header. */
 const saysItsOwn = new Set(['/readyz', '/guards/auth-request'])
 
-t.test('the README lists every error code with its status, and no other', async (t) => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const section = readme.slice(readme.indexOf('### Errors'), readme.indexOf('## Keys and scopes'))
+t.test('docs/api.md lists every error code with its status, and no other', async (t) => {
+  const page = readFileSync(new URL('../docs/api.md', import.meta.url), 'utf8')
+  const section = page.slice(page.indexOf('## 2. Errors'), page.indexOf('## 3. Keys'))
   const listed = [...section.matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map((row) => `${row[1]} ${row[2]}`)
   t.same(listed.toSorted(), table.toSorted())
 })

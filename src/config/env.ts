@@ -1,4 +1,7 @@
-/** The environment's share of the configuration (CONTRACT section 1), read and checked. An empty variable is an unset one. */
+/**
+ * The environment's share of the configuration (docs/configuration.md), read and checked. An empty variable is an
+ * unset one.
+ */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type UpstreamAuth, upstreamAuths } from '../settings.js'

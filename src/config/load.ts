@@ -1,6 +1,6 @@
 /**
  * Environment over file over defaults, checked whole and compiled once into frozen `Settings`: nothing later in the
- * program reads a variable, parses a unit or guesses a default. CONTRACT section 1.
+ * program reads a variable, parses a unit or guesses a default. docs/configuration.md.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'

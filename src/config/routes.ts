@@ -7,7 +7,7 @@ import { parseDuration, parseSize } from '../units.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 import type { Fail } from './upstreams.js'
 
-/** What holds where neither a route nor `defaults` says otherwise (CONTRACT section 1). */
+/** What holds where neither a route nor `defaults` says otherwise (docs/configuration.md). */
 const treatment: Required<FileTreatment> = {
   mode: 'enforce',
   respond: 'error',

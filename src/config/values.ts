@@ -38,7 +38,8 @@ export const formats: Record<string, (text: string) => boolean> = {
   // Slack and its like put the secret into the path or the query.
   'webhook-url': (text) => isHttpPrefix(text.replace(/\?[^#\s]*$/, '')),
   issuer: (text) => isHttpPrefix(text) && (text.startsWith('https:') || isLoopbackUrl(text)),
-  // The edge refuses every other spelling of a path before routing (DESIGN rule 2): a route on one would never match.
+  // The edge refuses every other spelling of a path before routing (docs/architecture.md, rule 2): a route on one
+  // would never match.
   'route-path': (text) =>
     /^(?:\/(?:[A-Za-z0-9_~-]|\{[a-z_]+\})(?:[A-Za-z0-9._~:-]|\{[a-z_]+\})*)+$/.test(text) && !ownPath.test(text),
   'docs-url': (text) => /^\/[A-Za-z0-9._~/-]+$/.test(text) || isHttpPrefix(text)

@@ -1,4 +1,7 @@
-/** Names every setting in force that lets more through than the product's default does: for the log at start (DESIGN rule 13). */
+/**
+ * Names every setting in force that lets more through than the product's default does: for the log at start
+ * (docs/architecture.md, rule 13).
+ */
 import type { Settings } from '../settings.js'
 
 export function weakenings(settings: Settings): string[] {

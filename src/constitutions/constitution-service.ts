@@ -1,7 +1,7 @@
 /**
- * Versions of constitutions, and which one is in force (CONTRACT section 5). Knows no transport: the API and the command
- * use it. Constitutions judge everybody's traffic, so they belong to the account that operates the gateway; for every
- * other account there are none.
+ * Versions of constitutions, and which one is in force (docs/api.md, section 5). Knows no transport: the API and the
+ * command use it. Constitutions judge everybody's traffic, so they belong to the account that operates the gateway;
+ * for every other account there are none.
  */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'

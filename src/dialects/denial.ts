@@ -4,7 +4,7 @@ import type { ReviewBound } from '../settings.js'
 
 export type StoppingDecision = Exclude<Decision, 'permit'>
 
-/** The code and status of a verdict on a proxied route (CONTRACT section 6). */
+/** The code and status of a verdict on a proxied route (docs/api.md, section 6). */
 export const denialTable = {
   forbid: { status: 400, code: 'content_filter' },
   divert: { status: 403, code: 'review_required' },

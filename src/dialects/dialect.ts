@@ -1,6 +1,6 @@
 /**
  * The contract of a dialect: reads and writes the shapes of one operation of a chat API. No network, no policy, no clock.
- * A new dialect is one file like `openai-chat.ts`, one line in `index.ts`, one test table.
+ * CONTRIBUTING.md says what a new dialect touches.
  */
 import type { ChatReply, ChatRequest, JsonObject } from '../chat.js'
 import type { Fault } from '../errors.js'

@@ -48,7 +48,7 @@ const AuditRecord = Type.Object({
   account: Type.Union([Type.String(), Type.Null()]),
   node: Type.String(),
   position: Type.Integer({ description: '1, 2, 3, … within the node.' }),
-  hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see the README.' })
+  hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
 })
 
 export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {

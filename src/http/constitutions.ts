@@ -1,4 +1,4 @@
-/** Constitutions over the API (CONTRACT section 5): read, store a version, put one in force, take it back. */
+/** Constitutions over the API (docs/api.md, section 5): read, store a version, put one in force, take it back. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { JsonObject } from '../chat.js'

@@ -1,6 +1,6 @@
 /**
  * The inbound edge that every route of the gateway shares, evaluate and chat alike: one spelling per path, one framing,
- * one admission, one JSON reader, one error table. Order as in CONTRACT section 2: target, method and route → key →
+ * one admission, one JSON reader, one error table. Order as in docs/api.md, section 1: target, method and route → key →
  * address → scope → limit → content type and encoding → size → body. Under overload what may be refused is refused
  * before its key is looked at, so that a refusal costs little and counts against no limit.
  */

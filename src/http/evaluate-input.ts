@@ -1,4 +1,4 @@
-/** The body of an evaluation (spec section 2.1, CONTRACT section 4), read the same by the endpoint and by the command. */
+/** The body of an evaluation (docs/api.md, section 4), read the same by the endpoint and by the command. */
 import Type, { type Static } from 'typebox'
 import type { Json, JsonObject } from '../chat.js'
 import { invalid } from '../errors.js'

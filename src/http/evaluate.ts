@@ -1,4 +1,7 @@
-/** `POST /api/v1/safety/evaluate` (spec section 4.1): the decision point as an endpoint. It decides and says so; the caller acts. */
+/**
+ * `POST /api/v1/safety/evaluate` (docs/api.md, section 4): the decision point as an endpoint. It decides and says so;
+ * the caller acts.
+ */
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../chat.js'
 import { queueFull } from '../dialects/denial.js'

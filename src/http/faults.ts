@@ -1,4 +1,4 @@
-/** Faults as they go on the wire, and Fastify's own errors in the terms of the contract. */
+/** Faults as they go on the wire, and Fastify's own errors in the terms of docs/api.md, section 2. */
 import type { FastifyError, FastifyReply } from 'fastify'
 import { payloadTooLarge } from '../body.js'
 import { Fault, invalid } from '../errors.js'
@@ -9,7 +9,7 @@ export interface ShapedFault {
   body: string | Buffer
 }
 
-/** The error body of the specification, section 7: the code, the sentence, the code's own fields, the request id. */
+/** The error body of docs/api.md, section 2: the code, the sentence, the code's own fields, the request id. */
 export function plainFault(fault: Fault, requestId: string): ShapedFault {
   return {
     status: fault.status,
@@ -22,7 +22,10 @@ export function sendFault(reply: FastifyReply, { status, headers, body }: Shaped
   reply.code(status).headers(headers).send(body)
 }
 
-/** Fastify's and Node's own errors in the terms of the contract; anything unknown is internal and says nothing of itself. */
+/**
+ * Fastify's and Node's own errors in the terms of docs/api.md, section 2; anything unknown is internal and says
+ * nothing of itself.
+ */
 export function toFault(error: FastifyError, bodyLimit: number): Fault {
   if (error instanceof Fault) return error
   switch (error.code) {

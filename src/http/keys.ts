@@ -1,4 +1,4 @@
-/** Key management (spec sections 4.2 to 4.4, CONTRACT section 3). What a caller may do with which key is the service's. */
+/** Key management (docs/api.md, section 3). What a caller may do with which key is the service's. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { KeyService } from '../identity/key-service.js'

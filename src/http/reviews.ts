@@ -1,4 +1,7 @@
-/** The review queue over the API (CONTRACT section 5): a reviewer lists, claims, reads and decides; the causing key polls. */
+/**
+ * The review queue over the API (docs/api.md, section 5): a reviewer lists, claims, reads and decides; the causing
+ * key polls.
+ */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Metrics } from '../observe/metrics.js'

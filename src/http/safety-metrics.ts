@@ -1,4 +1,4 @@
-/** `GET /api/v1/safety/metrics` (CONTRACT section 5): what happened in a window, whole and step by step, for charts. */
+/** `GET /api/v1/safety/metrics` (docs/api.md, section 5): what happened in a window, whole and step by step, for charts. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../clock.js'

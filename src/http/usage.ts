@@ -1,4 +1,4 @@
-/** `GET /api/v1/billing/usage` (CONTRACT section 5): what each key had judged, by day; test keys cost nothing. */
+/** `GET /api/v1/billing/usage` (docs/api.md, section 5): what each key had judged, by day; test keys cost nothing. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../clock.js'

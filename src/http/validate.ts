@@ -1,7 +1,7 @@
 /**
  * Validation by the schemas that the OpenAPI document shows, with a validator of our own: a host application's options
- * (coercion, removal of unknown fields) would change what is checked. Errors name the field and the reason of CONTRACT
- * section 2, never the value.
+ * (coercion, removal of unknown fields) would change what is checked. Errors name the field and the reason (docs/api.md,
+ * section 2), never the value.
  */
 import { Ajv, type ErrorObject } from 'ajv'
 import { Fault, invalid, type ValidationReason } from '../errors.js'
@@ -24,7 +24,7 @@ const reasons: Record<string, ValidationReason> = {
   const: 'unknown_value'
 }
 
-/** `unicode: false`: lengths are UTF-16 units, as the contract counts them. */
+/** `unicode: false`: lengths are UTF-16 units, as docs/api.md, section 4, counts them. */
 const ajv = new Ajv({
   ...ownSchemas,
   coerceTypes: false,

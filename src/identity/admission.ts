@@ -1,5 +1,5 @@
 /**
- * The gate that every request passes, on every edge: key → address → scope → limits (CONTRACT section 2), so that a
+ * The gate that every request passes, on every edge: key → address → scope → limits (docs/api.md, section 1), so that a
  * leaked key used from elsewhere burns nothing. Knows no transport. A refusal is a value; only what could not be decided
  * is an error.
  */

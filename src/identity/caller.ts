@@ -25,7 +25,7 @@ export type Actor = Pick<Caller, 'accountId' | 'scopes'> &
 export const keyStatuses = ['active', 'retiring', 'revoked', 'expired'] as const
 export type KeyStatus = (typeof keyStatuses)[number]
 
-/** A key as it is shown: CONTRACT section 3. Times are ISO 8601 UTC. */
+/** A key as it is shown: docs/api.md, section 3. Times are ISO 8601 UTC. */
 export interface KeyRecord {
   key_id: string
   name: string

@@ -1,4 +1,4 @@
-/** Finds the key in a request's headers: spec section 5.1, CONTRACT section 3. */
+/** Finds the key in a request's headers: docs/api.md, section 3. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ParsedKey, parseKey } from './key-format.js'
 

@@ -1,5 +1,5 @@
 /**
- * The format of a key (CONTRACT section 3): `slg_<live|test>_<8 base62>_<48 base62>`, where the last 6 characters are a
+ * The format of a key (docs/api.md, section 3): `slg_<live|test>_<8 base62>_<48 base62>`, where the last 6 characters are a
  * checksum over everything before them. It tells a mistyped or made-up string from a key with no lookup, and lets secret
  * scanners report no false alarm.
  */

@@ -1,4 +1,4 @@
-/** The life of a key: spec section 3, CONTRACT section 3. Knows no transport: the API, the command line and starts use it. */
+/** The life of a key: docs/api.md, section 3. Knows no transport: the API, the command line and starts use it. */
 import type { Clock } from '../clock.js'
 import { Fault, invalid } from '../errors.js'
 import type { AuditStore, DeliveryRow, KeyRow, KeyStore } from '../storage/contracts.js'

@@ -1,4 +1,4 @@
-/** Scopes: spec section 5.3. */
+/** Scopes: docs/api.md, section 3. */
 import { Fault } from '../errors.js'
 
 export const scopes = [
@@ -22,7 +22,7 @@ export function holds(held: readonly Scope[], needed: Scope): boolean {
   return held.includes('*') || held.includes(needed)
 }
 
-/** The 403 of the spec, section 7: the message names the scope, `required` and `available` repeat it for machines. */
+/** The 403 of docs/api.md, section 2: the message names the scope, `required` and `available` repeat it for machines. */
 export function insufficientScope(required: Scope, available: readonly Scope[]): Fault {
   return new Fault('insufficient_scope', {
     message: `This operation needs the scope ${required}.`,

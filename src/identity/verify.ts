@@ -14,7 +14,7 @@ import { type ParsedKey, shownPrefix } from './key-format.js'
 import { keyStatus } from './key-record.js'
 import { isScope } from './scopes.js'
 
-/** With `patienceMs`, below the 5 s that the contract gives a revocation that nobody tells of. */
+/** With `patienceMs`, below the 5 s that a revocation may take of which nobody tells (docs/keys.md). */
 const freshMs = 3500
 /** How long a prefix stays unknown, so that a flood of one made-up key costs one lookup a second. */
 const absentMs = 1000

@@ -1,4 +1,4 @@
-/** The 429 of the spec, section 7, and the headers that go with every counted answer (CONTRACT section 3). */
+/** The 429 of docs/api.md, section 2, and the headers that go with every counted answer (docs/api.md, section 3). */
 import { Fault } from '../errors.js'
 import type { LimitState } from './limit.js'
 

@@ -1,4 +1,4 @@
-/** The state of a limit as clients see it: CONTRACT section 3. Types only. */
+/** The state of a limit as clients see it: docs/api.md, section 3. Types only. */
 
 export interface LimitState {
   allowed: boolean

@@ -1,6 +1,6 @@
 /**
  * Logging by an allow-list: what is not named here is not written, so that no header, body or key can slip into a log by
- * being attached to an object. `DESIGN` rule 12.
+ * being attached to an object. docs/architecture.md, rule 12.
  */
 import { type Logger, pino } from 'pino'
 

@@ -1,5 +1,5 @@
 /**
- * Every metric in one place (CONTRACT section 7). Labels come from closed sets: routes, rules and reasons are named by
+ * Every metric in one place (docs/api.md, section 7). Labels come from closed sets: routes, rules and reasons are named by
  * the configuration and the code, never by a caller. One registry per gateway, so that two in one process do not mix.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'

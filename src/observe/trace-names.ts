@@ -1,6 +1,7 @@
 /**
- * Every name that a span of ours may carry: one table, which the README repeats. Those of HTTP, servers and generative
- * models are OpenTelemetry's semantic conventions (the latter still in development: they have changed before).
+ * Every name that a span of ours may carry: one table, which docs/metrics-and-traces.md repeats. Those of HTTP,
+ * servers and generative models are OpenTelemetry's semantic conventions (the latter still in development: they have
+ * changed before).
  */
 export const spanNames = {
   request: '{method} {route}',

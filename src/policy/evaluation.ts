@@ -1,4 +1,4 @@
-/** The words and shapes of a decision: spec sections 2.2 to 2.4, CONTRACT section 4. */
+/** The words and shapes of a decision: docs/api.md, section 4. */
 import type { ChatPart, JsonObject, Role } from '../chat.js'
 import type { Exceptions } from './exceptions.js'
 import type { Cancellation } from './judges.js'

@@ -53,7 +53,7 @@ export function candidates(upstreams: Upstreams, first: Upstream): readonly Upst
   return [first, ...first.fallback.flatMap((name) => upstreams.get(name) ?? [])]
 }
 
-/** A failure of the transport in the terms of the contract: late is 504, everything else 502. */
+/** A failure of the transport in the terms of docs/api.md, section 2: late is 504, everything else 502. */
 export function transportFault(error: unknown): Fault {
   if (error instanceof Fault) return error
   const cause = error instanceof ConnectFailed ? error.cause : error

@@ -1,6 +1,7 @@
 /**
- * The queue of what people must decide (CONTRACT sections 5 and 6): what diverts is stored sealed, and a permit lets the
- * same client's same request pass once. Nothing decided means refused. The decisions themselves are `adjudication.ts`.
+ * The queue of what people must decide (docs/api.md, sections 5 and 6): what diverts is stored sealed, and a permit
+ * lets the same client's same request pass once. Nothing decided means refused. The decisions themselves are
+ * `adjudication.ts`.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../clock.js'

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
@@ -15,7 +15,12 @@ t.test('a real nginx asks before it forwards', { skip: !hasCommand('nginx') && '
   const port = await freePort()
   mkdirSync(join(dir, 'logs'))
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  // The locations are those of the README.
+  // The locations are those that the page shows.
+  const page = readFileSync(new URL('../../docs/integrations/nginx.md', import.meta.url), 'utf8')
+  const locations = /```nginx\n([\s\S]*?)```/
+    .exec(page)![1]!
+    .replace('http://backend', backend.url)
+    .replace('http://sluicegate:8080', url)
   writeFileSync(
     join(dir, 'nginx.conf'),
     `daemon off; pid ${dir}/nginx.pid; error_log ${dir}/logs/error.log;
@@ -25,20 +30,7 @@ http {
   ${temporary.map((name) => `${name}_temp_path ${dir}/${name};`).join(' ')}
   server {
     listen 127.0.0.1:${port};
-    location /search {
-      auth_request /sluicegate;
-      auth_request_set $safety_code $upstream_http_x_safety_code;
-      add_header x-safety-code $safety_code always;
-      proxy_pass ${backend.url};
-    }
-    location = /sluicegate {
-      internal;
-      proxy_pass ${url}/guards/auth-request;
-      proxy_pass_request_body off;
-      proxy_set_header Content-Length "";
-      proxy_set_header X-Original-URI $request_uri;
-    }
-  }
+${locations}  }
 }
 `
   )

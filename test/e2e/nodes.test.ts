@@ -1,4 +1,7 @@
-/** Many processes, one gateway: CONTRACT sections 1 and 3 on the built command, real PostgreSQL and real Redis. */
+/**
+ * Many processes, one gateway: docs/operations.md, docs/api.md section 3 on the built command, real PostgreSQL and
+ * real Redis.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The disk under SQLite: written to before every acknowledgement, full, read-only. CONTRACT section 8. */
+/** The disk under SQLite: written to before every acknowledgement, full, read-only. docs/api.md, section 8. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What was acknowledged outlives a process that is killed, on both stores: CONTRACT section 8. */
+/** What was acknowledged outlives a process that is killed, on both stores: docs/api.md, section 8. */
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'

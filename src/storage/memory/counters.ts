@@ -5,7 +5,7 @@ import { SlidingWindow } from './window.js'
 
 /** Up to this limit every request is remembered on its own, which is exact: at most 16 KB for a counter. */
 const exactLimit = 1000
-/** Above it, 1/600 of a window: 0.17 % of a minute, within the 1 % that the contract allows. */
+/** Above it, 1/600 of a window: 0.17 % of a minute, within the 1 % of docs/api.md, section 3. */
 const grains = 600
 
 /** How coarse entries are for this limit, ms; the same in every store. */

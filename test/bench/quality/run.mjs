@@ -1,5 +1,5 @@
 // npm run bench:quality -- --data DIR [--split dev|train] [--out DIR] [--only SET,SET] [--quick] [--no-libraries] [--no-disguise]
-//   [--readme FILE] also writes the summary between the marks of that file.
+//   [--page FILE] also writes the summary between the marks of that file.
 // How well the shipped policy judges, on corpora of the shape of DIR/dev/*.jsonl: {id, text, labels, unsafe, kind, context}.
 // Prints the targets; writes quality.md, quality.json and quality.svg. Counts and rates only: no text is written.
 import { execFileSync } from 'node:child_process'
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     only: { type: 'string' },
     constitution: { type: 'string', default: 'default' },
-    readme: { type: 'string' },
+    page: { type: 'string' },
     quick: { type: 'boolean', default: false },
     'no-libraries': { type: 'boolean', default: false },
     'no-disguise': { type: 'boolean', default: false }
@@ -58,7 +58,7 @@ try {
   writeFileSync(join(out, 'quality.md'), markdown)
   writeFileSync(join(out, 'quality.json'), `${JSON.stringify(withoutMaps(results), null, 2)}\n`)
   writeFileSync(join(out, 'quality.svg'), drawChart(results))
-  if (values.readme !== undefined) writeSummary(values.readme, results)
+  if (values.page !== undefined) writeSummary(values.page, results)
   console.log(markdown)
   log(`written to ${out}`)
 } finally {

@@ -1,4 +1,5 @@
-// The part of the results that the README shows, written between two marks of it, so that no figure is copied by hand.
+// The part of the results that docs/accuracy.md shows, written between two marks of it, so that no figure is copied
+// by hand.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chatTable, share, table } from './report.mjs'
 

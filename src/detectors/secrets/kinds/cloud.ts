@@ -7,7 +7,7 @@ const digits = { only: hasDigit }
 export const cloud: readonly Row[] = [
   ...issuer(
     'Sluicegate',
-    'README.md',
+    'docs/keys.md',
     ['sluicegate_key', 'slg_live_<8 base62>_<48 base62>', { check: gatewayKey, confidence: 0.99 }],
     ['sluicegate_key', 'slg_test_<8 base62>_<48 base62>', { check: gatewayKey, confidence: 0.99 }]
   ),

@@ -1,0 +1,161 @@
+/** The documents: what they link to exists, what they show runs, and comments cite nothing that is not there. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { parse } from 'yaml'
+import { systemClock } from '../src/clock.js'
+import { loadSettings } from '../src/config/load.js'
+import { generateKey } from '../src/identity/key-format.js'
+import { noReport } from '../src/judges/consult.js'
+import { openJudges } from '../src/judges/open.js'
+import { createEvaluator } from '../src/policy/evaluator.js'
+import { serveReal, tempDir } from './support/gateway.js'
+import { hasCommand } from './support/services.js'
+
+t.setTimeout(300_000)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const below = (folder: string, pattern: RegExp) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => pattern.test(name) && !name.includes('node_modules'))
+    .map((name) => `${folder}/${name}`.replaceAll('\\', '/'))
+    .sort()
+const read = (name: string) => readFileSync(join(root, name), 'utf8')
+
+const docs = below('docs', /\.md$/)
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'config/deploy/README.md', ...docs]
+
+/** Fenced blocks with the words behind their fence: `yaml config`, `yaml constitution`, `sh curl`, … */
+const blocksOf = (name: string, kind: string) =>
+  [...read(name).matchAll(/^```(\S+(?: \S+)*)\n([\s\S]*?)^```$/gm)].flatMap(([, info, code]) =>
+    info === kind ? [code!] : []
+  )
+const prose = (name: string) => read(name).replace(/^```[\s\S]*?^```$/gm, '')
+
+/** As GitHub makes it of a heading. */
+const anchorsOf = (name: string) =>
+  new Set(
+    [...prose(name).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+      heading!
+        .toLowerCase()
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-')
+    )
+  )
+
+t.test('every relative link leads to a file, and to a heading of it', async (t) => {
+  let seen = 0
+  for (const page of pages) {
+    for (const [, target] of prose(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target!)) continue
+      const [path, anchor] = target!.split('#', 2)
+      const file = path === '' ? page : relative(root, join(root, dirname(page), path!))
+      seen++
+      if (!existsSync(join(root, file))) t.fail(`${page}: ${target} is not there`)
+      else if (anchor !== undefined) t.ok(anchorsOf(file).has(anchor), `${page}: ${target}`)
+    }
+  }
+  t.ok(seen > 80)
+})
+
+t.test('the README is short; each page says what it is for, and the list names it', async (t) => {
+  t.ok(read('README.md').trimEnd().split('\n').length <= 200)
+  for (const page of docs) t.ok(/^# \S.*\n\n(?![#|`<!>-])\S/.test(read(page)), `${page} opens with a sentence`)
+  const list = read('docs/README.md')
+  for (const page of docs.filter((name) => name !== 'docs/README.md'))
+    t.ok(list.includes(`](${page.slice('docs/'.length)})`), `docs/README.md names ${page}`)
+})
+
+t.test('comments cite documents that are there', async (t) => {
+  const sections = new Set([...read('docs/api.md').matchAll(/^## (\d+)\./gm)].map(([, number]) => number))
+  const architecture = read('docs/architecture.md')
+  const safety = architecture.slice(architecture.indexOf('## Rules of safety'), architecture.indexOf('## Glossary'))
+  const rules = new Set([...safety.matchAll(/^(\d+)\. /gm)].map(([, number]) => number))
+  for (const file of [...below('src', /\.(ts|tsx)$/), ...below('test', /\.(ts|mjs)$/), ...below('config', /\.mjs$/)]) {
+    if (file === 'test/docs.test.ts') continue
+    const source = read(file)
+    t.notOk(/\bCONTRACT\b|\bDESIGN\b|\bspec(?:ification)?,? sections?\b|README['’]s|\bthe README\b/.test(source), file)
+    for (const [, page, kind, number] of source.matchAll(
+      /(docs\/[\w/-]+\.md|CONTRIBUTING\.md)(?:,? (sections?|rule) (\d+))?/g
+    )) {
+      t.ok(existsSync(join(root, page!)), `${file}: ${page}`)
+      if (number !== undefined) t.ok((kind === 'rule' ? rules : sections).has(number), `${file}: ${kind} ${number}`)
+    }
+  }
+})
+
+/** Whatever an example takes from the environment. */
+const env = { OPENAI_KEY: 'k', GUARD_KEY: 'k', OIDC_SECRET: 's', COLLECTOR_TOKEN: 't' }
+
+t.test('every example of a configuration, a constitution or JSON is valid', async (t) => {
+  let seen = 0
+  for (const page of pages) {
+    const dir = tempDir(t)
+    for (const code of blocksOf(page, 'json')) t.doesNotThrow(() => JSON.parse(code), `${page}: ${code}`)
+    for (const code of blocksOf(page, 'yaml')) t.doesNotThrow(() => parse(code), `${page}: ${code}`)
+    let judges = {}
+    for (const code of blocksOf(page, 'yaml config')) {
+      writeFileSync(join(dir, 'gateway.yaml'), code)
+      t.doesNotThrow(() => {
+        judges = { ...judges, ...loadSettings({ env, cwd: dir, file: 'gateway.yaml' }).judges }
+      }, `${page}: ${code}`)
+      seen++
+    }
+    const constitutions = blocksOf(page, 'yaml constitution')
+    if (constitutions.length === 0) continue
+    const opened = await openJudges(judges, { clock: systemClock, report: noReport })
+    for (const code of constitutions) {
+      const { name } = parse(code)
+      const file = join(dir, 'constitution.yaml')
+      writeFileSync(file, code)
+      await t.resolves(
+        createEvaluator({ constitutions: { [name]: file }, clock: systemClock, judges: opened }).then((evaluator) =>
+          evaluator.close()
+        ),
+        `${page}: ${code}`
+      )
+      seen++
+    }
+    await opened.close()
+  }
+  t.ok(seen >= 10)
+})
+
+/** Says the status of each call, also of one whose answer is piped or kept. */
+const prelude = `curl() { command curl -s -w '%{stderr}%{http_code}\\n' "$@"; }\n`
+
+t.test(
+  'every call that a page shows is answered as it says',
+  { skip: (!hasCommand('curl') || !hasCommand('jq')) && 'no curl or no jq' },
+  async (t) => {
+    const key = generateKey('live')
+    const { url } = await serveReal(t, {
+      yaml: 'limits: { live_per_minute: 1000000 }\n',
+      env: { SLUICEGATE_CONFIG: 'gateway.yaml', SLUICEGATE_BOOTSTRAP_KEY: key }
+    })
+    let seen = 0
+    for (const page of pages) {
+      const blocks = blocksOf(page, 'sh curl')
+      if (blocks.length === 0) continue
+      const script = prelude + blocks.join('\n').replaceAll('http://127.0.0.1:8080', url)
+      const expected = [...blocks.join('\n').matchAll(/# (\d{3})\b.*$/gm)].map(([, status]) => status)
+      const bash = spawn('bash', ['-u', '-c', script], { cwd: tempDir(t), env: { ...process.env, KEY: key } })
+      bash.stdin.end()
+      const [, errors] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, 'exit')])
+      t.same(errors.trim().split('\n'), expected, page)
+      seen += expected.length
+    }
+    t.ok(seen >= 20)
+  }
+)
+
+t.test('what a page names of the tree is there', async (t) => {
+  for (const page of pages.filter((name) => name !== 'CHANGELOG.md')) {
+    for (const [, path] of prose(page).matchAll(/`((?:src|test|config|docs|training|\.ci|\.github)\/[\w./-]*\w)`/g))
+      t.ok(existsSync(join(root, path!)) && statSync(join(root, path!)), `${page}: ${path}`)
+  }
+})
