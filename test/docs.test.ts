@@ -13,6 +13,7 @@ import { generateKey } from '../src/identity/key-format.js'
 import { noReport } from '../src/judges/consult.js'
 import { openJudges } from '../src/judges/open.js'
 import { createEvaluator } from '../src/policy/evaluator.js'
+import { createWorkerMetrics } from '../src/workers/metrics.js'
 import { serveReal, tempDir } from './support/gateway.js'
 import { hasCommand } from './support/services.js'
 
@@ -152,6 +153,17 @@ t.test(
     t.ok(seen >= 20)
   }
 )
+
+t.test('the page on metrics lists what a node serves, and nothing else', async (t) => {
+  const { opsUrl } = await serveReal(t)
+  const workers = createWorkerMetrics({ workers: () => 2, sessions: () => 0 })
+  const served = `${await (await fetch(`${opsUrl}/metrics`)).text()}\n${await workers.page(new Map())}`
+  const names = [...served.matchAll(/^# TYPE (sluicegate_\S+)/gm)].map(([, name]) => name!)
+  const listed = [...read('docs/metrics-and-traces.md').matchAll(/^\| `(sluicegate_\w+)` \|/gm)].map(
+    ([, name]) => name!
+  )
+  t.same(listed.sort(), [...new Set(names)].sort())
+})
 
 t.test('what a page names of the tree is there', async (t) => {
   for (const page of pages.filter((name) => name !== 'CHANGELOG.md')) {
