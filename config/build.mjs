@@ -1,4 +1,4 @@
-// Compiles src into dist, and the dashboard into dist/dashboard. The output is written to a temporary folder and moved into
+// Compiles src into dist, the dashboard into dist/dashboard, and the pages of docs into dist/docs. The output is written to a temporary folder and moved into
 // place, so that a program that is running from dist, or a second build started beside this one, never sees half a build.
 // With --if-stale nothing is done while dist is newer than every source file.
 import { spawnSync } from 'node:child_process'
@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
+import { renderDocs } from './docs.mjs'
 import { vendor } from './vendor.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -44,7 +45,15 @@ function isFresh(file, sources) {
 
 if (
   process.argv.includes('--if-stale') &&
-  isFresh('cli.js', ['src', 'config/vendor.mjs', 'config/vite.config.mjs', 'tsconfig.json', 'package-lock.json'])
+  isFresh('cli.js', [
+    'src',
+    'docs',
+    'config/docs.mjs',
+    'config/vendor.mjs',
+    'config/vite.config.mjs',
+    'tsconfig.json',
+    'package-lock.json'
+  ])
 )
   process.exit(0)
 
@@ -62,6 +71,7 @@ function step(program, ...args) {
 step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
 try {
   await vendor(out)
+  renderDocs(root, join(out, 'docs'))
 } catch (error) {
   rmSync(out, { recursive: true, force: true })
   throw error

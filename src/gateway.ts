@@ -11,6 +11,7 @@ import { registerAudit } from './http/audit.js'
 import { registerAuth } from './http/auth.js'
 import { registerConstitutions } from './http/constitutions.js'
 import { registerDashboard } from './http/dashboard.js'
+import { registerDocPages } from './http/doc-pages.js'
 import { registerDocs } from './http/docs.js'
 import { registerDuplicateGuard } from './http/duplicates.js'
 import { type EdgeDeps, registerEdge } from './http/edge.js'
@@ -147,6 +148,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerEdge(app, edge)
       registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
+      if (!registerDocPages(app)) log.warn('there are no pages of documents: they are built by npm run build')
       registerHealth(app, ready)
       await app.register(async (loaded) => {
         overload.mayRefuse(loaded)

@@ -14,7 +14,7 @@ import { noReport } from '../src/judges/consult.js'
 import { openJudges } from '../src/judges/open.js'
 import { createEvaluator } from '../src/policy/evaluator.js'
 import { createWorkerMetrics } from '../src/workers/metrics.js'
-import { serveReal, tempDir } from './support/gateway.js'
+import { build, serveReal, tempDir } from './support/gateway.js'
 import { hasCommand } from './support/services.js'
 
 t.setTimeout(300_000)
@@ -163,6 +163,28 @@ t.test('the page on metrics lists what a node serves, and nothing else', async (
     ([, name]) => name!
   )
   t.same(listed.sort(), [...new Set(names)].sort())
+})
+
+t.test('every page is served beside the API reference, and its links lead to others', async (t) => {
+  const { url } = await build(t, { prefix: '/guard' })
+  for (const page of docs) {
+    const path = `/docs/${page
+      .slice('docs/'.length)
+      .replace(/(^|\/)README\.md$/, '$1index.md')
+      .replace(/md$/, 'html')}`
+    const response = await fetch(url + path)
+    const html = await response.text()
+    t.equal(response.status, 200, path)
+    t.match(response.headers.get('content-security-policy'), /^default-src 'none'/)
+    t.match(html, `<h1 id="${[...anchorsOf(page)][0]}">`)
+    t.notMatch(html, /<script|<iframe|\son\w+="|javascript:/i, 'nothing that runs')
+    for (const [, target] of html.matchAll(/(?:href|src)="([^"#]+)/g)) {
+      if (/^https?:/.test(target!)) continue
+      const there = new URL(target!, url + path)
+      t.equal((await fetch(there)).status, 200, `${path}: ${there.pathname}`)
+    }
+  }
+  t.equal((await fetch(`${url}/docs/nothing.html`)).status, 404)
 })
 
 t.test('what a page names of the tree is there', async (t) => {

@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { docPagesIndex } from './doc-pages.js'
 import { describeRoute } from './doc-responses.js'
 import { mountOf } from './mount.js'
 
@@ -17,6 +18,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
         description: 'An LLM safety gateway: evaluate texts, guard chats, manage keys and reviews.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
+      externalDocs: { description: 'Pages by what you want to do', url: mountOf(app) + docPagesIndex },
       // Wherever the document was read from; the paths have the prefix of the plugin in them.
       servers: [{ url: '/' }],
       components: {
