@@ -2,7 +2,7 @@
  * The shapes in which every dialect hands a chat to the evaluator. Types only: no dialect, no policy, no network.
  */
 
-/** A JSON value as the strict reader returns it (`json.ts`); objects have `Object.prototype` and own keys only. */
+/** A JSON value as the strict reader returns it (`json/parse.ts`); objects have `Object.prototype` and own keys only. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
 export interface JsonObject {
   [key: string]: Json

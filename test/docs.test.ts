@@ -187,6 +187,20 @@ t.test('every page is served beside the API reference, and its links lead to oth
   t.equal((await fetch(`${url}/docs/nothing.html`)).status, 404)
 })
 
+t.test('comments name files that are there', async (t) => {
+  const files = [...below('src', /./), ...below('test', /./), ...below('config', /./), ...pages]
+  for (const file of files.filter((name) => /\.(ts|tsx|mjs)$/.test(name))) {
+    for (const line of read(file).split('\n')) {
+      if (!/^\s*(?:\/\/|\/?\*)/.test(line)) continue
+      for (const [, name] of line.matchAll(/`([\w./-]+\.(?:ts|tsx|mjs|md))`/g))
+        t.ok(
+          files.some((other) => other === name || other.endsWith(`/${name}`)),
+          `${file}: ${name}`
+        )
+    }
+  }
+})
+
 t.test('what a page names of the tree is there', async (t) => {
   for (const page of pages.filter((name) => name !== 'CHANGELOG.md')) {
     for (const [, path] of prose(page).matchAll(/`((?:src|test|config|docs|training|\.ci|\.github)\/[\w./-]*\w)`/g))

@@ -1,4 +1,4 @@
-/** Holds a parsed file against the schema of `config-schema.ts`, and says in sentences what does not fit. */
+/** Holds a parsed file against the schema of `schema.ts`, and says in sentences what does not fit. */
 import { Ajv, type ErrorObject } from 'ajv'
 import { ownSchemas } from '../json/own-schemas.js'
 import { FileSchema } from './schema.js'

@@ -1,5 +1,5 @@
 /**
- * The configuration file as one schema: it validates, it types what `config.ts` compiles, and `accepts` is what an error
+ * The configuration file as one schema: it validates, it types what `load.ts` compiles, and `accepts` is what an error
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
