@@ -201,6 +201,12 @@ t.test('comments name files that are there', async (t) => {
   }
 })
 
+t.test('forms, the workflow and the updates are YAML, and run what is there', async (t) => {
+  for (const file of below('.github', /\.yml$/)) t.doesNotThrow(() => parse(read(file)), file)
+  const { jobs } = parse(read('.github/workflows/ci.yml'))
+  t.ok(jobs.test.steps.some(({ run }: { run?: string }) => run === '.ci/run'))
+})
+
 t.test('what a page names of the tree is there', async (t) => {
   for (const page of pages.filter((name) => name !== 'CHANGELOG.md')) {
     for (const [, path] of prose(page).matchAll(/`((?:src|test|config|docs|training|\.ci|\.github)\/[\w./-]*\w)`/g))
