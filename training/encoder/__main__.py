@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--fold', type=int, nargs='*', help='only these folds')
     p.add_argument('--length', type=int, default=96, help='pieces of a window in training, marks included')
     p.add_argument('--batch', type=int, default=6144, help='pieces of a batch')
-    p.add_argument('--without', type=int, default=-1, help='a fold that the model that ships leaves out')
+    p.add_argument('--without', type=int, default=-1, help='a fold whose harmless sources the model that ships leaves out')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument(
         '--mined', type=int, default=30_000, help='harmless rows that are looked at for hard ones after a round'

@@ -39,7 +39,8 @@ class Options:
     """What a person may want to change.
 
     `most`: rows of a source in an epoch; `minutes`: by the clock, 0 for no bound; `budget`: pieces of a batch;
-    `without`: a fold that the model that ships leaves out, so that thresholds come from its own scores (-1: none).
+    `without`: a fold whose harmless sources the model that ships leaves out, so that thresholds come from its own
+    scores (-1: none).
     """
 
     work: Path
@@ -66,7 +67,7 @@ def full(options: Options) -> Encoder:
     """
     data = load(options.work)
     model, _ = new_encoder(options.work, options.settings, options.seed)
-    rows = np.flatnonzero(~aside(data) & (data.fold != options.without if options.without >= 0 else True))
+    rows = np.flatnonzero(~aside(data) & ~left_out(data, options.without))
     plan = Plan(rows, options.seed, options.most, options.length, options.budget)
     told: list[dict[str, float]] = []
     for number in range(options.epochs):
@@ -101,6 +102,18 @@ def aside(data: Dataset) -> np.ndarray:
             row.benign and not made_here(row.source) and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
             for row in data.rows
         ]
+    )
+
+
+def left_out(data: Dataset, fold: int) -> np.ndarray:
+    """The rows of a fold that thresholds come from: (rows,) of bool.
+
+    They are those of its sources that hold nothing harmful, with what was composed from them. Harmful requests are
+    scarce, and say nothing about false alarms: the model learns from all of them.
+    """
+    mixed = {row.source for row in data.rows if not row.benign and not made_here(row.source)}
+    return np.array(
+        [data.fold[i] == fold and row.source not in mixed for i, row in enumerate(data.rows)]
     )
 
 
@@ -145,10 +158,21 @@ def fold_run(options: Options, fold: int, with_linear: bool) -> None:
         budget = Budget(1, options.minutes / FOLDS, options.rate)
         train(model, data, plan, budget, options.work / f'fold-{fold}.pt', options.seed)
     held = held_rows(data, fold, options)
+    if ships:
+        held = held[left_out(data, fold)[held]]
     found = score(model, data, held, 128, options.windows)
     kept: dict[str, np.ndarray] = {'rows': held, 'encoder': found.logits}
-    # What is harmless as a user's words has to pass as a tool's, and as an answer, too.
-    harmless = np.array([i for i in held if data.rows[int(i)].benign and data.rows[int(i)].role == 'user'])
+    # What is harmless as a user's words has to pass as a tool's, and as an answer, too: all but a request that was laid
+    # into a document, which from a user is a question and from a tool an attack.
+    harmless = np.array(
+        [
+            i
+            for i in held
+            if data.rows[int(i)].benign
+            and data.rows[int(i)].role == 'user'
+            and not data.rows[int(i)].source.startswith('composed:pasted')
+        ]
+    )
     kept['again'] = harmless
     for role in AGAIN:
         kept[f'encoder_{role}'] = score(model, data, harmless, 128, options.windows, role=role).logits
