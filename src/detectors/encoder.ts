@@ -12,6 +12,7 @@ const nothing: readonly Finding[] = []
 export const encoder: Detector = {
   id: encoderId,
   kinds: encoderKinds,
+  readsWords: true,
   // What is raised holds a text back; the encoder holds nothing by itself.
   growsFrom: (text) => text.length,
   find: () => nothing

@@ -27,6 +27,11 @@ export interface Question {
   rules: readonly string[]
 }
 
+export interface Answered {
+  question: Question
+  reading: EncoderReading
+}
+
 /** By `keyOf`. Empty in the first pass. */
 export type Readings = ReadonlyMap<string, EncoderReading>
 
@@ -44,6 +49,7 @@ export class Asking {
   readonly isThorough: boolean
   readonly #readings: Readings
   readonly #open = new Map<string, Question>()
+  readonly #read = new Map<string, Answered>()
 
   constructor(readings: Readings, mode: ReaderMode) {
     this.#readings = readings
@@ -55,15 +61,21 @@ export class Asking {
     return [...this.#open.values()]
   }
 
+  /** What was raised and has been read. */
+  get answered(): Answered[] {
+    return [...this.#read.values()]
+  }
+
   /** @returns what the encoder has said of the text; undefined: the question is noted */
   put(question: Question): EncoderReading | undefined {
     this.raised++
     const key = keyOf(question)
     const reading = this.#readings.get(key)
-    if (reading !== undefined) return reading
-    const before = this.#open.get(key)
-    this.#open.set(key, before === undefined ? question : both(before, question))
-    return undefined
+    const before = this.#open.get(key) ?? this.#read.get(key)?.question
+    const all = before === undefined ? question : both(before, question)
+    if (reading === undefined) this.#open.set(key, all)
+    else this.#read.set(key, { question: all, reading })
+    return reading
   }
 }
 

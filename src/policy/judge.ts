@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../chat.js'
 import { type Room, readingsOf } from '../text/views.js'
-import { Asking, type Question, type Readings } from './asking.js'
+import { type Answered, Asking, type Question, type Readings } from './asking.js'
 import type { Policy } from './compile.js'
 import { countedOf } from './conditions.js'
 import { type ContextEffect, GivenContext } from './context.js'
@@ -61,6 +61,8 @@ export interface Found {
   alone: readonly Match[]
   /** For the encoder, before what was found means anything. */
   questions: readonly Question[]
+  /** What the encoder was asked, and has said. */
+  answered: readonly Answered[]
   charsTotal: number
   charsCovered: number
   isCrowded?: true
@@ -183,7 +185,8 @@ export class Judge {
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
     const questions = asking?.questions ?? []
-    const covered = { questions, charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
+    const asked = { questions, answered: asking?.answered ?? [] }
+    const covered = { ...asked, charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
     if (findings.isEmpty) return { matches: [], alone: [], ...covered }
     const alone = findings.all()
     return { matches: countedOf(this.policy.conditional, alone), alone, ...covered }
