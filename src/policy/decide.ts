@@ -79,8 +79,7 @@ function decideCategory(
   // What a policy lets pass at any score is no sign of bad intent; and history must not count once more each turn.
   const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.fresh)
   const risk = fresh.length === 0 ? 0 : sessionRisk
-  const total = (some: readonly RuleScore[]) =>
-    some.length === 0 ? 0 : noisyOr([risk, ...signsOf(some)])
+  const total = (some: readonly RuleScore[]) => (some.length === 0 ? 0 : noisyOr([risk, ...signsOf(some)]))
   const score = total(rules)
   const own = noisyOr(signsOf(fresh))
   const verdict = { category, score, own, rules, missing: [] }

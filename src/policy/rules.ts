@@ -123,7 +123,10 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
     problems.add(path, 'matches nothing: give any, all, patterns, detector, guarded, or when with all or any')
   }
   if (source.weight === 0 && source.nominate !== true) {
-    problems.add([...path, 'weight'], 'must be > 0, but for a rule with "nominate: true", which may count nothing by itself')
+    problems.add(
+      [...path, 'weight'],
+      'must be > 0, but for a rule with "nominate: true", which may count nothing by itself'
+    )
   }
   if (source.nominate === true && detector === 'encoder') {
     problems.add([...path, 'nominate'], 'has no effect with "detector: encoder", which decides', { atKey: true })
