@@ -8,9 +8,9 @@ import { Normaliser, WORD } from './normalise.js'
 
 /** Pieces of a text, in order. */
 export interface Cut {
-  ids: Int32Array
+  ids: Int32Array<ArrayBuffer>
   /** Where each begins in the text. */
-  starts: Uint32Array
+  starts: Uint32Array<ArrayBuffer>
 }
 
 /** What a `tokenizer.json` must say, beside its pieces, to be cut as here. */
