@@ -38,7 +38,7 @@ const leaves = [
 const allowed: Record<string, string[]> = {
   text: [],
   classifier: ['text'],
-  detectors: ['text', 'classifier'],
+  detectors: ['text', 'classifier', 'encoder'],
   encoder: [],
   policy: ['detectors', 'text', 'encoder'],
   judges: ['policy'],

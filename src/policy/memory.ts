@@ -36,9 +36,10 @@ export class PartMemory {
    * Records what was found in this text before, or scans it.
    * @param key names the text and everything else that its findings depend on
    * @param scan finds into the sink it is given; returns false where the text could not be looked at in full
+   * @param mayKeep asked after a scan: what has raised a question has to raise it again
    * @returns whether the text was looked at in full
    */
-  replay(key: string, sink: Sink, scan: (sink: Sink) => boolean): boolean {
+  replay(key: string, sink: Sink, scan: (sink: Sink) => boolean, mayKeep: () => boolean): boolean {
     const known = this.#texts.get(key)
     if (known !== undefined) {
       for (const { rule, layer, start, end, confidence, shown } of known)
@@ -54,7 +55,7 @@ export class PartMemory {
       }
     })
     const isComplete = scan(recording)
-    if (isComplete && records.length <= maxRecords) this.#texts.set(key, records.length === 0 ? nothing : records)
+    if (isComplete && records.length <= maxRecords && mayKeep()) this.#texts.set(key, records.length === 0 ? nothing : records)
     return isComplete
   }
 }
