@@ -23,6 +23,8 @@ export interface Rule {
   weight: number
   /** Whether its matches are put to the encoder, where one reads such texts by a rule of the same category. */
   nominate: boolean
+  /** Of a rule that nominates: false where it is too weak a sign to have a text read for, and is left to the encoder all the same. */
+  raises: boolean
   any: string[]
   all: string[][]
   /** Words from the first to the last of a match of `all`. */
@@ -93,6 +95,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     type: source.type ?? typeOfCategory(source.category),
     weight: source.weight,
     nominate: source.nominate ?? false,
+    raises: source.raises ?? true,
     any: expand(source.any, 'any'),
     all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),
     within: source.within ?? 10,
@@ -136,6 +139,7 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
     ['ordered', 'all'],
     ['kinds', 'detector'],
     ['min_confidence', 'detector'],
+    ['raises', 'nominate'],
     ['unless_within', 'unless']
   ] as const
   for (const [field, owner] of needs) {

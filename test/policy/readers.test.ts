@@ -25,6 +25,7 @@ t.setTimeout(300_000)
 const rules = `
   - { name: boom, category: weapons, weight: 0.9, nominate: true, any: [boom] }
   - { name: hint, category: weapons, weight: 0, nominate: true, any: [fuse] }
+  - { name: weak, category: weapons, weight: 0.5, nominate: true, raises: false, any: [spark] }
   - { name: own, category: weapons, weight: 0.5, any: [mine alone] }
   - { name: beside, category: hate, weight: 0.9, any: [there], when: { all: [boom] } }
   - { name: lonely, category: violence, weight: 0.9, nominate: true, any: [smash] }
@@ -91,6 +92,18 @@ t.test('what is raised is decided by the encoder, in both directions', async (t)
   t.same(said(await evaluate('smash')), ['forbid', 0.9, 'lonely'], 'and so do those of a category that has no reader')
   t.same(encoder.take(), [])
   t.match((await evaluate('boom, mail ada@example.org')).detections, [{ rule: 'mail' }], 'and count beside a reading')
+})
+
+t.test('a weak sign has nothing read, and counts where no encoder decides', async (t) => {
+  const { encoder, evaluate } = await start(t)
+  t.same(said(await evaluate('an evil spark')), ['permit', 0])
+  t.same(encoder.take(), [])
+  t.same(said(await evaluate('boom, a spark')), ['permit', 0])
+  const calm = 'These are some words that are long enough to be remembered by their digest, as they come again.'
+  for (let i = 0; i < 2; i++) t.same(said(await evaluate([`${calm} A spark.`, `${calm} More.`])), ['permit', 0])
+  t.same(said(await evaluate([part('a spark', 'system')])), ['depends', 0.5, 'weak'], 'or none reads such words')
+  const { evaluate: alone } = await start(t, source({ rules }), { encoder: undefined })
+  t.same(said(await alone('an evil spark')), ['depends', 0.5, 'weak'])
 })
 
 t.test('without an encoder, and where the constitution is fast, what nominates counts by itself', async (t) => {
@@ -380,6 +393,9 @@ t.test('mistakes are named, with what is accepted', async (t) => {
   t.same(problemsOf(withReaders('slow')), ['readers: must be one of: thorough, balanced, fast'])
   t.match(problemsOf(one('weight: 0, any: [x]')), [/^rules\[0\]\.weight: must be > 0, but for .*nominate/])
   t.match(problemsOf(one('weight: 1, nominate: often, any: [x]')), [/^rules\[0\]\.nominate: must be of type boolean/])
+  t.match(problemsOf(one('weight: 1, raises: false, any: [x]')), [
+    /^rules\[0\]\.raises: has no effect without "nominate"/
+  ])
   t.match(problemsOf(one('weight: 1, nominate: true, detector: encoder')), [/^rules\[0\]\.nominate: has no effect/])
   t.match(problemsOf(one('weight: 1, detector: encoder, kinds: [spam]')), [/unknown kind; "encoder" finds: hate, /])
   t.match(problemsOf(one('weight: 1, any: [x], context: { settles: high }')), [/settles: must be one of: all, middle/])
