@@ -15,6 +15,17 @@ export class FairQueue<T> {
     return this.#length
   }
 
+  /** How many have something that waits. */
+  get lines(): number {
+    return this.#lines.size
+  }
+
+  /** How much of it waits for one. */
+  waiting(whose: string): number {
+    const line = this.#lines.get(whose)
+    return line === undefined ? 0 : line.items.length - line.next
+  }
+
   /** @param whose names who waits */
   push(whose: string, item: T): void {
     const line = this.#lines.get(whose)

@@ -128,6 +128,22 @@ export interface OnnxJudgeSettings extends JudgeCommon {
 
 export type JudgeSettings = RemoteJudgeSettings | OnnxJudgeSettings
 
+/** `required`: nothing starts without it; `preferred`: where its library does not run on a platform, the first reader decides. */
+export const encoderUses = ['required', 'preferred', 'off'] as const
+export type EncoderUse = (typeof encoderUses)[number]
+
+/** The second reader (`encoder/`). */
+export interface EncoderSettings {
+  use: EncoderUse
+  /** Absolute path of the folder that holds its three files. */
+  folder: string
+  threads: number
+  /** Windows that may wait for a thread. */
+  queue: number
+  /** For all that one request asks, its waiting included; infinite: none. */
+  deadlineMs: number
+}
+
 export interface Limits {
   livePerMinute: number
   testPerMinute: number
@@ -194,6 +210,7 @@ export interface Settings {
   limits: Limits
   /** By name. */
   judges: Readonly<Record<string, JudgeSettings>>
+  encoder: EncoderSettings
   review: ReviewSettings
   audit: {
     /** Whether an answer waits until what was decided is committed to the audit. */

@@ -38,8 +38,9 @@ const leaves = [
 const allowed: Record<string, string[]> = {
   text: [],
   classifier: ['text'],
-  detectors: ['text', 'classifier'],
-  policy: ['detectors', 'text'],
+  detectors: ['text', 'classifier', 'encoder'],
+  encoder: [],
+  policy: ['detectors', 'text', 'encoder'],
   judges: ['policy'],
   storage: ['policy'],
   limits: ['storage'],

@@ -2,7 +2,7 @@
 import type { Explanation } from '../policy/explain.js'
 import type { TracedMatch } from '../policy/trace.js'
 
-export function page({ summary, views, categories, rules, thresholds, policy }: Explanation): string {
+export function page({ summary, views, encoder, categories, rules, thresholds, policy }: Explanation): string {
   const lines = [...summary, '', `policy      ${policy}, bands from ${thresholds.middle} and from ${thresholds.high}`]
   for (const { category, score, decision, to_milder, to_stricter } of categories) {
     const next = [
@@ -19,12 +19,24 @@ export function page({ summary, views, categories, rules, thresholds, policy }: 
     lines.push(`reading     ${layer}, ${length} characters${text === undefined ? '' : `: ${JSON.stringify(text)}`}`)
     for (const match of matches) lines.push(`  match     ${placeOf(match)}`)
   }
+  for (const { layer, role, raised_by, findings, unread } of encoder?.read ?? []) {
+    const why = raised_by.length === 0 ? 'unasked' : raised_by.join(', ')
+    lines.push(`encoder     ${layer}, as ${role}, raised by: ${why}`)
+    for (const { kind, confidence, span } of findings)
+      lines.push(`  finding   ${kind} ${confidence} at ${span.start} to ${span.end}`)
+    for (const { start, end } of unread) lines.push(`  unread    ${start} to ${end}`)
+  }
   return `${lines.join('\n')}\n`
+}
+
+function outcomeOf(by: TracedMatch['cancelled_by'], weight: number): string {
+  if (by === null) return String(weight)
+  return by === 'encoder' ? 'left to the encoder' : `cancelled by "${by}"`
 }
 
 function placeOf({ rule, by, kind, groups, text, span, weight, cancelled_by }: TracedMatch): string {
   const what =
     groups === undefined ? JSON.stringify(text ?? '') : groups.map((group) => JSON.stringify(group)).join(' + ')
   const how = kind === undefined ? by : `${by} ${kind}`
-  return `${rule} (${how}) ${what} at ${span.start} to ${span.end}, ${cancelled_by === null ? weight : `cancelled by "${cancelled_by}"`}`
+  return `${rule} (${how}) ${what} at ${span.start} to ${span.end}, ${outcomeOf(cancelled_by, weight)}`
 }

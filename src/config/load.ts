@@ -10,6 +10,7 @@ import { defaultBudget } from '../budget.js'
 import type { Settings } from '../settings.js'
 import { parseDuration, parseSize } from '../units.js'
 import { createFileCheck } from './check.js'
+import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileJudges } from './judges.js'
@@ -170,6 +171,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     demo,
     routes,
     judges: compileJudges(config, folder, fail),
+    encoder: compileEncoder(config.encoder, folder, join(shipped, 'models')),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

@@ -4,7 +4,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { categories } from '../policy/evaluation.js'
-import { dialectIds, judgeTypes, upstreamAuths } from '../settings.js'
+import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../settings.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {
@@ -146,6 +146,21 @@ const judge = Type.Object(
   closed
 )
 
+const encoderKeys = Type.Object(
+  {
+    use: Type.Optional(choice(encoderUses)),
+    folder: Type.Optional(text('the path of a folder')),
+    threads: Type.Optional(whole(1, 64)),
+    queue: Type.Optional(whole(64, 65_536)),
+    deadline: Type.Optional(timeout)
+  },
+  closed
+)
+const encoder = Type.Unsafe<EncoderUse | Static<typeof encoderKeys>>({
+  anyOf: [choice(encoderUses), encoderKeys],
+  accepts: `${encoderUses.join(', ')}, or { use, folder, threads, queue, deadline }`
+})
+
 const redisPrefix = Type.String({
   pattern: '^[A-Za-z0-9:._-]{1,64}$',
   accepts: 'up to 64 letters, digits, ":", ".", "_" and "-"'
@@ -222,6 +237,7 @@ export const FileSchema = Type.Object(
     ),
     ...peopleSections,
     tracing: Type.Optional(tracingSection),
+    encoder: Type.Optional(encoder),
     judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file')))
   },
@@ -230,5 +246,6 @@ export const FileSchema = Type.Object(
 export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
 export type FileJudge = Static<typeof judge>
+export type FileEncoder = Static<typeof encoder>
 export type FileRoute = Static<typeof route>
 export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>

@@ -3,6 +3,7 @@
  * (docs/architecture.md, rule 13).
  */
 import type { Settings } from '../settings.js'
+import { defaultEncoderUse } from './encoder.js'
 
 export function weakenings(settings: Settings): string[] {
   const found: string[] = []
@@ -14,6 +15,8 @@ export function weakenings(settings: Settings): string[] {
     if (route.unscannable === 'permit') found.push(`${place}: unscannable permit (media pass unseen)`)
     if (route.divert !== 'queue') found.push(`${place}: divert to the upstream ${route.divert.upstream} (no review)`)
   }
+  if (settings.encoder.use === 'off' && defaultEncoderUse !== 'off')
+    found.push('encoder: off (the first reader decides alone)')
   if (settings.review.allowOwn) found.push('review.allow_own: a key may decide the reviews that it caused')
   for (const network of settings.server.trustedProxies) {
     if (/\/0+$/.test(network)) found.push(`server.trusted_proxies ${network}: any client may claim any address`)

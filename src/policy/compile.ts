@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
 import type { Detector, Floors } from '../detectors/detector.js'
+import { encoderId } from '../detectors/encoder.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { KnownWords } from '../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../text/phrases.js'
@@ -41,6 +42,8 @@ export interface CompiledRule extends Omit<Rule, 'context' | 'when'> {
   when: Condition | undefined
   /** Whether it has phrases, patterns or a detector, and not only a condition. */
   matchesByItself: boolean
+  /** Of a rule that nominates: the rules of its category by which the encoder decides. */
+  readBy: readonly CompiledRule[]
   /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
   keepsEveryPlace: boolean
 }
@@ -62,6 +65,8 @@ export interface Policy {
   /** Clauses by their key group. */
   clausesOf: readonly (readonly Clause[])[]
   detectors: readonly { detector: Detector; rules: readonly CompiledRule[]; floors: Floors }[]
+  /** The rules by which the encoder decides. */
+  readers: readonly CompiledRule[]
   /** Reads system prompts for what they guard; undefined where no rule asks. */
   guard: Guard | undefined
   /** The rules on what is guarded. */
@@ -131,9 +136,14 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
         rule.any.length + rule.all.length + rule.patterns.length > 0 ||
         rule.detector !== undefined ||
         rule.guarded !== undefined,
+      readBy: [],
       keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
     })
     yield
+  }
+  const readers = rules.filter(({ detector }) => detector?.id === encoderId)
+  for (const rule of rules) {
+    if (rule.nominate) rule.readBy = readers.filter(({ category }) => category === rule.category)
   }
   const clauses: Clause[] = []
   for (const rule of rules) {
@@ -169,6 +179,7 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     groupCount: table.members.length,
     clausesOf,
     detectors: used,
+    readers,
     guard,
     guardRules
   }

@@ -12,8 +12,14 @@ export interface Condition {
   readonly none: readonly number[]
 }
 
+/** The matches that count: what the encoder decides over was there for conditions alone. */
+export function countedOf(conditional: readonly CompiledRule[], matches: readonly Match[]): readonly Match[] {
+  const held = conditional.length === 0 ? matches : holdConditions(conditional, matches)
+  return held.some(({ isNominated }) => isNominated) ? held.filter(({ isNominated }) => !isNominated) : held
+}
+
 /** @param conditional the rules with a condition, in the order of the constitution: each looks only at those before it */
-export function holdConditions(conditional: readonly CompiledRule[], matches: readonly Match[]): Match[] {
+function holdConditions(conditional: readonly CompiledRule[], matches: readonly Match[]): Match[] {
   const parts = new Map<number, Match[]>()
   for (const match of matches) {
     const list = parts.get(match.part)
@@ -32,5 +38,9 @@ function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
   // It has no words of its own: it is shown where the first rule that it names is.
   const shown = [...all, ...any].find(matched)
   const places = matches.filter((match) => match.rule.index === shown)
-  return [...matches, ...places.map((place) => ({ ...place, rule, confidence: rule.weight }))]
+  const isNominated = (place: Match) => rule.nominate && place.isNominated
+  return [
+    ...matches,
+    ...places.map((place) => ({ ...place, rule, confidence: rule.weight, isNominated: isNominated(place) }))
+  ]
 }

@@ -13,7 +13,7 @@ import type { Coverage } from './judges.js'
 import { readLexicons } from './lexicons.js'
 import { addSchemaProblem, collectProblems, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
-import { ConstitutionSource, ExtensionSource } from './schema.js'
+import { ConstitutionSource, ExtensionSource, type ReaderMode } from './schema.js'
 import { defaultSession, type SessionPolicy } from './session.js'
 import { builtFrom } from './shipped.js'
 
@@ -26,6 +26,8 @@ export interface Constitution {
   name: string
   version: string
   description: string
+  /** What is put to the encoder, where there is one. */
+  readers: ReaderMode
   /** Scores below `middle` permit; from `high` on a category's `high` applies. */
   bands: { middle: number; high: number }
   categories: Record<Category, CategoryPolicy>
@@ -115,6 +117,7 @@ export function parseConstitution(
     name: checked.name,
     version: checked.version,
     description: checked.description ?? '',
+    readers: checked.readers ?? 'balanced',
     bands: checked.bands,
     categories: checked.categories,
     assume: checked.assume,

@@ -17,19 +17,26 @@ export interface CompiledContext {
   keys: readonly string[]
   permit: readonly { key: string; matchers: readonly Matcher[] }[]
   forbid: readonly { key: string; matchers: readonly Matcher[] }[]
+  settles: 'all' | 'middle'
 }
 
 export function compileContext(context: Rule['context']): CompiledContext {
   const compileAll = (table: Readonly<Record<string, string[]>>) =>
     Object.entries(table).map(([key, globs]) => ({ key, matchers: globs.map(compileGlob) }))
-  return { keys: context.keys, permit: compileAll(context.permit), forbid: compileAll(context.forbid) }
+  const { keys, permit, forbid, settles } = context
+  return { keys, permit: compileAll(permit), forbid: compileAll(forbid), settles }
 }
 
-/** The effect on one rule. `forbid` outranks `permit`: of two contradicting claims the strict one holds. */
-export function contextEffect(rule: CompiledContext, given: GivenContext): ContextEffect {
+/**
+ * The effect on one rule. `forbid` outranks `permit`: of two contradicting claims the strict one holds.
+ * @param isHigh whether the rule's match alone reaches the high band
+ */
+export function contextEffect(rule: CompiledContext, given: GivenContext, isHigh: boolean): ContextEffect {
   if (given.size > 0) {
     if (rule.forbid.some(({ key, matchers }) => given.matches(key, matchers))) return 'forbid'
-    if (rule.permit.some(({ key, matchers }) => given.has(key) && given.matches(key, matchers))) return 'permit'
+    const mayPermit = !isHigh || rule.settles === 'all'
+    if (mayPermit && rule.permit.some(({ key, matchers }) => given.has(key) && given.matches(key, matchers)))
+      return 'permit'
     if (rule.keys.some((key) => given.has(key))) return 'none'
   }
   return rule.keys.length > 0 ? 'open' : 'none'

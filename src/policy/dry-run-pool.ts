@@ -1,13 +1,14 @@
 /** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
 import type { Piscina } from 'piscina'
+import type { Encoder } from '../encoder/index.js'
 import { isBuilt, threadFile } from '../thread.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
-import { type DryRun, type DryRunTask, dryRun } from './dry-run.js'
+import { type DryRound, type DryRun, type DryRunTask, dryRun, runDry } from './dry-run.js'
 
-export type DryRunAnswer = { run: DryRun } | { file: string; problems: readonly Problem[] }
+export type DryRunAnswer = DryRound | { file: string; problems: readonly Problem[] }
 
 export interface DryRunner {
-  /** @throws ConstitutionError, `Busy`, or whatever ended the thread */
+  /** @throws ConstitutionError, EncoderError, `Busy`, or whatever ended the thread */
   run(task: DryRunTask): Promise<DryRun>
   close(): Promise<void>
 }
@@ -22,7 +23,8 @@ const maxQueue = 4
 /** Whoever tries out a policy tries again soon, and then its judges are still there; after that, the memory is given back. */
 const idleTimeoutMs = 60_000
 
-export function createDryRunner(): DryRunner {
+/** @param encoder reads what is raised, here: the thread has none */
+export function createDryRunner(encoder?: Pick<Encoder, 'read'>): DryRunner {
   let starting: Promise<Piscina> | undefined
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
@@ -37,13 +39,16 @@ export function createDryRunner(): DryRunner {
   }
   return {
     async run(task) {
-      if (!isBuilt) return dryRun(task)
+      if (!isBuilt) return runDry(task, encoder, async (task) => dryRun(task))
       starting ??= start()
       const pool = await starting
       if (pool.queueSize >= maxQueue) throw new Busy('too many dry runs wait already')
-      const answer: DryRunAnswer = await pool.run(task, { signal: AbortSignal.timeout(deadlineMs) })
-      if ('problems' in answer) throw new ConstitutionError(answer.file, answer.problems)
-      return answer.run
+      const signal = AbortSignal.timeout(deadlineMs)
+      return runDry(task, encoder, async (task) => {
+        const answer: DryRunAnswer = await pool.run(task, { signal })
+        if ('problems' in answer) throw new ConstitutionError(answer.file, answer.problems)
+        return answer
+      })
     },
     async close() {
       await (await starting)?.destroy()

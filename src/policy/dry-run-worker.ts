@@ -20,7 +20,7 @@ function judgeOf(side: DrySide, coverage: Coverage): Judge {
 
 export default function dryRunTask(task: DryRunTask): DryRunAnswer {
   try {
-    return { run: dryRun(task, judgeOf) }
+    return dryRun(task, judgeOf)
   } catch (error) {
     // An error's own fields do not survive the way between threads.
     if (error instanceof ConstitutionError) return { file: error.file, problems: error.problems }

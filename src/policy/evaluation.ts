@@ -101,7 +101,9 @@ export interface EvaluationInput {
   exceptions?: Exceptions | undefined
   /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
   recalled?: ((history: readonly string[]) => void) | undefined
-  /** Ends the wait for a judge when the caller leaves. */
+  /** Told where the encoder is asked: what comes next of the same text had better be more than a word. */
+  raised?: (() => void) | undefined
+  /** Ends the wait for the encoder, or a judge, when the caller leaves. */
   cancel?: Cancellation | undefined
 }
 

@@ -1,6 +1,7 @@
 /** What an evaluator is made of, what a call of it costs, and how it fails. */
 import { type Budget, budgetSettings, judgedUnits } from '../budget.js'
 import type { Clock } from '../clock.js'
+import type { Encoder } from '../encoder/index.js'
 import { tooComplex } from '../errors.js'
 import type { EvaluationInput } from './evaluation.js'
 import type { Judges } from './judges.js'
@@ -21,6 +22,8 @@ export interface EvaluatorOptions {
   judgesApart?: () => boolean
   /** Default: in memory. */
   sessions?: SessionStore
+  /** Reads what rules that nominate have raised. Default: none, and such rules count as any other. */
+  encoder?: Pick<Encoder, 'read'> | undefined
   /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
   judges?: Judges
   /** Default `ev_`. */

@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { defaultBudget } from '../budget.js'
+import { askEncoder, noReadings } from './ask-encoder.js'
+import type { Question, Readings } from './asking.js'
 import { createBatch } from './batch.js'
 import type { Constitution } from './constitution.js'
 import { consult } from './consult.js'
@@ -69,6 +71,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const budget = options.budget ?? defaultBudget
   const sessions = options.sessions ?? memorySessions(clock)
   const judges = options.judges ?? noJudges
+  const { encoder } = options
+  const readings = encoder && noReadings
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
   const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
   const inTurn = createBatch()
@@ -90,10 +94,11 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
     const { parts, joined, context, direction, prompts, session: key } = input
     if (key === undefined || direction === 'answer')
-      return { parts, joined, context, direction, prompts, session: undefined }
+      return { parts, joined, context, direction, prompts, session: undefined, readings }
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
-      return { parts, joined, context, direction, session: { tail: state?.tail ?? [], turn: turnOf(parts), risk } }
+      const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk }
+      return { parts, joined, context, direction, session, readings }
     }
     const state = sessions.get(key)
     return state instanceof Promise ? state.then(withState) : withState(state)
@@ -113,13 +118,13 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     const total = parts.reduce((sum, { text }) => sum + text.length, 0)
     const units = costOf(input)
 
-    function settle(verdict: Verdict): Verdict | Promise<Verdict> {
+    function settle(given: JudgeInput, verdict: Verdict): Verdict | Promise<Verdict> {
       checkVerdict(verdict, total)
       const { exceptions } = input
       if (exceptions !== undefined && verdict.decision !== 'permit') {
         const suppressed = suppressedOf(exceptions, verdict.detections, parts)
         // Once more, without what people have excepted: rare, and so only the rest has to be weighed in one place.
-        if (suppressed.length > 0) return decide({ ...judgeInput, suppressed })
+        if (suppressed.length > 0) return decide({ ...given, suppressed })
       }
       return conclude(verdict)
     }
@@ -127,7 +132,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const doubts = doubtsOf(policy.constitution, verdict, parts)
       if (doubts.length === 0) return remember(verdict)
       return consult(judges, policy, verdict, doubts, input).then(remember, (error: unknown) => {
-        throw new EvaluatorError('The caller left before the verdict.', error)
+        throw new EvaluatorError(leftEarly, error)
       })
     }
     function remember(verdict: Verdict): Verdict | Promise<Verdict> {
@@ -141,7 +146,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       return stored instanceof Promise ? stored.then(() => verdict) : verdict
     }
     function decide(given: JudgeInput): Verdict | Promise<Verdict> {
-      const next = given.suppressed === undefined ? settle : checked
+      const next = (verdict: Verdict) => {
+        if (verdict.questions !== undefined) return read(given, verdict, verdict.questions)
+        return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
+      }
       if (units <= inlineLimit && !judgesApart()) {
         const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2 }))
         // How much its other readings hold is known when they are made.
@@ -159,11 +167,26 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         }
       )
     }
+    /** Judges once more, with what the encoder says of all that was raised. */
+    function read(given: JudgeInput, verdict: Verdict, questions: readonly Question[]): Promise<Verdict> {
+      checkVerdict(verdict, total)
+      if (given.readings !== noReadings) throw new EvaluatorError('The text was not read in full.')
+      input.raised?.()
+      return ask(questions, input).then((readings) => decide({ ...given, readings }))
+    }
     const checked = (verdict: Verdict) => {
       checkVerdict(verdict, total)
       return conclude(verdict)
     }
     return decide(judgeInput)
+  }
+
+  /** @throws EvaluatorError: what the encoder was asked is not decided without it */
+  function ask(questions: readonly Question[], { whose = '', cancel }: EvaluationInput): Promise<Readings> {
+    return askEncoder(encoder!, questions, { whose, cancel }).catch((error: unknown) => {
+      const why = cancel?.reason === undefined ? 'The text could not be read by the encoder.' : leftEarly
+      throw new EvaluatorError(why, error)
+    })
   }
 
   function checkVerdict(verdict: Verdict, total: number): void {
@@ -211,7 +234,9 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const entry = loaded(lookUp(constitution))
       // Before the verdict, which the session remembers.
       const judgeInput = await withSession(input, entry.judge.policy.constitution)
-      const explanation = await inTurn(() => guarded(() => explain(entry.judge, judgeInput)))
+      const { questions } = await inTurn(() => guarded(() => entry.judge.find(judgeInput)))
+      const readings = questions.length === 0 ? judgeInput.readings : await ask(questions, input)
+      const explanation = await inTurn(() => guarded(() => explain(entry.judge, { ...judgeInput, readings })))
       return { evaluation: await verdictOf(input, entry, toEvaluation), explanation }
     },
     put,
@@ -227,6 +252,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     close: () => pool.close()
   }
 }
+
+const leftEarly = 'The caller left before the verdict.'
 
 const noJudges: Judges = {
   coverage: {},

@@ -1,11 +1,14 @@
 /** How a verdict came about: readings, matches, scores against the bands, context, session, and what would flip it. */
+import type { Role } from '../chat.js'
+import type { Stretch } from '../encoder/index.js'
 import type { Policy } from './compile.js'
 import type { Constitution } from './constitution.js'
 import type { CategoryVerdict } from './decide.js'
 import { doubtsOf } from './doubts.js'
 import type { Category, Decision } from './evaluation.js'
 import { type Flips, flipsOf } from './flips.js'
-import type { Judge, JudgeInput } from './judge.js'
+import type { Found, Judge, JudgeInput } from './judge.js'
+import type { ReaderMode } from './schema.js'
 import { round } from './score.js'
 import { summarise } from './summary.js'
 import { type TracedView, trace } from './trace.js'
@@ -42,6 +45,28 @@ export interface ExplainedRule {
   across_turns: boolean
 }
 
+/** A reading of a text that the encoder was asked about, and what it said. Spans are offsets into that reading. */
+export interface ExplainedReading {
+  /** The part that shows it; empty where there is only one. */
+  pointer: string
+  layer: string
+  role: Role
+  /** The rules that raised it; none where the constitution has everything read. */
+  raised_by: string[]
+  /** What was raised; null: all of it. */
+  raised: Stretch[] | null
+  findings: { kind: string; confidence: number; span: Stretch }[]
+  /** What was raised and not read, for there was too much: there the rules that raised it count. */
+  unread: Stretch[]
+}
+
+export interface ExplainedEncoder {
+  readers: ReaderMode
+  read: ExplainedReading[]
+  /** What the first reader would decide alone. */
+  without: { decision: Decision; risk_score: number }
+}
+
 export interface Explanation {
   summary: string[]
   decision: Decision
@@ -49,6 +74,8 @@ export interface Explanation {
   policy: string
   thresholds: { middle: number; high: number }
   views: TracedView[]
+  /** Null where no encoder decides: then what is raised counts as any other match. */
+  encoder: ExplainedEncoder | null
   rules: ExplainedRule[]
   categories: ExplainedCategory[]
   /** `assumed`: what the constitution takes for given where the call says nothing. */
@@ -85,6 +112,7 @@ export function explain(judge: Judge, input: JudgeInput): Explanation {
     policy: policy.label,
     thresholds: { ...constitution.bands },
     views: trace(policy, input, found),
+    encoder: explainEncoder(judge, input, found),
     rules: rules.sort((a, b) => b.score - a.score || b.weight - a.weight),
     categories: judgement.categories.map((verdict) => explainCategory(constitution, verdict)),
     context: {
@@ -101,6 +129,29 @@ export function explain(judge: Judge, input: JudgeInput): Explanation {
   }
   explanation.summary = summarise(explanation)
   return explanation
+}
+
+function explainEncoder(judge: Judge, input: JudgeInput, { answered }: Found): ExplainedEncoder | null {
+  const { readers } = judge.policy.constitution
+  if (input.readings === undefined || readers === 'fast' || judge.policy.readers.length === 0) return null
+  const { decision, riskScore } = judge.judge({ ...input, readings: undefined })
+  const read = answered.map(({ question, reading }): ExplainedReading => {
+    const { part, layer, role, spans, rules } = question
+    return {
+      pointer: input.parts[part]!.pointer,
+      layer,
+      role,
+      raised_by: [...rules],
+      raised: spans === undefined ? null : [...spans],
+      findings: reading.findings.map(({ kind, confidence, start, end }) => ({
+        kind,
+        confidence: round(confidence),
+        span: { start, end }
+      })),
+      unread: [...reading.unread]
+    }
+  })
+  return { readers, read, without: { decision, risk_score: riskScore } }
 }
 
 function explainCategory(constitution: Constitution, verdict: CategoryVerdict): ExplainedCategory {

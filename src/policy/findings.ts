@@ -12,6 +12,8 @@ export interface Match {
   confidence: number
   /** True where only the earlier turns of the session complete the match. */
   acrossTurns: boolean
+  /** True where the encoder decides instead: others may be conditional on it, and by itself it counts nothing. */
+  isNominated: boolean
 }
 
 /** Places kept of one rule in one part. A rule counts once for the score; the places are for people to look at. */
@@ -33,8 +35,10 @@ export class Findings {
     return this.#places.size === 0
   }
 
+  /** Whether the rule counts in a part. */
   has(rule: CompiledRule, part: number): boolean {
-    return this.#places.has(rule.index * this.#parts + part)
+    const places = this.#places.get(rule.index * this.#parts + part)
+    return places?.some(({ isNominated }) => !isNominated) ?? false
   }
 
   /** Adds a match, or widens the one that it overlaps; of several readings the most confident, else the first, is named. */
@@ -62,13 +66,17 @@ export class Findings {
         ...strong,
         start: Math.min(merged.start, other.start),
         end: Math.max(merged.end, other.end),
-        acrossTurns: merged.acrossTurns && other.acrossTurns
+        acrossTurns: merged.acrossTurns && other.acrossTurns,
+        isNominated: merged.isNominated && other.isNominated
       }
     }
     if (after === at && places.length >= maxPlaces && !match.rule.keepsEveryPlace) {
       // One more place, of a confidence that may still raise the score.
       const first = places[0]!
-      if (match.confidence > first.confidence) places[0] = { ...first, confidence: match.confidence }
+      if (match.confidence > first.confidence || (first.isNominated && !match.isNominated)) {
+        const confidence = Math.max(first.confidence, match.confidence)
+        places[0] = { ...first, confidence, isNominated: first.isNominated && match.isNominated }
+      }
       return
     }
     places.splice(at, after - at, merged)

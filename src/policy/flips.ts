@@ -1,7 +1,7 @@
 /** What would flip a decision: found by deciding again without a rule, or with another context. Nothing here is guessed. */
 import type { JsonObject } from '../chat.js'
 import type { CompiledRule } from './compile.js'
-import { holdConditions } from './conditions.js'
+import { countedOf } from './conditions.js'
 import type { Constitution } from './constitution.js'
 import type { Judgement } from './decide.js'
 import { type Decision, decisions } from './evaluation.js'
@@ -52,7 +52,7 @@ export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Fou
     rules: ruleFlips(now, matched, (isLeft) => {
       // Rules count beside others: those are asked again, too.
       const left = alone.filter(({ rule }) => isLeft(rule))
-      return judge.weigh(holdConditions(conditional.filter(isLeft), left), input).judgement
+      return judge.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
     }),
     ...contextFlips(constitution, now, matched, input.context, withContext)
   }

@@ -2,8 +2,9 @@
 import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../chat.js'
 import { type Room, readingsOf } from '../text/views.js'
+import { type Answered, Asking, type Question, type Readings } from './asking.js'
 import type { Policy } from './compile.js'
-import { holdConditions } from './conditions.js'
+import { countedOf } from './conditions.js'
 import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
@@ -14,7 +15,7 @@ import { joinTexts, type Member, mostReach, separators } from './joined.js'
 import { Matcher, type Sink } from './match.js'
 import { Digests, isTranscript, PartMemory } from './memory.js'
 import { type RuleScore, scoreRules } from './score.js'
-import { areMixed, kindOf, seamKey } from './seams.js'
+import { areMixed, kindOf, modeOf, seamKey } from './seams.js'
 import { spokenFrom } from './session.js'
 import { sharpened } from './sharpened.js'
 import { type Call, joinedSink, partSink, turnSink } from './sinks.js'
@@ -32,6 +33,8 @@ export interface JudgeInput {
   views?: number | undefined
   /** Matches that do not count, by people's exception; they are shown all the same. */
   suppressed?: readonly Suppressed[] | undefined
+  /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
+  readings?: Readings | undefined
 }
 
 /** Plain data, so that it can come from another thread. */
@@ -48,12 +51,18 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   charsCovered: number
   /** Set where a reading had to be left out for want of room: nothing is broken, the texts are more than is judged at once. */
   isCrowded?: true
+  /** Set where the encoder is to be asked before anything is decided: then the rest is of no use. */
+  questions?: readonly Question[]
 }
 
 export interface Found {
   matches: readonly Match[]
   /** What rules match by themselves, whatever they say of each other. */
   alone: readonly Match[]
+  /** For the encoder, before what was found means anything. */
+  questions: readonly Question[]
+  /** What the encoder was asked, and has said. */
+  answered: readonly Answered[]
   charsTotal: number
   charsCovered: number
   isCrowded?: true
@@ -96,8 +105,13 @@ export class Judge {
 
   judge(input: JudgeInput): Verdict {
     const { parts, session } = input
-    const { matches, charsTotal, charsCovered, isCrowded } = this.find(input)
-    const covered = isCrowded === true ? { charsTotal, charsCovered, isCrowded } : { charsTotal, charsCovered }
+    const { matches, questions, charsTotal, charsCovered, isCrowded } = this.find(input)
+    const covered = {
+      charsTotal,
+      charsCovered,
+      ...(isCrowded === true && { isCrowded }),
+      ...(questions.length > 0 && { questions })
+    }
     if (matches.length === 0) return { ...quiet, ...covered }
     const { constitution } = this.policy
     const counted = input.suppressed === undefined ? matches : matches.filter(isCounted(input.suppressed))
@@ -138,7 +152,10 @@ export class Judge {
     const findings = new Findings(parts.length)
     const digests = isTranscript(parts) ? new Digests(parts) : undefined
     const guarded = this.policy.guard?.read(promptsOf(input))
-    const call = { parts, direction: input.direction, findings, digests, guarded }
+    const { constitution, readers } = this.policy
+    const readings = constitution.readers === 'fast' || readers.length === 0 ? undefined : input.readings
+    const asking = readings && new Asking(readings, constitution.readers)
+    const call = { parts, direction: input.direction, findings, digests, guarded, asking, readers }
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
@@ -167,12 +184,12 @@ export class Judge {
       ]
       if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
     }
-    const covered = { charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
+    const questions = asking?.questions ?? []
+    const asked = { questions, answered: asking?.answered ?? [] }
+    const covered = { ...asked, charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
     if (findings.isEmpty) return { matches: [], alone: [], ...covered }
-    const { conditional } = this.policy
     const alone = findings.all()
-    const matches = conditional.length === 0 ? alone : holdConditions(conditional, alone)
-    return { matches, alone, ...covered }
+    return { matches: countedOf(this.policy.conditional, alone), alone, ...covered }
   }
 
   #isFull(): boolean {
@@ -184,17 +201,18 @@ export class Judge {
     const { text, role, isKey } = call.parts[index]!
     if (text === '') return 0
     const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
-    const blank = recurs ? this.#blankFor(`${call.direction}/${role}`) : undefined
+    const blank = recurs ? this.#blankFor(`${modeOf(call)}/${role}`) : undefined
     if (blank?.has(text)) return text.length
     const before = call.findings.added
+    const mayKeep = unraised(call)
     const scan = (sink: Sink) => this.#scan(text, sink)
     const sink = partSink(call, index)
     const { digests } = call
     const complete =
       digests === undefined || blank !== undefined
         ? scan(sink)
-        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, sink, scan)
-    if (complete && call.findings.added === before) blank?.set(text, true)
+        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, sink, scan, mayKeep)
+    if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
     return complete ? text.length : 0
   }
 
@@ -228,11 +246,17 @@ export class Judge {
         if (sink === undefined) continue
         const scan = (sink: Sink) => this.#scan(joined.text, sink)
         const key = seamKey(call, joined, separator)
-        all = (key === undefined ? scan(sink) : this.#memory.replay(key, sink, scan)) && all
+        all = (key === undefined ? scan(sink) : this.#memory.replay(key, sink, scan, unraised(call))) && all
       }
     }
     return all
   }
+}
+
+/** @returns what tells whether nothing was put to the encoder since */
+function unraised({ asking }: Call): () => boolean {
+  const before = asking?.raised
+  return () => asking?.raised === before
 }
 
 /** The texts of a chat by which its other texts are held. */

@@ -1,6 +1,8 @@
 /** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
+import type { Finding } from '../detectors/detector.js'
 import type { Span } from '../text/fold.js'
 import type { View } from '../text/view.js'
+import type { Nomination, Raised } from './asking.js'
 import type { Clause, CompiledRule, Policy } from './compile.js'
 import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
@@ -24,11 +26,22 @@ export interface Sink {
    * one address, so that phrases and patterns alone are looked for.
    */
   readonly byRules?: boolean
+  /** Takes what is raised for the encoder; undefined where none decides. */
+  readonly raised?: Raised | undefined
   /**
    * @param shown where a match in one text is shown, if that is not all that was looked at
+   * @param isNominated whether the encoder decides over it
    * @returns false where the place does not count: within one part of a joined text, or one too many
    */
-  record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number, shown?: Span): boolean
+  record(
+    rule: CompiledRule,
+    layer: string,
+    start: number,
+    end: number,
+    confidence: number,
+    shown?: Span,
+    isNominated?: boolean
+  ): boolean
 }
 
 /** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
@@ -59,6 +72,7 @@ export class Matcher {
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
       if (sink.byRules !== true) this.#detect(view, swaps, wholeOf(views), sink)
       if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
+      if (sink.raised !== undefined) this.#read(view, sink.raised, sink)
     }
   }
 
@@ -98,16 +112,51 @@ export class Matcher {
     for (const { detector, rules, floors } of this.#policy.detectors) {
       if (detector.readsWords === true ? view.isEncoded : swaps) continue
       for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
-        const span = view.textSpan(finding.start, finding.end)
-        const shown = finding.shown && view.textSpan(finding.shown.start, finding.shown.end)
-        for (const rule of rules) {
-          const { kinds, minConfidence } = rule.detector!
-          if (finding.confidence < minConfidence || (kinds !== undefined && !kinds.has(finding.kind))) continue
-          if (!sink.applies(rule) || this.#cancelledAt(rule, finding.start, finding.end, sink)) continue
-          sink.record(rule, view.layer, span.start, span.end, finding.confidence * rule.weight, shown)
-        }
+        for (const rule of rules) if (this.#takes(rule, finding, sink)) this.#found(rule, view, finding, sink)
       }
     }
+  }
+
+  /** Whether a rule counts what a detector has found. */
+  #takes(rule: CompiledRule, { kind, confidence, start, end }: Finding, sink: Sink): boolean {
+    const { kinds, minConfidence } = rule.detector!
+    if (confidence < minConfidence || (kinds !== undefined && !kinds.has(kind))) return false
+    return sink.applies(rule) && !this.#cancelledAt(rule, start, end, sink)
+  }
+
+  /** What the encoder decides over, and what it has decided, once a reading has been looked at to its end. */
+  #read(view: View, raised: Raised, sink: Sink): void {
+    const read = raised.close(view)
+    if (read === undefined) return
+    for (const nomination of read.nominations) this.#place(view, nomination, sink, nomination.isDecided)
+    for (const finding of read.reading?.findings ?? []) {
+      const start = Math.min(finding.start, read.over?.start ?? finding.start)
+      const end = Math.max(finding.end, read.over?.end ?? finding.end)
+      for (const rule of this.#policy.readers)
+        if (this.#takes(rule, finding, sink)) this.#found(rule, view, { ...finding, start, end }, sink)
+    }
+  }
+
+  /** A match, unless it is the encoder's to decide over. */
+  #found(rule: CompiledRule, view: View, found: Omit<Finding, 'kind'>, sink: Sink): boolean {
+    const confidence = found.confidence * rule.weight
+    const { start: from, end: to, shown } = found
+    const match = { rule, from, to, confidence, shown }
+    if (rule.nominate && sink.raised?.raise(view, match) === true) return true
+    return this.#place(view, match, sink, false)
+  }
+
+  #place(
+    view: View,
+    { rule, from, to, confidence, shown: own }: Nomination,
+    sink: Sink,
+    isNominated: boolean
+  ): boolean {
+    // A rule that only nominates says nothing by itself.
+    if (confidence === 0) return true
+    const { start, end } = view.textSpan(from, to)
+    const shown = own && view.textSpan(own.start, own.end)
+    return sink.record(rule, view.layer, start, end, confidence, shown, isNominated)
   }
 
   #guarded(view: View, guarded: Guarded, sink: Sink): void {
@@ -117,8 +166,7 @@ export class Matcher {
     guard!.find(view.text, this.#hits.folded, guarded, (kind, from, to) => {
       for (const rule of rules) {
         if (!rule.guarded!.has(kind) || this.#cancelledAt(rule, from, to, sink)) continue
-        const { start, end } = view.textSpan(from, to)
-        sink.record(rule, view.layer, start, end, rule.weight)
+        this.#found(rule, view, { start: from, end: to, confidence: 1 }, sink)
       }
     })
   }
@@ -135,8 +183,7 @@ export class Matcher {
   }
 
   #record(rule: CompiledRule, view: View, from: number, to: number, sink: Sink): boolean {
-    const { start, end } = this.#span(view, from, to)
-    return sink.record(rule, view.layer, start, end, rule.weight)
+    return this.#found(rule, view, { ...this.#hits.span(from, to), confidence: 1 }, sink)
   }
 
   /** Where a folded range lies in the original. */
@@ -187,8 +234,7 @@ export class Matcher {
         const from = window.start + matcher.start()
         const to = window.start + matcher.end()
         if (to === from || this.#cancelledAt(rule, from, to, sink)) continue
-        const { start, end } = view.textSpan(from, to)
-        sink.record(rule, view.layer, start, end, rule.weight)
+        this.#found(rule, view, { start: from, end: to, confidence: 1 }, sink)
       }
     }
   }

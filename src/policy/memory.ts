@@ -36,9 +36,10 @@ export class PartMemory {
    * Records what was found in this text before, or scans it.
    * @param key names the text and everything else that its findings depend on
    * @param scan finds into the sink it is given; returns false where the text could not be looked at in full
+   * @param mayKeep asked after a scan: what has raised a question has to raise it again
    * @returns whether the text was looked at in full
    */
-  replay(key: string, sink: Sink, scan: (sink: Sink) => boolean): boolean {
+  replay(key: string, sink: Sink, scan: (sink: Sink) => boolean, mayKeep: () => boolean): boolean {
     const known = this.#texts.get(key)
     if (known !== undefined) {
       for (const { rule, layer, start, end, confidence, shown } of known)
@@ -47,14 +48,16 @@ export class PartMemory {
     }
     const records: Recorded[] = []
     const recording: Sink = Object.assign(Object.create(sink) as Sink, {
-      record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number, shown?: Span): boolean {
-        const counts = sink.record(rule, layer, start, end, confidence, shown)
+      record(...found: Parameters<Sink['record']>): boolean {
+        const counts = sink.record(...found)
+        const [rule, layer, start, end, confidence, shown] = found
         if (counts) records.push({ rule, layer, start, end, confidence, shown })
         return counts
       }
     })
     const isComplete = scan(recording)
-    if (isComplete && records.length <= maxRecords) this.#texts.set(key, records.length === 0 ? nothing : records)
+    if (isComplete && records.length <= maxRecords && mayKeep())
+      this.#texts.set(key, records.length === 0 ? nothing : records)
     return isComplete
   }
 }

@@ -19,8 +19,12 @@ export interface Rule {
   name: string
   category: Category
   type: DetectionType
-  /** 0..1, the score of one match. */
+  /** 0..1, the score of one match; 0 only of a rule that nominates. */
   weight: number
+  /** Whether its matches are put to the encoder, where one reads such texts by a rule of the same category. */
+  nominate: boolean
+  /** Of a rule that nominates: false where it is too weak a sign to have a text read for, and is left to the encoder all the same. */
+  raises: boolean
   any: string[]
   all: string[][]
   /** Words from the first to the last of a match of `all`. */
@@ -44,6 +48,8 @@ export interface Rule {
     keys: string[]
     permit: Readonly<Record<string, string[]>>
     forbid: Readonly<Record<string, string[]>>
+    /** Whether `permit` settles matches of any score, or only those below the high band. */
+    settles: 'all' | 'middle'
   }
 }
 
@@ -88,6 +94,8 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     category: source.category,
     type: source.type ?? typeOfCategory(source.category),
     weight: source.weight,
+    nominate: source.nominate ?? false,
+    raises: source.raises ?? true,
     any: expand(source.any, 'any'),
     all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),
     within: source.within ?? 10,
@@ -117,11 +125,21 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
   if (!byItself && when?.all === undefined && when?.any === undefined) {
     problems.add(path, 'matches nothing: give any, all, patterns, detector, guarded, or when with all or any')
   }
+  if (source.weight === 0 && source.nominate !== true) {
+    problems.add(
+      [...path, 'weight'],
+      'must be > 0, but for a rule with "nominate: true", which may count nothing by itself'
+    )
+  }
+  if (source.nominate === true && detector === 'encoder') {
+    problems.add([...path, 'nominate'], 'has no effect with "detector: encoder", which decides', { atKey: true })
+  }
   const needs = [
     ['within', 'all'],
     ['ordered', 'all'],
     ['kinds', 'detector'],
     ['min_confidence', 'detector'],
+    ['raises', 'nominate'],
     ['unless_within', 'unless']
   ] as const
   for (const [field, owner] of needs) {
@@ -189,6 +207,7 @@ function readContext(source: RuleSource, constitution: ConstitutionSource): Rule
   return {
     keys: [...new Set([...keys, ...Object.keys(permit)])],
     permit,
-    forbid: source.context?.forbid ?? {}
+    forbid: source.context?.forbid ?? {},
+    settles: source.context?.settles ?? 'all'
   }
 }

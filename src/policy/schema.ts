@@ -13,6 +13,12 @@ export const bases = ['default'] as const
 export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk')
 
 const Phrases = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })
+/** How much of what passes the encoder reads: see `docs/readers.md`. */
+export const readerModes = ['thorough', 'balanced', 'fast'] as const
+export type ReaderMode = (typeof readerModes)[number]
+/** What a context settles: matches of any score, or those below the high band. */
+export const settlings = ['all', 'middle'] as const
+
 const Keys = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1 })
 const Names = Type.Array(Type.String(), { minItems: 1 })
 const Values = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 }))
@@ -42,7 +48,10 @@ export const RuleSource = Type.Object(
     description: Type.Optional(Type.String()),
     category: Type.Enum([...categories]),
     type: Type.Optional(Type.Enum([...ruleTypes])),
-    weight: Type.Number({ exclusiveMinimum: 0, maximum: 1 }),
+    // 0 only beside `nominate`: the rule raises, and counts nothing by itself.
+    weight: Type.Number({ minimum: 0, maximum: 1 }),
+    nominate: Type.Optional(Type.Boolean()),
+    raises: Type.Optional(Type.Boolean()),
     any: Type.Optional(Phrases),
     // Eight groups bound the search for a window that holds one hit of each.
     all: Type.Optional(Type.Array(Phrases, { minItems: 2, maxItems: 8 })),
@@ -65,7 +74,15 @@ export const RuleSource = Type.Object(
     roles: Type.Optional(Type.Array(Type.Enum([...roles]), { minItems: 1 })),
     direction: Type.Optional(Type.Enum(['request', 'answer', 'both'])),
     context: Type.Optional(
-      Type.Object({ keys: Type.Optional(Keys), permit: Type.Optional(Values), forbid: Type.Optional(Values) }, closed)
+      Type.Object(
+        {
+          keys: Type.Optional(Keys),
+          permit: Type.Optional(Values),
+          forbid: Type.Optional(Values),
+          settles: Type.Optional(Type.Enum([...settlings]))
+        },
+        closed
+      )
     )
   },
   closed
@@ -130,6 +147,7 @@ const named = {
 export const ConstitutionSource = Type.Object(
   {
     ...named,
+    readers: Type.Optional(Type.Enum([...readerModes])),
     bands: Bands,
     categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
     assume: Type.Optional(Assumed),
@@ -151,6 +169,7 @@ export const ExtensionSource = Type.Object(
   {
     ...named,
     extends: Type.Enum([...bases]),
+    readers: Type.Optional(Type.Enum([...readerModes])),
     bands: Type.Optional(Bands),
     categories: Type.Optional(
       Type.Object(

@@ -24,7 +24,7 @@ export function scoreRules(matches: readonly Match[], given: GivenContext, high:
     if (part >= turn) fresh.add(rule)
   }
   return [...best].map(([rule, confidence]) => {
-    const effect = contextEffect(rule.context, given)
+    const effect = contextEffect(rule.context, given, round(confidence) >= high)
     const score = effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
     return { rule, score, effect, fresh: fresh.has(rule) }
   })

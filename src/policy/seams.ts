@@ -10,9 +10,15 @@ export function areMixed(parts: readonly ChatPart[], members: readonly { part: n
   return members.some(({ part }) => parts[part] !== undefined && role !== undefined && parts[part].role !== role)
 }
 
+/** What is found depends on the direction, and on whether the encoder decides. */
+export function modeOf({ direction, asking }: Call): string {
+  return asking === undefined ? direction : `${direction}?`
+}
+
 /** What the findings of a text depend on besides itself. */
-export function kindOf({ direction, guarded }: Call): string {
-  return guarded === undefined ? direction : `${direction} ${guarded.key}`
+export function kindOf(call: Call): string {
+  const { guarded } = call
+  return guarded === undefined ? modeOf(call) : `${modeOf(call)} ${guarded.key}`
 }
 
 /** A stretch of many short texts has a long name, which would be kept for as long as what was found in it. */

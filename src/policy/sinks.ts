@@ -1,5 +1,7 @@
 /** Where the matches of a text go: to the part that it is, or, of joined texts, to the part that shows them. */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart, Role } from '../chat.js'
+import type { View } from '../text/view.js'
+import { type Asking, Raised } from './asking.js'
 import type { CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
 import type { Guarded } from './guarded/find.js'
@@ -16,47 +18,65 @@ export interface Call {
   guarded?: Guarded | undefined
   /** Set for a chat that goes on: see `memory.ts`. */
   digests?: Digests | undefined
+  /** Takes what is to be put to the encoder; undefined where none decides. */
+  asking?: Asking | undefined
+  /** The rules by which the encoder decides. */
+  readers?: readonly CompiledRule[] | undefined
 }
 
-export function partSink({ parts, direction, findings, guarded }: Call, index: number): Sink {
-  const { role } = parts[index]!
+export function partSink({ parts, direction, findings, guarded, asking, readers = [] }: Call, index: number): Sink {
+  const part = parts[index]!
+  const { role } = part
+  const applies = (rule: CompiledRule) => appliesTo(rule, role, direction)
+  const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(applies)
+  const placeOf = (view: View) => view.textSpan(0, view.text.length)
   return {
-    applies: (rule) => appliesTo(rule, role, direction),
+    applies,
     trusts: (rule) => trusts(rule, role, direction),
     guarded,
-    record(rule, layer, start, end, confidence, shown = { start, end }) {
-      findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false })
+    raised: asking && new Raised(asking, { role, part: index, placeOf, counts: applies, isSeam: false, isReadAnyway }),
+    record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
+      findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false, isNominated })
       return true
     }
   }
 }
 
+/** Names of fields are read where something is raised in them, and never without: there are as many as there are values. */
+function hasWords({ text, isKey }: ChatPart): boolean {
+  return isKey !== true && /\p{L}/u.test(text)
+}
+
 /** Counts only what crosses from one part to another, at the part where it starts. */
 export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
-  const { parts, direction, findings, guarded } = call
+  const { parts, direction, findings, guarded, asking } = call
   const roleOf = ({ part }: Piece) => parts[part]!.role
   const isMixed = pieces.some((piece) => roleOf(piece) !== roleOf(pieces[0]!))
   // Words of several people, and entries of a schema, stand side by side without meaning more: see `Sink.crosses`.
   const isList = isMixed || roleOf(pieces[0]!) === 'definition'
   const crosses = (start: number, end: number) => pieceAt(pieces, start) !== pieceAt(pieces, end - 1)
+  const counts = (rule: CompiledRule, start: number, end: number) => {
+    const first = pieceAt(pieces, start)
+    const last = pieceAt(pieces, end - 1)
+    if (first === last) return false
+    if (!isMixed) return appliesTo(rule, roleOf(pieces[first]!), direction)
+    return appliesAcross(rule, pieces.slice(first, last + 1).map(roleOf), direction)
+  }
   return {
     applies: appliesToAny(call, pieces),
+    raised: asking && raisedAcross(asking, { role: speakerOf(pieces.map(roleOf)), piece: pieces[0]!, counts }),
     guarded: isMixed ? undefined : guarded,
     ...(isList && { crosses, byRules: true }),
     trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
-    record(rule, layer, start, end, confidence) {
-      const first = pieceAt(pieces, start)
-      const last = pieceAt(pieces, end - 1)
-      const piece = pieces[first]!
-      if (first === last) return false
-      if (!isMixed) {
-        if (!appliesTo(rule, roleOf(piece), direction)) return false
-      } else if (!appliesAcross(rule, pieces.slice(first, last + 1).map(roleOf), direction)) return false
+    record(rule, layer, start, end, confidence, _shown, isNominated = false) {
+      if (!counts(rule, start, end)) return false
+      const piece = pieces[pieceAt(pieces, start)]!
       const place = {
         start: piece.offset + Math.max(0, start - piece.start),
         end: piece.offset + piece.end - piece.start
       }
-      findings.add({ rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence, acrossTurns: false })
+      const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
+      findings.add({ ...found, acrossTurns: false, isNominated })
       return true
     }
   }
@@ -68,23 +88,51 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
  * @returns undefined where the text does not reach from the one to the other
  */
 export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
-  const { parts, direction, findings } = call
+  const { parts, direction, findings, asking } = call
   const piece = pieces.find(({ part }) => part >= 0)
   if (piece === undefined || piece === pieces[0]) return undefined
   const crosses = (start: number, end: number) => start < piece.start && end > piece.start
+  const { role } = parts[piece.part]!
+  const counts = (rule: CompiledRule, start: number, end: number) =>
+    crosses(start, end) && appliesTo(rule, role, direction)
   return {
     applies: appliesToAny(call, pieces),
+    raised: asking && raisedAcross(asking, { role, piece, counts }),
     trusts: () => false,
     crosses,
-    record(rule, layer, start, end, confidence) {
-      if (!crosses(start, end) || !appliesTo(rule, parts[piece.part]!.role, direction)) return false
+    record(rule, layer, start, end, confidence, _shown, isNominated = false) {
+      if (!counts(rule, start, end)) return false
       // A rule that the turn breaks by itself needs no help from earlier turns.
       if (findings.has(rule, piece.part)) return true
       const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
-      findings.add({ rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence, acrossTurns: true })
+      const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
+      findings.add({ ...found, acrossTurns: true, isNominated })
       return true
     }
   }
+}
+
+/** @param at.piece where the text is shown */
+function raisedAcross(
+  asking: Asking,
+  {
+    role,
+    piece,
+    counts
+  }: { role: Role; piece: Piece; counts: (rule: CompiledRule, from: number, to: number) => boolean }
+): Raised {
+  const { part, offset, start, end } = piece
+  const placeOf = () => ({ start: offset, end: offset + end - start })
+  return new Raised(asking, { role, part, placeOf, counts, isSeam: true, isReadAnyway: false })
+}
+
+/**
+ * Whose words the encoder takes a text for that several have a part in: a user's, where one has, since a user can bring
+ * about what the others say and is read for the most; then a tool's, which is read for orders.
+ */
+function speakerOf(roles: readonly Role[]): Role {
+  if (roles.includes('user')) return 'user'
+  return roles.includes('tool') ? 'tool' : roles[0]!
 }
 
 /**

@@ -25,6 +25,7 @@ export function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
   if (session !== null && session.risk > 0) {
     lines.push(`The session adds ${session.risk} to whatever has a signal of its own.`)
   }
+  lines.push(...whatWasRead(explanation))
   for (const { without, decision, risk_score } of flips.rules) {
     lines.push(`Without ${without.join(' and ')}: ${decision} at ${risk_score}.`)
   }
@@ -41,6 +42,20 @@ export function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
   return lines
 }
 
+function whatWasRead({ encoder, decision, risk_score: score }: Omit<Explanation, 'summary'>): string[] {
+  if (encoder === null || encoder.read.length === 0) return []
+  const lines = encoder.read.map(({ layer, raised_by, findings, unread }) => {
+    const why = raised_by.length === 0 ? 'unasked' : `raised by ${raised_by.slice(0, 5).join(', ')}`
+    const said = findings.map(({ kind, confidence }) => `${kind} ${confidence}`).join(', ')
+    const rest = unread.length === 0 ? '' : ', and could not read all of it'
+    return `The encoder read ${layer}, ${why}: it found ${said === '' ? 'nothing' : said}${rest}.`
+  })
+  const { without } = encoder
+  if (without.decision !== decision || without.risk_score !== score)
+    lines.push(`Without the encoder: ${without.decision} at ${without.risk_score}.`)
+  return lines
+}
+
 function whyPermitted({ categories, rules, views }: Omit<Explanation, 'summary'>): string {
   const cancelled = new Map<string, string>()
   for (const { matches } of views) {
@@ -52,6 +67,8 @@ function whyPermitted({ categories, rules, views }: Omit<Explanation, 'summary'>
     strongest === undefined
       ? 'Nothing that matched counts'
       : `The highest score is ${strongest.category} at ${strongest.score}`
-  const why = [...cancelled].map(([rule, by]) => `"${by}" cancelled ${rule}`)
+  const why = [...cancelled].map(([rule, by]) =>
+    by === 'encoder' ? `the encoder decided over ${rule}` : `"${by}" cancelled ${rule}`
+  )
   return `${[most, ...why].join('; ')}.`
 }

@@ -32,8 +32,11 @@ export interface TracedMatch {
   /** For `all`: what matched of each group, in the order of the rule. */
   groups?: string[]
   weight: number
-  /** `unless`: a phrase beside it cancelled it. `when`: what must match beside it does not. Then it counts nothing. */
-  cancelled_by: 'unless' | 'when' | null
+  /**
+   * `unless`: a phrase beside it cancelled it. `when`: what must match beside it does not. `encoder`: it has only raised
+   * the text, and the encoder decides. Then it counts nothing.
+   */
+  cancelled_by: 'unless' | 'when' | 'encoder' | null
 }
 
 export interface TracedView {
@@ -51,7 +54,7 @@ const maxMatched = 80
 const maxPlaces = 8
 
 /** The readings of the text that was said just now, then what only the turns before complete. */
-export function trace(policy: Policy, input: JudgeInput, { matches }: Found): TracedView[] {
+export function trace(policy: Policy, input: JudgeInput, { matches, alone }: Found): TracedView[] {
   const apart = takeApart(policy)
   const { parts, direction } = input
   const guarded = policy.guard?.read(promptsOf(input))
@@ -59,7 +62,11 @@ export function trace(policy: Policy, input: JudgeInput, { matches }: Found): Tr
   const seen = new Set<CompiledRule>()
   const counts = (rule: number, part: number) =>
     matches.some((match) => match.rule.index === rule && match.part === part)
-  const tracing = { policy, apart, call, seen, counts }
+  const decided = (rule: number, part: number) =>
+    alone.some((match) => match.isNominated && match.rule.index === rule && match.part === part)
+  const whyNot = (rule: number, part: number) =>
+    counts(rule, part) ? null : decided(rule, part) ? 'encoder' : ('when' as const)
+  const tracing = { policy, apart, call, seen, whyNot }
   const views = input.parts.flatMap((part, index) => traceUpon(tracing, part, index))
   return [...views, ...traceTurns(policy, apart, input, seen)]
 }
@@ -70,11 +77,11 @@ interface Tracing {
   call: Call
   /** Is told which pieces matched. */
   seen: Set<CompiledRule>
-  /** Whether a rule of the policy counts in a part. */
-  counts(rule: number, part: number): boolean
+  /** What keeps a rule of the policy from counting in a part. */
+  whyNot(rule: number, part: number): 'when' | 'encoder' | null
 }
 
-function traceUpon({ policy, apart, call, seen, counts }: Tracing, { text }: ChatPart, index: number): TracedView[] {
+function traceUpon({ policy, apart, call, seen, whyNot }: Tracing, { text }: ChatPart, index: number): TracedView[] {
   const { constitution, words } = policy
   const { matcher, pieceOf } = apart
   return readingsOf(text, words).views.map((view) => {
@@ -114,7 +121,7 @@ function traceUpon({ policy, apart, call, seen, counts }: Tracing, { text }: Cha
           text: view.text.slice(span.start, Math.min(span.end, span.start + maxMatched)),
           ...(piece.by === 'all' ? { groups: groupsWithin(piece.rule, span, places, view) } : {}),
           weight: round(weights.get(span)!),
-          cancelled_by: piece.role === 'bare' ? 'unless' : counts(piece.rule, index) ? null : 'when'
+          cancelled_by: piece.role === 'bare' ? 'unless' : whyNot(piece.rule, index)
         })
       }
     }

@@ -10,6 +10,7 @@ export function isVerdict({ decision, riskScore, ownRisk, scores, ...lists }: Ve
     isShare(ownRisk) &&
     typeof scores === 'object' &&
     scores !== null &&
+    (lists.questions === undefined || Array.isArray(lists.questions)) &&
     [lists.matchedRules, lists.missingContext, lists.categories, lists.detections, lists.rules].every(Array.isArray)
   )
 }

@@ -86,6 +86,8 @@ export interface Exchange {
   readonly session: string | undefined
   /** The turns before it in its session, as they counted. */
   recalled?: readonly string[]
+  /** Whether the encoder was asked about what was last judged of the answer. */
+  isRaised?: boolean
   /** True once its session stands under its answer's id too. */
   isForked?: boolean
   /** The request's system prompts: what they guard, no answer may tell. */

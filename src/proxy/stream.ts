@@ -137,9 +137,10 @@ function mayLeave(
   sentences: Sentences
 ): ReadonlyMap<string, number> | undefined {
   const holding = stream.holding()
-  const settled = settledIn(exchange, stream, holding)
+  const hasEnded = sentences.haveEnded(holding)
+  const settled = settledIn(exchange, stream, holding, hasEnded)
   if (settled !== undefined) return settled
-  return (isLive && stream.leaving(() => 0) !== undefined) || sentences.haveEnded(holding) ? nothingSettled : undefined
+  return (isLive && stream.leaving(() => 0) !== undefined) || hasEnded ? nothingSettled : undefined
 }
 
 /** `output: off`, and `mode: observe`, which judges what has left already. */

@@ -41,6 +41,12 @@ export async function evaluate(
     exceptions: deps.exceptions(inbound.caller),
     cancel: inbound.cancel
   }
+  if (direction === 'answer') {
+    exchange.isRaised = false
+    input.raised = () => {
+      exchange.isRaised = true
+    }
+  }
   if (session !== undefined) {
     input.recalled = (turns) => {
       exchange.recalled = turns

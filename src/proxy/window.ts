@@ -9,19 +9,26 @@ import type { Exchange } from './exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40
+/** The same within a sentence, where the encoder is asked about each. */
+const leastRaisedStep = 200
 
 /**
  * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
+ * @param hasEnded whether a sentence has ended since the last judgement
  * @returns undefined where nothing would leave
  */
 export function settledIn(
   exchange: Exchange,
   stream: ReplyStream,
-  holding: readonly HeldText[]
+  holding: readonly HeldText[],
+  hasEnded: boolean
 ): ReadonlyMap<string, number> | undefined {
   const { deps, route, policy } = exchange
+  const isRaised = exchange.isRaised === true
+  const least = isRaised && !hasEnded ? leastRaisedStep : leastStep
   const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
-  const isWorth = (step: number) => step >= leastStep || !stream.started || holding.some(({ isClosed }) => isClosed)
+  const isFirst = !stream.started && !isRaised
+  const isWorth = (step: number) => step >= least || isFirst || holding.some(({ isClosed }) => isClosed)
   if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
   let step = 0
   // Events leave in their order: what stands behind the first that must wait need not be looked at.

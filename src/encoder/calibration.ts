@@ -1,0 +1,140 @@
+/**
+ * From logits to findings. A confidence says what share of harmless texts of unseen sources scores as high (0.25: 5 %,
+ * 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of the text and who speaks; `training/encoder/calibration.py`
+ * made the curves.
+ */
+import type { Role } from '../chat.js'
+import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
+import type { Manifest } from './manifest.js'
+
+/** Who speaks, as the encoder is told: it learnt no others. */
+export const speakers = ['user', 'assistant', 'tool', 'system'] as const
+export type Speaker = (typeof speakers)[number]
+
+/** What comes with a request beside what is said (definitions of tools, fields) is another's words, or the caller's. */
+const speakerOf: Readonly<Record<Role, Speaker>> = {
+  user: 'user',
+  assistant: 'assistant',
+  tool: 'tool',
+  system: 'system',
+  definition: 'tool',
+  parameter: 'user'
+}
+
+/** Whose kind a text is that is harmful without more said: the one of these that scored highest. */
+const contentKinds: readonly EncoderKind[] = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'misinformation'
+]
+/** What is not worth telling: about three in ten harmless texts reach it. */
+const least = 0.05
+
+type Knots = readonly (readonly [number, number])[]
+
+/** Between two knots along the line, above the last as the last, below the first falling to 0 within four. */
+export function confidence(knots: Knots, logit: number): number {
+  const [first, told] = knots[0]!
+  if (logit < first) return told * Math.max(0, Math.min(1, 1 + (logit - first) / 4))
+  for (let i = 1; i < knots.length; i++) {
+    const [to, high] = knots[i]!
+    if (logit >= to) continue
+    const [from, low] = knots[i - 1]!
+    return low + ((high - low) / (to - from)) * (logit - from)
+  }
+  return knots.at(-1)![1]
+}
+
+/** A window that was read. */
+export interface Scored extends Stretch {
+  /** By lane. */
+  logits: Float32Array
+}
+
+interface Group {
+  lane: number
+  knots: Knots
+  /** Undefined: whichever content kind scored highest. */
+  kind: EncoderKind | undefined
+}
+
+export class Calibration {
+  readonly #lengths: Manifest['calibrated']['lengths']
+  /** By speaker and class of length. */
+  readonly #groups: Readonly<Record<Speaker, readonly (readonly Group[])[]>>
+  readonly #content: readonly { kind: EncoderKind; lane: number }[]
+
+  constructor({ lanes, calibrated: { lengths, groups }, calibration }: Manifest) {
+    this.#lengths = lengths
+    this.#content = contentKinds
+      .map((kind) => ({ kind, lane: lanes.indexOf(kind) }))
+      .filter(({ lane }) => lane !== -1)
+    const kinds: readonly string[] = encoderKinds
+    const groupsOf = (speaker: Speaker): Group[][] => {
+      // Where nothing was measured for one, as for users.
+      const role = groups[speaker] === undefined ? 'user' : speaker
+      const classes = lengths.map(({ name }) => calibration[role]?.[name])
+      return classes.map((_, i) => {
+        const curves = nearest(classes, i)
+        return Object.entries(groups[role]!).flatMap(([group, lane]) => {
+          const knots = curves[group]
+          if (knots === undefined) return []
+          const kind = kinds.includes(group) ? (group as EncoderKind) : undefined
+          return [{ lane: lanes.indexOf(lane), knots, kind }]
+        })
+      })
+    }
+    this.#groups = Object.fromEntries(speakers.map((speaker) => [speaker, groupsOf(speaker)])) as Record<
+      Speaker,
+      Group[][]
+    >
+  }
+
+  /** From so many pieces on, a text is of the longest class. */
+  get longestFrom(): number {
+    return (this.#lengths.at(-2)?.most ?? 0) + 1
+  }
+
+  /**
+   * The highest of each kind over all windows: several groups or windows that say the same count once.
+   * @param pieces of the whole text
+   */
+  findings(role: Role, pieces: number, windows: readonly Scored[]): EncoderFinding[] {
+    const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
+    const groups = this.#groups[speakerOf[role]][length]!
+    const best = new Map<EncoderKind, EncoderFinding>()
+    for (const { logits, start, end } of windows) {
+      for (const { lane, knots, kind: own } of groups) {
+        const sure = confidence(knots, logits[lane]!)
+        if (sure < least) continue
+        const kind = own ?? this.#highest(logits)
+        if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
+      }
+    }
+    return [...best.values()]
+  }
+
+  #highest(logits: Float32Array): EncoderKind {
+    let found = this.#content[0]!
+    for (const each of this.#content) if (logits[each.lane]! > logits[found.lane]!) found = each
+    return found.kind
+  }
+}
+
+export function toSpeaker(role: Role): Speaker {
+  return speakerOf[role]
+}
+
+/** Where a class had too few texts to be measured, the one nearest in length; the longer of two, whose bound is the stricter. */
+function nearest<T>(classes: readonly (T | undefined)[], i: number): T {
+  for (let away = 0; ; away++) {
+    const found = classes[i + away] ?? classes[i - away]
+    if (found !== undefined) return found
+  }
+}

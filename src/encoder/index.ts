@@ -1,0 +1,86 @@
+/**
+ * The second reader: a small encoder that knows the language, asked about what the first one raised. This is all that the
+ * rest of the program knows of it; `open.ts` opens it.
+ */
+import type { Role } from '../chat.js'
+
+/** What the encoder can find: names of policy categories. */
+export const encoderKinds = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'jailbreak',
+  'prompt_injection',
+  'misinformation',
+  'profanity'
+] as const
+export type EncoderKind = (typeof encoderKinds)[number]
+
+/** UTF-16 offsets in a text. */
+export interface Stretch {
+  start: number
+  end: number
+}
+
+export interface EncoderQuestion {
+  /** Who speaks. */
+  role: Role
+  text: string
+  /** The stretches that were raised, read first and with their neighbours; none given: all of the text is to be read. */
+  spans?: readonly Stretch[]
+  /** Whose question it is: who waits takes turns with others. */
+  whose: string
+  /** Ends the waiting, where nobody needs the reading any more. */
+  cancel?: AbortSignal
+}
+
+export interface EncoderFinding extends Stretch {
+  kind: EncoderKind
+  /** 0 to 1: how few harmless texts of unseen sources reach it (`calibration.ts`). */
+  confidence: number
+}
+
+export interface EncoderReading {
+  /** The highest of each kind, from 0.05 on, and the window that it is from. */
+  findings: readonly EncoderFinding[]
+  /** What was to be read and was not, for there was more than a request may ask for. */
+  unread: readonly Stretch[]
+}
+
+export interface Encoder {
+  /** Names weights and calibration: two encoders with one label give the same readings. */
+  readonly label: string
+  /**
+   * All questions of one request.
+   * @throws EncoderError where they could not be read; whoever asks must treat the texts as not permitted
+   */
+  read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]>
+  close(): Promise<void>
+}
+
+/** Why a text was not read. Never what was in it. */
+export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed'] as const
+export type EncoderFailure = (typeof encoderFailures)[number]
+
+const sentences: Readonly<Record<EncoderFailure, string>> = {
+  queue_full: 'too many windows wait for the encoder',
+  deadline: 'the encoder did not come to its end in time',
+  crashed: 'a thread of the encoder ended',
+  cancelled: 'the caller left before the reading',
+  closed: 'the encoder is closed'
+}
+
+export class EncoderError extends Error {
+  override readonly name = 'EncoderError'
+  readonly failure: EncoderFailure
+
+  constructor(failure: EncoderFailure, cause?: unknown) {
+    super(sentences[failure], cause === undefined ? undefined : { cause })
+    this.failure = failure
+  }
+}

@@ -1,0 +1,55 @@
+/** One encoder for all gateways of a process: weights are loaded anew only where the configuration or the files changed. */
+import type { EncoderSettings } from '../settings.js'
+import { readEncoderFiles } from './manifest.js'
+import { type EncoderDeps, type OpenEncoder, openEncoder } from './open.js'
+
+interface Kept {
+  key: string
+  opening: Promise<OpenEncoder>
+  users: number
+}
+
+export class EncoderKeeper {
+  readonly #deps: EncoderDeps
+  #current: Kept | undefined
+
+  constructor(deps: EncoderDeps) {
+    this.#deps = deps
+  }
+
+  /** Closing lets go of it; the last who does ends its threads. @throws as `openEncoder` */
+  async open(settings: EncoderSettings): Promise<OpenEncoder> {
+    const label = settings.use === 'off' ? '' : (await readEncoderFiles(settings.folder)).label
+    const key = JSON.stringify([settings, label])
+    let kept = this.#current
+    if (kept?.key !== key || kept.users === 0) {
+      kept = { key, opening: openEncoder(settings, this.#deps), users: 0 }
+      this.#current = kept
+    }
+    const { opening } = kept
+    const mine = kept
+    mine.users++
+    let opened: OpenEncoder
+    try {
+      opened = await opening
+    } catch (error) {
+      mine.users = 0
+      throw error
+    }
+    let closed: Promise<void> | undefined
+    return {
+      ...opened,
+      close() {
+        closed ??= --mine.users === 0 ? opened.close() : Promise.resolve()
+        return closed
+      }
+    }
+  }
+
+  /** Tasks that wait for a thread of the encoder that was opened last. */
+  async waiting(): Promise<number> {
+    const kept = this.#current
+    if (kept === undefined || kept.users === 0) return 0
+    return (await kept.opening.catch(() => undefined))?.waiting() ?? 0
+  }
+}

@@ -1,0 +1,103 @@
+/** `encoder.json`: what the weights are, and from which logit on they mean how much (`training/encoder/ship.py`). */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import Type, { type Static } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+export const fileNames = { manifest: 'encoder.json', model: 'encoder.onnx', tokenizer: 'encoder.tokenizer.json' }
+
+const Digest = Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), bytes: Type.Integer() })
+/** Logit and confidence, both rising. */
+const Knots = Type.Array(Type.Tuple([Type.Number(), Type.Number()]), { minItems: 1 })
+const byRole = <T extends Parameters<typeof Type.Record>[1]>(value: T) => Type.Record(Type.String(), value)
+const Manifest = Type.Object({
+  model: Digest,
+  tokenizer: Digest,
+  /** In the order of the model's outputs. */
+  lanes: Type.Array(Type.String(), { minItems: 1 }),
+  calibration: byRole(byRole(byRole(Knots))),
+  calibrated: Type.Object({
+    /** Classes of length, shortest first: up to how many pieces; the last without an end. */
+    lengths: Type.Array(Type.Object({ name: Type.String(), most: Type.Union([Type.Integer(), Type.Null()]) }), {
+      minItems: 1
+    }),
+    /** By role and group, the lane that is its score. */
+    groups: byRole(byRole(Type.String()))
+  })
+})
+export type Manifest = Static<typeof Manifest>
+const checkManifest = Compile(Manifest)
+
+/** A file that is missing or not what it should be. The message names it. */
+export class EncoderFileError extends Error {
+  override readonly name = 'EncoderFileError'
+}
+
+export interface EncoderFiles {
+  manifest: Manifest
+  /** Names weights, pieces and calibration. */
+  label: string
+  /** Absolute paths, whose bytes were those of the manifest when they were read. */
+  model: string
+  tokenizer: string
+}
+
+/** @throws EncoderFileError */
+export async function readEncoderFiles(folder: string): Promise<EncoderFiles> {
+  const path = (name: keyof typeof fileNames) => join(folder, fileNames[name])
+  const json = await reading(path('manifest'), (file) => readFile(file, 'utf8'))
+  const manifest = parse(json, path('manifest'))
+  const files = ['model', 'tokenizer'] as const
+  await Promise.all(
+    files.map(async (name) => {
+      const digest = await reading(path(name), digestOf)
+      if (digest === manifest[name].sha256) return
+      throw new EncoderFileError(`${path(name)}: is not the file that ${fileNames.manifest} names (sha256 ${digest})`)
+    })
+  )
+  const label = createHash('sha256').update(json).digest('hex').slice(0, 12)
+  return { manifest, label, model: path('model'), tokenizer: path('tokenizer') }
+}
+
+async function reading<T>(file: string, read: (file: string) => Promise<T>): Promise<T> {
+  try {
+    return await read(file)
+  } catch (error) {
+    throw new EncoderFileError(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`)
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const bytes of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(bytes as Buffer)
+  return hash.digest('hex')
+}
+
+function parse(json: string, file: string): Manifest {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch {
+    throw new EncoderFileError(`${file}: is not JSON`)
+  }
+  if (!checkManifest.Check(value)) {
+    const place = checkManifest.Errors(value)[0]?.instancePath || 'the whole of it'
+    throw new EncoderFileError(`${file}: is no manifest of an encoder (${place})`)
+  }
+  const { lanes, calibrated, calibration } = value
+  const { lengths, groups } = calibrated
+  for (const [role, lines] of Object.entries(groups)) {
+    for (const [group, lane] of Object.entries(lines)) {
+      if (!lanes.includes(lane))
+        throw new EncoderFileError(`${file}: calibrated.groups.${role}.${group} names no lane (${lanes.join(', ')})`)
+    }
+    if (!lengths.some(({ name }) => Object.hasOwn(calibration[role] ?? {}, name)))
+      throw new EncoderFileError(`${file}: calibration.${role} has no class of length of calibrated.lengths`)
+  }
+  if (lengths.at(-1)!.most !== null)
+    throw new EncoderFileError(`${file}: the last of calibrated.lengths must have no end (most: null)`)
+  if (groups['user'] === undefined) throw new EncoderFileError(`${file}: calibrated.groups has no user`)
+  return value
+}

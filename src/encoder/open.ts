@@ -1,0 +1,48 @@
+/** Opens the encoder of a configuration, and keeps it over reloads that change nothing of it. */
+import type { Clock } from '../clock.js'
+import type { EncoderSettings } from '../settings.js'
+import type { Encoder } from './index.js'
+import { readEncoderFiles } from './manifest.js'
+import { Reader, type EncoderReport } from './reader.js'
+import { RuntimeError, Threads } from './threads.js'
+
+export interface EncoderDeps {
+  clock: Clock
+  report: EncoderReport
+  /** Told of each thread that ended unasked. */
+  crashed(error: unknown): void
+}
+
+export interface OpenEncoder {
+  /** Undefined: the first reader decides alone. */
+  readonly encoder: Encoder | undefined
+  /** Why there is none, although there was to be one. */
+  readonly weakening: string | undefined
+  /** Tasks that wait for a thread. */
+  waiting(): number
+  close(): Promise<void>
+}
+
+const none: OpenEncoder = { encoder: undefined, weakening: undefined, waiting: () => 0, close: async () => {} }
+
+/**
+ * Resolves when every thread has read a window.
+ * @throws EncoderFileError where a file is missing or damaged; RuntimeError where the library does not run here, and must
+ */
+export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps): Promise<OpenEncoder> {
+  const { use, folder, threads: count, queue, deadlineMs } = settings
+  if (use === 'off') return none
+  const files = await readEncoderFiles(folder)
+  const lanes = files.manifest.lanes.length
+  const { model, tokenizer } = files
+  try {
+    const threads = await Threads.open({ model, tokenizer, lanes, threads: count, queue, crashed: deps.crashed })
+    const encoder = new Reader({ files, threads, clock: deps.clock, deadlineMs, report: deps.report })
+    return { encoder, weakening: undefined, waiting: () => threads.waiting, close: () => encoder.close() }
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error
+    if (use === 'required')
+      throw new RuntimeError(`encoder: required, and onnxruntime-node does not run here (${error.message})`)
+    return { ...none, weakening: `encoder: onnxruntime-node does not run here (the first reader decides alone)` }
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The threads that the encoder runs in, and who waits for them: tasks are small (a window, some thousand characters) and
+ * whoever waits takes turns, so that nobody's long text holds up another's short one. A thread that ends is replaced.
+ */
+import { Worker } from 'node:worker_threads'
+import { FairQueue } from '../fair-queue.js'
+import { threadFile } from '../thread.js'
+import { EncoderError } from './index.js'
+import { EncoderFileError } from './manifest.js'
+import type { Greeting, Outcome, Task, ThreadData } from './worker.js'
+
+export interface ThreadsOptions extends ThreadData {
+  threads: number
+  /** Tasks that may wait. */
+  queue: number
+  /** Told of each thread that ended unasked. */
+  crashed(error: unknown): void
+}
+
+/** The library does not run on this platform. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError'
+}
+
+interface Waiting {
+  task: Task
+  whose: string
+  resolve(outcome: Outcome): void
+  reject(error: EncoderError): void
+  /** Takes away what waits for its cancelling. */
+  settled(): void
+}
+
+interface Thread {
+  worker: Worker
+  /** What it works on. */
+  on: Waiting | undefined
+}
+
+/** A thread that ends before it has served is replaced later each time, up to the most, ms. */
+const backOffMs = { first: 100, most: 5_000 }
+/** Of the heap alone: the weights lie beside it. */
+const heapMb = 128
+
+export class Threads {
+  readonly #options: ThreadsOptions
+  readonly #threads = new Set<Thread>()
+  readonly #queue = new FairQueue<Waiting>()
+  readonly #replacing = new Set<NodeJS.Timeout>()
+  #backOff = backOffMs.first
+  #isClosed = false
+
+  private constructor(options: ThreadsOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when every thread has read a window. @throws EncoderFileError, RuntimeError */
+  static async open(options: ThreadsOptions): Promise<Threads> {
+    const threads = new Threads(options)
+    try {
+      await Promise.all(Array.from({ length: options.threads }, () => threads.#start()))
+    } catch (error) {
+      await threads.close()
+      throw error
+    }
+    return threads
+  }
+
+  /** Tasks that no thread has taken yet. */
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  /** @throws EncoderError */
+  run(task: Task, whose: string, signal: AbortSignal): Promise<Outcome> {
+    if (this.#isClosed) return Promise.reject(new EncoderError('closed'))
+    if (signal.aborted) return Promise.reject(signal.reason)
+    // Where it is full, whoever has less than an even share of it may still wait: who fills it refuses nobody but himself.
+    const { length } = this.#queue
+    if (length >= this.#options.queue) {
+      const share = this.#options.queue / (this.#queue.lines + (this.#queue.waiting(whose) === 0 ? 1 : 0))
+      if (this.#queue.waiting(whose) >= share) return Promise.reject(new EncoderError('queue_full'))
+    }
+    return new Promise((resolve, reject) => {
+      const cancel = () => {
+        this.#queue.remove(whose, waiting)
+        reject(signal.reason)
+      }
+      const settled = () => signal.removeEventListener('abort', cancel)
+      const waiting: Waiting = { task, whose, resolve, reject, settled }
+      signal.addEventListener('abort', cancel, { once: true })
+      this.#queue.push(whose, waiting)
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const timer of this.#replacing) clearTimeout(timer)
+    this.#rejectAll(new EncoderError('closed'))
+    const ending = [...this.#threads].map(({ worker, on }) => {
+      on?.reject(new EncoderError('closed'))
+      return worker.terminate()
+    })
+    await Promise.all(ending)
+  }
+
+  #next(): void {
+    for (const thread of this.#threads) {
+      if (thread.on !== undefined) continue
+      const waiting = this.#queue.shift()
+      if (waiting === undefined) return
+      thread.on = waiting
+      const { task } = waiting
+      thread.worker.postMessage(task, 'ids' in task ? [task.ids.buffer as ArrayBuffer] : [])
+    }
+  }
+
+  /** Resolves when it serves. */
+  #start(): Promise<void> {
+    const { model, tokenizer, lanes } = this.#options
+    const workerData: ThreadData = { model, tokenizer, lanes }
+    const worker = new Worker(threadFile(import.meta.url, 'worker'), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb }
+    })
+    const thread: Thread = { worker, on: undefined }
+    let serves = false
+    let cause: unknown
+    return new Promise((resolve, reject) => {
+      worker.on('message', (said: Greeting | Outcome) => {
+        if (serves) return this.#done(thread, said as Outcome)
+        const greeting = said as Greeting
+        if ('ready' in greeting) {
+          serves = true
+          this.#threads.add(thread)
+          resolve()
+          this.#next()
+        } else {
+          reject('file' in greeting ? new EncoderFileError(greeting.file) : new RuntimeError(greeting.runtime))
+          void worker.terminate()
+        }
+      })
+      worker.on('error', (error) => {
+        cause = error
+      })
+      worker.on('exit', (code) => {
+        this.#threads.delete(thread)
+        reject(new RuntimeError(cause instanceof Error ? cause.message : `the thread ended with code ${code}`))
+        if (!serves || this.#isClosed) return
+        thread.on?.settled()
+        thread.on?.reject(new EncoderError('crashed', cause))
+        this.#options.crashed(cause)
+        this.#replace()
+      })
+    })
+  }
+
+  #done(thread: Thread, outcome: Outcome): void {
+    thread.on?.settled()
+    thread.on?.resolve(outcome)
+    thread.on = undefined
+    this.#backOff = backOffMs.first
+    this.#next()
+  }
+
+  #replace(): void {
+    const timer = setTimeout(() => {
+      this.#replacing.delete(timer)
+      this.#start().catch((error: unknown) => {
+        if (this.#isClosed) return
+        // Without a thread nobody would be answered, but by the deadline, where there is one.
+        if (this.#threads.size === 0) this.#rejectAll(new EncoderError('crashed', error))
+        this.#options.crashed(error)
+        this.#replace()
+      })
+    }, this.#backOff)
+    this.#replacing.add(timer)
+    this.#backOff = Math.min(backOffMs.most, this.#backOff * 2)
+  }
+
+  #rejectAll(error: EncoderError): void {
+    for (let waiting = this.#queue.shift(); waiting !== undefined; waiting = this.#queue.shift()) {
+      waiting.settled()
+      waiting.reject(error)
+    }
+  }
+}

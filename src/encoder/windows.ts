@@ -1,0 +1,130 @@
+/** Which windows of which texts are read: a request may ask for so many, and what was raised comes first. */
+import type { Stretch } from './index.js'
+import type { Cut } from './pieces.js'
+
+/** Pieces of a window; the encoder reads 128 at once, with its start, who speaks, and its end. */
+export const windowPieces = 125
+/** Windows of one request that are read, whether they are remembered or not: a verdict may not hang on what is. */
+export const mostWindows = 64
+/** They overlap by a quarter, so that what lies across the end of one stands whole in another. */
+const stride = Math.floor((windowPieces * 3) / 4)
+
+/** A text in pieces, from its beginning. */
+export interface Pieced extends Cut {
+  /** Units of the text that these are the pieces of. */
+  end: number
+}
+
+/** Where the windows of a text begin, by piece. All but the last stay where they are while a text grows. */
+export function windowStarts(pieces: number): number[] {
+  const starts: number[] = []
+  for (let start = 0; start + windowPieces < pieces; start += stride) starts.push(start)
+  if (pieces > 0) starts.push(Math.max(0, pieces - windowPieces))
+  return starts
+}
+
+export interface Planned {
+  /** Index of the question. */
+  question: number
+  /** Pieces. */
+  from: number
+  to: number
+}
+
+/** @param spans what was raised; undefined: all of it is to be read */
+interface Asked {
+  pieced: Pieced
+  spans: readonly Stretch[] | undefined
+}
+
+/** The windows to read: raised ones, then those beside them, then those of texts of which all is to be read; texts take turns. */
+export function plan(asked: readonly Asked[]): Planned[] {
+  const ranked: { tier: number; turn: number; planned: Planned }[] = []
+  for (const [question, { pieced, spans }] of asked.entries()) {
+    const count = pieced.ids.length
+    const starts = windowStarts(count)
+    const seen = new Set<number>()
+    const turns = [0, 0, 0]
+    const add = (tier: number, window: number) => {
+      const from = starts[window]
+      if (from === undefined || seen.has(window)) return
+      seen.add(window)
+      const planned = { question, from, to: Math.min(count, from + windowPieces) }
+      ranked.push({ tier, turn: turns[tier]!++, planned })
+    }
+    if (spans === undefined) {
+      // The opening and the end say most; texts that are too long are read from their beginning on.
+      add(2, 0)
+      add(2, starts.length - 1)
+      for (let i = 1; i < starts.length && i < mostWindows; i++) add(2, i)
+      continue
+    }
+    const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span)))
+    for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) add(0, i)
+    for (const [first, last] of raised) {
+      add(1, first - 1)
+      add(1, last + 1)
+    }
+  }
+  return ranked
+    .sort((a, b) => a.tier - b.tier || a.turn - b.turn || a.planned.question - b.planned.question)
+    .slice(0, mostWindows)
+    .map(({ planned }) => planned)
+}
+
+/** What of a text was to be read and lies in no window that was. */
+export function unreadOf({ pieced, spans }: Asked, read: readonly Planned[]): Stretch[] {
+  const windows = [...read].sort((a, b) => a.from - b.from)
+  const whole = { start: 0, end: pieced.end }
+  const unread: Stretch[] = []
+  for (const span of spans ?? [whole]) {
+    const [first, last] = piecesOf(pieced, span)
+    const gap = (from: number, to: number) => {
+      if (from >= to) return
+      const place = stretchOf(pieced, from, to)
+      unread.push({ start: Math.max(span.start, place.start), end: Math.min(span.end, place.end) })
+    }
+    let at = first
+    for (const { from, to } of windows) {
+      if (to <= at) continue
+      if (from >= last) break
+      gap(at, Math.min(from, last))
+      at = Math.max(at, to)
+    }
+    gap(at, last)
+  }
+  return unread
+}
+
+/** Where in the text a run of pieces stands. */
+export function stretchOf({ ids, starts, end }: Pieced, from: number, to: number): Stretch {
+  return { start: starts[from]!, end: to < ids.length ? starts[to]! : end }
+}
+
+/** The pieces that a stretch of the text touches. */
+export function piecesOf({ ids, starts }: Pieced, { start, end }: Stretch): [number, number] {
+  if (ids.length === 0) return [0, 0]
+  const from = Math.max(0, firstFrom(starts, start + 1) - 1)
+  return [from, Math.max(from + 1, firstFrom(starts, end))]
+}
+
+/** The windows, first and last, that hold any of those pieces. */
+function windowsAt(starts: readonly number[], [from, to]: readonly [number, number]): [number, number] {
+  let first = Math.max(0, Math.floor((from - windowPieces) / stride))
+  while (first < starts.length - 1 && starts[first]! + windowPieces <= from) first++
+  let last = first
+  while (last < starts.length - 1 && starts[last + 1]! < to) last++
+  return [first, last]
+}
+
+/** @returns the index of the first place that is `place` or later */
+export function firstFrom(places: Uint32Array, place: number): number {
+  let low = 0
+  let high = places.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (places[middle]! < place) low = middle + 1
+    else high = middle
+  }
+  return low
+}

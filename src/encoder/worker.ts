@@ -1,0 +1,79 @@
+/** A thread of `threads.ts`: cuts texts and scores windows, one at a time. What goes wrong after the start ends it. */
+import { readFile } from 'node:fs/promises'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { InferenceSession } from 'onnxruntime-node'
+import { readPieces } from './pieces.js'
+
+export interface ThreadData {
+  model: string
+  tokenizer: string
+  /** How many scores the model gives. */
+  lanes: number
+}
+
+/** A part of a text to cut, or the numbers of a framed window to score. */
+export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array }
+export type Outcome = { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> } | { logits: Float32Array; ms: number }
+/** The first word of a thread. `file`: what is wrong with one; `runtime`: why the library does not run here. */
+export type Greeting = { ready: true } | { file: string } | { runtime: string }
+
+const port = parentPort!
+const data = workerData as ThreadData
+const say = (greeting: Greeting) => port.postMessage(greeting)
+
+async function start(): Promise<void> {
+  let pieces: ReturnType<typeof readPieces>
+  try {
+    pieces = readPieces(await readFile(data.tokenizer, 'utf8'))
+  } catch (error) {
+    return say({ file: `${data.tokenizer}: ${messageOf(error)}` })
+  }
+  let score: (ids: BigInt64Array) => Promise<Float32Array>
+  try {
+    score = await load()
+    // The first run lays out what the others use: ready is who has read a whole window.
+    const window = BigInt64Array.from({ length: 128 }, (_, i) => BigInt((i * 7919) % pieces.size))
+    const { length } = await score(window)
+    if (length !== data.lanes)
+      return say({ file: `${data.model}: gives ${length} scores where the manifest has ${data.lanes} lanes` })
+  } catch (error) {
+    return say({ runtime: messageOf(error) })
+  }
+  port.on('message', async (task: Task) => {
+    if ('cut' in task) {
+      const { ids, starts } = pieces.cut(task.cut, task.continues)
+      return port.postMessage({ ids, starts } satisfies Outcome, [ids.buffer, starts.buffer])
+    }
+    const started = performance.now()
+    const logits = await score(task.ids)
+    port.postMessage({ logits, ms: performance.now() - started } satisfies Outcome)
+  })
+  say({ ready: true })
+}
+
+async function load(): Promise<(ids: BigInt64Array) => Promise<Float32Array>> {
+  const { default: runtime } = await import('onnxruntime-node')
+  const session: InferenceSession = await runtime.InferenceSession.create(data.model, {
+    // One thread, one order of sums: a text scores the same whatever else is going on.
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    executionMode: 'sequential',
+    // Beyond `basic`, sums and norms are fused into an operator that is slower here.
+    graphOptimizationLevel: 'basic',
+    // What a run needs is given back after it; keeping it saves no time that can be measured.
+    enableCpuMemArena: false,
+    enableMemPattern: false,
+    logSeverityLevel: 3
+  })
+  return async (ids) => {
+    const input = new runtime.Tensor('int64', ids, [1, ids.length])
+    const { scores } = await session.run({ input_ids: input })
+    return Float32Array.from(scores!.data as Float32Array)
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+await start()
