@@ -140,6 +140,11 @@ function forEachPassage(
   }
 }
 
+/** Whether windows of a class show a language: whole texts, and the longest windows of longer ones. */
+export function isWide(kind: number): boolean {
+  return kind < scaleClasses || kind === scaleClasses + scales.length - 1
+}
+
 function passageClass(count: number): number {
   return passageClasses + (count <= 8 ? 0 : count <= 16 ? 1 : 2)
 }

@@ -1,7 +1,8 @@
 /**
  * The trained classifier as a detector: a kind for each category, `unsafe` for harm of any kind, `harmful_request` for
  * what is asked of a model and `harmful_answer` for what a model said. A finding's span is the stretch of text that
- * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`).
+ * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`). `unread` says how
+ * little of a text the classifier knows, in whatever language: of that its other kinds say nothing.
  */
 import { fileURLToPath } from 'node:url'
 import type { Drifts } from '../classifier/evidence.js'
@@ -14,6 +15,9 @@ import type { Detector, Finding, Floors } from './detector.js'
 
 /** Findings are given from this confidence on: below it a text is ordinary. */
 export const floor = 0.2
+
+/** What the classifier does not know is told from this share on. */
+const unknown = 0.5
 
 const file = fileURLToPath(new URL('../../config/models/classifier.bin', import.meta.url))
 const nothing: readonly Finding[] = []
@@ -39,7 +43,7 @@ function drifts(floors: Floors): Drifts {
 
 export const classifier: Detector = {
   id: 'classifier',
-  kinds: lanes,
+  kinds: [...lanes, 'unread'],
   readsWords: true,
   growsFrom(text, before, floors) {
     const all = before + text.slice(0, lastWord(text))
@@ -62,6 +66,10 @@ export const classifier: Detector = {
       if (least !== undefined && confidence >= least)
         finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
       found.push(finding)
+    }
+    if (scorer.unread >= unknown) {
+      found ??= []
+      found.push({ kind: 'unread', confidence: scorer.unread, ...scorer.unreadSpan(folded, text) })
     }
     return found ?? nothing
   }
