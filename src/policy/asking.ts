@@ -147,7 +147,7 @@ export class Raised {
     const { start, end } = view.textSpan(nomination.from, nomination.to)
     const { counts } = this.#place
     if (!counts(nomination.rule, start, end) || !readBy.some((rule) => counts(rule, start, end))) return false
-    this.#nominations.push(nomination)
+    if (nomination.rule.raises) this.#nominations.push(nomination)
     return true
   }
 

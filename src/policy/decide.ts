@@ -1,4 +1,5 @@
 /** From scores to a decision: bands per category, then the strictest category. */
+import { encoderId } from '../detectors/encoder.js'
 import type { Constitution } from './constitution.js'
 import { type Category, categories, type Decision, type Scores, strictest } from './evaluation.js'
 import { noisyOr, type RuleScore, round } from './score.js'
@@ -78,10 +79,9 @@ function decideCategory(
   // What a policy lets pass at any score is no sign of bad intent; and history must not count once more each turn.
   const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.fresh)
   const risk = fresh.length === 0 ? 0 : sessionRisk
-  const total = (some: readonly RuleScore[]) =>
-    some.length === 0 ? 0 : noisyOr([risk, ...some.map(({ score }) => score)])
+  const total = (some: readonly RuleScore[]) => (some.length === 0 ? 0 : noisyOr([risk, ...signsOf(some)]))
   const score = total(rules)
-  const own = noisyOr(fresh.map((entry) => entry.score))
+  const own = noisyOr(signsOf(fresh))
   const verdict = { category, score, own, rules, missing: [] }
   if (score < bands.middle) return { ...verdict, decision: 'permit' }
   if (score >= bands.high) return { ...verdict, decision: policy.high }
@@ -91,6 +91,14 @@ function decideCategory(
   const exhausted = rules.filter(({ effect }) => effect !== 'open')
   if (total(exhausted) >= bands.middle) return { ...verdict, decision: 'divert' }
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
+}
+
+/** What counts as signs that are independent of each other: what the encoder says by several rules is said once. */
+function signsOf(rules: readonly RuleScore[]): number[] {
+  const isEncoders = ({ rule }: RuleScore) => rule.detector?.id === encoderId
+  if (!rules.some(isEncoders)) return rules.map(({ score }) => score)
+  const others = rules.filter((entry) => !isEncoders(entry)).map(({ score }) => score)
+  return [...others, Math.max(...rules.filter(isEncoders).map(({ score }) => score))]
 }
 
 /** The score of a category, held within the band of its decision. */

@@ -146,7 +146,12 @@ export class Matcher {
     return this.#place(view, match, sink, false)
   }
 
-  #place(view: View, { rule, from, to, confidence, shown: own }: Nomination, sink: Sink, isNominated: boolean): boolean {
+  #place(
+    view: View,
+    { rule, from, to, confidence, shown: own }: Nomination,
+    sink: Sink,
+    isNominated: boolean
+  ): boolean {
     // A rule that only nominates says nothing by itself.
     if (confidence === 0) return true
     const { start, end } = view.textSpan(from, to)

@@ -48,14 +48,16 @@ export class PartMemory {
     }
     const records: Recorded[] = []
     const recording: Sink = Object.assign(Object.create(sink) as Sink, {
-      record(rule: CompiledRule, layer: string, start: number, end: number, confidence: number, shown?: Span): boolean {
-        const counts = sink.record(rule, layer, start, end, confidence, shown)
+      record(...found: Parameters<Sink['record']>): boolean {
+        const counts = sink.record(...found)
+        const [rule, layer, start, end, confidence, shown] = found
         if (counts) records.push({ rule, layer, start, end, confidence, shown })
         return counts
       }
     })
     const isComplete = scan(recording)
-    if (isComplete && records.length <= maxRecords && mayKeep()) this.#texts.set(key, records.length === 0 ? nothing : records)
+    if (isComplete && records.length <= maxRecords && mayKeep())
+      this.#texts.set(key, records.length === 0 ? nothing : records)
     return isComplete
   }
 }

@@ -23,6 +23,8 @@ export interface Rule {
   weight: number
   /** Whether its matches are put to the encoder, where one reads such texts by a rule of the same category. */
   nominate: boolean
+  /** Of a rule that nominates: false where it is too weak a sign to have a text read for, and is left to the encoder all the same. */
+  raises: boolean
   any: string[]
   all: string[][]
   /** Words from the first to the last of a match of `all`. */
@@ -93,6 +95,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     type: source.type ?? typeOfCategory(source.category),
     weight: source.weight,
     nominate: source.nominate ?? false,
+    raises: source.raises ?? true,
     any: expand(source.any, 'any'),
     all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),
     within: source.within ?? 10,
@@ -123,7 +126,10 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
     problems.add(path, 'matches nothing: give any, all, patterns, detector, guarded, or when with all or any')
   }
   if (source.weight === 0 && source.nominate !== true) {
-    problems.add([...path, 'weight'], 'must be > 0, but for a rule with "nominate: true", which may count nothing by itself')
+    problems.add(
+      [...path, 'weight'],
+      'must be > 0, but for a rule with "nominate: true", which may count nothing by itself'
+    )
   }
   if (source.nominate === true && detector === 'encoder') {
     problems.add([...path, 'nominate'], 'has no effect with "detector: encoder", which decides', { atKey: true })
@@ -133,6 +139,7 @@ function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
     ['ordered', 'all'],
     ['kinds', 'detector'],
     ['min_confidence', 'detector'],
+    ['raises', 'nominate'],
     ['unless_within', 'unless']
   ] as const
   for (const [field, owner] of needs) {

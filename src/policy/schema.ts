@@ -51,6 +51,7 @@ export const RuleSource = Type.Object(
     // 0 only beside `nominate`: the rule raises, and counts nothing by itself.
     weight: Type.Number({ minimum: 0, maximum: 1 }),
     nominate: Type.Optional(Type.Boolean()),
+    raises: Type.Optional(Type.Boolean()),
     any: Type.Optional(Phrases),
     // Eight groups bound the search for a window that holds one hit of each.
     all: Type.Optional(Type.Array(Phrases, { minItems: 2, maxItems: 8 })),

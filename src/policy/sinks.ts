@@ -115,7 +115,11 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
 /** @param at.piece where the text is shown */
 function raisedAcross(
   asking: Asking,
-  { role, piece, counts }: { role: Role; piece: Piece; counts: (rule: CompiledRule, from: number, to: number) => boolean }
+  {
+    role,
+    piece,
+    counts
+  }: { role: Role; piece: Piece; counts: (rule: CompiledRule, from: number, to: number) => boolean }
 ): Raised {
   const { part, offset, start, end } = piece
   const placeOf = () => ({ start: offset, end: offset + end - start })

@@ -67,6 +67,8 @@ function whyPermitted({ categories, rules, views }: Omit<Explanation, 'summary'>
     strongest === undefined
       ? 'Nothing that matched counts'
       : `The highest score is ${strongest.category} at ${strongest.score}`
-  const why = [...cancelled].map(([rule, by]) => by === 'encoder' ? `the encoder decided over ${rule}` : `"${by}" cancelled ${rule}`)
+  const why = [...cancelled].map(([rule, by]) =>
+    by === 'encoder' ? `the encoder decided over ${rule}` : `"${by}" cancelled ${rule}`
+  )
   return `${[most, ...why].join('; ')}.`
 }

@@ -6,7 +6,7 @@ import { operationAt } from '../../src/dialects/index.js'
 import { createLog } from '../../src/observe/log.js'
 import { entryOf, loadPolicy, type PolicyEntry } from '../../src/policy/entry.js'
 import type { Evaluator } from '../../src/policy/evaluation.js'
-import { evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
+import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
 import { Cancel } from '../../src/proxy/cancel.js'
 import type { Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/routes.js'
@@ -28,8 +28,8 @@ export async function shippedEntry(): Promise<PolicyEntry> {
   return entryOf(await loadPolicy(readFileSync(file, 'utf8'), 'default.yaml'))
 }
 
-export function evaluatorFor(entry: PolicyEntry): PolicyEvaluator {
-  return evaluatorOf([entry], { clock: systemClock, inlineLimit: 1_000_000 })
+export function evaluatorFor(entry: PolicyEntry, encoder?: EvaluatorOptions['encoder']): PolicyEvaluator {
+  return evaluatorOf([entry], { clock: systemClock, inlineLimit: 1_000_000, encoder })
 }
 
 const metrics = testMetrics()

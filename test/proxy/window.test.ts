@@ -1,5 +1,8 @@
 import t from 'tap'
+import type { EncoderQuestion, EncoderReading } from '../../src/encoder/index.js'
+import { entryOf, loadPolicy } from '../../src/policy/entry.js'
 import { piecesOf } from '../contracts/window-suite.js'
+import { source } from '../policy/support.js'
 import { evaluatorFor, relayed, shippedEntry } from './stream-cuts.js'
 
 const evaluator = evaluatorFor(await shippedEntry())
@@ -129,4 +132,35 @@ t.test('window: text leaves while the model still writes', async (t) => {
   await relayed(counting, { ...route, output: 'window' }, wireOf(pieces))
   const most = Math.max(...seen)
   t.ok(most < 300, `at most ${most} characters were held`)
+})
+
+t.test('window: the encoder is asked once for a sentence, and decides what leaves', async (t) => {
+  const rules = `
+  - { name: raised, category: illicit, weight: 0.9, nominate: true, any: [roses], direction: answer }
+  - { name: reader, category: illicit, weight: 1, detector: encoder, roles: [assistant] }`
+  const asked: string[] = []
+  const encoder = {
+    read: async (questions: readonly EncoderQuestion[]): Promise<EncoderReading[]> =>
+      questions.map(({ text }) => {
+        asked.push(text)
+        const start = text.indexOf('rotten')
+        const found = { kind: 'illicit', confidence: 0.9, start, end: start + 6 } as const
+        return { findings: start < 0 ? [] : [found], unread: [] }
+      })
+  }
+  const entry = entryOf(await loadPolicy(source({ rules }), 'default.yaml'))
+  const evaluator = evaluatorFor(entry, encoder)
+  t.teardown(() => evaluator.close())
+  const relay = async (text: string) => {
+    asked.length = 0
+    const { text: wire } = await relayed(evaluator, { ...route, output: 'window' }, wireOf(text.match(/\s*\S+/g) ?? []))
+    return shown(wire)
+  }
+  const long = `Roses it is. ${prose.repeat(4)}`
+  t.equal(await relay(long), long)
+  const sentences = long.split(/[.;] /).length
+  t.ok(asked.length <= sentences + long.length / 200 + 2, `${asked.length} times in ${sentences} sentences`)
+  t.ok(asked.length > 3, 'and not only at the end')
+  const left = await relay(`${long} These roses are rotten. And so on.`)
+  t.ok(long.startsWith(left) && left.length > prose.length, `${left.length} characters left before the block`)
 })
