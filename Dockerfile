@@ -7,7 +7,11 @@ RUN npm ci
 COPY config ./config
 COPY src ./src
 COPY docs ./docs
-RUN npm run build && npm prune --omit=dev
+# Of the libraries that onnxruntime-node brings, the image needs that of its own platform.
+RUN npm run build && npm prune --omit=dev \
+  && cd node_modules/onnxruntime-node/bin/napi-v6 \
+  && find . -mindepth 2 -maxdepth 2 -type d ! -path "./linux/$(node -p process.arch)" -exec rm -r {} + \
+  && find . -mindepth 1 -maxdepth 1 -type d -empty -delete
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production \

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { upstreamSettings, weakenings } from './config/load.js'
 import { dialects } from './dialects/index.js'
+import type { OpenEncoder } from './encoder/open.js'
 import { Fault } from './errors.js'
 import { registerAudit } from './http/audit.js'
 import { registerAuth } from './http/auth.js'
@@ -77,7 +78,9 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const { reviews } = people
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
-  const evaluator = await openEvaluator(settings, platform, judges)
+  const encoder = await openEncoder(settings, platform, judges)
+  const evaluator = await openEvaluator(settings, platform, judges, encoder)
+  const inForce = [...weakenings(settings), ...(encoder.weakening === undefined ? [] : [encoder.weakening])]
   const { tracing } = platform
   const untraced = createProxy(
     {
@@ -101,7 +104,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     tracing === undefined
       ? untraced
       : { ...untraced, transport: tracedTransport(untraced.transport, tracing, untraced.upstreams) }
-  platform.adopt(settings, evaluator, judges)
+  platform.adopt({ settings, evaluator, judges, weakenings: inForce })
   const loadedAt = clock.now()
 
   const trusted = compileAddressList(settings.server.trustedProxies)
@@ -187,7 +190,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         storage: { kind: settings.storage.url.split(':', 1)[0]!, available: await ready() },
         audit: { required: settings.audit.required, dropped: storage.audit.dropped },
         policies: evaluator.loaded(),
-        weakenings: weakenings(settings),
+        weakenings: inForce,
         exceptions: people.exceptions.active,
         processes: await platform.presence.all()
       }))
@@ -201,21 +204,40 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       await proxy.close()
       platform.enforcement.release(evaluator)
       await evaluator.close()
+      await encoder.close()
       await judges.close()
     }
+  }
+}
+
+async function openEncoder({ encoder }: Settings, { encoders }: Platform, judges: OpenJudges): Promise<OpenEncoder> {
+  try {
+    return await encoders.open(encoder)
+  } catch (error) {
+    await judges.close()
+    throw error
   }
 }
 
 async function openEvaluator(
   { constitutions, limits }: Settings,
   { clock, sessions, enforcement, stalls }: Platform,
-  judges: OpenJudges
+  judges: OpenJudges,
+  { encoder, close }: OpenEncoder
 ): Promise<PolicyEvaluator> {
   try {
     return await enforcement.open(constitutions, judges.coverage, (entries) =>
-      evaluatorOf(entries, { clock, sessions, judges, judgesApart: () => stalls.isRecent, budget: limits.request })
+      evaluatorOf(entries, {
+        clock,
+        sessions,
+        judges,
+        encoder,
+        judgesApart: () => stalls.isRecent,
+        budget: limits.request
+      })
     )
   } catch (error) {
+    await close()
     await judges.close()
     throw error
   }

@@ -1,6 +1,6 @@
 /** What the two public faces share: an open gateway from typed options. */
 import type { Clock } from './clock.js'
-import { loadSettings, weakenings } from './config/load.js'
+import { loadSettings } from './config/load.js'
 import { createGateway, type Gateway } from './gateway.js'
 import { createLog, type Log } from './observe/log.js'
 import { openPlatform } from './platform.js'
@@ -27,7 +27,6 @@ export async function openForLibrary(options: LibraryOptions): Promise<{ gateway
   const platform = await openPlatform(settings, { log, ...(clock === undefined ? {} : { clock }) })
   try {
     const gateway = await createGateway(settings, platform)
-    for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
     const firstKey = await platform.firstKey()
     if (firstKey !== undefined) (options.onFirstKey ?? printFirstKey)(firstKey)
     return {

@@ -4,11 +4,11 @@
  */
 import { join } from 'node:path'
 import { type Clock, systemClock } from './clock.js'
-import { weakenings } from './config/load.js'
 import type { ConstitutionService } from './constitutions/constitution-service.js'
 import type { Enforcement } from './constitutions/enforcement.js'
 import type { TrialReport, TrialRequest } from './constitutions/trial.js'
 import { startDemo } from './demo.js'
+import { EncoderKeeper } from './encoder/keeper.js'
 import { type MetricsPage, ownPage } from './http/metrics.js'
 import { type Admission, createAdmission } from './identity/admission.js'
 import type { Actor } from './identity/caller.js'
@@ -16,16 +16,14 @@ import { parseKey } from './identity/key-format.js'
 import { KeyService } from './identity/key-service.js'
 import { createLastUsed } from './identity/last-used.js'
 import { createVerifier } from './identity/verify.js'
-import type { OpenJudges } from './judges/open.js'
 import { createLimiter } from './limits/limiter.js'
 import { createLog, describeError, type Log } from './observe/log.js'
 import type { Metrics } from './observe/metrics.js'
-import { createRecorder, type Recorder } from './observe/record.js'
+import { createRecorder, encoderReport, type Recorder } from './observe/record.js'
 import { openTracing, type Tracing, traced } from './observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from './observe/unjudged.js'
 import { openPeople, type People } from './people.js'
 import { openPolicies } from './policies.js'
-import type { PolicyEvaluator } from './policy/evaluator.js'
 import type { SessionStore } from './policy/session.js'
 import { createSeal, loadDataKey, type Seal } from './review/seal.js'
 import { type InForce, openSelf, type Self } from './self.js'
@@ -72,6 +70,8 @@ export interface Platform extends Readonly<Self> {
   /** Which constitutions are in force, whatever gateway asks. */
   readonly enforcement: Enforcement
   readonly sessions: SessionStore
+  /** The second reader, the same for all gateways whose settings agree. */
+  readonly encoders: EncoderKeeper
   /** Shared by all nodes, as far as they share anything. */
   readonly counters: CounterStore
   /**
@@ -82,7 +82,7 @@ export interface Platform extends Readonly<Self> {
   /** The demo backend's address; it is started when it is first asked for. */
   demoUrl(): Promise<string>
   /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
-  adopt(settings: Settings, evaluator: PolicyEvaluator, judges: Pick<OpenJudges, 'states'>): void
+  adopt(next: Omit<InForce, 'loadedAt'>): void
   close(): Promise<void>
 }
 
@@ -153,7 +153,7 @@ function build(
       return notices.publish({ kind: 'key', prefix })
     }
   })
-  const policies = openPolicies({ storage, notices, clock, log })
+  const policies = openPolicies({ storage, notices, clock, log, encoder: () => encoders.current })
   const { enforcement, constitutions } = policies
   notices.listen((notice) => {
     if (notice.kind === 'key') return verifier.invalidate(notice.prefix)
@@ -169,9 +169,15 @@ function build(
     node: settings.node,
     worker,
     dataDir: settings.dataDir,
-    inForce: () => inForce
+    inForce: () => inForce,
+    encoderWaiting: () => encoders.waiting()
   })
   const { metrics, history, presence } = self
+  const encoders = new EncoderKeeper({
+    clock,
+    report: encoderReport(metrics),
+    crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced')
+  })
   const people = openPeople({
     storage,
     clock,
@@ -217,6 +223,7 @@ function build(
     tryOut: policies.tryOut,
     enforcement,
     sessions,
+    encoders,
     counters: shared.counters,
     async firstKey() {
       const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
@@ -230,12 +237,14 @@ function build(
       demo ??= startDemo()
       return (await demo).url
     },
-    adopt(next, evaluator, judges) {
+    adopt(standing) {
+      const { settings: next, evaluator, weakenings } = standing
       Object.assign(limits, next.limits)
       Object.assign(auditing, next.audit)
       people.adopt(next)
-      tell('settings.adopted', { weakenings: weakenings(next), policies: evaluator.loaded() })
-      inForce = { settings: next, evaluator, judges, loadedAt: clock.now() }
+      tell('settings.adopted', { weakenings, policies: evaluator.loaded() })
+      for (const weakening of weakenings) log.warn({ weakening }, 'a setting weakens the guard')
+      inForce = { ...standing, loadedAt: clock.now() }
       void presence.tell()
     },
     async close() {

@@ -4,6 +4,7 @@ import { isShipped } from './config/load.js'
 import { ConstitutionService } from './constitutions/constitution-service.js'
 import { Enforcement } from './constitutions/enforcement.js'
 import { type TrialReport, type TrialRequest, tryOut } from './constitutions/trial.js'
+import type { Encoder } from './encoder/index.js'
 import type { Actor } from './identity/caller.js'
 import { firstAccount } from './identity/key-service.js'
 import { describeError, type Log } from './observe/log.js'
@@ -29,12 +30,15 @@ export function openPolicies({
   storage,
   notices,
   clock,
-  log
+  log,
+  encoder
 }: {
   storage: Storage
   notices: Notices
   clock: Clock
   log: Log
+  /** What reads in force; undefined where none does. */
+  encoder: () => Encoder | undefined
 }): Policies {
   const enforcement = new Enforcement({
     store: storage.constitutions,
@@ -66,7 +70,7 @@ export function openPolicies({
     changed: () => notices.publish({ kind: 'constitution' }),
     prepareOthers: (name, version) => notices.publishAndWait({ kind: 'prepare', name, version }, preparedMs)
   })
-  const runner = createDryRunner()
+  const runner = createDryRunner(encoder)
   const refresh = () =>
     enforcement
       .refresh()

@@ -1,7 +1,6 @@
 /** What this process tells of itself: its metrics, and to the others, by the storage, their course and that it serves. */
 
 import type { Clock } from './clock.js'
-import { weakenings } from './config/load.js'
 import type { OpenJudges } from './judges/open.js'
 import { createHistory, type History } from './observe/history.js'
 import { describeError, type Log } from './observe/log.js'
@@ -20,6 +19,8 @@ export interface InForce {
   settings: Settings
   evaluator: PolicyEvaluator
   judges: Pick<OpenJudges, 'states'>
+  /** What in it weakens the guard, in words. */
+  weakenings: readonly string[]
   /** Wall time, ms. */
   loadedAt: number
 }
@@ -36,6 +37,7 @@ export interface SelfDeps {
   dataDir: string
   /** Undefined until a gateway stands. */
   inForce(): InForce | undefined
+  encoderWaiting: Gauges['encoderWaiting']
 }
 
 export interface Self {
@@ -50,7 +52,18 @@ export interface Self {
   startedAt: number
 }
 
-export function openSelf({ storage, shared, reviews, clock, log, node, worker, dataDir, inForce }: SelfDeps): Self {
+export function openSelf({
+  storage,
+  shared,
+  reviews,
+  clock,
+  log,
+  node,
+  worker,
+  dataDir,
+  inForce,
+  encoderWaiting
+}: SelfDeps): Self {
   const stalls = watchStalls(dataDir, log, (at) =>
     storage.audit.append({
       at: clock.now(),
@@ -71,9 +84,10 @@ export function openSelf({ storage, shared, reviews, clock, log, node, worker, d
     policies: () => inForce()?.evaluator.loaded() ?? [],
     weakenings() {
       const current = inForce()
-      return current === undefined ? [] : weakenings(current.settings)
+      return current?.weakenings ?? []
     },
     judges: () => inForce()?.judges.states() ?? [],
+    encoderWaiting,
     judgesApart: () => stalls.isRecent,
     uncovered: () => inForce()?.evaluator.uncoveredChars() ?? 0
   })
@@ -101,7 +115,7 @@ export function openSelf({ storage, shared, reviews, clock, log, node, worker, d
           worker: worker ?? null,
           loadedAt: current.loadedAt,
           policies: current.evaluator.loaded(),
-          weakenings: weakenings(current.settings),
+          weakenings: current.weakenings,
           auditDropped: storage.audit.dropped
         }
       )

@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { systemClock } from './clock.js'
-import { loadSettings, watchSettings, weakenings } from './config/load.js'
+import { loadSettings, watchSettings } from './config/load.js'
 import { buildApp, createGateway } from './gateway.js'
 import { invitationPath } from './http/users.js'
 import { createListener, drain, listen } from './listener.js'
@@ -89,7 +89,6 @@ export async function start({
       current = await assemble(next, platform)
       platform.metrics.configReloads.inc({ result: 'success' })
       log.info({ file: next.file, needs_restart: restart }, 'configuration reloaded')
-      for (const weakening of weakenings(next)) log.warn({ weakening }, 'a setting weakens the guard')
       // Not awaited: a stream may go on for minutes, and the next change must not wait for it.
       void old.close()
     },
@@ -102,7 +101,6 @@ export async function start({
     }
   })
 
-  for (const weakening of weakenings(settings)) log.warn({ weakening }, 'a setting weakens the guard')
   log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) {

@@ -48,7 +48,7 @@ const allowed: Record<string, string[]> = {
   review: ['storage', 'identity', 'policy'],
   users: ['storage', 'identity', 'limits'],
   constitutions: ['storage', 'identity', 'policy'],
-  observe: ['policy', 'identity', 'storage'],
+  observe: ['policy', 'identity', 'storage', 'encoder'],
   dialects: ['policy'],
   http: ['identity', 'limits', 'review', 'users', 'constitutions', 'policy', 'dialects', 'observe', 'storage'],
   proxy: ['identity', 'limits', 'review', 'policy', 'dialects', 'observe', 'http'],

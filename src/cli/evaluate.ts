@@ -1,8 +1,9 @@
 /** `sluicegate evaluate`: the evaluator of the endpoint on one text or on lines of standard input. Creates no review. */
 import { buffer } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../chat.js'
-import { systemClock } from '../clock.js'
+import { type Clock, systemClock } from '../clock.js'
 import { loadSettings, shippedConstitutions } from '../config/load.js'
+import { noReport as noEncoderReport, type OpenEncoder, openEncoder } from '../encoder/open.js'
 import { type EvaluateInput, readEvaluateInput, readText } from '../http/evaluate-input.js'
 import { decodeUtf8, parseJson } from '../json/parse.js'
 import { noReport } from '../judges/consult.js'
@@ -37,16 +38,28 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   const file = constitutionFile(settings, options.constitution)
   const clock = systemClock
   const judges = await openJudges(settings.judges, { clock, report: noReport })
+  let reader: OpenEncoder | undefined
   let evaluator: PolicyEvaluator | undefined
   try {
-    evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges })
+    reader = await openCommandEncoder(settings, clock)
+    const { encoder } = reader
+    evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges, encoder })
     const run = createEvaluate(evaluator, options)
     if (options.jsonl) await evaluateLines(process.stdin, run)
     else await print(show(await run(await readInput(text ?? '', options.context)), options.json === true))
   } finally {
     await evaluator?.close()
+    await reader?.close()
     await judges.close()
   }
+}
+
+/** Whoever types a command waits as long as it takes. */
+async function openCommandEncoder({ encoder }: Settings, clock: Clock): Promise<OpenEncoder> {
+  const deadlineMs = Number.POSITIVE_INFINITY
+  const opened = await openEncoder({ ...encoder, deadlineMs }, { clock, report: noEncoderReport, crashed() {} })
+  if (opened.weakening !== undefined) process.stderr.write(`sluicegate: ${opened.weakening}\n`)
+  return opened
 }
 
 function constitutionFile(settings: Settings, name: string): string {

@@ -72,9 +72,7 @@ export class Calibration {
 
   constructor({ lanes, calibrated: { lengths, groups }, calibration }: Manifest) {
     this.#lengths = lengths
-    this.#content = contentKinds
-      .map((kind) => ({ kind, lane: lanes.indexOf(kind) }))
-      .filter(({ lane }) => lane !== -1)
+    this.#content = contentKinds.map((kind) => ({ kind, lane: lanes.indexOf(kind) })).filter(({ lane }) => lane !== -1)
     const kinds: readonly string[] = encoderKinds
     const groupsOf = (speaker: Speaker): Group[][] => {
       // Where nothing was measured for one, as for users.

@@ -84,3 +84,14 @@ export class EncoderError extends Error {
     this.failure = failure
   }
 }
+
+/** What is counted; see `observe/metrics.ts`. */
+export interface EncoderReport {
+  /** Windows, by whether a thread read them or they were remembered. */
+  windows(from: 'model' | 'memory', count: number): void
+  /** One window in a thread. */
+  window(seconds: number): void
+  /** All questions of one request, their waiting included. */
+  reading(seconds: number): void
+  failure(cause: EncoderFailure): void
+}

@@ -1,11 +1,13 @@
 /** One encoder for all gateways of a process: weights are loaded anew only where the configuration or the files changed. */
 import type { EncoderSettings } from '../settings.js'
+import type { Encoder } from './index.js'
 import { readEncoderFiles } from './manifest.js'
 import { type EncoderDeps, type OpenEncoder, openEncoder } from './open.js'
 
 interface Kept {
   key: string
   opening: Promise<OpenEncoder>
+  opened?: OpenEncoder
   users: number
 }
 
@@ -26,12 +28,12 @@ export class EncoderKeeper {
       kept = { key, opening: openEncoder(settings, this.#deps), users: 0 }
       this.#current = kept
     }
-    const { opening } = kept
     const mine = kept
     mine.users++
     let opened: OpenEncoder
     try {
-      opened = await opening
+      opened = await mine.opening
+      mine.opened = opened
     } catch (error) {
       mine.users = 0
       throw error
@@ -46,10 +48,13 @@ export class EncoderKeeper {
     }
   }
 
+  /** The one that was opened last. */
+  get current(): Encoder | undefined {
+    return this.#current?.opened?.encoder
+  }
+
   /** Tasks that wait for a thread of the encoder that was opened last. */
-  async waiting(): Promise<number> {
-    const kept = this.#current
-    if (kept === undefined || kept.users === 0) return 0
-    return (await kept.opening.catch(() => undefined))?.waiting() ?? 0
+  waiting(): number {
+    return this.#current?.opened?.waiting() ?? 0
   }
 }

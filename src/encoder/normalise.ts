@@ -28,7 +28,7 @@ const longestCluster = 32
 const joins = /[\p{M}\u1160-\u11ff\u3131-\u318e\uff9e-\uffdc]/u
 const swallowed = /[\s\u0085\u200b-\u200f\ufeff]/
 const space = /[\s\u0085\u200b-\u200f\u2028\u2029\u2581\ufeff\ufffd]/
-const dropped = /[\x00-\x08\x0e-\x1f\x7f\x8f\x9f]/ // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what goes
+const dropped = /[\x00-\x08\x0e-\x1f\x7f\x8f\x9f]/
 
 /** By UTF-16 unit; 255: not asked yet. */
 const kinds = new Uint8Array(65536).fill(255)

@@ -1,5 +1,6 @@
 /** The encoder at work: questions become pieces, pieces windows, windows logits, logits findings. */
 import { createHash } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
 import { Calibration, type Scored, type Speaker, speakers, toSpeaker } from './calibration.js'
@@ -8,24 +9,23 @@ import {
   EncoderError,
   type EncoderFailure,
   type EncoderQuestion,
-  type EncoderReading
+  type EncoderReading,
+  type EncoderReport
 } from './index.js'
 import type { EncoderFiles } from './manifest.js'
 import { isSpace } from './normalise.js'
 import type { Threads } from './threads.js'
-import { firstFrom, mostWindows, type Pieced, type Planned, plan, stretchOf, unreadOf, windowPieces } from './windows.js'
+import {
+  firstFrom,
+  mostWindows,
+  type Pieced,
+  type Planned,
+  plan,
+  stretchOf,
+  unreadOf,
+  windowPieces
+} from './windows.js'
 import type { Outcome } from './worker.js'
-
-/** What is counted; see `observe/metrics.ts`. */
-export interface EncoderReport {
-  /** Windows, by whether a thread read them or they were remembered. */
-  windows(from: 'model' | 'memory', count: number): void
-  /** One window in a thread. */
-  window(seconds: number): void
-  /** All questions of one request, their waiting included. */
-  reading(seconds: number): void
-  failure(cause: EncoderFailure): void
-}
 
 export interface ReaderOptions {
   files: EncoderFiles
@@ -76,6 +76,8 @@ export class Reader implements Encoder {
     const { clock, deadlineMs, report } = this.#options
     const started = clock.monotonic()
     const abort = new AbortController()
+    // Every window of the request listens.
+    setMaxListeners(0, abort.signal)
     const give = (failure: EncoderFailure) => () => abort.abort(new EncoderError(failure))
     const timer = Number.isFinite(deadlineMs) ? setTimeout(give('deadline'), deadlineMs) : undefined
     const cancel = give('cancelled')

@@ -13,7 +13,9 @@ export interface ThreadData {
 
 /** A part of a text to cut, or the numbers of a framed window to score. */
 export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array }
-export type Outcome = { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> } | { logits: Float32Array; ms: number }
+export type Outcome =
+  | { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> }
+  | { logits: Float32Array; ms: number }
 /** The first word of a thread. `file`: what is wrong with one; `runtime`: why the library does not run here. */
 export type Greeting = { ready: true } | { file: string } | { runtime: string }
 

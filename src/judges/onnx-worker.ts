@@ -1,9 +1,9 @@
 /** The thread's side of `onnx.ts`: loads the model once, classifies texts. */
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { pathToFileURL } from 'node:url'
 import { workerData } from 'node:worker_threads'
+import type { Tokenizer } from '@huggingface/tokenizers'
+import type * as Runtime from 'onnxruntime-node'
 import { windowsOf } from './windows.js'
 
 export interface OnnxThreadData {
@@ -21,30 +21,6 @@ export interface OnnxTask {
   until: number
 }
 
-/** What is used of onnxruntime-node (onnxruntime.ai/docs/api/js), which need not be installed. */
-interface Tensor {
-  data: ArrayLike<number>
-  dims: readonly number[]
-}
-interface Session {
-  inputNames: readonly string[]
-  outputNames: readonly string[]
-  inputMetadata: readonly { type?: string }[]
-  run(feeds: Record<string, Tensor>): Promise<Record<string, Tensor>>
-}
-interface Runtime {
-  InferenceSession: { create(path: string, options: object): Promise<Session> }
-  Tensor: new (type: string, data: BigInt64Array | Int32Array, dims: readonly number[]) => Tensor
-}
-
-/** What is used of @huggingface/tokenizers. */
-interface Tokenizer {
-  encode(text: string, options?: { add_special_tokens?: boolean }): { ids: number[] }
-}
-interface Tokenizers {
-  Tokenizer: new (tokenizer: object, config: object) => Tokenizer
-}
-
 const settings = workerData as OnnxThreadData
 let loading: Promise<Classify> | undefined
 
@@ -58,8 +34,8 @@ export default async function classify({ texts, until }: OnnxTask): Promise<numb
 type Classify = (texts: readonly string[], until: number) => Promise<number[]>
 
 async function load({ model, tokenizer, outputs, activation, maxTokens, overlap }: OnnxThreadData): Promise<Classify> {
-  const runtime = await optional<Runtime>('onnxruntime-node')
-  const { Tokenizer } = await optional<Tokenizers>('@huggingface/tokenizers')
+  const { default: runtime } = await import('onnxruntime-node')
+  const { Tokenizer } = await import('@huggingface/tokenizers')
   const encoder = new Tokenizer(JSON.parse(await readFile(tokenizer, 'utf8')) as object, {})
   const { before, after } = specialTokens(encoder)
   const size = maxTokens - before.length - after.length
@@ -91,30 +67,20 @@ async function load({ model, tokenizer, outputs, activation, maxTokens, overlap 
   }
 }
 
-/** As `require` finds it, NODE_PATH included: it is the operator's package, and need not stand beside this one. */
-async function optional<T>(name: string): Promise<T> {
-  let path: string
-  try {
-    path = createRequire(import.meta.url).resolve(name)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
-    throw new Error(`needs the package "${name}", which is not installed (npm install ${name})`)
-  }
-  const module = (await import(pathToFileURL(path).href)) as { default?: T } & T
-  return module.default ?? module
-}
-
 /** What the tokenizer puts around a text, such as [CLS] and [SEP]: found by what it puts around one. */
 function specialTokens(tokenizer: Tokenizer): { before: number[]; after: number[] } {
-  const text = tokenizer.encode('a', { add_special_tokens: false }).ids
-  const whole = tokenizer.encode('a').ids
+  const text: number[] = tokenizer.encode('a', { add_special_tokens: false }).ids
+  const whole: number[] = tokenizer.encode('a').ids
   const start = whole.findIndex((_, i) => text.every((id, j) => whole[i + j] === id))
   if (start < 0) return { before: [], after: [] }
   return { before: whole.slice(0, start), after: whole.slice(start + text.length) }
 }
 
 /** The inputs that exported transformers take. @throws an Error that names any other */
-function feeds(session: Session, { Tensor }: Runtime): (ids: readonly number[]) => Record<string, Tensor> {
+function feeds(
+  session: Runtime.InferenceSession,
+  { Tensor }: Pick<typeof Runtime, 'Tensor'>
+): (ids: readonly number[]) => Record<string, Runtime.Tensor> {
   const values: Record<string, (ids: readonly number[]) => readonly number[]> = {
     input_ids: (ids) => ids,
     attention_mask: (ids) => ids.map(() => 1),
@@ -127,8 +93,9 @@ function feeds(session: Session, { Tensor }: Runtime): (ids: readonly number[]) 
     Object.fromEntries(
       session.inputNames.map((name, i) => {
         const list = values[name]!(ids)
+        const known = session.inputMetadata[i]
         const tensor =
-          session.inputMetadata[i]?.type === 'int32'
+          known?.isTensor && known.type === 'int32'
             ? new Tensor('int32', Int32Array.from(list), [1, list.length])
             : new Tensor('int64', BigInt64Array.from(list, BigInt), [1, list.length])
         return [name, tensor]

@@ -1,8 +1,7 @@
 /**
  * A text classifier as an ONNX file, run here: in a thread of its own, since onnxruntime-node computes in the thread that
- * asks, and tokenizing takes as long as it takes. Both packages are optional (`npm install onnxruntime-node
- * @huggingface/tokenizers`) and loaded only where a judge of this type is configured. Roles are not told to the model:
- * every text is classified by itself, long ones in windows, and the worst counts.
+ * asks, and tokenizing takes as long as it takes. Roles are not told to the model: every text is classified by itself,
+ * long ones in windows, and the worst counts.
  */
 import type { OnnxJudgeSettings } from '../settings.js'
 import { threadFile } from '../thread.js'

@@ -30,6 +30,8 @@ export interface Gauges {
   weakenings(): readonly string[]
   /** The heavier judges of the configuration in force. */
   judges(): readonly { judge: string; state: keyof typeof breakerStates }[]
+  /** Windows and texts that wait for a thread of the encoder. */
+  encoderWaiting(): number
   /** Whether texts of every length are judged in threads. */
   judgesApart(): boolean
   /** UTF-16 units that no view covered since the start: must stay 0. */
@@ -123,6 +125,9 @@ export function createMetrics(gauges: Gauges) {
       for (const { judge, state } of gauges.judges()) gauge.set({ judge }, breakerStates[state])
     }
   )
+  asked('encoder_waiting', 'Windows and texts that wait for a thread of the encoder.', [], (gauge) =>
+    gauge.set(gauges.encoderWaiting())
+  )
   asked(
     'judges_apart',
     'Whether every text is judged in a thread, because an event loop stood still lately.',
@@ -182,6 +187,22 @@ export function createMetrics(gauges: Gauges) {
     ),
     judgeRequests: counter('judge_requests_total', 'Questions to a judge by what came of them.', ['judge', 'outcome']),
     judgeDuration: histogram('judge_duration_seconds', 'Time of one question to a judge.', ['judge'], judgeBuckets),
+    /** `from`: model, memory (read before). */
+    encoderWindows: counter('encoder_windows_total', 'Windows that the encoder was asked for.', ['from']),
+    encoderWindowDuration: histogram(
+      'encoder_window_seconds',
+      'Time of one window in a thread of the encoder.',
+      [],
+      judgeBuckets
+    ),
+    encoderDuration: histogram(
+      'encoder_duration_seconds',
+      'Time of all that one call asked the encoder, its waiting included.',
+      [],
+      judgeBuckets
+    ),
+    /** `cause`: queue_full, deadline, crashed, cancelled (the caller left), closed. */
+    encoderFailures: counter('encoder_failures_total', 'Calls that the encoder could not answer.', ['cause']),
     keyDenials: counter('key_denials_total', 'Requests refused before evaluation, by reason.', ['reason']),
     evaluatorFailures: counter(
       'evaluator_failures_total',

@@ -4,6 +4,7 @@
  */
 import type { ChatPart } from '../chat.js'
 import type { Clock } from '../clock.js'
+import type { EncoderReport } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { AuditStore } from '../storage/audit-store.js'
@@ -80,6 +81,16 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     if (settings.required) return audit.commit(row)
     audit.append(row)
     return undefined
+  }
+}
+
+/** What is counted of the second reader. */
+export function encoderReport(metrics: Metrics): EncoderReport {
+  return {
+    windows: (from, count) => metrics.encoderWindows.inc({ from }, count),
+    window: (seconds) => metrics.encoderWindowDuration.observe(seconds),
+    reading: (seconds) => metrics.encoderDuration.observe(seconds),
+    failure: (cause) => metrics.encoderFailures.inc({ cause })
   }
 }
 

@@ -23,8 +23,8 @@ const maxQueue = 4
 /** Whoever tries out a policy tries again soon, and then its judges are still there; after that, the memory is given back. */
 const idleTimeoutMs = 60_000
 
-/** @param encoder reads what is raised, here: the thread has none */
-export function createDryRunner(encoder?: Pick<Encoder, 'read'>): DryRunner {
+/** @param encoder in force reads what is raised, here: the thread has none */
+export function createDryRunner(encoder: () => Pick<Encoder, 'read'> | undefined = () => undefined): DryRunner {
   let starting: Promise<Piscina> | undefined
   async function start(): Promise<Piscina> {
     const { Piscina } = await import('piscina')
@@ -39,12 +39,12 @@ export function createDryRunner(encoder?: Pick<Encoder, 'read'>): DryRunner {
   }
   return {
     async run(task) {
-      if (!isBuilt) return runDry(task, encoder, async (task) => dryRun(task))
+      if (!isBuilt) return runDry(task, encoder(), async (task) => dryRun(task))
       starting ??= start()
       const pool = await starting
       if (pool.queueSize >= maxQueue) throw new Busy('too many dry runs wait already')
       const signal = AbortSignal.timeout(deadlineMs)
-      return runDry(task, encoder, async (task) => {
+      return runDry(task, encoder(), async (task) => {
         const answer: DryRunAnswer = await pool.run(task, { signal })
         if ('problems' in answer) throw new ConstitutionError(answer.file, answer.problems)
         return answer

@@ -261,6 +261,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         concurrentPerKey: 8,
         request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000 }
       },
+      encoder: { use: 'preferred', folder: join(good, 'weights'), threads: 2, queue: 512, deadlineMs: 500 },
       judges: {
         guard: {
           name: 'guard',

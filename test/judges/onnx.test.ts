@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/clock.js'
@@ -8,18 +7,6 @@ import { openJudges } from '../../src/judges/open.js'
 import type { OnnxJudgeSettings } from '../../src/settings.js'
 import { onnxModel, tokenizerJson } from './onnx-model.js'
 import { question } from './support.js'
-
-const packages = ['onnxruntime-node', '@huggingface/tokenizers']
-const missing = packages.filter((name) => {
-  try {
-    createRequire(import.meta.url).resolve(name)
-    return false
-  } catch {
-    return true
-  }
-})
-/** They are optional, and large: a clone is tested without them, the integration with them. */
-const skip = missing.length > 0 && !process.env['CI'] ? `needs ${missing.join(' and ')}` : false
 
 function settings(
   t: Test,
@@ -52,7 +39,7 @@ function settings(
 
 const open = (of: Record<string, OnnxJudgeSettings>) => openJudges(of, { clock: systemClock, report: noReport })
 
-t.test('a model of one’s own judges, with its tokenizer, labels and activation', { skip }, async (t) => {
+t.test('a model of one’s own judges, with its tokenizer, labels and activation', async (t) => {
   const judges = await open(settings(t))
   t.teardown(() => judges.close())
   t.same(judges.coverage, { local: ['jailbreak', 'prompt_injection'] })
@@ -80,7 +67,7 @@ t.test('a model of one’s own judges, with its tokenizer, labels and activation
   t.match(await sigmoid.consult('local', question('hello', 'jailbreak')), { safe: { jailbreak: 0.018 } })
 })
 
-t.test('in a long text a word counts wherever it stands', { skip }, async (t) => {
+t.test('in a long text a word counts wherever it stands', async (t) => {
   const judges = await open(settings(t))
   t.teardown(() => judges.close())
   for (const at of [0, 1, 5, 6, 7, 11, 12, 13, 500, 999]) {
@@ -93,7 +80,6 @@ t.test('in a long text a word counts wherever it stands', { skip }, async (t) =>
 
 t.test(
   'the event loop goes on while it computes; what takes too long is a failure, and the next is answered',
-  { skip },
   async (t) => {
     const judges = await open(settings(t, { timeoutMs: 200, maxTokens: 64 }))
     t.teardown(() => judges.close())
@@ -108,7 +94,7 @@ t.test(
   }
 )
 
-t.test('what cannot work is told when it is loaded', { skip }, async (t) => {
+t.test('what cannot work is told when it is loaded', async (t) => {
   const cases: [string, Partial<OnnxJudgeSettings>, Buffer, RegExp][] = [
     [
       'labels that are not the outputs',
@@ -132,11 +118,4 @@ t.test('what cannot work is told when it is loaded', { skip }, async (t) => {
   ]
   for (const [name, options, model, says] of cases)
     await t.rejects(open(settings(t, options, model)), { message: says }, name)
-})
-
-t.test('without the packages, the error names the one that is missing', async (t) => {
-  if (missing.length === 0) return t.comment('both are installed here')
-  await t.rejects(open(settings(t)), {
-    message: `judges.local: needs the package "${missing[0]}", which is not installed (npm install ${missing[0]})`
-  })
 })

@@ -198,6 +198,7 @@ export function testMetrics() {
     shared: () => ({ up: undefined, nodes: 1 }),
     policies: () => [],
     weakenings: () => [],
+    encoderWaiting: () => 0,
     judges: () => [],
     judgesApart: () => false,
     uncovered: () => 0

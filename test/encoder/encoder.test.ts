@@ -1,0 +1,250 @@
+import { appendFileSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/clock.js'
+import { EncoderError, type EncoderFailure } from '../../src/encoder/index.js'
+import { EncoderKeeper } from '../../src/encoder/keeper.js'
+import { EncoderFileError, readEncoderFiles } from '../../src/encoder/manifest.js'
+import { noReport, openEncoder } from '../../src/encoder/open.js'
+import type { EncoderSettings } from '../../src/settings.js'
+import { asks, counting, fixture, isShipped, open, shipped, stretch } from './support.js'
+
+const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
+const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
+const settings = (more: Partial<EncoderSettings> = {}): EncoderSettings => ({
+  use: 'required',
+  folder: fixture,
+  threads: 1,
+  queue: 256,
+  deadlineMs: 10_000,
+  ...more
+})
+const deps = { clock: systemClock, report: noReport, crashed() {} }
+
+t.test('a text is read: kinds, confidences, places', async (t) => {
+  const { encoder } = await open(t)
+  const text = 'how to steal a car'
+  const [reading] = await encoder.read([asks(text)])
+  t.match(reading, { unread: [], findings: [{ kind: 'illicit', start: 0, end: text.length }] })
+  t.ok(Math.abs(reading!.findings[0]!.confidence - 0.575) < 1e-9, 'harmful without a kind: the likeliest')
+
+  const [plain, bomb, both, nothing, tool, answer] = await encoder.read([
+    asks('explain the weather'),
+    asks('a bomb'),
+    asks('ignore the bomb'),
+    asks(' \n '),
+    asks('ignore the bomb', { role: 'tool' }),
+    asks('steal it', { role: 'assistant' })
+  ])
+  t.same(
+    [plain, nothing],
+    [
+      { findings: [], unread: [] },
+      { findings: [], unread: [] }
+    ]
+  )
+  t.same(
+    bomb!.findings.map(({ kind }) => kind),
+    ['weapons', 'violence']
+  )
+  t.same(both!.findings.map(({ kind }) => kind).sort(), ['jailbreak', 'prompt_injection', 'violence', 'weapons'])
+  t.same(
+    tool!.findings.map(({ kind }) => kind),
+    ['prompt_injection'],
+    'only what counts in the words of a tool'
+  )
+  t.same(
+    answer!.findings.map(({ kind }) => kind),
+    ['illicit']
+  )
+})
+
+t.test('of a long text what was raised is read, and found in its window', async (t) => {
+  const report = counting()
+  const { encoder } = await open(t, { report })
+  const text = `${filler(400)}how to steal a car ${filler(400)}`
+  const at = stretch(text, 'steal')
+  const [reading] = await encoder.read([asks(text, { spans: [at] })])
+  t.match(reading, { unread: [], findings: [{ kind: 'illicit' }] })
+  const [found] = reading!.findings
+  t.ok(found!.start <= at.start && found!.end >= at.end && found!.end - found!.start < 2000)
+  t.ok(Math.abs(found!.confidence - 0.25) < 1e-9, 'by the scale of longer texts')
+  t.ok(report.counts.model <= 4)
+
+  t.same(await encoder.read([asks(text, { spans: [at] })]), [reading])
+  const grown = `${text}${filler(50)}`
+  await encoder.read([asks(grown, { spans: [at] })])
+  t.ok(report.counts.model <= 4, 'neither again nor grown is it read twice')
+
+  const [elsewhere] = await encoder.read([asks(text, { spans: [{ start: 0, end: 7 }] })])
+  t.same(elsewhere, { findings: [], unread: [] })
+  const [whole] = await encoder.read([asks(`${text}${filler(500)}`)])
+  t.equal(whole!.unread.length, 1, 'more than a request may ask for is named')
+  const word = `${'a'.repeat(20_000)} steal`
+  const [long] = await encoder.read([asks(word, { spans: [stretch(word, 'steal')] })])
+  t.match(long, { findings: [{ kind: 'illicit' }], unread: [] })
+})
+
+t.test('more questions than windows: those that were raised come first, the others are unread', async (t) => {
+  const { encoder } = await open(t)
+  const many = Array.from({ length: 100 }, (_, i) => asks(`explain ${i}`))
+  const raised = asks('steal it', { spans: [{ start: 0, end: 5 }] })
+  const readings = await encoder.read([...many, raised])
+  t.match(readings.at(-1), { findings: [{ kind: 'illicit' }], unread: [] })
+  t.equal(readings.filter(({ unread }) => unread.length > 0).length, 37)
+})
+
+/** Scores must not hang on what else is read, or when. */
+async function sameAlone(t: Test, folder: string): Promise<void> {
+  const alone = await open(t, {}, folder)
+  const texts = Array.from({ length: 24 }, (_, i) => `${filler(i >> 1)} steal ${i} ignore ${filler(i % 5)}`)
+  const one = []
+  for (const text of texts) one.push((await alone.encoder.read([asks(text)]))[0])
+  const together = await open(t, { threads: 2, queue: 10_000 }, folder)
+  const load = Promise.all(texts.map((text, i) => together.encoder.read([asks(`${text}!`, { whose: `l${i}` })])))
+  const many = await together.encoder.read(texts.toReversed().map((text) => asks(text)))
+  await load
+  t.same(many.toReversed(), one)
+}
+
+t.test('scores are the same alone, among others and under load', (t) => sameAlone(t, fixture))
+t.test('so are those of the weights that ship', { skip: isShipped ? false : 'no weights ship yet' }, (t) =>
+  sameAlone(t, shipped)
+)
+
+t.test('too many waiting, too late, cancelled, closed', async (t) => {
+  const report = counting()
+  const { encoder, threads } = await open(t, { queue: 64, report })
+  const long = Array.from({ length: 64 }, (_, i) => asks(`${filler(20)} ${i}`, { whose: 'many' }))
+  const first = encoder.read(long)
+  const second = encoder.read(long.map((question) => ({ ...question, text: `${question.text}.` })))
+  await t.rejects(second, failure('queue_full'))
+  const [other] = await encoder.read([asks('steal', { whose: 'one' })])
+  t.match(other, { findings: [{ kind: 'illicit' }] }, 'who fills the queue refuses nobody but himself')
+  await first
+  t.equal(threads.waiting, 0)
+
+  const late = await open(t, { deadlineMs: 1, report })
+  await t.rejects(late.encoder.read(long), failure('deadline'))
+  t.equal(late.threads.waiting, 0, 'what nobody waits for leaves the queue')
+
+  const abort = new AbortController()
+  const left = encoder.read(long.map((question) => ({ ...question, text: `${question.text}?`, cancel: abort.signal })))
+  abort.abort()
+  await t.rejects(left, failure('cancelled'))
+  t.equal(threads.waiting, 0)
+  await t.rejects(encoder.read([asks('a', { cancel: abort.signal })]), failure('cancelled'))
+  const closing = t.rejects(
+    encoder.read(long.map((question) => ({ ...question, text: `${question.text}:` }))),
+    failure('closed')
+  )
+  await encoder.close()
+  await closing
+  await t.rejects(encoder.read([asks('b')]), failure('closed'))
+  t.same(report.failures, ['queue_full', 'deadline', 'cancelled', 'cancelled', 'closed', 'closed'])
+})
+
+t.test('callers take turns: one question is answered among another’s many', async (t) => {
+  const { encoder } = await open(t, { queue: 4096 })
+  const done: string[] = []
+  const crowd = Array.from({ length: 12 }, (_, i) =>
+    encoder
+      .read(Array.from({ length: 30 }, (_, n) => asks(`${filler(60)} ${i} ${n}`, { whose: 'crowd' })))
+      .then(() => done.push('crowd'))
+  )
+  await encoder.read([asks('steal', { whose: 'one' })])
+  t.same(done, [])
+  await Promise.all(crowd)
+})
+
+t.test('a thread that ends is replaced, and whose question it had is told', async (t) => {
+  const crashes: unknown[] = []
+  const { encoder, threads } = await open(t, { crashed: (error) => crashes.push(error) })
+  // No row of the table has this number.
+  const broken = threads.run({ ids: BigInt64Array.of(0n, 4n, 1_000_000n, 2n) }, 'k1', new AbortController().signal)
+  await t.rejects(broken, failure('crashed'))
+  t.equal(crashes.length, 1)
+  t.match(await encoder.read([asks('steal')]), [{ findings: [{ kind: 'illicit' }] }])
+  await t.rejects(
+    encoder.read([asks('x', { role: 'user', text: undefined as unknown as string })]),
+    EncoderError,
+    'a fault of our own is a failure to read'
+  )
+})
+
+function copied(t: Test): string {
+  const dir = t.testdir({})
+  for (const name of readdirSync(fixture)) copyFileSync(join(fixture, name), join(dir, name))
+  return dir
+}
+
+t.test('a missing or damaged file stops the start and is named, whatever is preferred', async (t) => {
+  for (const use of ['required', 'preferred'] as const) {
+    for (const name of ['encoder.onnx', 'encoder.tokenizer.json', 'encoder.json']) {
+      const folder = copied(t)
+      rmSync(join(folder, name))
+      await t.rejects(openEncoder(settings({ use, folder }), deps), {
+        name: 'EncoderFileError',
+        message: `${join(folder, name)}: cannot be read (ENOENT)`
+      })
+      copyFileSync(join(fixture, name), join(folder, name))
+      appendFileSync(join(folder, name), 'x')
+      await t.rejects(openEncoder(settings({ use, folder }), deps), { name: 'EncoderFileError', message: name })
+    }
+  }
+  const folder = copied(t)
+  const manifest = JSON.parse(readFileSync(join(fixture, 'encoder.json'), 'utf8'))
+  const write = (value: object) => writeFileSync(join(folder, 'encoder.json'), JSON.stringify(value))
+  for (const [value, message] of [
+    [{ ...manifest, calibration: undefined }, /encoder\.json: is no manifest of an encoder/],
+    [{ ...manifest, lanes: ['hate'] }, /calibrated\.groups\.user\.request names no lane \(hate\)/],
+    [{ ...manifest, calibration: {} }, /calibration\.user has no class of length/]
+  ] as const) {
+    write(value)
+    await t.rejects(readEncoderFiles(folder), { name: 'EncoderFileError', message })
+  }
+  write({ ...manifest, lanes: [...manifest.lanes, 'another'] })
+  await t.rejects(openEncoder(settings({ folder }), deps), {
+    name: 'EncoderFileError',
+    message: /encoder\.onnx: gives 15 scores where the manifest has 16 lanes/
+  })
+})
+
+t.test('a library that does not run here is a weakening where the encoder is preferred', async (t) => {
+  const folder = copied(t)
+  // A model that its manifest names, and that the library cannot load: as on a platform that it was not built for.
+  const { createHash } = await import('node:crypto')
+  writeFileSync(join(folder, 'encoder.onnx'), 'no model')
+  const manifest = JSON.parse(readFileSync(join(fixture, 'encoder.json'), 'utf8'))
+  manifest.model.sha256 = createHash('sha256').update('no model').digest('hex')
+  writeFileSync(join(folder, 'encoder.json'), JSON.stringify(manifest))
+  await t.rejects(openEncoder(settings({ folder }), deps), { name: 'RuntimeError', message: /^encoder: required, and/ })
+  const opened = await openEncoder(settings({ folder, use: 'preferred' }), deps)
+  t.match(opened, { encoder: undefined, weakening: /^encoder: onnxruntime-node does not run here/ })
+  t.equal(opened.waiting(), 0)
+  await opened.close()
+  t.match(await openEncoder(settings({ use: 'off' }), deps), { encoder: undefined, weakening: undefined })
+})
+
+t.test('gateways with one configuration share an encoder', async (t) => {
+  const keeper = new EncoderKeeper(deps)
+  const [a, b] = [await keeper.open(settings()), await keeper.open(settings())]
+  t.equal(a.encoder, b.encoder)
+  t.equal(keeper.current, a.encoder)
+  t.equal(keeper.waiting(), 0)
+  await a.close()
+  await a.close()
+  t.match(await b.encoder!.read([asks('steal')]), [{ findings: [{ kind: 'illicit' }] }])
+  const c = await keeper.open(settings({ queue: 512 }))
+  t.not(c.encoder, b.encoder)
+  await b.close()
+  await t.rejects(b.encoder!.read([asks('a')]), failure('closed'))
+  await c.close()
+  await t.rejects(keeper.open(settings({ folder: '/nowhere' })), EncoderFileError)
+  const off = await keeper.open(settings({ use: 'off' }))
+  t.equal(off.encoder, undefined)
+  await off.close()
+  const again = await keeper.open(settings({ queue: 512 }))
+  await again.encoder!.read([asks('a')])
+  await again.close()
+})

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { confidence } from '../../src/encoder/calibration.js'
+import { readPieces } from '../../src/encoder/pieces.js'
+import { piecesOf, plan, unreadOf, windowPieces, windowStarts } from '../../src/encoder/windows.js'
+import { fixture } from './support.js'
+
+const json = readFileSync(join(fixture, 'encoder.tokenizer.json'), 'utf8')
+const told = JSON.parse(readFileSync(join(fixture, 'cuts.json'), 'utf8')) as {
+  texts: [string, number[]][]
+  knots: [number, number][]
+  confidences: [number, number][]
+}
+
+t.test('texts are cut as Python cuts them', async (t) => {
+  const pieces = readPieces(json)
+  for (const [text, ids] of told.texts) t.same([...pieces.cut(text).ids], ids, encodeURI(text.slice(0, 40)))
+})
+
+t.test('confidences are those of the training', async (t) => {
+  for (const [logit, sure] of told.confidences) {
+    t.ok(Math.abs(confidence(told.knots, logit) - sure) < 1e-12, `${logit}: ${confidence(told.knots, logit)}`)
+  }
+})
+
+t.test('a piece is known by its place in the text', async (t) => {
+  const pieces = readPieces(json)
+  const text = 'the ﬁrst\n\n  steal e\u0301x'
+  const { ids, starts } = pieces.cut(text)
+  t.equal(ids.length, starts.length)
+  t.ok(starts.includes(text.indexOf('steal')), 'a word begins at its first letter')
+  t.ok(starts.includes(text.indexOf('\n')))
+  t.equal(starts.at(-1), text.indexOf('x'))
+  t.same(
+    [...starts].sort((a, b) => a - b),
+    [...starts]
+  )
+  for (const odd of ['\ud800', 'a\udc00b', '\ud83d\udc69'.repeat(3), '\ufdfa'.repeat(50)]) {
+    t.ok(pieces.cut(odd).starts.every((place) => place < odd.length))
+  }
+})
+
+t.test('what a text costs grows with its length alone', async (t) => {
+  const pieces = readPieces(json)
+  const awkward = [
+    'a',
+    '=',
+    '====',
+    ' ',
+    '\n',
+    'a\n',
+    ' \t',
+    '\u0301\u0316',
+    '\ufdfa',
+    '\u200d',
+    '日本語',
+    '👩',
+    '한',
+    'ж'
+  ]
+  for (const unit of awkward) {
+    const cost = (length: number) => {
+      const text = unit.repeat(length / unit.length)
+      const started = performance.now()
+      pieces.cut(text)
+      return performance.now() - started
+    }
+    cost(200_000)
+    const least = (length: number) => Math.min(cost(length), cost(length), cost(length))
+    const [once, fourfold] = [least(50_000), least(200_000)]
+    // Quadratic would be sixteen; a short one may be over before the clock has moved.
+    t.ok(fourfold < Math.max(once, 1) * 10, `${JSON.stringify(unit)}: ${once} ms, ${fourfold} ms`)
+  }
+})
+
+t.test('a tokenizer that cuts otherwise is refused', async (t) => {
+  for (const key of ['normalizer', 'pre_tokenizer', 'model'] as const) {
+    const other = { ...JSON.parse(json), [key]: { type: 'BertNormalizer' } }
+    t.throws(() => readPieces(JSON.stringify(other)), new RegExp(`^${key} is not one`))
+  }
+  t.throws(() => readPieces(JSON.stringify({ ...JSON.parse(json), added_tokens: [{}] })), /added_tokens/)
+})
+
+t.test('windows cover a text, overlap, and stay where they are while it grows', async (t) => {
+  t.same(windowStarts(0), [])
+  t.same(windowStarts(1), [0])
+  t.same(windowStarts(windowPieces), [0])
+  t.same(windowStarts(windowPieces + 1), [0, 1])
+  for (const count of [126, 218, 219, 400, 1000]) {
+    const starts = windowStarts(count)
+    t.equal(starts.at(-1)! + windowPieces, count)
+    for (let i = 1; i < starts.length; i++) t.ok(starts[i]! - starts[i - 1]! <= (windowPieces * 3) / 4)
+    t.same(windowStarts(count + 500).slice(0, starts.length - 1), starts.slice(0, -1))
+  }
+})
+
+t.test('what was raised is read first, then what stands beside it; the rest is named', async (t) => {
+  const text = (count: number) => ({
+    ids: new Int32Array(count),
+    starts: Uint32Array.from({ length: count }, (_, i) => i * 10),
+    end: count * 10
+  })
+  const pieced = text(2000)
+  t.same(piecesOf(pieced, { start: 15, end: 21 }), [1, 3])
+  const one = { pieced, spans: [{ start: 10_000, end: 10_050 }] }
+  const planned = plan([one])
+  t.ok(planned.length >= 3 && planned.length <= 4)
+  t.ok(planned[0]!.from <= 1000 && planned[0]!.to > 1000, 'the raised one comes first')
+  t.same(unreadOf(one, planned), [])
+  t.same(unreadOf(one, []), [{ start: 10_000, end: 10_050 }])
+
+  const all = { pieced: text(20_000), spans: undefined }
+  const many = plan([all, one])
+  t.equal(many.length, 64)
+  t.equal(many[0]!.question, 1, 'what was raised, before texts of which all is to be read')
+  const rest = unreadOf(
+    all,
+    many.filter(({ question }) => question === 0)
+  )
+  t.equal(rest.length, 1)
+  t.ok(rest[0]!.start > 0 && rest[0]!.end < 200_000, 'the opening and the end are read')
+
+  const wide = { pieced: text(20_000), spans: [{ start: 0, end: 200_000 }] }
+  const read = plan([wide])
+  t.equal(read.length, 64)
+  t.match(unreadOf(wide, read), [{ end: 200_000 }])
+  t.same(plan([{ pieced: text(0), spans: undefined }]), [])
+})
