@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { source } from './policy/support.js'
 import { built, exitCode, run, workplace } from './support/cli.js'
 
 t.test('evaluate prints the evaluation of the endpoint and leaves nothing behind', async (t) => {
@@ -120,4 +122,25 @@ t.test('a reader that goes away ends the work without a word', async (t) => {
   child.stdin.end('{"id":0,"input_text":"a"}\n'.repeat(1000))
   t.equal(await text(child.stderr), '')
   t.equal(await exitCode(child), 1)
+})
+
+t.test('the encoder reads what was raised, and lets the command end', async (t) => {
+  const { cwd, env } = workplace(t)
+  const folder = fileURLToPath(new URL('fixtures/encoder', import.meta.url))
+  const rules = `
+  - { name: hint, category: illicit, weight: 0.9, nominate: true, any: [car] }
+  - { name: reader_illicit, category: illicit, detector: encoder, kinds: [illicit], weight: 1 }
+`
+  writeFileSync(join(cwd, 'default.yaml'), source({ rules }))
+  writeFileSync(
+    join(cwd, 'gateway.yaml'),
+    `constitutions: { default: default.yaml }\nencoder: { use: required, folder: ${folder}, deadline: 1ms }\n`
+  )
+  const of = async (...args: string[]) => run(['evaluate', ...args], { cwd, env })
+  const [washed, stolen] = [await of('wash the car'), await of('steal the car')]
+  t.match(washed, { code: 0, stderr: '' })
+  t.match(JSON.parse(washed.stdout), { decision: 'permit' })
+  t.match(JSON.parse(stolen.stdout), { matched_rules: ['reader_illicit'] })
+  const long = await of('wash the car '.repeat(600))
+  t.match(JSON.parse(long.stdout), { decision: 'permit' }, 'it waits as long as it takes')
 })

@@ -40,7 +40,7 @@ interface Thread {
 /** A thread that ends before it has served is replaced later each time, up to the most, ms. */
 const backOffMs = { first: 100, most: 5_000 }
 /** Of the heap alone: the weights lie beside it. */
-const heapMb = 128
+const heapMb = 96
 
 export class Threads {
   readonly #options: ThreadsOptions
@@ -122,7 +122,7 @@ export class Threads {
     const workerData: ThreadData = { model, tokenizer, lanes }
     const worker = new Worker(threadFile(import.meta.url, 'worker'), {
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb }
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 4 }
     })
     const thread: Thread = { worker, on: undefined }
     let serves = false

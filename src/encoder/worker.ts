@@ -65,7 +65,8 @@ async function load(): Promise<(ids: BigInt64Array) => Promise<Float32Array>> {
     // What a run needs is given back after it; keeping it saves no time that can be measured.
     enableCpuMemArena: false,
     enableMemPattern: false,
-    logSeverityLevel: 3
+    // What fails is told by its error.
+    logSeverityLevel: 4
   })
   return async (ids) => {
     const input = new runtime.Tensor('int64', ids, [1, ids.length])
