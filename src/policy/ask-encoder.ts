@@ -1,5 +1,6 @@
 /** Puts what a call has raised to the encoder. */
-import type { Encoder, EncoderQuestion } from '../encoder/index.js'
+import type { Encoder, EncoderQuestion, EncoderReading } from '../encoder/index.js'
+import { confidenceOf, shareOf } from '../encoder/scale.js'
 import { keyOf, type Question, type Readings } from './asking.js'
 import type { Cancellation } from './judges.js'
 
@@ -12,6 +13,29 @@ export interface Asker {
 
 /** Before anything was asked. */
 export const noReadings: Readings = new Map()
+
+/** UTF-16 units. In longer texts the first reader finds something for their length: in a quarter of long documents. */
+const short = 500
+/** Of harmless texts of this length, at most so many are stopped by the first reader alone: of unseen sources 2 %. */
+const stoppedAlone = 0.05
+
+/** What one in twenty harmless texts reaches. Below it the encoder sees nothing that would agree. */
+const doubtful = 0.25
+
+/**
+ * Two readers that learnt different things seldom err on the same text: where the first would stop a short one by itself,
+ * few harmless ones are left for the encoder to be wrong about. Of 769 of unseen sources one was stopped by the first and
+ * had 0.25 from the encoder, where the product of the shares says two.
+ */
+function agreed({ text, isStopped }: Question, reading: EncoderReading): EncoderReading {
+  if (!isStopped || text.length > short) return reading
+  const findings = reading.findings.map((finding) => {
+    if (finding.confidence < doubtful) return finding
+    const confidence = confidenceOf(shareOf(finding.confidence) * stoppedAlone)
+    return { ...finding, confidence: Math.max(finding.confidence, confidence) }
+  })
+  return { ...reading, findings }
+}
 
 /** @throws EncoderError where they could not all be read: what the first reader says alone is then no verdict */
 export async function askEncoder(
@@ -27,7 +51,7 @@ export async function askEncoder(
     })
     const readings = await encoder.read(asked)
     if (readings.length !== questions.length) throw new Error('the encoder has not read what it was asked to')
-    return new Map(questions.map((question, i) => [keyOf(question), readings[i]!]))
+    return new Map(questions.map((question, i) => [keyOf(question), agreed(question, readings[i]!)]))
   } finally {
     off?.()
   }

@@ -8,7 +8,9 @@ import type { Role } from '../chat.js'
 import type { EncoderReading, Stretch } from '../encoder/index.js'
 import type { View } from '../text/view.js'
 import type { CompiledRule } from './compile.js'
-import type { ReaderMode } from './schema.js'
+import type { Constitution } from './constitution.js'
+import type { Category } from './evaluation.js'
+import { noisyOr } from './score.js'
 
 /** A text for the encoder to read. Plain data, so that it can come from another thread. */
 export interface Question {
@@ -25,6 +27,8 @@ export interface Question {
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
   rules: readonly string[]
+  /** Whether they would stop it by themselves. */
+  isStopped: boolean
 }
 
 export interface Answered {
@@ -47,13 +51,16 @@ export class Asking {
   /** How often anything was raised: what is remembered of a text holds no questions. */
   raised = 0
   readonly isThorough: boolean
+  /** The score from which on a category is stopped. */
+  readonly middle: number
   readonly #readings: Readings
   readonly #open = new Map<string, Question>()
   readonly #read = new Map<string, Answered>()
 
-  constructor(readings: Readings, mode: ReaderMode) {
+  constructor(readings: Readings, { readers, bands }: Pick<Constitution, 'readers' | 'bands'>) {
     this.#readings = readings
-    this.isThorough = mode === 'thorough'
+    this.isThorough = readers === 'thorough'
+    this.middle = bands.middle
   }
 
   /** What was raised and has not been read. */
@@ -81,7 +88,7 @@ export class Asking {
 
 function both(a: Question, b: Question): Question {
   const spans = a.spans === undefined || b.spans === undefined ? undefined : merged([...a.spans, ...b.spans], near)
-  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])] }
+  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], isStopped: a.isStopped || b.isStopped }
 }
 
 /** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
@@ -162,7 +169,8 @@ export class Raised {
     const spans = all ? undefined : merged(raised, near)
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
-    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules })
+    const isStopped = stops(nominations, this.#asking.middle)
+    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, isStopped })
     const unread = merged(reading?.unread ?? [])
     const over =
       isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
@@ -172,6 +180,16 @@ export class Raised {
       over
     }
   }
+}
+
+/** Whether a category reaches a score by nominations alone, each rule counted once. */
+function stops(nominations: readonly Nomination[], middle: number): boolean {
+  const byCategory = new Map<Category, Map<CompiledRule, number>>()
+  for (const { rule, confidence } of nominations) {
+    const rules = byCategory.get(rule.category) ?? new Map<CompiledRule, number>()
+    byCategory.set(rule.category, rules.set(rule, Math.max(rules.get(rule) ?? 0, confidence)))
+  }
+  return [...byCategory.values()].some((rules) => noisyOr(rules.values()) >= middle)
 }
 
 /** @param stretches from left to right, none overlapping another */

@@ -154,7 +154,7 @@ export class Judge {
     const guarded = this.policy.guard?.read(promptsOf(input))
     const { constitution, readers } = this.policy
     const readings = constitution.readers === 'fast' || readers.length === 0 ? undefined : input.readings
-    const asking = readings && new Asking(readings, constitution.readers)
+    const asking = readings && new Asking(readings, constitution)
     const call = { parts, direction: input.direction, findings, digests, guarded, asking, readers }
     let charsTotal = 0
     let charsCovered = 0
