@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type UpstreamAuth, upstreamAuths } from '../settings.js'
+import { type EncoderUse, encoderUses, type UpstreamAuth, upstreamAuths } from '../settings.js'
 import { isHttpPrefix } from '../units.js'
 import { errorCode } from './file.js'
 import type { Problem } from './problem.js'
@@ -35,6 +35,7 @@ export interface Environment {
   upstreamKey: string | undefined
   upstreamAuth: UpstreamAuth | undefined
   workers: number | undefined
+  encoder: EncoderUse | undefined
   node: string | undefined
   /** Any variable, for substitution in the file; a secret also where only its file is given. */
   lookup(name: string): string | undefined
@@ -102,6 +103,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
       /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)
     ),
     workers: whole('SLUICEGATE_WORKERS', 1, 1024),
+    encoder: checked('SLUICEGATE_ENCODER', encoderUses.join(', '), (value) =>
+      (encoderUses as readonly string[]).includes(value)
+    ) as EncoderUse | undefined,
     lookup
   }
 }

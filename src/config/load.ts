@@ -171,7 +171,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     demo,
     routes,
     judges: compileJudges(config, folder, fail),
-    encoder: compileEncoder(config.encoder, folder, join(shipped, 'models')),
+    encoder: compileEncoder(config.encoder, { use: environment.encoder, folder, shipped: join(shipped, 'models') }),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

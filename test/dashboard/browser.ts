@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { firstReaderAlone } from '../support/first-reader.js'
 import { tempDir } from '../support/gateway.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -41,6 +42,7 @@ export async function serveBuilt(t: Teardown, yaml = '', env: NodeJS.ProcessEnv 
       SLUICEGATE_PORT: '0',
       SLUICEGATE_OPS_PORT: '0',
       SLUICEGATE_LOG_LEVEL: 'error',
+      ...firstReaderAlone,
       ...env
     },
     stdio: ['ignore', 'pipe', 'inherit']

@@ -19,13 +19,16 @@ function yaml(t: Test, encoder: string): string {
   return `constitutions: { default: ${file} }\nencoder: ${encoder}\n`
 }
 
+/** What the configuration says, not what tests of other things start with. */
+const itself = { SLUICEGATE_ENCODER: '' }
+
 const evaluate = async ({ url, key }: Built, input_text: string) =>
   (await call(url, '/api/v1/safety/evaluate', { key, body: { input_text } })).body
 const status = async ({ url, key }: Built) => (await call(url, '/api/v1/status', { key })).body
 const metrics = async ({ url, key }: Built) => (await call(url, '/metrics', { key })).body as string
 
 t.test('the encoder decides over what was raised', async (t) => {
-  const at = await build(t, { yaml: yaml(t, `{ use: required, folder: ${fixture} }`) })
+  const at = await build(t, { env: itself, yaml: yaml(t, `{ use: required, folder: ${fixture} }`) })
   t.match(await evaluate(at, 'wash the car'), { evaluation: { decision: 'permit' } })
   const { evaluation } = await evaluate(at, 'steal the car')
   t.match(evaluation, { matched_rules: ['reader_illicit'] })
@@ -42,7 +45,7 @@ t.test('the encoder decides over what was raised', async (t) => {
 })
 
 t.test('without a reading there is no verdict', async (t) => {
-  const at = await build(t, { yaml: yaml(t, `{ use: required, folder: ${fixture}, deadline: 1ms }`) })
+  const at = await build(t, { env: itself, yaml: yaml(t, `{ use: required, folder: ${fixture}, deadline: 1ms }`) })
   const long = `${'wash the car '.repeat(3000)}`
   const answer = await call(at.url, '/api/v1/safety/evaluate', { key: at.key, body: { input_text: long } })
   t.match(answer, { status: 503, body: { error: 'evaluator_unavailable' } })
@@ -56,16 +59,19 @@ t.test('where the library does not run, a preferred encoder is a weakening, and 
   const manifest = JSON.parse(readFileSync(join(fixture, 'encoder.json'), 'utf8'))
   manifest.model.sha256 = createHash('sha256').update('no model').digest('hex')
   writeFileSync(join(folder, 'encoder.json'), JSON.stringify(manifest))
-  const at = await build(t, { yaml: yaml(t, `{ use: preferred, folder: ${folder} }`) })
+  const at = await build(t, { env: itself, yaml: yaml(t, `{ use: preferred, folder: ${folder} }`) })
   const { evaluation } = await evaluate(at, 'wash the car')
   t.match(evaluation, { matched_rules: ['hint'] })
   const inForce: string[] = (await status(at)).weakenings
   t.ok(inForce.some((line) => line.startsWith('encoder: onnxruntime-node does not run here')))
   t.ok(at.logs.some((line) => line.includes('onnxruntime-node does not run here')))
   t.match(await metrics(at), /sluicegate_weakening_settings\{setting="encoder: onnxruntime-node does not run here/)
-  await t.rejects(build(t, { yaml: yaml(t, `{ use: required, folder: ${folder} }`) }), /encoder: required, and/)
   await t.rejects(
-    build(t, { yaml: yaml(t, `{ use: preferred, folder: ${join(folder, 'none')} }`) }),
+    build(t, { env: itself, yaml: yaml(t, `{ use: required, folder: ${folder} }`) }),
+    /encoder: required, and/
+  )
+  await t.rejects(
+    build(t, { env: itself, yaml: yaml(t, `{ use: preferred, folder: ${join(folder, 'none')} }`) }),
     /encoder\.json: cannot be read/
   )
 })

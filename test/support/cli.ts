@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { source } from '../policy/support.js'
+import { firstReaderAlone } from './first-reader.js'
 
 export const built = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 
@@ -21,7 +22,16 @@ export function workplace(t: Test): { cwd: string; env: NodeJS.ProcessEnv } {
     'other.yaml': source({ name: 'other', version: '7', rules: rules.replace('kaboom', 'thud') })
   })
   const { PATH } = process.env
-  return { cwd, env: { PATH, SLUICEGATE_CONFIG: 'gateway.yaml', SLUICEGATE_PORT: '0', SLUICEGATE_OPS_PORT: '0' } }
+  return {
+    cwd,
+    env: {
+      PATH,
+      ...firstReaderAlone,
+      SLUICEGATE_CONFIG: 'gateway.yaml',
+      SLUICEGATE_PORT: '0',
+      SLUICEGATE_OPS_PORT: '0'
+    }
+  }
 }
 
 export interface Ran {

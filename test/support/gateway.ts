@@ -7,6 +7,7 @@ import type { Clock } from '../../src/clock.js'
 import sluicegate from '../../src/index.js'
 import { createLog } from '../../src/observe/log.js'
 import { type Serving, start } from '../../src/server.js'
+import { firstReaderAlone } from './first-reader.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
 
@@ -52,7 +53,7 @@ export async function build(
     ...(clock === undefined ? {} : { clock }),
     config,
     cwd: dir,
-    env: { SLUICEGATE_DATA_DIR: dir, ...env },
+    env: { SLUICEGATE_DATA_DIR: dir, ...firstReaderAlone, ...env },
     log: createLog({ level: 'debug', destination: { write: (line) => logs.push(line) } }),
     onFirstKey: (first) => {
       key = first
@@ -78,6 +79,7 @@ export async function serveReal(
       SLUICEGATE_PORT: '0',
       SLUICEGATE_OPS_PORT: '0',
       SLUICEGATE_LOG_LEVEL: 'silent',
+      ...firstReaderAlone,
       ...(yaml === undefined ? {} : { SLUICEGATE_CONFIG: join(dir, 'gateway.yaml') }),
       ...env
     }

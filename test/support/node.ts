@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { source } from '../policy/support.js'
 import { built, rules } from './cli.js'
+import { firstReaderAlone } from './first-reader.js'
 import { tempDir } from './gateway.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
@@ -55,6 +56,7 @@ export async function startNode(
       SLUICEGATE_OPS_PORT: '0',
       SLUICEGATE_DATA_DIR: cwd,
       SLUICEGATE_DATA_KEY: sharedKey,
+      ...firstReaderAlone,
       ...env
     },
     stdio: ['ignore', 'pipe', 'pipe']
