@@ -53,6 +53,8 @@ GROUPS: dict[str, dict[str, tuple[str, float]]] = {
     },
     'tool': {'prompt_injection': ('prompt_injection', 1.0)},
 }
+# Of what tools bring, so many times as large a share may be stopped: nobody reads a refusal there, and what passes acts.
+LENIENT = {'tool': 3.0}
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
 SURE = 0.001
 LEAST = 12
@@ -74,7 +76,8 @@ def calibrate(
             if len(which) == 0:
                 continue
             scores = logits[which][:, columns]
-            at = {share: _levels(scores, weights, parts, share) for share, _ in SCALE if share >= SURE}
+            more = LENIENT.get(role, 1.0)
+            at = {share: _levels(scores, weights, parts, min(0.6, share * more)) for share, _ in SCALE if share >= SURE}
             knots: dict[str, list[list[float]]] = {}
             for place, group in enumerate(names):
                 line = [
