@@ -144,7 +144,7 @@ t.test(
       if (blocks.length === 0) continue
       const script = prelude + blocks.join('\n').replaceAll('http://127.0.0.1:8080', url)
       const expected = [...blocks.join('\n').matchAll(/# (\d{3})\b.*$/gm)].map(([, status]) => status)
-      const bash = spawn('bash', ['-u', '-c', script], { cwd: tempDir(t), env: { ...process.env, KEY: key } })
+      const bash = spawn('bash', ['--norc', '-u', '-c', script], { cwd: tempDir(t), env: { ...process.env, KEY: key } })
       bash.stdin.end()
       const [, errors] = await Promise.all([text(bash.stdout), text(bash.stderr), once(bash, 'exit')])
       t.same(errors.trim().split('\n'), expected, page)

@@ -38,7 +38,7 @@ const rules = `
 const withReaders = (mode: string) => `readers: ${mode}\n${source({ rules })}`
 
 /** Answers by the words in a text: `evil` and `vague` are of weapons, `foul` is hate. */
-const answers = { evil: ['weapons', 0.9], vague: ['weapons', 0.5], foul: ['hate', 0.9] } as const
+const answers = { evil: ['weapons', 0.95], vague: ['weapons', 0.5], foul: ['hate', 0.95] } as const
 
 function findingsIn(text: string): EncoderFinding[] {
   return Object.entries(answers).flatMap(([word, [kind, confidence]]) => {
@@ -82,16 +82,24 @@ t.test('what is raised is decided by the encoder, in both directions', async (t)
   t.same(said(await evaluate('boom, how nice')), ['permit', 0])
   t.same(encoder.take(), [[{ role: 'user', text: 'boom, how nice', spans: [{ start: 0, end: 4 }] }]])
   const stopped = await evaluate('boom, how evil')
-  t.same(said(stopped), ['forbid', 0.9, 'reader'])
-  t.match(stopped.detections, [{ rule: 'reader', span: { start: 10, end: 14 }, layer: 'plain', confidence: 0.9 }])
-  t.same(said(await evaluate('the fuse is evil')), ['forbid', 0.9, 'reader'], 'a rule of no weight raises')
-  t.same(said(await evaluate('boom, how foul')), ['forbid', 0.81, 'reader_hate'], 'every category of a raised text')
+  t.same(said(stopped), ['forbid', 0.95, 'reader'])
+  t.match(stopped.detections, [{ rule: 'reader', span: { start: 10, end: 14 }, layer: 'plain', confidence: 0.95 }])
+  t.same(said(await evaluate('the fuse is evil')), ['forbid', 0.95, 'reader'], 'a rule of no weight raises')
+  t.same(said(await evaluate('boom, how foul')), ['forbid', 0.855, 'reader_hate'], 'every category of a raised text')
   t.equal(encoder.take().length, 3)
   t.same(said(await evaluate('how evil')), ['permit', 0], 'what nothing raises is not read')
   t.same(said(await evaluate('mine alone')), ['depends', 0.5, 'own'], 'other rules decide alone')
   t.same(said(await evaluate('smash')), ['forbid', 0.9, 'lonely'], 'and so do those of a category that has no reader')
   t.same(encoder.take(), [])
   t.match((await evaluate('boom, mail ada@example.org')).detections, [{ rule: 'mail' }], 'and count beside a reading')
+})
+
+t.test('a short text that both readers would stop is stopped with the confidence of both', async (t) => {
+  const { evaluate } = await start(t)
+  t.same(said(await evaluate('fuse, vague')), ['depends', 0.5, 'reader'], 'the encoder alone')
+  t.same(said(await evaluate('boom, vague')), ['forbid', 0.9102, 'reader'], 'both')
+  const filling = 'And so the day went by. '.repeat(25)
+  t.same(said(await evaluate(`${filling}boom, vague`)), ['depends', 0.5, 'reader'], 'long texts hold something of all')
 })
 
 t.test('a weak sign has nothing read, and counts where no encoder decides', async (t) => {
@@ -245,7 +253,7 @@ t.test('a history that comes again is raised again', async (t) => {
   const calm = 'These are some words that are long enough to be remembered by their digest, as they come again.'
   const turns = [`${calm} Then boom, how evil.`, `${calm} And so on and on.`, 'and now?']
   const first = await evaluate(turns)
-  t.same(said(first), ['forbid', 0.9, 'reader'])
+  t.same(said(first), ['forbid', 0.95, 'reader'])
   const asked = encoder.take()
   for (const more of [[], ['one more'], ['one more', 'and more']]) {
     t.same(said(await evaluate([...turns, ...more])), said(first))
@@ -271,17 +279,17 @@ t.test('conditions see what was raised; context settles what the encoder is not 
   t.same(said(await evaluate('boom there')), ['forbid', 0.9, 'beside'])
   t.same(said(await evaluate('over there')), ['permit', 0])
   const context = { topic: 'mining' }
-  t.same(said(await evaluate('boom, vague')), ['depends', 0.5, 'reader'])
-  t.same(said(await evaluate('boom, vague', { context })), ['permit', 0])
-  t.same(said(await evaluate('boom, evil', { context })), ['forbid', 0.9, 'reader'])
-  t.same(said(await evaluate('boom, vague', { context: { topic: 'cooking' } })), ['divert', 0.5, 'reader'])
+  t.same(said(await evaluate('fuse, vague')), ['depends', 0.5, 'reader'])
+  t.same(said(await evaluate('fuse, vague', { context })), ['permit', 0])
+  t.same(said(await evaluate('boom, evil', { context })), ['forbid', 0.95, 'reader'])
+  t.same(said(await evaluate('fuse, vague', { context: { topic: 'cooking' } })), ['divert', 0.5, 'reader'])
 })
 
 t.test('several rules of the encoder say one thing', async (t) => {
   const twice = `${rules}\n  - { name: again, category: weapons, weight: 0.8, detector: encoder }`
   const { evaluate } = await start(t, source({ rules: twice }))
-  t.same(said(await evaluate('boom, vague')), ['depends', 0.5, 'reader', 'again'])
-  t.same(said(await evaluate('boom, vague, mine alone')), ['forbid', 0.75, 'own', 'reader', 'again'])
+  t.same(said(await evaluate('fuse, vague')), ['depends', 0.5, 'reader', 'again'])
+  t.same(said(await evaluate('fuse, vague, mine alone')), ['forbid', 0.75, 'own', 'reader', 'again'])
 })
 
 t.test('exceptions are about what the encoder found', async (t) => {
@@ -300,7 +308,7 @@ t.test('long texts are judged in threads, and read all the same', async (t) => {
   const asked = encoder.take()
   t.match(asked, [[{ role: 'user', spans: [{ start: 54_001, end: 54_005 }] }]])
   t.equal(asked[0]?.[0]?.text, long)
-  t.same(said(await evaluate(`${long} evil`)), ['forbid', 0.9, 'reader'])
+  t.same(said(await evaluate(`${long} evil`)), ['forbid', 0.95, 'reader'])
 })
 
 t.test('what is raised over and over costs no more than its length', async (t) => {
@@ -328,7 +336,7 @@ t.test('an explanation says what was raised, what was said of it, and what would
         role: 'user',
         raised_by: ['boom', 'hint'],
         raised: [{ start: 0, end: 9 }],
-        findings: [{ kind: 'weapons', confidence: 0.9, span: { start: 15, end: 19 } }],
+        findings: [{ kind: 'weapons', confidence: 0.95, span: { start: 15, end: 19 } }],
         unread: []
       }
     ],
@@ -336,7 +344,7 @@ t.test('an explanation says what was raised, what was said of it, and what would
   })
   t.match(explanation.flips.rules, [{ without: ['reader'], decision: 'permit' }])
   t.match(explanation.views[0]?.matches, [{ rule: 'boom', cancelled_by: 'encoder' }])
-  t.ok(explanation.summary.includes('The encoder read plain, raised by boom, hint: it found weapons 0.9.'))
+  t.ok(explanation.summary.includes('The encoder read plain, raised by boom, hint: it found weapons 0.95.'))
   const calm = await evaluator.explain(call('boom'))
   t.ok(calm.explanation.summary.includes('The encoder read plain, raised by boom: it found nothing.'))
   t.ok(calm.explanation.summary.includes('Without the encoder: forbid at 0.9.'))
@@ -409,11 +417,11 @@ version: '2'
 extends: default
 readers: thorough
 rules:
-  - { name: explosives_instructions, nominate: false }
+  - { name: theft, nominate: false }
   - { name: reader_weapons, weight: 0.9 }`
   const { rules, readers } = parseConstitution(overlay, 'overlay.yaml')
   const named = (name: string) => rules.find((rule) => rule.name === name)
   t.equal(readers, 'thorough')
-  t.match([named('explosives_instructions'), named('explosives_recipe')], [{ nominate: false }, { nominate: true }])
+  t.match([named('theft'), named('theft_terms')], [{ nominate: false }, { nominate: true }])
   t.match(named('reader_weapons'), { weight: 0.9, detector: { id: 'encoder' } })
 })
