@@ -58,6 +58,8 @@ LENIENT = {'tool': 3.0}
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
 SURE = 0.001
 LEAST = 12
+# Slopes of a shift.
+LIKE = (0.85, 1.18)
 
 
 def calibrate(
@@ -157,7 +159,11 @@ def carry(fold: np.ndarray, shipped: np.ndarray) -> tuple[float, float]:
     """
     shares = np.geomspace(0.2, 12 / len(fold), 24)
     x, y = np.quantile(fold, 1 - shares), np.quantile(shipped, 1 - shares)
-    slope = float(np.clip(np.polyfit(x, y, 1)[0], 0.5, 3.0))
+    slope = float(np.polyfit(x, y, 1)[0])
+    # The rows are of sources that both know, and a longer run is surer of those: where the two differ by more than a
+    # shift, nothing follows for sources that neither knows, and the curve stays as it is.
+    if not LIKE[0] <= slope <= LIKE[1]:
+        return 1.0, 0.0
     return slope, float(np.mean(y - slope * x))
 
 

@@ -1,9 +1,14 @@
 // Sluicegate's own evaluator, in this process, over the built program and its shipped constitution.
 
+import { fileURLToPath } from 'node:url'
+
 const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
 
-/** As `sluicegate evaluate` opens it: one of the shipped constitutions, no judge beside it. */
-export async function openEvaluator(constitution = 'default') {
+/**
+ * As `sluicegate evaluate` opens it: one of the shipped constitutions and the shipped encoder, no judge beside them.
+ * @param use of the encoder: `required`, or `off` for the first reader alone
+ */
+export async function openEvaluator(constitution = 'default', use = 'required') {
   const { createEvaluator } = await dist('policy/evaluator.js')
   const { shippedConstitutions } = await dist('config/load.js')
   const { systemClock } = await dist('clock.js')
@@ -11,11 +16,23 @@ export async function openEvaluator(constitution = 'default') {
   const file = constitutions[constitution]
   if (file === undefined)
     throw new Error(`no constitution "${constitution}" (${Object.keys(constitutions).join(', ')})`)
+  const { openEncoder, noReport } = await dist('encoder/open.js')
+  const settings = {
+    use,
+    folder: fileURLToPath(new URL('../../../config/models', import.meta.url)),
+    threads: 1,
+    queue: 4096
+  }
+  const reader = await openEncoder(
+    { ...settings, deadlineMs: Number.POSITIVE_INFINITY },
+    { clock: systemClock, report: noReport, crashed() {} }
+  )
   // Long rows are judged in a thread; on a busy machine a thread's first text waits for its start.
   const evaluator = await createEvaluator({
     constitutions: { [constitution]: file },
     clock: systemClock,
-    deadlineMs: 30_000
+    deadlineMs: 30_000,
+    encoder: reader.encoder
   })
   const { middle } = await bandsOf(file)
   return {
@@ -25,7 +42,10 @@ export async function openEvaluator(constitution = 'default') {
     judge: (input) => judge(evaluator, input, constitution),
     evaluate: (input) => evaluator.evaluate(input, constitution),
     uncovered: () => evaluator.uncoveredChars(),
-    close: () => evaluator.close()
+    close: async () => {
+      await evaluator.close()
+      await reader.close()
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 // npm run bench:quality -- --data DIR [--split dev|train] [--out DIR] [--only SET,SET] [--quick] [--no-libraries] [--no-disguise]
-//   [--page FILE] also writes the summary between the marks of that file.
+//   [--encoder off] the first reader alone; [--page FILE] also writes the summary between the marks of that file.
 // How well the shipped policy judges, on corpora of the shape of DIR/dev/*.jsonl: {id, text, labels, unsafe, kind, context}.
 // Prints the targets; writes quality.md, quality.json and quality.svg. Counts and rates only: no text is written.
 import { execFileSync } from 'node:child_process'
@@ -27,6 +27,7 @@ const { values } = parseArgs({
     out: { type: 'string' },
     only: { type: 'string' },
     constitution: { type: 'string', default: 'default' },
+    encoder: { type: 'string', default: 'required' },
     page: { type: 'string' },
     quick: { type: 'boolean', default: false },
     'no-libraries': { type: 'boolean', default: false },
@@ -50,7 +51,7 @@ if (sets.size === 0) {
   log(`No set of ${folder} fits --only ${values.only}`)
   process.exit(2)
 }
-const ours = await openEvaluator(values.constitution)
+const ours = await openEvaluator(values.constitution, values.encoder)
 const libraries = values['no-libraries'] ? undefined : installLibraries(log)
 try {
   const results = await measure()
