@@ -249,6 +249,7 @@ function most(has: Near, beside: Near, isBodily: boolean): number {
   if (beside('protective')) return isBetween ? doubtful : passing
   // What somebody under age asks of themself is for people.
   if (beside('own')) return doubtful
+  if (beside('office')) return isBodily || isBetween ? doubtful : passing
   if (isBodily) return 1
   if (has('technical') && !isBetween) return passing
   if (has('innocent') || has('fromMinor') || beside('fiction')) return isBetween || has('age') ? doubtful : passing
@@ -260,7 +261,9 @@ function sexual(has: Near, young: boolean, known: boolean, asks: boolean): Judge
   if (has('explicit') || (has('picture') && has('undressed'))) {
     return { kind: 'child_pictures', confidence: young ? (asks ? 0.95 : 0.5) : asks ? doubtful : passing }
   }
-  if (!has('sexual')) return undefined
+  if (!has('sexual')) {
+    return has('undressed') && young && has('request') ? { kind: 'child_pictures', confidence: doubtful } : undefined
+  }
   return { kind: 'sexual_contact', confidence: young ? (asks ? 0.9 : 0.5) : asks ? doubtful : passing }
 }
 
@@ -270,10 +273,14 @@ function secret(has: Near, young: boolean, known: boolean, asks: boolean): Judge
   const between = has('contact') || has('alone') || has('trust') || has('gift')
   const fromParents = has('guardian') && (known || has('youth'))
   const fromOthers = has('others') && young
-  const isOurs = young && (has('ours') || (has('self') && has('inducing') && between))
+  const isBought = has('gift') && has('inducing')
+  const isOurs = young && (has('ours') || isBought || (has('self') && has('inducing') && between))
   if (!fromParents && !fromOthers && !isOurs) return undefined
-  const isSure = has('ours') || (between && (has('inducing') || has('meet') || has('self')))
-  return { kind: 'child_secrecy', confidence: isSure ? 0.9 : has('inducing') ? 0.8 : passing }
+  const isSure = has('ours') || isBought || (between && (has('inducing') || has('meet') || has('self')))
+  return {
+    kind: 'child_secrecy',
+    confidence: isSure ? 0.9 : has('inducing') ? 0.8 : between && has('contact') ? doubtful : passing
+  }
 }
 
 function meeting(has: Near, young: boolean, known: boolean, asks: boolean): Judged | undefined {
@@ -286,3 +293,4 @@ function meeting(has: Near, young: boolean, known: boolean, asks: boolean): Judg
   if (!has('trust')) return undefined
   return { kind, confidence: has('age') ? doubtful : passing }
 }
+export function halves(text: string) { hits.count=0; open().scan(ownFolder.fold(text), hits); let x=false,y=false; for(let i=0;i<hits.count;i++){ if(isMention[hits.id[i]!]===1)x=true; if(isIntent[hits.id[i]!]===1)y=true } return [x,y] }
