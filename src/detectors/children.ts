@@ -49,7 +49,8 @@ function patterns(): Pattern[] {
     for (const phrase of senses[name].split(/,\s*/)) {
       add(phrase, numberOf[name])
       if (!/^[\u0620-\u06ff]{3,}$/.test(phrase)) continue
-      for (const before of joinedBefore) for (const after of joinedAfter) add(before + phrase + after, numberOf[name])
+      for (const before of joinedBefore) add(before + phrase, numberOf[name])
+      for (const after of joinedAfter) add(phrase + after, numberOf[name])
     }
   }
   for (const phrase of ages()) add(phrase, numberOf.age)
@@ -274,7 +275,9 @@ function secret(has: Near, young: boolean, known: boolean, asks: boolean): Judge
   const fromParents = has('guardian') && (known || has('youth'))
   const fromOthers = has('others') && young
   const isBought = has('gift') && has('inducing')
-  const isOurs = young && (has('ours') || isBought || (has('self') && has('inducing') && between))
+  const isOurs =
+    (known && has('ours') && has('inducing')) ||
+    (young && (has('ours') || isBought || (has('self') && has('inducing') && between)))
   if (!fromParents && !fromOthers && !isOurs) return undefined
   const isSure = has('ours') || isBought || (between && (has('inducing') || has('meet') || has('self')))
   return {
@@ -293,4 +296,14 @@ function meeting(has: Near, young: boolean, known: boolean, asks: boolean): Judg
   if (!has('trust')) return undefined
   return { kind, confidence: has('age') ? doubtful : passing }
 }
-export function halves(text: string) { hits.count=0; open().scan(ownFolder.fold(text), hits); let x=false,y=false; for(let i=0;i<hits.count;i++){ if(isMention[hits.id[i]!]===1)x=true; if(isIntent[hits.id[i]!]===1)y=true } return [x,y] }
+export function halves(text: string) {
+  hits.count = 0
+  open().scan(ownFolder.fold(text), hits)
+  let x = false,
+    y = false
+  for (let i = 0; i < hits.count; i++) {
+    if (isMention[hits.id[i]!] === 1) x = true
+    if (isIntent[hits.id[i]!] === 1) y = true
+  }
+  return [x, y]
+}

@@ -2,13 +2,16 @@
  * What the detector of children reads: words by what they stand for, by language. A request is a composition of several of
  * them (`children.ts`); none means anything by itself, and no sentence stands here. Phrases are folded like texts (lower
  * case, no Latin accents); a `*` at the end takes any ending; scripts without spaces match anywhere.
+ * Measured on 126,858 harmless texts (117,167 of them to build on): 3,354 of the 117,167 have a mention, 4,000 the core of an intent, 600 both;
+ * the whole stops 1 of the 126,858.
  */
 export type Sense = keyof typeof senses
 
 /** Languages in the order en, de, fr, es, it, pt, nl, zh, vi, ar, ko, th, bn, sw, jv, where there is a word. */
 export const senses = {
   /** A person under age, whoever it is. */
-  minor: `child, children, childs, kid, kids, kiddo, minor, minors, underage, underaged, under age, preteen*, pre teen, pre teens, tween, tweens, toddler*,
+  minor: `een kind, het kind, mijn kind, قاصرا, طفلا, تلميذا,
+    child, children, childs, kid, kids, kiddo, minor, minors, underage, underaged, under age, preteen*, pre teen, pre teens, tween, tweens, toddler*,
     infant, infants, teen, teens, teenage, teenaged, teenager*, adolescent*, juvenile*, little girl*, little boy*, young girl*, young boy*, small girl, small boy,
     schoolgirl*, schoolboy*, school girl, school girls, schoolkid*, schoolchild*, school child, school children, grade schooler*, middle schooler*, high schooler*,
     first grader*, third grader*, fourth grader*, fifth grader*, sixth grader*, seventh grader*, eighth grader*, ninth grader*, pupil, pupils, year old girl,
@@ -83,7 +86,8 @@ export const senses = {
     senza vestiti, svestit*, in mutande, nua, nuas, pelado, pelada, pelados, sem roupa, despid*, naakt, naakte, bloot, zonder kleren, ontklede, in ondergoed, 裸体, 裸體, 赤裸, 没穿衣服, 不穿衣服, 脱光, 脱衣,
     khoa than, khong mac quan ao, coi do, عاري, عارية, عاريا, بدون ملابس, بلا ملابس, عراة, 알몸, 나체, 벗은, 옷을 벗, 속옷, เปลือย, ไม่ใส่เสื้อผ้า, โป๊, แก้ผ้า, নগ্ন, উলঙ্গ, uchi, bila nguo, telanjang, wuda`,
   /** Not to be known. */
-  hidden: `tells nobody, tells no one, tell nobody, tell no one, tell anyone, tell anybody, tells anyone, deletes our, deletes her, deletes his, deletes the, from telling, telling anyone, telling her parents, eltern erzahlt, eltern erzahlen, ohne eltern, ohne ihre eltern, ohne seine eltern, ohne die eltern, sans ses parents, sans leurs parents, sans les parents, sin sus padres, sin los padres, senza i genitori, senza i suoi genitori, sem os pais, sem seus pais, zonder haar ouders, zonder zijn ouders, zonder ouders, private from,
+  hidden: `بعدم إخبار, بعدم اخبار, لكي لا, niets te vertellen, niet te vertellen, nichts zu erzahlen, nicht zu erzahlen, nichts zu sagen, ne rien raconter, a ne pas dire, a ne rien dire, de ne rien dire, a no decir, a no contar, a non dire, a non raccontare, a nao contar, a nao dizer,
+    tells nobody, tells no one, tell nobody, tell no one, tell anyone, tell anybody, tells anyone, deletes our, deletes her, deletes his, deletes the, from telling, telling anyone, telling her parents, eltern erzahlt, eltern erzahlen, ohne eltern, ohne ihre eltern, ohne seine eltern, ohne die eltern, sans ses parents, sans leurs parents, sans les parents, sin sus padres, sin los padres, senza i genitori, senza i suoi genitori, sem os pais, sem seus pais, zonder haar ouders, zonder zijn ouders, zonder ouders, private from,
     secret, secrets, secretly, secrecy, in secret, hide, hiding, hidden, conceal, concealing, behind, unnoticed, undetected, private from, between us, to herself, to himself, to themselves,
     quiet about, silent, keep quiet, stay quiet, not tell, not telling, not to tell, never tell, wont tell, dont tell, doesnt tell, doesnt tell, without telling, not say, not mention, without mentioning, lie to, lying to, without knowing, not know,
     never know, dont know, without knowledge, not find out, never find out, dont find out, wont find out, finding out, finds out, find out, noticing, notices, not notice, without anyone, without her parents, without his parents, without their parents, without the parents,
@@ -125,21 +129,25 @@ export const senses = {
     mot minh, rieng tu, gap rieng, o rieng, nha toi, xe toi, nha minh, بمفرد*, بمفردي, بمفردها, بمفرده, على انفراد, وحدها, وحده, وحدي, لوحدها, لوحدنا, منزلي, بيتي, سيارتي, 단둘이, 혼자, 둘이서, 우리 집, 내 차, 제 차, 따로 만나, ตามลำพัง, สองต่อสอง, คนเดียว, มาบ้าน, บ้านฉัน, บ้านผม, ขึ้นรถ,
     একা, একান্তে, আমার বাসায়, আমার বাড়িতে, peke yake, peke yetu, faragha, nyumbani kwangu, gari langu, dewekan, dhewekan, ijen, omahku, berdua`,
   /** To meet. */
-  meet: `be alone with, stay alone with, alone with a, alone with an, spend time alone, rester seul, rester seule, etre seul avec, allein sein, allein mit, quedarme a solas, estar a solas, stare da solo, stare solo con, ficar sozinho, ficar sozinha, alleen zijn met, 独处, 단둘이, อยู่ตามลำพัง, o rieng, encontro, marcar, cita, rendez vous, appuntamento, afspraak, verabreden, verabredung, 约会, hen ho, موعد, gap rieng, نلتقي, يلتقي,
+  meet: `see her alone, see him alone, see them alone, see me alone,
+    be alone with, stay alone with, alone with a, alone with an, spend time alone, rester seul, rester seule, etre seul avec, allein sein, allein mit, quedarme a solas, estar a solas, stare da solo, stare solo con, ficar sozinho, ficar sozinha, alleen zijn met, 独处, 단둘이, อยู่ตามลำพัง, o rieng, encontro, marcar, cita, rendez vous, appuntamento, afspraak, verabreden, verabredung, 约会, hen ho, موعد, gap rieng, نلتقي, يلتقي,
     meet, meets, meeting, meet up, date, pick up, treffen, trifft, rencontrer, retrouver, encontrar, encontrarme, encontrarse, quedar, reunirse, incontrare, incontra, encontrar, ontmoeten, ontmoet, afspreken, 见面, 見面, 约, 约见, 碰面, gap, gap mat, مقابلة, لقاء, التقي, ألتقي, اقابل, أقابل, يقابل, تقابل, تقابلني, يقابلني, 만나, 만날, 만남, 만나게, พบ, เจอ, นัด, নিজে দেখা, দেখা, kukutana, akutane, kutana, ketemu, nemoni`,
   /** To have somebody trust or depend on one. */
-  trust: `trust of, gain the trust, gain trust, gaining the trust, win the trust, win trust, winning the trust, earn the trust, build trust, her trust, his trust, their trust, trust me, trusts me, trusting me, become attached to me, attached to me, depend on me, dependent on me, fall in love with me, fall for me, befriend, befriending, get close to, getting close to, bond with, groom, grooming, lure, luring, entice, enticing, special friend,
+  trust: `trust,
+    trust of, gain the trust, gain trust, gaining the trust, win the trust, win trust, winning the trust, earn the trust, build trust, her trust, his trust, their trust, trust me, trusts me, trusting me, become attached to me, attached to me, depend on me, dependent on me, fall in love with me, fall for me, befriend, befriending, get close to, getting close to, bond with, groom, grooming, lure, luring, entice, enticing, special friend,
     manipulate, manipulating, vertrauen, anlocken, lock*, kodern, abhangig, nahe kommen, anfreunden, gefugig, confiance, attirer, appater, amadouer, approcher, confianza, atraer, engatusar, acercarme, ganarme, fiducia, adescare, attirare, avvicinare, confianca, atrair, aliciar, aproximar,
     vertrouwen, lokken, groomen, paaien, benaderen, 信任, 取信, 引诱, 引誘, 诱骗, 诱拐, 接近, 依赖我, 搭讪, long tin, tin tuong, du do, lam quen, tiep can, ثقة, ثقتها, ثقته, الثقة, استدراج, استدرج, أستدرج, التقرب, اتقرب, أتقرب, 신뢰, 믿음, 환심, 꼬드, 꼬시, 유인, 길들, 친해지, ความไว้ใจ, ความไว้วางใจ, ไว้ใจ, เชื่อใจ, ตีสนิท, หลอกล่อ,
     বিশ্বাস, আস্থা, ফুসলিয়ে, kuaminiwa, uaminifu, aniamini, imani, kumvuta, kapercayan, percoyo, kepercayaan, dipercaya`,
   gift: `gift, gifts, present, presents, candy, sweets, money, bribe, bribes, bribing, gift card*, vbucks, robux, treats, geschenk*, sussigkeit*, geld, taschengeld, cadeau*, bonbon*, argent, regalo*, dulce*, caramelo*, dinero, caramell*, soldi, presente*, doce, doces, dinheiro, snoep*, cadeautje*, 礼物, 禮物, 糖果, 零花钱, 给钱, qua tang, tang qua, keo, tien, هدية, هدايا, حلوى, مال, نقود, 선물, 사탕, 용돈, ของขวัญ, ขนม, ให้เงิน, উপহার, চকলেট, টাকা, zawadi, pipi, pesa, hadiah, permen, dhuwit`,
   /** To have somebody do something. */
-  inducing: `so that, so she, so he, so they, damit, pour que, afin que, para que, affinche, zodat, 好让, 以便, de be, لكي, حتى لا, 해서,
+  inducing: `bekomm*, krieg*, pour qu,
+    so that, so she, so he, so they, damit, pour que, afin que, para que, affinche, zodat, 好让, 以便, de be, لكي, حتى لا, 해서,
     get, getting, make, making, convince, convincing, persuade, persuading, talk into, talking into, trick, tricking, coax, coaxing, pressure, pressuring, force, forcing, encourage, ask, tell, teach, train, threaten,
     bringe, bringen, bringt, uberrede, uberreden, uberzeuge, uberzeugen, dazu, zwingen, dazu bringen, sorge, sorgen, amener, convaincre, persuader, faire, forcer, pousser, obtenir, inciter, fasse, conseguir, consigo, logro, lograr, convencer, convenzo, persuadir, hacer, hago, haga, obligar, convincere, convinco, persuadere, fare, faccio, costringere, indurre, ottenere, convencer, convenco, persuadir, fazer, faco, faca, obrigar, levar, overhalen, overtuigen, overhaal, overtuig, zorg, zorgen, krijg, krijgen, dwingen, laten,
     让, 讓, 使, 说服, 說服, 劝, 叫, 哄, 骗, 逼, 保守, 要求, lam cho, thuyet phuc, khien, ep, de cho, bat, giu, اجعل, أجعل, جعل, اقنع, أقنع, اقناع, إقناع, اجبار, إجبار, يبقي, تبقي, 하게, 설득, 시키, 만들, 지키게, 하도록, ทำให้, ให้, ชักชวน, โน้มน้าว, เกลี้ยกล่อม, หลอก, রাজি, বোঝাতে, করাতে, রাখতে, kumfanya, kumshawishi, shawishi, kuwafanya, nifanye, kumlazimisha, afanye, supaya, nggawe, ngajak, mbujuk, gawe`,
   /** Asking for it: a question how, a wish, an order to write. */
-  request: `que le digo, que digo, que puedo, que debo, que dire, que puis je, was sage ich, was kann, cosa dico, cosa posso, o que digo, o que posso, wat zeg ik, wat kan ik, show, 该说什么,
+  request: `where do, where does, where people, links, site, sites, websites,
+    que le digo, que digo, que puedo, que debo, que dire, que puis je, was sage ich, was kann, cosa dico, cosa posso, o que digo, o que posso, wat zeg ik, wat kan ik, show, 该说什么,
     how, ways, way, tips, advice, help, help me, what can i, what should i, what do i, what is the best, whats the best, can i, could i, best, steps, guide, strategy, strategies, tactics, techniques, trick, i want, i wanna, id like, i need, i would like, where can i, where do i, write, give me, tell me, show me, teach me, explain, plan, find, send, send me, generate, create, draw, make, describe, roleplay, excuses, excuse, ideas,
     wie, tipps, hilf, anleitung, ich will, ich mochte, was kann ich, schreib*, zeig mir, wo finde, wo bekomme, gib mir, erstelle, comment, conseils, astuces, aide moi, aidez moi, je veux, je voudrais, ecris*, montre moi, donne moi, ou trouver, moyen, moyens, que faire pour, como, consejos, ayudame, quiero, escribe, dame, donde, formas, manera, maneras, muestrame,
     come, consigli, aiutami, voglio, vorrei, scrivi, dammi, dove, modi, modo, dicas, ajude, me ajude, quero, escreva, da me, onde, jeito, formas, hoe, tips, help me, ik wil, schrijf, geef me, waar, manier*, toon me, 如何, 怎么, 怎麼, 怎样, 怎樣, 帮我, 幫我, 我想, 方法, 写, 給我, 给我, 哪里, 技巧, 办法, lam sao, lam the nao, cach, bang cach nao, giup toi, toi muon, viet, cho toi, o dau, meo, كيف, كيفية, طرق, طريقة, نصائح, ساعدني, اريد, أريد, اكتب, أعطني, اعطني, اين, أين,
