@@ -10,7 +10,8 @@ export type Sense = keyof typeof senses
 /** Languages in the order en, de, fr, es, it, pt, nl, zh, vi, ar, ko, th, bn, sw, jv, where there is a word. */
 export const senses = {
   /** A person under age, whoever it is. */
-  minor: `een kind, het kind, mijn kind, قاصرا, طفلا, تلميذا,
+  minor: `pornografia infantil, pornographie enfantine, kinderporn*, pedopornograf*, pornografia minorile,
+    een kind, het kind, mijn kind, قاصرا, طفلا, تلميذا,
     child, children, childs, kid, kids, kiddo, minor, minors, underage, underaged, under age, preteen*, pre teen, pre teens, tween, tweens, toddler*,
     infant, infants, teen, teens, teenage, teenaged, teenager*, adolescent*, juvenile*, little girl*, little boy*, young girl*, young boy*, small girl, small boy,
     schoolgirl*, schoolboy*, school girl, school girls, schoolkid*, schoolchild*, school child, school children, grade schooler*, middle schooler*, high schooler*,
@@ -86,7 +87,8 @@ export const senses = {
     senza vestiti, svestit*, in mutande, nua, nuas, pelado, pelada, pelados, sem roupa, despid*, naakt, naakte, bloot, zonder kleren, ontklede, in ondergoed, 裸体, 裸體, 赤裸, 没穿衣服, 不穿衣服, 脱光, 脱衣,
     khoa than, khong mac quan ao, coi do, عاري, عارية, عاريا, بدون ملابس, بلا ملابس, عراة, 알몸, 나체, 벗은, 옷을 벗, 속옷, เปลือย, ไม่ใส่เสื้อผ้า, โป๊, แก้ผ้า, নগ্ন, উলঙ্গ, uchi, bila nguo, telanjang, wuda`,
   /** Not to be known. */
-  hidden: `بعدم إخبار, بعدم اخبار, لكي لا, niets te vertellen, niet te vertellen, nichts zu erzahlen, nicht zu erzahlen, nichts zu sagen, ne rien raconter, a ne pas dire, a ne rien dire, de ne rien dire, a no decir, a no contar, a non dire, a non raccontare, a nao contar, a nao dizer,
+  hidden: `not to mention, never mention, not mention, nascondo, escondo, oculto, verstecke, verberge, verschweige, le sachent, le sache, lo sepan, lo sappiano, saibam,
+    بعدم إخبار, بعدم اخبار, لكي لا, niets te vertellen, niet te vertellen, nichts zu erzahlen, nicht zu erzahlen, nichts zu sagen, ne rien raconter, a ne pas dire, a ne rien dire, de ne rien dire, a no decir, a no contar, a non dire, a non raccontare, a nao contar, a nao dizer,
     tells nobody, tells no one, tell nobody, tell no one, tell anyone, tell anybody, tells anyone, deletes our, deletes her, deletes his, deletes the, from telling, telling anyone, telling her parents, eltern erzahlt, eltern erzahlen, ohne eltern, ohne ihre eltern, ohne seine eltern, ohne die eltern, sans ses parents, sans leurs parents, sans les parents, sin sus padres, sin los padres, senza i genitori, senza i suoi genitori, sem os pais, sem seus pais, zonder haar ouders, zonder zijn ouders, zonder ouders, private from,
     secret, secrets, secretly, secrecy, in secret, hide, hiding, hidden, conceal, concealing, behind, unnoticed, undetected, private from, between us, to herself, to himself, to themselves,
     quiet about, silent, keep quiet, stay quiet, not tell, not telling, not to tell, never tell, wont tell, dont tell, doesnt tell, doesnt tell, without telling, not say, not mention, without mentioning, lie to, lying to, without knowing, not know,
@@ -116,7 +118,8 @@ export const senses = {
     iemand, niemand, anderen, leraar, politie, school, 别人, 別人, 任何人, 老师, 老師, 警察, 其他人, 他人, 学校, ai biet, nguoi khac, bat ky ai, thay co, giao vien, canh sat, احد, أحد, احدا, أحدا, الاخرين, الآخرين, المعلم, الشرطة,
     아무도, 다른 사람, 선생님, 경찰, 누구에게도, ใคร, คนอื่น, ครู, ตำรวจ, কাউকে, কেউ, অন্যদের, শিক্ষক, mtu yeyote, wengine, mwalimu, polisi, wong liya, sapa sapa, guru`,
   /** What is between the two. */
-  contact: `namoro, namorar, noviazgo, liebesbeziehung, liaison, fidanzament*, verkering, 谈恋爱, yeu duong, حب, 연인,
+  contact: `parler, hablar, parlare, falar, praten, sprechen, ecrire, schreiben, escribir, scrivere, escrever, reden,
+    namoro, namorar, noviazgo, liebesbeziehung, liaison, fidanzament*, verkering, 谈恋爱, yeu duong, حب, 연인,
     chat, chats, chatting, message, messages, messaging, text, texts, texting, dm, dms, conversation, conversations, talk, talks, talking, call, calls, contact, relationship, friendship, affair, visit, visits, visiting, meetings,
     touch, touching, cuddle, cuddling, kiss, kissing, dating, date, dates, nachricht*, gesprach*, kontakt, beziehung, chatten, treffen, freundschaft, kuss*, kussen, beruhr*, conversation*, discussion*, echange*, relation, messages, rencontre*, rendez vous, amitie,
     toucher, embrasser, conversacion, conversaciones, charla*, mensaje*, relacion, encuentro*, cita, citas, amistad, tocar, besar, conversazion*, messaggi*, relazione, incontr*, amicizia, toccare, baciare, conversa, conversas, mensagem, mensagens, relacao,
