@@ -2,6 +2,7 @@
  * Every detector, in the order in which they run; the trained classifier is the last of those that find by themselves. To add one: a file with a
  * `Detector`, a line here, a table of what it finds and what only looks like it.
  */
+import { children } from './children.js'
 import { classifier } from './classifier.js'
 import type { Detector } from './detector.js'
 import { encoder } from './encoder.js'
@@ -9,4 +10,4 @@ import { obfuscation } from './obfuscation.js'
 import { personalData } from './personal-data.js'
 import { secrets } from './secrets.js'
 
-export const detectors: readonly Detector[] = [personalData, secrets, obfuscation, classifier, encoder]
+export const detectors: readonly Detector[] = [personalData, secrets, obfuscation, children, classifier, encoder]
