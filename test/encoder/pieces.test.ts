@@ -4,6 +4,7 @@ import t from 'tap'
 import { confidence } from '../../src/encoder/calibration.js'
 import { readPieces } from '../../src/encoder/pieces.js'
 import { piecesOf, plan, unreadOf, windowPieces, windowStarts } from '../../src/encoder/windows.js'
+import { growth } from '../support/growth.js'
 import { fixture } from './support.js'
 
 const json = readFileSync(join(fixture, 'encoder.tokenizer.json'), 'utf8')
@@ -60,17 +61,8 @@ t.test('what a text costs grows with its length alone', async (t) => {
     'ж'
   ]
   for (const unit of awkward) {
-    const cost = (length: number) => {
-      const text = unit.repeat(length / unit.length)
-      const started = performance.now()
-      pieces.cut(text)
-      return performance.now() - started
-    }
-    cost(200_000)
-    const least = (length: number) => Math.min(cost(length), cost(length), cost(length))
-    const [once, fourfold] = [least(50_000), least(200_000)]
-    // Quadratic would be sixteen; a short one may be over before the clock has moved.
-    t.ok(fourfold < Math.max(once, 1) * 10, `${JSON.stringify(unit)}: ${once} ms, ${fourfold} ms`)
+    const exponent = growth((length) => pieces.cut(unit.repeat(length / unit.length)), 60_000)
+    t.ok(exponent < 1.6, `${JSON.stringify(unit)}: grows with exponent ${exponent.toFixed(2)}`)
   }
 })
 

@@ -48,6 +48,9 @@ const phases: readonly Phase[] = [
   { name: 'within a stream', stream: true, asked: true, answered: true, answer: stream }
 ]
 
+/** MiB, and open files. The short form runs beside other tests: memory that is still to be collected is in it, and sockets in their last second. */
+const most = isFull ? { memory: 32, descriptors: 8 } : { memory: 128, descriptors: 30 }
+
 t.test('clients that leave', async (t) => {
   /** By a client's number: of its request on the upstream. */
   const asked = new Map<number, { began(): void; ended(): void }>()
@@ -144,13 +147,13 @@ routes:
     t,
     'clients that leave at six phases',
     `${open} of ${clients} open on the upstream after 2 s, 99 % of ${times.length} given up within ${Math.round(late)} ms, ${inBody} asked for half a body, ${grown.memory.toFixed(1)} MiB and ${grown.descriptors} descriptors more`,
-    `0, 250 ms${isFull ? '' : ' (not held to in the short form)'}, 0, 32 MiB, 8`,
+    `0, 250 ms${isFull ? '' : ' (not held to in the short form)'}, 0, ${most.memory} MiB, ${most.descriptors}`,
     open === 0 &&
       times.length >= 4 * each &&
       inBody === 0 &&
       (late <= 250 || !isFull) &&
-      grown.memory <= 32 &&
-      grown.descriptors <= 8
+      grown.memory <= most.memory &&
+      grown.descriptors <= most.descriptors
   )
   const { status } = await call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text: 'hello' } })
   t.equal(status, 200, 'others are served')
