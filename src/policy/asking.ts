@@ -27,8 +27,8 @@ export interface Question {
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
   rules: readonly string[]
-  /** Whether they would stop it by themselves. */
-  isStopped: boolean
+  /** `phrases`: these and patterns would stop it alone; `detectors`: with what detectors say it would get the high outcome. */
+  stoppedBy: 'phrases' | 'detectors' | undefined
 }
 
 export interface Answered {
@@ -51,8 +51,7 @@ export class Asking {
   /** How often anything was raised: what is remembered of a text holds no questions. */
   raised = 0
   readonly isThorough: boolean
-  /** The score from which on a category is stopped. */
-  readonly middle: number
+  readonly bands: Constitution['bands']
   readonly #readings: Readings
   readonly #open = new Map<string, Question>()
   readonly #read = new Map<string, Answered>()
@@ -60,7 +59,7 @@ export class Asking {
   constructor(readings: Readings, { readers, bands }: Pick<Constitution, 'readers' | 'bands'>) {
     this.#readings = readings
     this.isThorough = readers === 'thorough'
-    this.middle = bands.middle
+    this.bands = bands
   }
 
   /** What was raised and has not been read. */
@@ -88,7 +87,7 @@ export class Asking {
 
 function both(a: Question, b: Question): Question {
   const spans = a.spans === undefined || b.spans === undefined ? undefined : merged([...a.spans, ...b.spans], near)
-  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], isStopped: a.isStopped || b.isStopped }
+  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], stoppedBy: strongest(a.stoppedBy, b.stoppedBy) }
 }
 
 /** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
@@ -169,8 +168,8 @@ export class Raised {
     const spans = all ? undefined : merged(raised, near)
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
-    const isStopped = stops(nominations, this.#asking.middle)
-    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, isStopped })
+    const stoppedBy = stopperOf(nominations, this.#asking.bands)
+    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, stoppedBy })
     const unread = merged(reading?.unread ?? [])
     const over =
       isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
@@ -180,6 +179,16 @@ export class Raised {
       over
     }
   }
+}
+
+function strongest(a: Question['stoppedBy'], b: Question['stoppedBy']): Question['stoppedBy'] {
+  return a === 'phrases' || b === 'phrases' ? 'phrases' : (a ?? b)
+}
+
+function stopperOf(nominations: readonly Nomination[], { middle, high }: Constitution['bands']): Question['stoppedBy'] {
+  const byPhrases = nominations.filter(({ rule }) => rule.detector === undefined)
+  if (stops(byPhrases, middle)) return 'phrases'
+  return stops(nominations, high) ? 'detectors' : undefined
 }
 
 /** Whether a category reaches a score by nominations alone, each rule counted once. */
