@@ -18,7 +18,8 @@ const clients = 8
 
 /** Copies of the one key there is, each with a prefix and a hash of its own. */
 function addKeys(file: string): void {
-  const database = new DatabaseSync(file)
+  // The node writes its audit meanwhile.
+  const database = new DatabaseSync(file, { timeout: 10_000 })
   const columns = database
     .prepare("SELECT name FROM pragma_table_info('keys')")
     .all()
