@@ -18,7 +18,7 @@ import type { SessionStore } from '../policy/session.js'
 import type { Opened, ReviewedRequest, ReviewRequest, Standing } from '../review/review.js'
 import type { Cancel } from './cancel.js'
 import type { Propagate } from './headers.js'
-import type { PathEntry, Route } from './routes.js'
+import type { PathEntry, Route } from './request/routes.js'
 
 /** The part of the review service that the proxy uses. */
 export interface Reviews {

@@ -2,9 +2,9 @@
 import { type Denial, refusalOf } from '../dialects/denial.js'
 import type { Dialect, TurnFacts } from '../dialects/dialect.js'
 import type { Fault } from '../errors.js'
+import { mediaTypes } from './answer/events.js'
 import type { Exchange, Reply } from './exchange.js'
 import { headerValue } from './headers.js'
-import { mediaTypes } from './wire.js'
 
 export const jsonType = 'application/json; charset=utf-8'
 

@@ -23,7 +23,7 @@ import {
   strictest
 } from '../../src/policy/evaluation.js'
 import type { Reviews } from '../../src/proxy/exchange.js'
-import { registerProxy } from '../../src/proxy/plugin.js'
+import { registerProxy } from '../../src/proxy/faces/fastify.js'
 import { createProxy } from '../../src/proxy/proxy.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
 import type { ReviewBound, RouteSettings, UpstreamSettings } from '../../src/settings.js'

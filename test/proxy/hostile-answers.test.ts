@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { JsonObject } from '../../src/chat.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
 import { Cancel } from '../../src/proxy/cancel.js'
-import { guard } from '../../src/proxy/guard.js'
+import { guard } from '../../src/proxy/funnel.js'
 import type { DialectId, RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import HttpProxy from 'http-proxy'
 import t from 'tap'
 import { UnderWay } from '../../src/http/under-way.js'
-import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
+import { createNodeGuard, type NodeGuard } from '../../src/proxy/faces/node-http.js'
 import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
 import {
   chunks,

@@ -2,10 +2,10 @@
 import type { WebSocket } from 'ws'
 import { Fault } from '../../errors.js'
 import type { Exchange } from '../exchange.js'
-import { candidates, transportFault } from '../forward.js'
 import { upstreamHeaders } from '../headers.js'
-import type { LetGo } from '../places.js'
-import { ConnectFailed, type Upstream, type Upstreams } from '../upstreams.js'
+import type { LetGo } from '../upstream/places.js'
+import { candidates, transportFault } from '../upstream/send.js'
+import { ConnectFailed, type Upstream, type Upstreams } from '../upstream/upstreams.js'
 
 /** Bytes of one event of an upstream. */
 const maxEventBytes = 16 * 1024 * 1024

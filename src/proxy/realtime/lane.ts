@@ -3,8 +3,8 @@
 import { HeldStream } from '../../dialects/held-stream.js'
 import { RealtimeStreamShape, type Until } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
+import { relayEvents } from '../answer/stream.js'
 import type { Exchange } from '../exchange.js'
-import { relayEvents } from '../stream.js'
 import type { Session } from './session.js'
 
 /** Frames that came and are not taken yet: beyond, the upstream is left alone. */

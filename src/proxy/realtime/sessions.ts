@@ -1,5 +1,5 @@
 /** The open sessions of one configuration, which end before it does. */
-import { Places } from '../places.js'
+import { Places } from '../upstream/places.js'
 import type { Session } from './session.js'
 
 /** How long an event waits for its turn, ms. */

@@ -1,9 +1,9 @@
 /** An event of the upstream that belongs to no response: the state of the session, of an item, of a buffer; an error. */
 import { HeldStream } from '../../dialects/held-stream.js'
 import { RealtimeStreamShape } from '../../dialects/openai-realtime/stream.js'
-import { judgeContent } from '../answer-verdict.js'
+import { settle } from '../answer/stream.js'
+import { judgeContent } from '../answer/verdict.js'
 import type { Exchange } from '../exchange.js'
-import { settle } from '../stream.js'
 import type { Session } from './session.js'
 
 /** @returns what may leave: the event, or the error that stands for it */

@@ -6,11 +6,11 @@ import { decodeBody } from '../body.js'
 import { Fault } from '../errors.js'
 import { describeError } from '../observe/log.js'
 import { statusClass } from '../observe/metrics.js'
-import { judgeAnswer } from './answer.js'
-import type { UpstreamAnswer } from './ask.js'
+import { judgeAnswer } from './answer/whole.js'
 import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
 import { addVerdictHeaders, faultReply } from './reply.js'
-import { type Forward, judgeRequest, largeTurn, readExchange } from './request.js'
+import { type Forward, judgeRequest, largeTurn, readExchange } from './request/request.js'
+import type { UpstreamAnswer } from './upstream/ask.js'
 
 /** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>

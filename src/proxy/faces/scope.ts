@@ -1,13 +1,13 @@
 /** What the Fastify scopes of the proxy share: bodies as bytes, replies as the funnel gives them, faults in the path's dialect. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
-import type { Dialect } from '../dialects/dialect.js'
-import { toFault } from '../http/faults.js'
-import { describeError } from '../observe/log.js'
-import type { Reply } from './exchange.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { toFault } from '../../http/faults.js'
+import { describeError } from '../../observe/log.js'
+import type { Reply } from '../exchange.js'
+import type { ChatProxy } from '../proxy.js'
+import { faultReply } from '../reply.js'
 import { writeFrames } from './frames.js'
-import type { ChatProxy } from './proxy.js'
-import { faultReply } from './reply.js'
 
 /** The bytes as they came: decoding, reading and judging are one funnel for all edges. */
 export function takeBytes(scope: FastifyInstance, bodyLimit: number): void {

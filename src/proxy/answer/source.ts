@@ -1,13 +1,13 @@
 /** The events of a streamed answer, and the connection behind them. */
 import { Readable } from 'node:stream'
-import { decodeStream } from '../body.js'
-import type { Framing } from '../dialects/dialect.js'
-import type { WireEvent } from '../dialects/reply-stream.js'
-import { Fault } from '../errors.js'
-import type { UpstreamAnswer } from './ask.js'
-import type { Exchange } from './exchange.js'
-import { codingOf, discard } from './forward.js'
-import { readWire } from './wire.js'
+import { decodeStream } from '../../body.js'
+import type { Framing } from '../../dialects/dialect.js'
+import type { WireEvent } from '../../dialects/reply-stream.js'
+import { Fault } from '../../errors.js'
+import type { Exchange } from '../exchange.js'
+import type { UpstreamAnswer } from '../upstream/ask.js'
+import { codingOf, discard } from '../upstream/send.js'
+import { readWire } from './events.js'
 
 /** Where the events of an answer come from. */
 export interface Source {

@@ -3,11 +3,11 @@
  * (`previous_response_id`) bring nothing of it along: the session of a request stands under its answer's id too, so that
  * whatever goes on from there is judged with it. What else was tried from the same answer counts too, as in any session.
  */
-import type { ChatPart, ChatRequest } from '../chat.js'
-import { textOfTurn } from '../policy/session.js'
-import { asTurn, type Turn } from '../review/review.js'
+import type { ChatPart, ChatRequest } from '../../chat.js'
+import { textOfTurn } from '../../policy/session.js'
+import { asTurn, type Turn } from '../../review/review.js'
+import type { Exchange, Inbound } from '../exchange.js'
 import { isIdentifier } from './context.js'
-import type { Exchange, Inbound } from './exchange.js'
 
 /** UTF-16 units of a request that are shown beside its answer: as many as a page shows of one text. */
 const maxAsked = 40_000

@@ -1,7 +1,7 @@
 /** The framings of a streamed answer: their media types, and the events of each from bytes. */
 import type { Readable } from 'node:stream'
-import type { Dialect, Framing, Target } from '../dialects/dialect.js'
-import type { WireEvent } from '../dialects/reply-stream.js'
+import type { Dialect, Framing, Target } from '../../dialects/dialect.js'
+import type { WireEvent } from '../../dialects/reply-stream.js'
 import { readArray } from './json-array.js'
 import { readLines } from './ndjson.js'
 import { readEvents } from './sse.js'

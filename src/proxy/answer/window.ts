@@ -1,11 +1,11 @@
 /** What `output: window` lets go, and when. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatContent } from '../chat.js'
-import type { Clock } from '../clock.js'
-import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
-import type { Evaluation } from '../policy/evaluation.js'
-import { sentenceStart } from '../policy/growth.js'
-import type { Exchange } from './exchange.js'
+import type { ChatContent } from '../../chat.js'
+import type { Clock } from '../../clock.js'
+import type { HeldText, ReplyStream } from '../../dialects/reply-stream.js'
+import type { Evaluation } from '../../policy/evaluation.js'
+import { sentenceStart } from '../../policy/growth.js'
+import type { Exchange } from '../exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40

@@ -1,6 +1,6 @@
 /** A JSON array whose elements come one by one, as `streamGenerateContent` sends it without `alt=sse`. */
 import type { Readable } from 'node:stream'
-import type { WireEvent } from '../dialects/reply-stream.js'
+import type { WireEvent } from '../../dialects/reply-stream.js'
 import { maxEventLength, readText, unreadableStream } from './text-chunks.js'
 
 const whitespace = /[ \t\r\n]/

@@ -1,9 +1,9 @@
 /** Writes a streamed reply to a socket at the pace of its reader. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { cutOff, isClosed, isComplete } from '../http/http2.js'
-import { Cancel } from './cancel.js'
-import { ClientGone, type Reply } from './exchange.js'
+import { cutOff, isClosed, isComplete } from '../../http/http2.js'
+import { Cancel } from '../cancel.js'
+import { ClientGone, type Reply } from '../exchange.js'
 
 /**
  * Resolves when the response is ended or destroyed. A stream that breaks ends with the dialect's error frame and a

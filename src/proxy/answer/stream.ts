@@ -4,19 +4,19 @@
  * `window.ts`), and judges each sentence that has ended; both until the hold budget is spent, when what is held is judged
  * as it stands. What is permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
  */
-import type { Framing } from '../dialects/dialect.js'
-import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
-import { Fault } from '../errors.js'
-import { largeTurns } from '../turns.js'
-import { judgeContent, storeAnswer } from './answer-verdict.js'
-import type { UpstreamAnswer } from './ask.js'
-import { fork } from './earlier.js'
-import { ClientGone, type Exchange, type Reply } from './exchange.js'
-import { transportFault } from './forward.js'
-import { clientHeaders } from './headers.js'
-import { addVerdictHeaders, streamHeaders, turnFacts } from './reply.js'
+import type { Framing } from '../../dialects/dialect.js'
+import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
+import { Fault } from '../../errors.js'
+import { largeTurns } from '../../turns.js'
+import { ClientGone, type Exchange, type Reply } from '../exchange.js'
+import { clientHeaders } from '../headers.js'
+import { addVerdictHeaders, streamHeaders, turnFacts } from '../reply.js'
+import { fork } from '../request/earlier.js'
+import type { UpstreamAnswer } from '../upstream/ask.js'
+import { transportFault } from '../upstream/send.js'
+import { denialOf, redactions } from '../verdict.js'
 import { openSource, type Source } from './source.js'
-import { denialOf, redactions } from './verdict.js'
+import { judgeContent, storeAnswer } from './verdict.js'
 import { Arrivals, bearsOnHeld, HoldClock, Looks, mostAtOnce, Sentences, settledIn } from './window.js'
 
 /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */

@@ -1,11 +1,11 @@
 /** What whole and streamed answers share: their verdict, and the review of what is kept from a client. */
-import type { ChatContent, ChatReply } from '../chat.js'
-import type { Denial } from '../dialects/denial.js'
-import type { Evaluation } from '../policy/evaluation.js'
-import { asked, fork } from './earlier.js'
-import type { Exchange } from './exchange.js'
-import { passMedia } from './receipt.js'
-import { denialOf, evaluate, raise } from './verdict.js'
+import type { ChatContent, ChatReply } from '../../chat.js'
+import type { Denial } from '../../dialects/denial.js'
+import type { Evaluation } from '../../policy/evaluation.js'
+import type { Exchange } from '../exchange.js'
+import { passMedia } from '../receipt.js'
+import { asked, fork } from '../request/earlier.js'
+import { denialOf, evaluate, raise } from '../verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
 export async function judgeContent(exchange: Exchange, content: ChatReply): Promise<Evaluation | undefined> {

@@ -6,17 +6,17 @@
  * Reference: envoyproxy.io, HTTP filters, External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { decodeBody, payloadTooLarge } from '../body.js'
-import { routerPath } from '../dialects/path.js'
-import { Fault } from '../errors.js'
-import { chatRefusals } from '../http/doc-responses.js'
-import { callerOf } from '../http/facts.js'
-import type { Exchange, Reply } from './exchange.js'
+import { decodeBody, payloadTooLarge } from '../../body.js'
+import { routerPath } from '../../dialects/path.js'
+import { Fault } from '../../errors.js'
+import { chatRefusals } from '../../http/doc-responses.js'
+import { callerOf } from '../../http/facts.js'
+import type { Exchange, Reply } from '../exchange.js'
+import { type ChatProxy, checkQuery } from '../proxy.js'
+import { addVerdictHeaders } from '../reply.js'
+import { type Forward, judgeRequest, readExchange } from '../request/request.js'
+import type { PathEntry } from '../request/routes.js'
 import { cancelOnLeave } from './frames.js'
-import { type ChatProxy, checkQuery } from './proxy.js'
-import { addVerdictHeaders } from './reply.js'
-import { type Forward, judgeRequest, readExchange } from './request.js'
-import type { PathEntry } from './routes.js'
 import { answerInDialect, sendReply, takeBytes } from './scope.js'
 
 /** Envoy's `path_prefix`. */

@@ -1,6 +1,6 @@
 /** One JSON value per line (github.com/ndjson/ndjson-spec); empty lines say nothing. */
 import type { Readable } from 'node:stream'
-import type { WireEvent } from '../dialects/reply-stream.js'
+import type { WireEvent } from '../../dialects/reply-stream.js'
 import { maxEventLength, readText, unreadableStream } from './text-chunks.js'
 
 /** @throws Fault `upstream_error` for a line that is too long, and as `readText` */

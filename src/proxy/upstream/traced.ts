@@ -1,12 +1,12 @@
 /** The call upstream as a span of the request's trace, and whose `traceparent` an upstream is sent. */
 import { pipeline, Transform } from 'node:stream'
-import { Fault } from '../errors.js'
-import type { TraceAttributes } from '../observe/trace-names.js'
-import type { Tracing, UpstreamSpan } from '../observe/tracing.js'
-import type { DialectId, TracingSettings } from '../settings.js'
-import { ClientGone } from './exchange.js'
-import type { Transport } from './guard.js'
-import type { Propagate } from './headers.js'
+import { Fault } from '../../errors.js'
+import type { TraceAttributes } from '../../observe/trace-names.js'
+import type { Tracing, UpstreamSpan } from '../../observe/tracing.js'
+import type { DialectId, TracingSettings } from '../../settings.js'
+import { ClientGone } from '../exchange.js'
+import type { Transport } from '../funnel.js'
+import type { Propagate } from '../headers.js'
 import type { Upstreams } from './upstreams.js'
 
 /** Undefined: what the client sent passes, as it is. */

@@ -4,13 +4,13 @@
  * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Dialect } from '../dialects/dialect.js'
-import { Fault } from '../errors.js'
-import type { Reply } from './exchange.js'
-import { passAt, speaks } from './pass.js'
-import type { ChatProxy } from './proxy.js'
-import { faultReply } from './reply.js'
-import type { PathEntry, RouteTable } from './routes.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { Fault } from '../../errors.js'
+import type { Reply } from '../exchange.js'
+import type { ChatProxy } from '../proxy.js'
+import { faultReply } from '../reply.js'
+import type { PathEntry, RouteTable } from '../request/routes.js'
+import { passAt, speaks } from './other-paths.js'
 
 /** The gateway's own API, whose first segment is Ollama's too. */
 const own = '/api/v1/'
