@@ -2,8 +2,10 @@
  * The composition root: builds each room from its settings and registers the edges in the order in which a request
  * passes them. Nothing else in the program knows all the rooms.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { upstreamSettings, weakenings } from './config/load.js'
 import { dialects } from './dialects/index.js'
 import type { OpenEncoder } from './encoder/open.js'
@@ -47,8 +49,7 @@ import type { Platform } from './platform.js'
 import { evaluatorOf, type PolicyEvaluator } from './policy/evaluator.js'
 import { registerExtAuthz } from './proxy/faces/ext-authz.js'
 import { registerProxy } from './proxy/faces/fastify.js'
-import { dialectAt } from './proxy/faces/other-paths.js'
-import { explainUnknown } from './proxy/faces/unknown.js'
+import { dialectAt, explainUnknown } from './proxy/faces/other-paths.js'
 import { type ChatProxy, createProxy } from './proxy/proxy.js'
 import { faultReply } from './proxy/reply.js'
 import { propagation, tracedTransport } from './proxy/upstream/traced.js'

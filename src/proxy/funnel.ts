@@ -10,7 +10,7 @@ import { judgeAnswer } from './answer/whole.js'
 import { ClientGone, type Exchange, type Inbound, type ProxyDeps, type Reply } from './exchange.js'
 import { addVerdictHeaders, faultReply } from './reply.js'
 import { type Forward, judgeRequest, largeTurn, readExchange } from './request/request.js'
-import type { UpstreamAnswer } from './upstream/ask.js'
+import type { UpstreamAnswer } from './upstream/send.js'
 
 /** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>

@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dialect, HeaderForm } from '../dialects/dialect.js'
 import type { UpstreamAuth } from '../settings.js'
-import type { UpstreamAnswer } from './upstream/ask.js'
+import type { UpstreamAnswer } from './upstream/send.js'
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
 const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent']

@@ -1,4 +1,5 @@
 /** Asking the evaluator, and what its verdict means for redaction and for the sentence a client gets. */
+
 import { type ChatContent, type ChatPart, decodedMark } from '../chat.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
@@ -12,7 +13,6 @@ import {
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
-import { beyondVerdict, noteUnjudged } from './receipt.js'
 
 /**
  * @returns undefined where no verdict could be had and the route says `on_failure: open`
@@ -172,4 +172,34 @@ function causeOf({ detections, matched_rules: rules }: Evaluation): string | und
 function plainPointer(content: ChatContent, pointer: string): string {
   const part = content.parts.find((each) => markOf(each) !== '' && each.pointer + markOf(each) === pointer)
   return part?.pointer ?? pointer
+}
+
+/** What of an exchange was forwarded unjudged, and why: counted, told in the reply's headers, and in the audit's rows. */
+
+/** @param reason one of the metric's: a kind of media, or `output_off` */
+export function passUnjudged(exchange: Exchange, reason: string): void {
+  exchange.deps.metrics.notEvaluated.inc({ reason })
+  noteUnjudged(exchange, reason)
+}
+
+/** Media that a route lets through. */
+export function passMedia(exchange: Exchange, { media }: ChatContent): void {
+  for (const { kind } of media) passUnjudged(exchange, kind)
+}
+
+/** Where something else counts it. */
+export function noteUnjudged(exchange: Exchange, reason: string): void {
+  exchange.unjudged ??= new Set()
+  exchange.unjudged.add(reason)
+}
+
+/** @returns what the row of a verdict says was no part of it; undefined where all of it was */
+export function beyondVerdict(
+  { route }: Exchange,
+  direction: 'request' | 'answer',
+  { media }: ChatContent
+): readonly string[] | undefined {
+  const isOff = direction === 'request' && route.output === 'off'
+  if (media.length === 0 && !isOff) return undefined
+  return [...new Set([...media.map(({ kind }) => kind), ...(isOff ? ['output_off'] : [])])]
 }

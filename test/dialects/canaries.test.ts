@@ -2,10 +2,9 @@
 import t from 'tap'
 import type { Json, JsonObject } from '../../src/chat.js'
 import { Fault } from '../../src/errors.js'
-import { Cancel } from '../../src/proxy/cancel.js'
+import { Cancel } from '../../src/proxy/exchange.js'
 import { guard } from '../../src/proxy/funnel.js'
-import type { RouteSettings } from '../../src/settings.js'
-import { type DialectId, dialectIds } from '../../src/settings.js'
+import { type DialectId, dialectIds, type RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, route, upstreamSettings } from '../proxy/harness.js'
 import { type Published, published } from './published/index.js'
 

@@ -2,21 +2,22 @@
  * What is evaluated is what is forwarded: a marked text in any place and of any type, in requests, answers, streams, errors
  * and headers of every API, reaches the other side only if the evaluator was given it.
  */
+
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import t from 'tap'
 import type { Json, JsonObject } from '../../src/chat.js'
 import { HeldStream } from '../../src/dialects/held-stream.js'
 import { RealtimeStreamShape } from '../../src/dialects/openai-realtime/stream.js'
 import { Fault } from '../../src/errors.js'
 import type { Evaluator } from '../../src/policy/evaluation.js'
 import { relayEvents } from '../../src/proxy/answer/stream.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import type { Inbound, Reply } from '../../src/proxy/exchange.js'
+import { Cancel, type Inbound, type Reply } from '../../src/proxy/exchange.js'
 import { guard } from '../../src/proxy/funnel.js'
+import { judgeSingle } from '../../src/proxy/realtime/lane.js'
 import type { Session } from '../../src/proxy/realtime/session.js'
-import { judgeSingle } from '../../src/proxy/realtime/single.js'
 import { openExchange } from '../../src/proxy/request/request.js'
-import type { UpstreamAnswer } from '../../src/proxy/upstream/ask.js'
+import type { UpstreamAnswer } from '../../src/proxy/upstream/send.js'
 import { type DialectId, dialectIds } from '../../src/settings.js'
 import { published } from '../dialects/published/index.js'
 import { buildProxy, caller, type MarkerEvaluator, route, upstreamSettings } from '../proxy/harness.js'

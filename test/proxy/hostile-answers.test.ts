@@ -1,9 +1,11 @@
 /** Answers of an upstream that is out to tell what nobody judges, to show its credential, or to make a little into a lot. */
+
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import t from 'tap'
 import type { JsonObject } from '../../src/chat.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
-import { Cancel } from '../../src/proxy/cancel.js'
+import { Cancel } from '../../src/proxy/exchange.js'
 import { guard } from '../../src/proxy/funnel.js'
 import type { DialectId, RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'

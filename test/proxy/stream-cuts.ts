@@ -8,8 +8,7 @@ import { entryOf, loadPolicy, type PolicyEntry } from '../../src/policy/entry.js
 import type { Evaluator } from '../../src/policy/evaluation.js'
 import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
 import { judgeStream } from '../../src/proxy/answer/stream.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import type { Exchange } from '../../src/proxy/exchange.js'
+import { Cancel, type Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/request/routes.js'
 import type { RouteSettings } from '../../src/settings.js'
 import {

@@ -3,9 +3,8 @@ import type { ChatContent, ChatReply } from '../../chat.js'
 import type { Denial } from '../../dialects/denial.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { Exchange } from '../exchange.js'
-import { passMedia } from '../receipt.js'
 import { asked, fork } from '../request/earlier.js'
-import { denialOf, evaluate, raise } from '../verdict.js'
+import { denialOf, evaluate, passMedia, raise } from '../verdict.js'
 
 /** The verdict over an answer, with what could not be read in it counted against it as the route says. */
 export async function judgeContent(exchange: Exchange, content: ChatReply): Promise<Evaluation | undefined> {

@@ -13,11 +13,10 @@ import { chatRefusals } from '../../http/doc-responses.js'
 import { callerOf } from '../../http/facts.js'
 import type { Exchange, Reply } from '../exchange.js'
 import { type ChatProxy, checkQuery } from '../proxy.js'
-import { addVerdictHeaders } from '../reply.js'
+import { addVerdictHeaders, cancelOnLeave } from '../reply.js'
 import { type Forward, judgeRequest, readExchange } from '../request/request.js'
 import type { PathEntry } from '../request/routes.js'
-import { cancelOnLeave } from './frames.js'
-import { answerInDialect, sendReply, takeBytes } from './scope.js'
+import { answerInDialect, sendReply, takeBytes } from './fastify.js'
 
 /** Envoy's `path_prefix`. */
 export const extAuthzPrefix = '/guards/ext-authz'

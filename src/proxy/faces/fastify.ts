@@ -3,23 +3,24 @@
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
  * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
  */
-import type { IncomingMessage } from 'node:http'
+
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Dialect } from '../../dialects/dialect.js'
 import { routerPath } from '../../dialects/path.js'
 import { Fault } from '../../errors.js'
 import { callerOf } from '../../http/facts.js'
+import { toFault } from '../../http/faults.js'
 import { mountOf, withoutMount } from '../../http/mount.js'
-import { ClientGone } from '../exchange.js'
+import { describeError } from '../../observe/log.js'
+import { ClientGone, type Reply } from '../exchange.js'
 import { guard } from '../funnel.js'
 import { type ChatProxy, checkQuery } from '../proxy.js'
-import { upgradeOnHost } from '../realtime/host.js'
-import { registerRealtime } from '../realtime/upgrade.js'
+import { registerRealtime, upgradeOnHost } from '../realtime/upgrade.js'
+import { cancelOnLeave, faultReply, writeFrames } from '../reply.js'
 import type { PathEntry } from '../request/routes.js'
-import { cancelOnLeave } from './frames.js'
 import { passAt, passThrough } from './other-paths.js'
-import { answerInDialect, sendReply, takeBytes } from './scope.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
 export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
@@ -157,5 +158,43 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
         throw error
       }
     }
+  })
+}
+
+/** What the Fastify scopes of the proxy share: bodies as bytes, replies as the funnel gives them, faults in the path's dialect. */
+
+/** The bytes as they came: decoding, reading and judging are one funnel for all edges. */
+export function takeBytes(scope: FastifyInstance, bodyLimit: number): void {
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
+    done(null, bytes)
+  )
+}
+
+/** @param reply undefined: the client has left */
+export function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyReply {
+  if (reply === undefined || reply.rest !== undefined) {
+    to.hijack()
+    if (reply === undefined) to.raw.destroy()
+    else void writeFrames(to.raw, reply, { ...to.getHeaders(), ...reply.headers } as OutgoingHttpHeaders)
+    return to
+  }
+  return to.code(reply.status).headers(reply.headers).send(reply.body)
+}
+
+/** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
+export function answerInDialect(
+  scope: FastifyInstance,
+  { deps }: ChatProxy,
+  dialectOf: (request: IncomingMessage) => Dialect,
+  bodyLimit: number
+): void {
+  scope.setErrorHandler((error, request, reply) => {
+    const fault = toFault(error as FastifyError, bodyLimit)
+    const requestId = request.sluicegate.id
+    if (fault.status >= 500) {
+      deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
+    }
+    return sendReply(reply, faultReply(dialectOf(request.raw), fault, requestId))
   })
 }

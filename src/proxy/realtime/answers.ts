@@ -10,9 +10,8 @@ import { Fault } from '../../errors.js'
 import { refuseCredential } from '../answer/credential.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { openExchange } from '../request/request.js'
-import { Lane, sendLines } from './lane.js'
+import { judgeSingle, Lane, sendLines } from './lane.js'
 import type { Session } from './session.js'
-import { judgeSingle } from './single.js'
 import { Transcripts, transcriptPrefix } from './transcripts.js'
 
 /** Responses at once. */

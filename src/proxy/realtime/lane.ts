@@ -1,9 +1,9 @@
 /** The events of one response, or of what belongs to none, on their way through the window of a streamed answer. */
-
 import { HeldStream } from '../../dialects/held-stream.js'
 import { RealtimeStreamShape, type Until } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
-import { relayEvents } from '../answer/stream.js'
+import { relayEvents, settle } from '../answer/stream.js'
+import { judgeContent } from '../answer/verdict.js'
 import type { Exchange } from '../exchange.js'
 import type { Session } from './session.js'
 
@@ -99,4 +99,19 @@ export class Lane {
 /** Events, each in a line of its own. */
 export async function sendLines({ client }: Session, text: string): Promise<void> {
   for (const line of text.split('\n')) if (line !== '') await client.send(line)
+}
+
+/** An event of the upstream that belongs to no response: the state of the session, of an item, of a buffer; an error. */
+
+/** @returns what may leave: the event, or the error that stands for it */
+export async function judgeSingle({ nextId }: Session, exchange: Exchange, line: string): Promise<string> {
+  const { route } = exchange
+  const stream = new HeldStream(new RealtimeStreamShape('one', nextId))
+  stream.started = true
+  stream.push({ data: line })
+  if (route.output === 'off' || route.mode === 'observe') {
+    if (route.output !== 'off') await judgeContent(exchange, stream.content())
+    return stream.release(undefined, []).frames
+  }
+  return (await settle(exchange, stream, undefined)).text
 }

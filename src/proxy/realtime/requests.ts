@@ -3,17 +3,16 @@
  * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
  */
 import { defaultBudget } from '../../budget.js'
-import type { ChatRequest, JsonObject } from '../../chat.js'
+import type { ChatPart, ChatRequest, JsonObject, Role } from '../../chat.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Fault, invalid } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
 import { largeTurns } from '../../turns.js'
 import type { Exchange, Reply } from '../exchange.js'
-import { passMedia } from '../receipt.js'
 import { type Forward, judgeRequest, openExchange } from '../request/request.js'
+import { passMedia } from '../verdict.js'
 import type { Frame } from './peer.js'
-import { Said } from './said.js'
 import type { Session } from './session.js'
 
 /** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
@@ -141,4 +140,70 @@ export function refusalOf({ body }: Reply, event: JsonObject): JsonObject {
   const { error } = JSON.parse(String(body)) as { error: JsonObject }
   const { status: _, ...told } = error
   return { type: 'error', error: { ...told, event_id: idOf(event) ?? null } }
+}
+
+/**
+ * What a session has let through of the words that are not the user's: instructions, prefill, results of tools. A model
+ * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
+ * session.
+ */
+
+const roles: readonly Role[] = ['system', 'assistant', 'tool']
+/** Texts of one role, and UTF-16 units of all of them. */
+const maxTexts = 8
+const maxUnits = 2000
+
+/** Leaves that are said, not names of something. */
+const spoken = /\/(?:text|transcript|refusal|output|arguments|instructions)$/
+
+export class Said {
+  readonly #texts = new Map<Role, string[]>()
+
+  /** The event with what was said before it, which has no pointer into it. */
+  join(chat: ChatRequest): ChatRequest {
+    const before: ChatPart[] = []
+    const runs: number[][] = []
+    for (const role of roles) {
+      const now = chat.parts.flatMap((part, index) => (isSpoken(part, role) ? [index] : []))
+      const texts = this.#texts.get(role)
+      if (now.length === 0 || texts === undefined) continue
+      const run = texts.map((text) => before.push({ role, text, pointer: 'conversation' }) - 1)
+      // Their places are known when all that comes before them is.
+      runs.push([...run, ...now.map((index) => -1 - index)])
+    }
+    if (runs.length === 0) return chat
+    const shift = before.length
+    const place = (index: number) => (index < 0 ? shift - 1 - index : index)
+    const joined = chat.joined.map((run) => run.map((index) => index + shift))
+    return {
+      ...chat,
+      parts: [...before, ...chat.parts],
+      joined: [...joined, ...runs.map((run) => run.map(place))]
+    }
+  }
+
+  /** Takes an event that went on under a permit. */
+  add({ parts }: ChatRequest): void {
+    for (const part of parts) {
+      const { role, text, pointer } = part
+      if (pointer === 'conversation' || !roles.includes(role) || !isSpoken(part, role)) continue
+      this.#texts.set(role, trim([...(this.#texts.get(role) ?? []), text]))
+    }
+  }
+}
+
+function isSpoken({ role, pointer, isKey }: ChatPart, wanted: Role): boolean {
+  return role === wanted && isKey !== true && spoken.test(pointer)
+}
+
+function trim(texts: readonly string[]): string[] {
+  const kept: string[] = []
+  let room = maxUnits
+  for (const text of texts.slice(-maxTexts).reverse()) {
+    if (room === 0) break
+    const end = text.slice(-room)
+    kept.unshift(end)
+    room -= end.length
+  }
+  return kept
 }

@@ -8,8 +8,7 @@ import { Fault } from '../../errors.js'
 import { describeError } from '../../observe/log.js'
 import { ClientGone, type Inbound, type ProxyDeps } from '../exchange.js'
 import type { Route } from '../request/routes.js'
-import type { LetGo, Places } from '../upstream/places.js'
-import type { Upstream } from '../upstream/upstreams.js'
+import { type LetGo, Places, type Upstream } from '../upstream/upstreams.js'
 import { Answers } from './answers.js'
 import type { Peer } from './peer.js'
 import { Requests } from './requests.js'
@@ -226,5 +225,35 @@ export class Session {
     this.inbound.cancel.cancel(new ClientGone())
     this.#answers.close()
     this.#whenEnded?.()
+  }
+}
+
+/** The open sessions of one configuration, which end before it does. */
+
+/** How long an event waits for its turn, ms. */
+const longestWait = 10_000
+
+export class Sessions {
+  readonly #open = new Set<Session>()
+  #whenEmpty: (() => void) | undefined
+  /** Long events are judged one at a time, whoever sends them: see `requests.ts`. */
+  readonly turns = new Places(1, longestWait)
+  isStopping = false
+
+  add(session: Session): void {
+    this.#open.add(session)
+    if (this.isStopping) session.drain(0)
+  }
+
+  delete(session: Session): void {
+    this.#open.delete(session)
+    if (this.#open.size === 0) this.#whenEmpty?.()
+  }
+
+  /** Ends each when the answer under way in it has ended, or at the deadline; no new one begins. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.isStopping = true
+    for (const session of this.#open) session.drain(deadlineMs)
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve))
   }
 }

@@ -2,24 +2,25 @@
  * The route of the Realtime API: admitted like every other request, judged by what its target holds, connected to the
  * upstream, and only then upgraded. Whatever is refused until then is refused as an ordinary answer.
  */
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { readOpening } from '../../dialects/openai-realtime/request.js'
 import { routerPath } from '../../dialects/path.js'
 import { Fault, invalid } from '../../errors.js'
 import { callerOf } from '../../http/facts.js'
-import { takeUpgrade, type Upgrade } from '../../http/upgrade.js'
+import { crossSiteFault } from '../../http/same-site.js'
+import { answerUpgrade, asksForWebSocket, offerUpgrade, takeUpgrade, type Upgrade } from '../../http/upgrade.js'
 import { statusClass } from '../../observe/metrics.js'
 import { ClientGone, type Exchange } from '../exchange.js'
-import { cancelOnLeave } from '../faces/frames.js'
-import { answerInDialect, sendReply } from '../faces/scope.js'
+import { answerInDialect, sendReply } from '../faces/fastify.js'
 import { type ChatProxy, checkQuery } from '../proxy.js'
-import { addVerdictHeaders } from '../reply.js'
+import { addVerdictHeaders, cancelOnLeave } from '../reply.js'
 import { judgeRequest, openExchange } from '../request/request.js'
 import { chooseRoute, type PathEntry } from '../request/routes.js'
-import { type Connected, connect } from './connect.js'
-import { handshakeFault, subprotocol } from './handshake.js'
-import { Peer } from './peer.js'
+import { type Connected, connect, Peer } from './peer.js'
 import { Session } from './session.js'
 
 /** How long each side has for its half of the closing handshake, ms. */
@@ -161,4 +162,74 @@ async function serverFor(maxPayload: number): Promise<WebSocketServer> {
     maxPayload,
     handleProtocols: (offered) => offered.has(subprotocol) && subprotocol
   })
+}
+
+/** What is asked of an upgrade before anything is opened for it (RFC 6455 section 4.2.1), beyond what every request is asked. */
+
+/** The subprotocol of the API; that which carries the key is never selected. */
+export const subprotocol = 'realtime'
+
+const keyPattern = /^[A-Za-z0-9+/]{22}==$/
+/** A list of tokens (RFC 9110 section 5.6.2). */
+const protocolsPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+)*$/
+
+export function handshakeFault(request: IncomingMessage): Fault | undefined {
+  const { headers } = request
+  if (!keyPattern.test(headers['sec-websocket-key'] ?? '')) {
+    return invalid('sec-websocket-key', 'invalid_format', 'Sec-WebSocket-Key must be 16 bytes in base64.')
+  }
+  if (headers['sec-websocket-version'] !== '13') {
+    return invalid('sec-websocket-version', 'unknown_value', 'Sec-WebSocket-Version must be 13.')
+  }
+  const protocols = headers['sec-websocket-protocol']
+  if (protocols !== undefined && !protocolsPattern.test(protocols)) {
+    return invalid('sec-websocket-protocol', 'invalid_format', 'Sec-WebSocket-Protocol must be a list of names.')
+  }
+  // Nobody is given leave to call the API from another site (no CORS), which WebSockets do not ask for by themselves.
+  return crossSiteFault(request, 'A WebSocket must come from this site')
+}
+
+/**
+ * Upgrades on a server that is not ours: that of an application in which the gateway is a plugin. Only what is asked of our
+ * own paths is ours; anything else stays as it would be without us.
+ */
+
+/** @param paths exact, with the prefix of the scope that they are registered in */
+export function upgradeOnHost(scope: FastifyInstance, paths: ReadonlySet<string>): void {
+  const { server } = scope
+  const answer = (request: IncomingMessage, socket: Duplex) =>
+    answerUpgrade(request, socket, (raw, response) => scope.routing(raw, response))
+  // First, so that the socket is known when the listener of another plugin routes the request at once.
+  server.prependListener('upgrade', (request, socket, head) => {
+    const isOurs = asksForWebSocket(request) && paths.has((request.url ?? '').split('?', 1)[0]!)
+    if (isOurs) {
+      offerUpgrade(request, socket, head)
+      // Another plugin may route all upgrades of the application; if none has, nobody will.
+      process.nextTick(() => {
+        if (!isRouted(socket)) answer(request, socket)
+      })
+    } else if (server.listenerCount('upgrade') === 1) {
+      if (asksForWebSocket(request)) answer(request, socket)
+      else again(scope, request, socket, head)
+    }
+  })
+}
+
+/** Whether a response has been given the socket already. */
+function isRouted(socket: Duplex & { _httpMessage?: unknown }): boolean {
+  return socket._httpMessage !== undefined && socket._httpMessage !== null
+}
+
+/**
+ * A request that Node stopped reading after its headers because somebody listens for upgrades (`h2c`, which some clients
+ * ask for with every first request): read once more from its first byte on, without asking.
+ */
+function again({ server }: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
+  const { rawHeaders } = request
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }

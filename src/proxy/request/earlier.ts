@@ -7,7 +7,7 @@ import type { ChatPart, ChatRequest } from '../../chat.js'
 import { textOfTurn } from '../../policy/session.js'
 import { asTurn, type Turn } from '../../review/review.js'
 import type { Exchange, Inbound } from '../exchange.js'
-import { isIdentifier } from './context.js'
+import { isIdentifier } from './request.js'
 
 /** UTF-16 units of a request that are shown beside its answer: as many as a page shows of one text. */
 const maxAsked = 40_000

@@ -4,21 +4,20 @@
  */
 import { bodyMissing, payloadTooLarge } from '../../body.js'
 import { checkBudget, defaultBudget } from '../../budget.js'
-import type { ChatRequest, JsonObject, Media } from '../../chat.js'
+import type { ChatPart, ChatRequest, JsonObject, Media } from '../../chat.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
-import { isObject, rewriteTree } from '../../dialects/rewrite.js'
-import { append, withinParts } from '../../dialects/walk.js'
+import { isObject, pointerSegment, rewriteTree } from '../../dialects/rewrite.js'
+import { append, Collector, withinParts } from '../../dialects/walk.js'
 import { Fault, invalid } from '../../errors.js'
+import { maxContextBytes, maxSessionId, sessionIdPattern } from '../../http/evaluate-input.js'
 import { canonicalJson } from '../../json/canonical.js'
 import { parseJson } from '../../json/parse.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { ReviewBound } from '../../settings.js'
 import { largeTurns } from '../../turns.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from '../exchange.js'
-import { passMedia } from '../receipt.js'
 import { denialReply } from '../reply.js'
-import { denialOf, evaluate, raise, redactions } from '../verdict.js'
-import { readContext, readReviewId, readSession } from './context.js'
+import { denialOf, evaluate, passMedia, raise, redactions } from '../verdict.js'
 import { before, sessionOfChain } from './earlier.js'
 import { chooseRoute, type Route } from './routes.js'
 
@@ -193,4 +192,71 @@ async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forwa
       standing satisfies never
       throw new Error('unknown standing')
   }
+}
+
+/** What a caller says about its own request: context and session. Nothing here can weaken mode, thresholds or output. */
+
+const characters = new RegExp(sessionIdPattern)
+export const isIdentifier = (text: string) => text.length > 0 && text.length <= maxSessionId && characters.test(text)
+
+const contextHeader = 'x-safety-context'
+const noNames: ReadonlySet<string> = new Set()
+
+export interface CallerContext {
+  /** The keys that count on this route. */
+  context: JsonObject | undefined
+  /** What else stands in the header, to be judged as text. What stands in the body is judged with the body. */
+  texts: ChatPart[]
+}
+
+const nothing: CallerContext = { context: undefined, texts: [] }
+
+/** From the header or, without one, from the dialect's metadata. */
+export function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): CallerContext {
+  const header = inbound.headers[contextHeader]
+  const given = header === undefined ? metadata : parseContext(String(header))
+  if (given === undefined) return nothing
+  let context: JsonObject | undefined
+  const others = new Collector(noNames)
+  for (const key of Object.keys(given)) {
+    if (route.contextKeys.has(key)) {
+      context ??= {}
+      context[key] = given[key]!
+    } else if (header !== undefined) {
+      const pointer = `${contextHeader}/${pointerSegment(key)}`
+      others.text('parameter', key, pointer)
+      others.walk('parameter', given[key], pointer)
+    }
+  }
+  return { context, texts: others.parts }
+}
+
+function parseContext(header: string): JsonObject {
+  const field = contextHeader
+  // Node reads header bytes as Latin-1; the bytes themselves are the JSON text.
+  const bytes = Buffer.from(header, 'latin1')
+  if (bytes.length > maxContextBytes)
+    throw invalid(field, 'too_long', `${field} must not exceed ${maxContextBytes} bytes.`)
+  const value = parseJson(bytes, { field })
+  if (!isObject(value)) throw invalid(field, 'wrong_type', `${field} must be a JSON object.`)
+  return value
+}
+
+/** The session of one account, from the header or the dialect's own field. */
+export function readSession(inbound: Inbound, own: string | undefined): string | undefined {
+  const header = inbound.headers['x-session-id']
+  if (header !== undefined && !isIdentifier(String(header))) {
+    throw invalid('x-session-id', 'invalid_format', 'x-session-id must be 1 to 128 of A-Z a-z 0-9 . _ : -')
+  }
+  const id = header ?? (own !== undefined && isIdentifier(own) ? own : undefined)
+  return id === undefined ? undefined : `${inbound.caller.accountId}:${String(id)}`
+}
+
+export function readReviewId(inbound: Inbound): string | undefined {
+  const header = inbound.headers['x-safety-review-id']
+  if (header === undefined) return undefined
+  if (!isIdentifier(String(header))) {
+    throw invalid('x-safety-review-id', 'invalid_format', 'x-safety-review-id is not the id of a review.')
+  }
+  return String(header)
 }
