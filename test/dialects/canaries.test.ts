@@ -3,7 +3,6 @@ import t from 'tap'
 import type { Json, JsonObject } from '../../src/chat.js'
 import { Fault } from '../../src/errors.js'
 import { Cancel } from '../../src/proxy/exchange.js'
-import { guard } from '../../src/proxy/funnel.js'
 import { type DialectId, dialectIds, type RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, route, upstreamSettings } from '../proxy/harness.js'
 import { type Published, published } from './published/index.js'
@@ -54,7 +53,7 @@ function funnel(t: Parameters<typeof buildProxy>[0], dialect: DialectId) {
       started: 0,
       cancel: new Cancel()
     }
-    const outcome = await guard(proxy.deps, inbound, Buffer.from(JSON.stringify(body)), async (_, { bytes }) => {
+    const outcome = await proxy.funnel.run(inbound, Buffer.from(JSON.stringify(body)), async (_, { bytes }) => {
       sent = bytes.toString()
       throw new Fault('upstream_error')
     })

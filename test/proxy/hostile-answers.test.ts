@@ -6,7 +6,6 @@ import t from 'tap'
 import type { JsonObject } from '../../src/chat.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
 import { Cancel } from '../../src/proxy/exchange.js'
-import { guard } from '../../src/proxy/funnel.js'
 import type { DialectId, RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'
 
@@ -43,7 +42,7 @@ async function ask(
   }
   let sent: string | undefined
   const isStream = Array.isArray(answer)
-  const outcome = await guard(proxy.deps, inbound, Buffer.from(JSON.stringify(request)), async (_, { bytes }) => {
+  const outcome = await proxy.funnel.run(inbound, Buffer.from(JSON.stringify(request)), async (_, { bytes }) => {
     sent = bytes.toString()
     return {
       status,

@@ -1,20 +1,13 @@
-/** The framings of a streamed answer: their media types, and the events of each from bytes. */
+/** The events of a streamed answer, from the bytes of its upstream: one reader for each framing. */
 import { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { createParser, type ParseError } from 'eventsource-parser'
 import { decodeStream } from '../../body.js'
-import type { Dialect, Framing, Target } from '../../dialects/dialect.js'
+import type { Framing } from '../../dialects/dialect.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
 import { Fault } from '../../errors.js'
 import type { Exchange } from '../exchange.js'
 import { codingOf, discard, type UpstreamAnswer } from '../upstream/send.js'
-
-/** What an upstream is asked for and answers with, and what a client is sent. */
-export const mediaTypes: Readonly<Record<Framing, { received: string; sent: string }>> = {
-  sse: { received: 'text/event-stream', sent: 'text/event-stream; charset=utf-8' },
-  ndjson: { received: 'application/x-ndjson', sent: 'application/x-ndjson' },
-  'json-array': { received: 'application/json', sent: 'application/json; charset=utf-8' }
-}
 
 /**
  * The events of a body, whatever its network chunks look like; those that came together are given together, so that they
@@ -34,18 +27,6 @@ export function readWire(framing: Framing, body: Readable): AsyncGenerator<reado
       throw new Error('unknown framing')
   }
 }
-
-/** The media type that a request asks its upstream for. */
-export function acceptFor(dialect: Dialect, stream: boolean, target: Target): string {
-  return stream ? mediaTypes[dialect.framing(target)].received : 'application/json'
-}
-
-/** The media type by which a streamed answer is told from a whole one; undefined where none was asked for. */
-export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
-  return stream ? mediaTypes[dialect.framing(target)].received : undefined
-}
-
-/** The events of a streamed answer, and the connection behind them. */
 
 /** Where the events of an answer come from. */
 export interface Source {
@@ -82,10 +63,8 @@ export function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer)
   }
 }
 
-/** The bytes of a streamed answer as text, in small pieces: strict UTF-8 across their borders. What network chunks look like says nothing. */
-
 /** One event, or one line, may be this long, in UTF-16 units. */
-export const maxEventLength = 4 * 1024 * 1024
+const maxEventLength = 4 * 1024 * 1024
 /**
  * Bytes that are made text, and so events, at a time. An event that is read takes many times its bytes: of what a client does
  * not take, all but this stays bytes; and of what comes fast, no more than this is read in one turn of the loop.
@@ -94,8 +73,12 @@ const pieceLength = 4096
 /** After the end marker an upstream has this long to close its answer properly, so that the connection can be kept. */
 const lingerMs = 1000
 
-/** @throws Fault `upstream_error` for bytes that are not UTF-8; the stream's own error where the connection breaks */
-export async function* readText(body: Readable): AsyncGenerator<string, void, undefined> {
+/**
+ * The bytes of a streamed answer as text, in small pieces: strict UTF-8 across their borders. What network chunks look like
+ * says nothing.
+ * @throws Fault `upstream_error` for bytes that are not UTF-8; the stream's own error where the connection breaks
+ */
+async function* readText(body: Readable): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let ended = false
   try {
@@ -122,7 +105,7 @@ function decode(decoder: TextDecoder, chunk?: Buffer): string {
   }
 }
 
-export function unreadableStream(internal: string): Fault {
+function unreadableStream(internal: string): Fault {
   return new Fault('upstream_error', { internal: `stream: ${internal}` })
 }
 
@@ -136,10 +119,11 @@ function finish(body: Readable): void {
   body.resume()
 }
 
-/** Server-sent events (WHATWG HTML, section 9.2): an event is complete when its blank line has come. */
-
-/** @throws Fault `upstream_error` for lines that are no field of an event, and as `readText` */
-export async function* readEvents(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
+/**
+ * Server-sent events (WHATWG HTML, section 9.2): an event is complete when its blank line has come.
+ * @throws Fault `upstream_error` for lines that are no field of an event, and as `readText`
+ */
+async function* readEvents(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   let events: WireEvent[] = []
   let failure: Fault | undefined
   const parser = createParser({
@@ -164,10 +148,11 @@ export async function* readEvents(body: Readable): AsyncGenerator<readonly WireE
   if (events.length > 0) yield events
 }
 
-/** One JSON value per line (github.com/ndjson/ndjson-spec); empty lines say nothing. */
-
-/** @throws Fault `upstream_error` for a line that is too long, and as `readText` */
-export async function* readLines(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
+/**
+ * One JSON value per line (github.com/ndjson/ndjson-spec); empty lines say nothing.
+ * @throws Fault `upstream_error` for a line that is too long, and as `readText`
+ */
+async function* readLines(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   let pieces: string[] = []
   let length = 0
   for await (const text of readText(body)) {
@@ -191,15 +176,13 @@ export async function* readLines(body: Readable): AsyncGenerator<readonly WireEv
   if (line.trim() !== '') yield [{ data: line }]
 }
 
-/** A JSON array whose elements come one by one, as `streamGenerateContent` sends it without `alt=sse`. */
-
 const whitespace = /[ \t\r\n]/
 
 /**
- * Cuts the array at the commas between its elements; what an element holds is the business of the strict reader.
+ * A JSON array whose elements come one by one, as `streamGenerateContent` sends it without `alt=sse`. Cuts it at the commas between its elements; what an element holds is the business of the strict reader.
  * @throws Fault `upstream_error` for anything that is no array, or ends before its bracket, and as `readText`
  */
-export async function* readArray(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
+async function* readArray(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   const cutter = new ArrayCutter()
   for await (const text of readText(body)) {
     const events = cutter.feed(text).map((data) => ({ data }))

@@ -5,21 +5,24 @@
  */
 
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Duplex } from 'node:stream'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Dialect } from '../../dialects/dialect.js'
-import { routerPath } from '../../dialects/path.js'
-import { Fault } from '../../errors.js'
+import type { Dialect, Target } from '../../dialects/dialect.js'
+import { readOpening } from '../../dialects/openai-realtime/request.js'
+import { type PathParameters, routerPath } from '../../dialects/path.js'
+import { Fault, invalid } from '../../errors.js'
 import { callerOf } from '../../http/facts.js'
 import { toFault } from '../../http/faults.js'
 import { mountOf, withoutMount } from '../../http/mount.js'
+import { answerUpgrade, asksForWebSocket, offerUpgrade, takeUpgrade } from '../../http/upgrade.js'
 import { describeError } from '../../observe/log.js'
-import { ClientGone, type Reply } from '../exchange.js'
-import { guard } from '../funnel.js'
-import { type ChatProxy, checkQuery } from '../proxy.js'
-import { registerRealtime, upgradeOnHost } from '../realtime/upgrade.js'
-import { cancelOnLeave, faultReply, writeFrames } from '../reply.js'
-import type { PathEntry } from '../request/routes.js'
+import { ClientGone, cancelOnLeave, type Inbound, type Reply } from '../exchange.js'
+import { addVerdictHeaders } from '../headers.js'
+import type { ChatProxy } from '../proxy.js'
+import { handshakeFault, openSession } from '../realtime/open.js'
+import { faultReply, writeFrames } from '../reply.js'
+import { checkQuery, chooseRoute, type PathEntry } from '../request/routes.js'
 import { passAt, passThrough } from './other-paths.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
@@ -83,28 +86,99 @@ async function handleChat(
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<void> {
-  const { id, started } = request.sluicegate
-  const raw = request.raw.url ?? ''
-  // The path may lie under a host application's prefix: its parameters are taken as the router, whose patterns are the
-  // dialect's own, has read them.
-  const given = request.params as Readonly<Record<string, string>>
-  const params = Object.fromEntries(entry.parameters.map((name) => [name, given[name]!]))
-  const outcome = await guard(
-    proxy.deps,
-    {
-      entry,
-      headers: request.raw.headers,
-      target: { params, query: checkQuery(entry.dialect, raw) },
-      caller: callerOf(request),
-      requestId: id,
-      started,
-      cancel: cancelOnLeave(reply.raw)
-    },
-    (request.body as Buffer | undefined) ?? Buffer.alloc(0),
-    proxy.transport
-  )
+  const { raw, body } = request
+  const query = checkQuery(entry.dialect, raw.url ?? '')
+  const inbound = inboundOf(request, reply, entry, { params: paramsOf(entry, request), query })
+  const outcome = await proxy.funnel.run(inbound, (body as Buffer | undefined) ?? noBytes, proxy.transport)
   request.sluicegate.decision = outcome?.exchange?.verdict?.decision
   sendReply(reply, outcome?.reply)
+}
+
+const noBytes = Buffer.alloc(0)
+const noParameters: PathParameters = {}
+
+/**
+ * The path may lie under a host application's prefix: its parameters are taken as the router, whose patterns are the
+ * dialect's own, has read them.
+ */
+function paramsOf({ parameters }: PathEntry, { params }: FastifyRequest): PathParameters {
+  if (parameters.length === 0) return noParameters
+  const given = params as PathParameters
+  return Object.fromEntries(parameters.map((name) => [name, given[name]!]))
+}
+
+/** What this face knows of a request that is admitted. */
+export function inboundOf(request: FastifyRequest, reply: FastifyReply, entry: PathEntry, target: Target): Inbound {
+  const { id: requestId, started } = request.sluicegate
+  return {
+    entry,
+    headers: request.raw.headers,
+    target,
+    caller: callerOf(request),
+    requestId,
+    started,
+    cancel: cancelOnLeave(reply.raw)
+  }
+}
+
+/**
+ * The route of the Realtime API: admitted like every other request, judged by what its target holds, connected to the
+ * upstream, and only then upgraded.
+ */
+function registerRealtime(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): void {
+  const { path, dialect } = entry
+  answerInDialect(scope, proxy, () => dialect, 0)
+  const { keyHeaders } = dialect
+  scope.route({
+    method: 'GET',
+    url: routerPath(path, dialect),
+    exposeHeadRoute: false,
+    config: { access: { posture: 'guarded', scope: 'safety:evaluate', cost: 1, keyHeaders }, reads: entry.read },
+    schema: {
+      summary: 'A session of OpenAI’s Realtime API over a WebSocket: events are evaluated in both directions',
+      tags: ['chat']
+    },
+    handler: (request, reply) => handleUpgrade(proxy, entry, request, reply)
+  })
+}
+
+async function handleUpgrade(
+  proxy: ChatProxy,
+  entry: PathEntry,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<FastifyReply> {
+  const { raw } = request
+  const upgrade = takeUpgrade(raw)
+  if (upgrade === undefined) {
+    throw invalid('upgrade', 'missing', 'This path is opened as a WebSocket: send Upgrade: websocket.')
+  }
+  const refused = handshakeFault(raw)
+  if (refused !== undefined) throw refused
+  const target = { params: noParameters, query: checkQuery(entry.dialect, raw.url ?? '') }
+  const inbound = inboundOf(request, reply, entry, target)
+  try {
+    const chat = readOpening(target)
+    const { requests } = proxy.stages
+    const exchange = requests.open(inbound, chooseRoute(entry, chat.model), chat, { body: {} })
+    const verdict = await requests.judge(exchange)
+    request.sluicegate.decision = exchange.verdict?.decision
+    if (!('bytes' in verdict)) {
+      addVerdictHeaders(verdict.headers, exchange, exchange.verdict)
+      return sendReply(reply, verdict)
+    }
+    await openSession(proxy, exchange, {
+      raw,
+      upgrade,
+      address: request.sluicegate.address,
+      headers: () => reply.getHeaders() as OutgoingHttpHeaders,
+      taken: () => void reply.hijack()
+    })
+    return reply
+  } catch (error) {
+    if (inbound.cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
+    throw error
+  }
 }
 
 /** Nothing is at this address either, but those who look for it are told why. */
@@ -161,8 +235,6 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
   })
 }
 
-/** What the Fastify scopes of the proxy share: bodies as bytes, replies as the funnel gives them, faults in the path's dialect. */
-
 /** The bytes as they came: decoding, reading and judging are one funnel for all edges. */
 export function takeBytes(scope: FastifyInstance, bodyLimit: number): void {
   scope.removeAllContentTypeParsers()
@@ -185,7 +257,7 @@ export function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyRe
 /** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
 export function answerInDialect(
   scope: FastifyInstance,
-  { deps }: ChatProxy,
+  { log }: Pick<ChatProxy, 'log'>,
   dialectOf: (request: IncomingMessage) => Dialect,
   bodyLimit: number
 ): void {
@@ -193,8 +265,52 @@ export function answerInDialect(
     const fault = toFault(error as FastifyError, bodyLimit)
     const requestId = request.sluicegate.id
     if (fault.status >= 500) {
-      deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
+      log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
     }
     return sendReply(reply, faultReply(dialectOf(request.raw), fault, requestId))
   })
+}
+
+/**
+ * Upgrades on a server that is not ours: that of an application in which the gateway is a plugin. Only what is asked of our
+ * own paths is ours; anything else stays as it would be without us.
+ * @param paths exact, with the prefix of the scope that they are registered in
+ */
+function upgradeOnHost(scope: FastifyInstance, paths: ReadonlySet<string>): void {
+  const { server } = scope
+  const answer = (request: IncomingMessage, socket: Duplex) =>
+    answerUpgrade(request, socket, (raw, response) => scope.routing(raw, response))
+  // First, so that the socket is known when the listener of another plugin routes the request at once.
+  server.prependListener('upgrade', (request, socket, head) => {
+    const isOurs = asksForWebSocket(request) && paths.has((request.url ?? '').split('?', 1)[0]!)
+    if (isOurs) {
+      offerUpgrade(request, socket, head)
+      // Another plugin may route all upgrades of the application; if none has, nobody will.
+      process.nextTick(() => {
+        if (!isRouted(socket)) answer(request, socket)
+      })
+    } else if (server.listenerCount('upgrade') === 1) {
+      if (asksForWebSocket(request)) answer(request, socket)
+      else again(scope, request, socket, head)
+    }
+  })
+}
+
+/** Whether a response has been given the socket already. */
+function isRouted(socket: Duplex & { _httpMessage?: unknown }): boolean {
+  return socket._httpMessage !== undefined && socket._httpMessage !== null
+}
+
+/**
+ * A request that Node stopped reading after its headers because somebody listens for upgrades (`h2c`, which some clients
+ * ask for with every first request): read once more from its first byte on, without asking.
+ */
+function again({ server }: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
+  const { rawHeaders } = request
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]!.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('encrypted' in socket ? 'secureConnection' : 'connection', socket)
 }

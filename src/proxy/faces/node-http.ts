@@ -15,14 +15,12 @@ import type { UnderWay } from '../../http/under-way.js'
 import type { Admission } from '../../identity/admission.js'
 import { limitHeaders } from '../../limits/fault.js'
 import { statusClass } from '../../observe/metrics.js'
-import { acceptFor } from '../answer/events.js'
-import { type Cancel, ClientGone, type Reply } from '../exchange.js'
-import { guard, type Transport } from '../funnel.js'
-import { upstreamHeaders } from '../headers.js'
-import { type ChatProxy, checkQuery } from '../proxy.js'
-import { cancelOnLeave, faultReply, writeFrames } from '../reply.js'
-import type { PathEntry, RouteTable } from '../request/routes.js'
-import { candidates, transportFault } from '../upstream/send.js'
+import { type Cancel, ClientGone, cancelOnLeave, type Reply } from '../exchange.js'
+import { acceptFor, upstreamHeaders } from '../headers.js'
+import type { ChatProxy } from '../proxy.js'
+import { faultReply, writeFrames } from '../reply.js'
+import { checkQuery, type PathEntry, type RouteTable } from '../request/routes.js'
+import { candidates, type Transport, transportFault } from '../upstream/send.js'
 import type { LetGo, Upstream } from '../upstream/upstreams.js'
 import { passAt, passThrough } from './other-paths.js'
 
@@ -70,7 +68,7 @@ async function answer(
   { raw: target, found, passes }: Asked
 ): Promise<void> {
   const { chat } = options
-  const { metrics, clock } = chat.deps
+  const { metrics, clock, funnel } = chat
   const entry = found?.entry
   const requestId = options.nextRequestId()
   const started = clock.monotonic()
@@ -114,7 +112,7 @@ async function answer(
       const bytes = await readBody(req, found.entry.bodyLimit)
       const { caller } = admitted
       const inbound = { entry: found.entry, headers: req.headers, target: asked, caller, requestId, started, cancel }
-      reply = (await guard(chat.deps, inbound, bytes, transport))?.reply
+      reply = (await funnel.run(inbound, bytes, transport))?.reply
     }
   } catch (error) {
     if (!(cancel.reason instanceof ClientGone)) {
@@ -155,18 +153,17 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks, length)
 }
 
-/**
- * A transport over an existing server of http-proxy. What http-proxy would do by itself (copy the client's headers, pipe
- * the body and the answer, follow redirects) is switched off here.
- */
-
 /** http-proxy sets time-outs on the client's socket; those are the server's business. */
 const standSocket = { destroyed: false, setTimeout() {} }
 
 /** Errors of a connection that was never made: nothing was sent, so another upstream may be asked. */
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 
-export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
+/**
+ * A transport over an existing server of http-proxy. What http-proxy would do by itself (copy the client's headers, pipe
+ * the body and the answer, follow redirects) is switched off here.
+ */
+function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   const waiting: Waiting = new WeakMap()
   proxy.on('proxyRes', (answer, request) => waiting.get(request)?.answered(answer))
   // An upstream that switches protocols ends the request without an answer and without an error.
@@ -174,7 +171,7 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   return async ({ route, inbound, chat: request }, { upstream: name, bytes }) => {
     const { cancel } = inbound
     const first = chat.upstreams.get(name)!
-    const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
+    const timer = cancel.after(first.totalTimeoutMs)
     let failure: unknown
     for (const upstream of candidates(chat.upstreams, first)) {
       const headers = upstreamHeaders(route.spoken, inbound.headers, {
@@ -182,14 +179,14 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
         accept: acceptFor(route.spoken, request.stream, inbound.target),
         length: bytes.length,
         credential: upstream.credential(route.spoken),
-        propagate: chat.deps.propagate
+        propagate: chat.sender.propagate
       })
       let letGo: LetGo | undefined
       try {
         letGo = await upstream.places.take(inbound.caller.lineage, cancel)
         const path = upstream.pathOf(fillPath(route.upstreamPath, inbound.target.params)) + inbound.target.query
         const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)
-        answer.once('close', disarm)
+        answer.once('close', () => clearTimeout(timer))
         answer.once('close', letGo)
         return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key }
       } catch (error) {
@@ -198,7 +195,7 @@ export function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
         if (!unconnected.has((error as NodeJS.ErrnoException).code ?? '') || cancel.reason !== undefined) break
       }
     }
-    disarm()
+    clearTimeout(timer)
     throw cancel.reason ?? transportFault(failure)
   }
 }
@@ -257,6 +254,6 @@ function askByProxy(
       clearTimeout(timer)
       reject(error)
     })
-    cancel.listen(stop)
+    cancel.carriedBy({ cancelled: stop })
   })
 }

@@ -1,16 +1,19 @@
-/** Pass routes: what a dialect lists as safe to forward with a key and without evaluation (lists of models). */
+/**
+ * The paths that hold no chat: pass routes, which a dialect lists as safe to forward with a key and without evaluation
+ * (lists of models), and what is said of paths that nothing is at.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../chat.js'
 import type { Dialect, PassPath } from '../../dialects/dialect.js'
 import { Fault } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
-import { refuseCredential } from '../answer/credential.js'
+import { refuseCredential } from '../answer/answer.js'
 import type { Cancel, Reply } from '../exchange.js'
-import { clientHeaders, upstreamHeaders } from '../headers.js'
-import { type ChatProxy, checkQuery } from '../proxy.js'
-import { faultReply, jsonType } from '../reply.js'
-import type { PathEntry, Route, RouteTable } from '../request/routes.js'
-import { readAll, send } from '../upstream/send.js'
+import { clientHeaders, jsonType } from '../headers.js'
+import type { ChatProxy } from '../proxy.js'
+import { faultReply } from '../reply.js'
+import { checkQuery, type PathEntry, type Route, type RouteTable } from '../request/routes.js'
+import { readAll } from '../upstream/send.js'
 
 const answerLimit = 16 * 1024 * 1024
 
@@ -34,18 +37,14 @@ export async function passThrough(
   if (found === undefined) throw new Fault('not_found')
   const { entry, pass } = found
   const { dialect } = entry
-  const answer = await send(proxy.upstreams, catchAll(entry).upstream, {
+  const answer = await proxy.sender.send(catchAll(entry).upstream, {
     method: 'GET',
     path,
     query: checkQuery({ query: pass.query ?? {} }, target),
-    headers: (upstream) =>
-      upstreamHeaders(dialect, headers, {
-        requestId,
-        accept: 'application/json',
-        length: undefined,
-        credential: upstream.credential(dialect),
-        propagate: proxy.deps.propagate
-      }),
+    dialect,
+    headers,
+    requestId,
+    accept: 'application/json',
     body: undefined,
     limit: answerLimit,
     streamed: undefined,
@@ -105,16 +104,13 @@ function isPath({ path: pattern, parameter }: PassPath, path: string): boolean {
   return path.startsWith(pattern.slice(0, colon)) && parameter!.test(path.slice(colon))
 }
 
-/**
- * What is said of paths that no route has, but that a client of a served API may ask for: endpoints that nothing guards
- * (files, batches, images), and operations that are sought beside their place, because a base URL lacks its first segment
- * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
- */
-
 /** The gateway's own API, whose first segment is Ollama's too. */
 const own = '/api/v1/'
 
 /**
+ * What is said of paths that no route has, but that a client of a served API may ask for: endpoints that nothing guards
+ * (files, batches, images), and operations that are sought beside their place, because a base URL lacks its first segment
+ * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
  * @param path canonical, and of no route
  * @param mount what stands before every path that is served
  * @returns undefined where neither an API is served under its first segment nor an operation close by

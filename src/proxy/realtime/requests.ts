@@ -2,16 +2,13 @@
  * The client's half of a session: each event is a request of its own, read, judged and acted on by the same funnel as a
  * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
  */
-import { defaultBudget } from '../../budget.js'
 import type { ChatPart, ChatRequest, JsonObject, Role } from '../../chat.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Fault, invalid } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
 import { largeTurns } from '../../turns.js'
-import type { Exchange, Reply } from '../exchange.js'
-import { type Forward, judgeRequest, openExchange } from '../request/request.js'
-import { passMedia } from '../verdict.js'
+import type { Exchange, Forward, Reply } from '../exchange.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
 
@@ -25,7 +22,7 @@ const longUnits = 4096
 /** The turn of the next one comes after a rest as long as this one took, and no longer than this, ms. */
 const longestRest = 500
 
-export class Requests {
+export class ClientHalf {
   readonly #session: Session
   readonly #said = new Said()
 
@@ -48,7 +45,7 @@ export class Requests {
       if (frame === 'binary') throw invalid('', 'wrong_type', 'Events are text frames that hold JSON.')
       const turn = largeTurns.take(session.inbound.caller.lineage, frame.length)
       if (turn !== undefined) await turn
-      const value = parseJson(frame, { nodes: (session.deps.budget ?? defaultBudget).nodes })
+      const value = parseJson(frame, { nodes: session.deps.budget.nodes })
       if (!isObject(value)) throw invalid('', 'wrong_type', 'An event must be a JSON object.')
       event = value
       if (!(await session.checkKey())) return
@@ -72,10 +69,10 @@ export class Requests {
       if (charged instanceof Fault) throw charged
     }
     const { event_id: _, ...reviewed } = event
-    const exchange = { ...openExchange(deps, inbound, route, event, withSession(chat, session)), reviewed }
+    const exchange = deps.requests.open(inbound, route, withSession(chat, session), { body: event, reviewed })
     if (route.unscannable === 'permit' && chat.parts.length === 0 && chat.media.length > 0) {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
-      passMedia(exchange, chat)
+      deps.verdicts.passMedia(exchange, chat)
     } else {
       const verdict = await this.#judge(exchange)
       if (!('bytes' in verdict)) {
@@ -90,11 +87,12 @@ export class Requests {
 
   /** Sessions bring no connection each for an event, so nothing else holds back who sends one long event after the other. */
   async #judge(exchange: Exchange): Promise<Forward | Reply> {
-    if (unitsOf(exchange.chat) < longUnits) return judgeRequest(exchange)
+    const { requests } = this.#session.deps
+    if (unitsOf(exchange.chat) < longUnits) return requests.judge(exchange)
     const letGo = await this.#session.turn()
     const began = performance.now()
     try {
-      return await judgeRequest(exchange)
+      return await requests.judge(exchange)
     } finally {
       setTimeout(letGo, Math.min(longestRest, performance.now() - began))
     }
@@ -108,8 +106,8 @@ export class Requests {
   /** What the upstream heard the user say, judged as if it had been written. */
   async judgeSpoken(event: JsonObject, chat: ChatRequest): Promise<{ verdict: Forward | Reply; exchange: Exchange }> {
     const { deps, inbound, route } = this.#session
-    const exchange = openExchange(deps, inbound, route, event, withSession(chat, this.#session))
-    return { verdict: await judgeRequest(exchange), exchange }
+    const exchange = deps.requests.open(inbound, route, withSession(chat, this.#session), { body: event })
+    return { verdict: await deps.requests.judge(exchange), exchange }
   }
 }
 
@@ -142,12 +140,6 @@ export function refusalOf({ body }: Reply, event: JsonObject): JsonObject {
   return { type: 'error', error: { ...told, event_id: idOf(event) ?? null } }
 }
 
-/**
- * What a session has let through of the words that are not the user's: instructions, prefill, results of tools. A model
- * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
- * session.
- */
-
 const roles: readonly Role[] = ['system', 'assistant', 'tool']
 /** Texts of one role, and UTF-16 units of all of them. */
 const maxTexts = 8
@@ -156,7 +148,12 @@ const maxUnits = 2000
 /** Leaves that are said, not names of something. */
 const spoken = /\/(?:text|transcript|refusal|output|arguments|instructions)$/
 
-export class Said {
+/**
+ * What a session has let through of the words that are not the user's: instructions, prefill, results of tools. A model
+ * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
+ * session.
+ */
+class Said {
   readonly #texts = new Map<Role, string[]>()
 
   /** The event with what was said before it, which has no pointer into it. */

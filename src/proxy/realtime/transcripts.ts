@@ -6,7 +6,7 @@ import type { JsonObject } from '../../chat.js'
 import { readTranscript } from '../../dialects/openai-realtime/request.js'
 import { Fault } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
-import { refuseCredential } from '../answer/credential.js'
+import { refuseCredential } from '../answer/answer.js'
 import { refusalOf } from './requests.js'
 import type { Session } from './session.js'
 

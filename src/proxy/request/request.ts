@@ -1,122 +1,159 @@
 /**
- * The request's half of the funnel: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict →
- * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
+ * The request's stage: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict → act. What
+ * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
-import { bodyMissing, payloadTooLarge } from '../../body.js'
-import { checkBudget, defaultBudget } from '../../budget.js'
+import { bodyMissing, decodeBody, payloadTooLarge } from '../../body.js'
+import { type Budget, checkBudget } from '../../budget.js'
 import type { ChatPart, ChatRequest, JsonObject, Media } from '../../chat.js'
+import type { Clock } from '../../clock.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
-import { isObject, pointerSegment, rewriteTree } from '../../dialects/rewrite.js'
+import { isObject, pointerSegment } from '../../dialects/rewrite.js'
 import { append, Collector, withinParts } from '../../dialects/walk.js'
 import { Fault, invalid } from '../../errors.js'
-import { maxContextBytes, maxSessionId, sessionIdPattern } from '../../http/evaluate-input.js'
-import { canonicalJson } from '../../json/canonical.js'
+import { maxContextBytes } from '../../http/evaluate-input.js'
 import { parseJson } from '../../json/parse.js'
-import type { Evaluation } from '../../policy/evaluation.js'
+import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
 import type { ReviewBound } from '../../settings.js'
 import { largeTurns } from '../../turns.js'
-import type { Exchange, Inbound, ProxyDeps, Reply } from '../exchange.js'
+import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'
 import { denialReply } from '../reply.js'
-import { denialOf, evaluate, passMedia, raise, redactions } from '../verdict.js'
-import { before, sessionOfChain } from './earlier.js'
+import type { ReviewDesk } from '../review.js'
+import { denialOf, raise, redactBody, type Verdicts } from '../verdict.js'
 import { chooseRoute, type Route } from './routes.js'
 
-/** What the transport is to send, and where. */
-export interface Forward {
-  upstream: string
-  bytes: Buffer
+export interface RequestDeps {
+  evaluator: Pick<Evaluator, 'hold'>
+  verdicts: Verdicts
+  reviews: ReviewDesk
+  clock: Pick<Clock, 'now'>
+  /** What one request may hold. */
+  budget: Budget
 }
 
-/**
- * Reads a body into an exchange.
- * @param decoded the body without its content coding
- * @throws Fault of the 4xx kind
- */
-export function readExchange(deps: ProxyDeps, inbound: Inbound, decoded: Buffer): Exchange {
-  const { entry } = inbound
-  if (decoded.length === 0) throw bodyMissing()
-  const { nodes, parts } = deps.budget ?? defaultBudget
-  const body = parseJson(decoded, { nodes })
-  if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
-  const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
-  const route = chooseRoute(entry, chat.model)
-  if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
-  return openExchange(deps, inbound, route, body, chat, decoded.length)
+/** What an exchange is opened with, beside what its caller sent. */
+export interface Opening {
+  body: JsonObject
+  /** Of the body as it came, decoded. Default: it came as an event. */
+  bytes?: number
+  /** What of the body a person is shown. Default: all of it. */
+  reviewed?: JsonObject
 }
 
-/** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
-export function openExchange(
-  deps: ProxyDeps,
-  inbound: Inbound,
-  route: Route,
-  body: JsonObject,
-  chat: ChatRequest,
-  bytes = 0
-): Exchange {
-  const { context, texts } = readContext(inbound, route, chat.metadata)
-  append(chat.parts, texts)
-  checkBudget(chat, deps.budget ?? defaultBudget)
-  return {
-    deps,
-    inbound,
-    route,
-    body,
-    bytes,
-    chat,
-    context,
-    session: readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat),
-    prompts: chat.parts.filter(({ role, isKey }) => role === 'system' && isKey !== true).map(({ text }) => text),
-    policy: deps.evaluator.hold(route.constitution),
-    requestVerdict: undefined,
-    verdict: undefined,
-    reviewId: undefined,
-    streaming: false,
-    redacted: 0,
-    evaluationMs: 0,
-    upstreamMs: 0
+export class Requests {
+  readonly #deps: RequestDeps
+
+  constructor(deps: RequestDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Reads a body into an exchange.
+   * @param bytes as they came, still in their content coding
+   * @throws Fault of the 4xx kind; the reason of the cancel where the client has left meanwhile
+   */
+  async read(inbound: Inbound, bytes: Buffer): Promise<Exchange> {
+    const { entry, headers } = inbound
+    const decoding = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
+    const decoded = decoding instanceof Promise ? await decoding : decoding
+    const turn = largeTurn(inbound, decoded.length)
+    if (turn !== undefined) await turn
+    if (decoded.length === 0) throw bodyMissing()
+    const { nodes, parts } = this.#deps.budget
+    const body = parseJson(decoded, { nodes })
+    if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
+    const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
+    const route = chooseRoute(entry, chat.model)
+    if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+    return this.open(inbound, route, chat, { body, bytes: decoded.length })
+  }
+
+  /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
+  open(inbound: Inbound, route: Route, chat: ChatRequest, { body, bytes = 0, reviewed = body }: Opening): Exchange {
+    const { evaluator, clock, budget } = this.#deps
+    const { context, texts } = readContext(inbound, route, chat.metadata)
+    append(chat.parts, texts)
+    checkBudget(chat, budget)
+    const session = readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat)
+    const policy = evaluator.hold(route.constitution)
+    return new Exchange({
+      inbound,
+      route,
+      body,
+      bytes,
+      reviewed,
+      chat,
+      context,
+      session,
+      policy,
+      readAt: clock.now()
+    })
+  }
+
+  /**
+   * Judges a request and acts on the verdict.
+   * @returns what to send upstream, or the reply to a request that goes no further
+   */
+  async judge(exchange: Exchange): Promise<Forward | Reply> {
+    const { route, chat } = exchange
+    const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
+    const evaluation = await this.#deps.verdicts.ofRequest(exchange)
+    // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
+    if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
+    // To write a large body, and to redact it first, takes as long as to read it.
+    const turn = largeTurn(exchange.inbound, exchange.bytes)
+    if (turn !== undefined) await turn
+    if (evaluation === undefined || route.mode === 'observe') return this.#forward(exchange, route.upstream)
+    const { decision } = evaluation
+    if (unscanned !== undefined && decision !== 'forbid') {
+      return this.#divert(exchange, raise(exchange, evaluation, 'divert'))
+    }
+    switch (decision) {
+      case 'permit':
+        return this.#forward(exchange, route.upstream, evaluation)
+      case 'forbid':
+      case 'depends':
+        return deny(exchange, decision, evaluation)
+      case 'divert':
+        return this.#divert(exchange, evaluation)
+      default:
+        decision satisfies never
+        throw new Error('unknown decision')
+    }
+  }
+
+  #forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
+    const { body, chat } = exchange
+    this.#deps.verdicts.passMedia(exchange, chat)
+    if (evaluation !== undefined) redactBody(exchange, body, chat, evaluation)
+    return { upstream, bytes: Buffer.from(JSON.stringify(body)) }
+  }
+
+  /** To another backend, or before a person: unless one has decided over this very request already. */
+  async #divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
+    const { route } = exchange
+    if (route.divert !== 'queue') return this.#forward(exchange, route.divert.upstream, evaluation)
+    const standing = await this.#deps.reviews.ofRequest(exchange, evaluation)
+    if (typeof standing === 'object') return deny(exchange, 'forbid', evaluation, standing.full)
+    switch (standing) {
+      case 'permitted':
+        return this.#forward(exchange, route.upstream, evaluation)
+      case 'forbidden':
+        return deny(exchange, 'forbid', evaluation)
+      case 'pending':
+      case 'none':
+        return deny(exchange, 'divert', evaluation)
+      default:
+        standing satisfies never
+        throw new Error('unknown standing')
+    }
   }
 }
 
-/** Waits for the turn of a large body. @throws where the client has left meanwhile */
-export async function largeTurn({ caller, cancel }: Inbound, bytes = 0): Promise<void> {
-  const turn = largeTurns.take(caller.lineage, bytes)
-  if (turn === undefined) return
-  await turn
-  if (cancel.reason !== undefined) throw cancel.reason
-}
-
-/**
- * Judges a request and acts on the verdict.
- * @returns what to send upstream, or the reply to a request that goes no further
- */
-export async function judgeRequest(exchange: Exchange): Promise<Forward | Reply> {
-  const { route, chat } = exchange
-  const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
-  const evaluation = await evaluate(exchange, 'request', chat, exchange.session)
-  // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
-  if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
-  exchange.requestVerdict = evaluation
-  // To write a large body, and to redact it first, takes as long as to read it.
-  await largeTurn(exchange.inbound, exchange.bytes)
-  if (evaluation === undefined || route.mode === 'observe') return forward(exchange, route.upstream)
-  const decision = evaluation.decision
-  if (unscanned !== undefined && decision !== 'forbid') {
-    const raised = raise(exchange, evaluation, 'divert')
-    exchange.requestVerdict = raised
-    return divert(exchange, raised)
-  }
-  switch (decision) {
-    case 'permit':
-      return forward(exchange, route.upstream, evaluation)
-    case 'forbid':
-    case 'depends':
-      return deny(exchange, decision, evaluation)
-    case 'divert':
-      return divert(exchange, evaluation)
-    default:
-      decision satisfies never
-      throw new Error('unknown decision')
-  }
+/** The turn of a large body; undefined where nothing has to be waited for. Rejects where the client has left meanwhile. */
+function largeTurn({ caller, cancel }: Inbound, bytes: number): Promise<void> | undefined {
+  return largeTurns.take(caller.lineage, bytes)?.then(() => {
+    if (cancel.reason !== undefined) throw cancel.reason
+  })
 }
 
 /**
@@ -136,73 +173,16 @@ function unscannable({ pointer, kind }: Media): Fault {
   })
 }
 
-function forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
-  const { body, chat } = exchange
-  passMedia(exchange, chat)
-  if (evaluation !== undefined) {
-    const replacements = redactions(exchange, chat, evaluation)
-    if (replacements.length > 0) {
-      rewriteTree(body, replacements)
-      exchange.redacted += replacements.length
-    }
-  }
-  return { upstream, bytes: serialise(body) }
-}
-
-function serialise(body: JsonObject): Buffer {
-  return Buffer.from(JSON.stringify(body))
-}
-
 function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation, full?: ReviewBound): Reply {
   const denial = denialOf(exchange, decision, 'request', exchange.chat, evaluation)
   return denialReply(exchange, { ...denial, full })
 }
 
-/** To another backend, or before a person: unless one has decided over this very request already. */
-async function divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
-  const { deps, route, inbound, context, body, reviewed = body } = exchange
-  if (route.divert !== 'queue') return forward(exchange, route.divert.upstream, evaluation)
-  const { accountId: account, lineage, keyId } = inbound.caller
-  const given = readReviewId(inbound)
-  const subject = {
-    surface: 'chat' as const,
-    account,
-    lineage,
-    route: route.id,
-    canonical: Buffer.from(canonicalJson(reviewed))
-  }
-  let standing = await deps.reviews.consume(subject, given)
-  exchange.reviewId = given
-  if (standing === 'pending' || standing === 'none') {
-    const review = { ...subject, keyId, policy: evaluation.policy, evaluation, context, history: before(exchange) }
-    const { reviewId, full } = await deps.reviews.open(review)
-    exchange.reviewId = reviewId
-    if (full !== undefined) return deny(exchange, 'forbid', evaluation, full)
-    standing = await deps.reviews.hold(subject, reviewId, inbound.cancel)
-  }
-  switch (standing) {
-    case 'permitted':
-      return forward(exchange, route.upstream, evaluation)
-    case 'forbidden':
-      return deny(exchange, 'forbid', evaluation)
-    case 'pending':
-    case 'none':
-      return deny(exchange, 'divert', evaluation)
-    default:
-      standing satisfies never
-      throw new Error('unknown standing')
-  }
-}
-
-/** What a caller says about its own request: context and session. Nothing here can weaken mode, thresholds or output. */
-
-const characters = new RegExp(sessionIdPattern)
-export const isIdentifier = (text: string) => text.length > 0 && text.length <= maxSessionId && characters.test(text)
-
 const contextHeader = 'x-safety-context'
 const noNames: ReadonlySet<string> = new Set()
 
-export interface CallerContext {
+/** What a caller says about its own request; nothing in it can weaken mode, thresholds or output. */
+interface CallerContext {
   /** The keys that count on this route. */
   context: JsonObject | undefined
   /** What else stands in the header, to be judged as text. What stands in the body is judged with the body. */
@@ -212,7 +192,7 @@ export interface CallerContext {
 const nothing: CallerContext = { context: undefined, texts: [] }
 
 /** From the header or, without one, from the dialect's metadata. */
-export function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): CallerContext {
+function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): CallerContext {
   const header = inbound.headers[contextHeader]
   const given = header === undefined ? metadata : parseContext(String(header))
   if (given === undefined) return nothing
@@ -243,7 +223,7 @@ function parseContext(header: string): JsonObject {
 }
 
 /** The session of one account, from the header or the dialect's own field. */
-export function readSession(inbound: Inbound, own: string | undefined): string | undefined {
+function readSession(inbound: Inbound, own: string | undefined): string | undefined {
   const header = inbound.headers['x-session-id']
   if (header !== undefined && !isIdentifier(String(header))) {
     throw invalid('x-session-id', 'invalid_format', 'x-session-id must be 1 to 128 of A-Z a-z 0-9 . _ : -')
@@ -252,11 +232,11 @@ export function readSession(inbound: Inbound, own: string | undefined): string |
   return id === undefined ? undefined : `${inbound.caller.accountId}:${String(id)}`
 }
 
-export function readReviewId(inbound: Inbound): string | undefined {
-  const header = inbound.headers['x-safety-review-id']
-  if (header === undefined) return undefined
-  if (!isIdentifier(String(header))) {
-    throw invalid('x-safety-review-id', 'invalid_format', 'x-safety-review-id is not the id of a review.')
-  }
-  return String(header)
+/**
+ * Where the caller names no session: that of the answer it goes on from (`previous_response_id`), which brings nothing of
+ * what was said before along; or one that others may go on from. What else was tried from the same answer counts too.
+ */
+function sessionOfChain({ caller, requestId }: Inbound, { after, isKept }: ChatRequest): string | undefined {
+  if (after !== undefined && isIdentifier(after)) return answerSession(caller.accountId, after)
+  return isKept ? answerSession(caller.accountId, `to.${requestId}`) : undefined
 }

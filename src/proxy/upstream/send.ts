@@ -1,52 +1,131 @@
 /** Sends one judged body to an upstream, or to its fallback where nothing was sent yet, and hands back the answer. */
-
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { type Dispatcher, errors } from 'undici'
+import type { Dialect } from '../../dialects/dialect.js'
+import { fillPath } from '../../dialects/path.js'
 import { Fault } from '../../errors.js'
-import type { Cancel } from '../exchange.js'
+import type { Cancel, Cancellable, Exchange, Forward } from '../exchange.js'
+import { acceptFor, type Propagate, streamedType, upstreamHeaders } from '../headers.js'
 import { ConnectFailed, type LetGo, type Upstream, type Upstreams } from './upstreams.js'
 
-export interface Sending extends Omit<Question, 'headers'> {
-  /** Query string with its question mark, as the dialect allowed it, or empty. */
-  query: string
-  /** What is sent to this upstream, its credential included. */
-  headers: (upstream: Upstream) => Record<string, string>
+/** Bytes of a stream that wait for their reader before no more is taken. */
+const mostUnread = 1024
+
+/** An answer as the wire gave it, whichever transport brought it. */
+export interface UpstreamAnswer {
+  status: number
+  headers: IncomingHttpHeaders
+  /** All of it, or a stream to be read. */
+  body: Buffer | Readable
+  /** The credential that was used: never shown to a client. */
+  key: string | undefined
 }
 
-/**
- * @throws Fault `upstream_timeout`, `upstream_error` or `overloaded`; the reason of a cancel
- */
-export async function send(upstreams: Upstreams, name: string, sending: Sending): Promise<UpstreamAnswer> {
-  const first = upstreams.get(name)
-  if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
-  const { method, body, limit, streamed, lineage, cancel } = sending
-  const disarm = cancel.after(first.totalTimeoutMs, () => new Fault('upstream_timeout'))
-  let failure: unknown
-  for (const upstream of candidates(upstreams, first)) {
-    try {
-      const path = upstream.pathOf(sending.path) + sending.query
-      const answer = await ask(upstream, {
-        method,
-        path,
-        headers: sending.headers(upstream),
-        body,
-        limit,
-        streamed,
-        lineage,
-        cancel
-      })
-      if (Buffer.isBuffer(answer.body)) disarm()
-      else answer.body.once('close', disarm)
-      return answer
-    } catch (error) {
-      failure = error
-      // Only where no connection was made is it certain that no byte of the request was written.
-      if (!(error instanceof ConnectFailed) || cancel.reason !== undefined) break
-    }
+/** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
+export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
+
+export interface Sending {
+  method: 'GET' | 'POST'
+  /** Of the route, its parameters filled in. */
+  path: string
+  /** Query string with its question mark, as the dialect allowed it, or empty. */
+  query: string
+  dialect: Dialect
+  /** As the client sent them; the allow-list chooses. */
+  headers: IncomingHttpHeaders
+  requestId: string
+  /** Media type that is asked for. */
+  accept: string
+  body: Buffer | undefined
+  /** Bytes of a whole answer. */
+  limit: number
+  /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
+  streamed: string | undefined
+  /** The key that asks: keys take turns where all connections are taken. */
+  lineage: string
+  cancel: Cancel
+}
+
+/** Sends over the undici pools of one configuration. */
+export class Sender {
+  readonly upstreams: Upstreams
+  readonly propagate: Propagate | undefined
+  readonly #answerLimit: number
+
+  /**
+   * @param propagate undefined: the client's own trace headers pass
+   * @param answerLimit bytes of an answer that is not streamed
+   */
+  constructor(upstreams: Upstreams, propagate: Propagate | undefined, answerLimit: number) {
+    this.upstreams = upstreams
+    this.propagate = propagate
+    this.#answerLimit = answerLimit
   }
-  disarm()
-  throw cancel.reason ?? transportFault(failure)
+
+  /** @throws as `send` */
+  readonly transport: Transport = ({ route, inbound, chat }, { upstream, bytes }) => {
+    const { target, headers, requestId, caller, cancel } = inbound
+    return this.send(upstream, {
+      method: 'POST',
+      path: fillPath(route.upstreamPath, target.params),
+      query: target.query,
+      dialect: route.spoken,
+      headers,
+      requestId,
+      accept: acceptFor(route.spoken, chat.stream, target),
+      body: bytes,
+      limit: this.#answerLimit,
+      streamed: streamedType(route.spoken, chat.stream, target),
+      lineage: caller.lineage,
+      cancel
+    })
+  }
+
+  /**
+   * @param name of the upstream
+   * @throws Fault `upstream_timeout`, `upstream_error`, also for an answer that is too large, or `overloaded` where no
+   * connection became free in time; the reason of a cancel
+   */
+  async send(name: string, sending: Sending): Promise<UpstreamAnswer> {
+    const first = this.upstreams.get(name)
+    if (first === undefined) throw new Fault('upstream_error', { internal: `unknown upstream ${name}` })
+    const { cancel, lineage } = sending
+    const timer = cancel.after(first.totalTimeoutMs)
+    let failure: unknown
+    for (const upstream of candidates(this.upstreams, first)) {
+      try {
+        const place = upstream.places.take(lineage, cancel)
+        const answer = await this.#ask(upstream, sending, place instanceof Promise ? await place : place)
+        if (Buffer.isBuffer(answer.body)) clearTimeout(timer)
+        else answer.body.once('close', () => clearTimeout(timer))
+        return answer
+      } catch (error) {
+        failure = error
+        // Only where no connection was made is it certain that no byte of the request was written.
+        if (!(error instanceof ConnectFailed) || cancel.reason !== undefined) break
+      }
+    }
+    clearTimeout(timer)
+    throw cancel.reason ?? transportFault(failure)
+  }
+
+  /** Rejects with the transport's own error, with the reason of a cancel, or with a Fault. */
+  #ask(upstream: Upstream, sending: Sending, letGo: LetGo): Promise<UpstreamAnswer> {
+    const { method, path, query, dialect, headers: client, requestId, accept, body } = sending
+    const headers = upstreamHeaders(dialect, client, {
+      requestId,
+      accept,
+      length: body?.length,
+      credential: upstream.credential(dialect),
+      propagate: this.propagate
+    })
+    return new Promise((resolve, reject) => {
+      const collector = new AnswerCollector(upstream.key, sending, letGo, resolve, reject)
+      const options = { method, path: upstream.pathOf(path) + query, headers, body: body ?? null }
+      upstream.pool.dispatch(options, collector)
+    })
+  }
 }
 
 /** An upstream and those to ask where it cannot be connected to. */
@@ -102,57 +181,10 @@ export function discard(body: Buffer | Readable): void {
 }
 
 /**
- * One request over an undici pool, by its dispatch interface: a whole answer is collected as it comes, without a stream,
- * a promise per chunk and an abort signal (about a fifth of the cost of `Pool.request`, measured); an event stream is
- * handed on as a stream with back-pressure.
+ * Collects a whole answer as it comes, without a stream, a promise per chunk and an abort signal (about a fifth of the cost
+ * of `Pool.request`, measured); an event stream is handed on as a stream with back-pressure.
  */
-
-/** Bytes of a stream that wait for their reader before no more is taken. */
-const mostUnread = 1024
-
-/** An answer as the wire gave it, whichever transport brought it. */
-export interface UpstreamAnswer {
-  status: number
-  headers: IncomingHttpHeaders
-  /** All of it, or a stream to be read. */
-  body: Buffer | Readable
-  /** The credential that was used: never shown to a client. */
-  key: string | undefined
-}
-
-export interface Question {
-  method: 'GET' | 'POST'
-  path: string
-  headers: Record<string, string>
-  body: Buffer | undefined
-  /** Bytes of a whole answer. */
-  limit: number
-  /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
-  streamed: string | undefined
-  /** The key that asks: keys take turns where all connections are taken. */
-  lineage: string
-  cancel: Cancel
-}
-
-/**
- * Rejects with the transport's own error, with the reason of a cancel, or with a Fault: `overloaded` where no connection
- * became free in time, `upstream_error` for an answer that is too large.
- */
-export function ask(upstream: Upstream, question: Question): Promise<UpstreamAnswer> {
-  const place = upstream.places.take(question.lineage, question.cancel)
-  if (place instanceof Promise) return place.then((letGo) => dispatch(upstream, question, letGo))
-  return dispatch(upstream, question, place)
-}
-
-function dispatch(upstream: Upstream, question: Question, letGo: LetGo): Promise<UpstreamAnswer> {
-  const { method, path, headers, body } = question
-  return new Promise((resolve, reject) => {
-    const collector = new AnswerCollector(upstream.key, question, letGo, resolve, reject)
-    upstream.pool.dispatch({ method, path, headers, body: body ?? null }, collector)
-  })
-}
-
-class AnswerCollector implements Dispatcher.DispatchHandler {
+class AnswerCollector implements Dispatcher.DispatchHandler, Cancellable {
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #headers: IncomingHttpHeaders = {}
@@ -160,27 +192,27 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   #length = 0
   #stream: Readable | undefined
   readonly #key: string | undefined
-  readonly #question: Question
+  readonly #sending: Sending
   readonly #letGo: LetGo
   readonly #resolve: (answer: UpstreamAnswer) => void
   readonly #reject: (error: Error) => void
 
   constructor(
     key: string | undefined,
-    question: Question,
+    sending: Sending,
     letGo: LetGo,
     resolve: (answer: UpstreamAnswer) => void,
     reject: (error: Error) => void
   ) {
     this.#key = key
-    this.#question = question
+    this.#sending = sending
     this.#letGo = letGo
     this.#resolve = resolve
     this.#reject = reject
-    question.cancel.listen((reason) => this.#fail(reason))
+    sending.cancel.carriedBy(this)
   }
 
-  #fail(reason: Error): void {
+  cancelled(reason: Error): void {
     this.#controller?.abort(reason)
     this.#stream?.destroy(reason)
     this.#reject(reason)
@@ -189,7 +221,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // It may have waited for a connection while its client left: then it is not sent at all.
-    const { reason } = this.#question.cancel
+    const { reason } = this.#sending.cancel
     if (reason !== undefined) controller.abort(reason)
   }
 
@@ -199,7 +231,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
     this.#status = status
     this.#headers = headers
     const type = String(headers['content-type'] ?? '').toLowerCase()
-    const { streamed } = this.#question
+    const { streamed } = this.#sending
     // A failure is read as a whole, whatever it is called.
     const isStream = status < 300 && streamed !== undefined && type.startsWith(streamed)
     if (isStream || type.startsWith('text/event-stream')) {
@@ -212,8 +244,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
         }
       })
       this.#resolve({ status, headers, body: this.#stream, key: this.#key })
-    } else if (Number(headers['content-length'] ?? 0) > this.#question.limit) {
-      this.#fail(new Fault('upstream_error', { internal: 'the answer is too large' }))
+    } else if (Number(headers['content-length'] ?? 0) > this.#sending.limit) {
+      this.cancelled(new Fault('upstream_error', { internal: 'the answer is too large' }))
     }
   }
 
@@ -224,8 +256,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler {
       return
     }
     this.#length += chunk.length
-    if (this.#length > this.#question.limit) {
-      this.#fail(new Fault('upstream_error', { internal: 'the answer is too large' }))
+    if (this.#length > this.#sending.limit) {
+      this.cancelled(new Fault('upstream_error', { internal: 'the answer is too large' }))
     } else {
       this.#chunks.push(chunk)
     }

@@ -5,8 +5,8 @@ import type { TraceAttributes } from '../../observe/trace-names.js'
 import type { Tracing, UpstreamSpan } from '../../observe/tracing.js'
 import type { DialectId, TracingSettings } from '../../settings.js'
 import { ClientGone } from '../exchange.js'
-import type { Transport } from '../funnel.js'
 import type { Propagate } from '../headers.js'
+import type { Transport } from './send.js'
 import type { Upstreams } from './upstreams.js'
 
 /** Undefined: what the client sent passes, as it is. */

@@ -129,11 +129,6 @@ export async function closeUpstreams(upstreams: Upstreams): Promise<void> {
   await Promise.all([...upstreams.values()].map(({ pool }) => pool.close()))
 }
 
-/**
- * Places of which there are only so many: the connections to one upstream, the turns of long events. Where all are taken,
- * keys take turns: whoever has many that wait gets one place for each that another key gets. Nobody waits for ever.
- */
-
 /** Gives a place back, once however often it is called. */
 export type LetGo = () => void
 
@@ -141,6 +136,10 @@ interface Waiter {
   begin(letGo: LetGo): void
 }
 
+/**
+ * Places of which there are only so many: the connections to one upstream, the turns of long events. Where all are taken,
+ * keys take turns: whoever has many that wait gets one place for each that another key gets. Nobody waits for ever.
+ */
 export class Places {
   readonly #waitMs: number
   #free: number
