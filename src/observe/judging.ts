@@ -42,6 +42,18 @@ export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
    * @throws Fault `evaluator_unavailable` where no complete verdict could be had, and whatever Fault the evaluator throws;
    * the reason for which the caller's exchange was ended
    */
+  evaluate(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy | undefined,
+    asked: Asked,
+    passes?: false
+  ): Promise<Evaluation>
+  evaluate(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy | undefined,
+    asked: Asked,
+    passes: boolean
+  ): Promise<Evaluation | undefined>
   async evaluate(
     input: EvaluationInput,
     constitution: string | HeldPolicy | undefined,
