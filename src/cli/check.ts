@@ -1,5 +1,6 @@
 /** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
-import { systemClock } from '../clock.js'
+import { systemClock } from '../base/clock.js'
+import type { Settings } from '../base/settings.js'
 import { loadSettings, weakenings } from '../config/load.js'
 import { ConfigError } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
@@ -7,7 +8,6 @@ import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 import { createEvaluator } from '../policy/evaluator.js'
-import type { Settings } from '../settings.js'
 import { Told } from './terminal.js'
 
 export async function check(file: string | undefined): Promise<void> {

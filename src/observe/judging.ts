@@ -2,8 +2,8 @@
  * One call of the evaluator as every surface makes it: without a verdict it fails closed, unless its route says otherwise,
  * and what became of it is counted and audited.
  */
-import type { ChatPart } from '../chat.js'
-import { Fault } from '../errors.js'
+import type { ChatPart } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
 import type { Exceptions } from '../policy/exceptions.js'

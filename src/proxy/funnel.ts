@@ -2,8 +2,8 @@
  * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
  * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
  */
-import type { Clock } from '../clock.js'
-import { Fault } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault } from '../base/errors.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
 import { type Answers, isStreamed } from './answer/answer.js'

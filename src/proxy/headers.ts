@@ -3,8 +3,8 @@
  * headers in `Connection` and had them stripped); nothing that is not named here passes, hop-by-hop headers least of all.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { UpstreamAuth } from '../base/settings.js'
 import type { Dialect, Framing, HeaderForm, Target } from '../dialects/dialect.js'
-import type { UpstreamAuth } from '../settings.js'
 import type { Exchange } from './exchange.js'
 
 export const jsonType = 'application/json; charset=utf-8'

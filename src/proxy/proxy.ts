@@ -2,8 +2,9 @@
  * The proxy of one configuration: its route table, its upstreams, and the stages of an exchange, each made with what it
  * works with. A reload makes a new one.
  */
-import { type Budget, defaultBudget } from '../budget.js'
-import type { Clock } from '../clock.js'
+import { type Budget, defaultBudget } from '../base/budget.js'
+import type { Clock } from '../base/clock.js'
+import type { RouteSettings, UpstreamSettings } from '../base/settings.js'
 import type { Admission } from '../identity/admission.js'
 import { Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Log } from '../observe/log.js'
@@ -11,7 +12,6 @@ import type { Metrics } from '../observe/metrics.js'
 import type { Tracing } from '../observe/tracing.js'
 import type { Evaluator } from '../policy/evaluation.js'
 import type { SessionStore } from '../policy/session.js'
-import type { RouteSettings, UpstreamSettings } from '../settings.js'
 import { Answers } from './answer/answer.js'
 import { Streams } from './answer/stream.js'
 import { Funnel } from './funnel.js'

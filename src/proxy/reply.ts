@@ -1,10 +1,10 @@
 /** Replies that the gateway writes itself, and how a streamed one is written to its reader. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { Fault } from '../base/errors.js'
 import { type Denial, refusalOf } from '../dialects/denial.js'
 import type { Dialect, TurnFacts } from '../dialects/dialect.js'
-import type { Fault } from '../errors.js'
-import { cutOff, isClosed } from '../http/http2.js'
+import { cutOff, isClosed } from '../edge/http2.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
 import { jsonType, refusalHeaders, streamHeaders } from './headers.js'
 

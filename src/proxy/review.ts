@@ -2,9 +2,10 @@
  * What of an exchange is put before a person: a request that is diverted, an answer that is kept back. The one place of the
  * proxy that opens a review.
  */
-import type { ChatContent, ChatPart } from '../chat.js'
+import type { ChatContent, ChatPart } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
+import type { ReviewBound } from '../base/settings.js'
 import type { Denial } from '../dialects/denial.js'
-import { invalid } from '../errors.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Cancellation } from '../policy/judges.js'
@@ -18,7 +19,6 @@ import {
   type Standing,
   type Turn
 } from '../review/review.js'
-import type { ReviewBound } from '../settings.js'
 import { type Exchange, type Inbound, isIdentifier } from './exchange.js'
 import { denialOf } from './verdict.js'
 

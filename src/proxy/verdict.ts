@@ -2,8 +2,8 @@
  * The verdicts over an exchange: the one place of the proxy that asks the evaluator, and what its answer means for
  * redaction, for the reply's headers, and for what a client is told.
  */
-import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../chat.js'
-import type { Clock } from '../clock.js'
+import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'

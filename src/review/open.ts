@@ -1,5 +1,5 @@
 /** Puts what an edge has judged before a person: the one place that makes a review of a call. */
-import type { JsonObject } from '../chat.js'
+import type { JsonObject } from '../base/chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Opened, ReviewedRequest, ReviewRequest, Turn } from './review.js'

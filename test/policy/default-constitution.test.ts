@@ -1,8 +1,8 @@
 /** What the constitution that ships decides, as a table of examples: the promise to a new user, and a net under every later edit. */
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import type { JsonObject, Role } from '../../src/chat.js'
-import { systemClock } from '../../src/clock.js'
+import type { JsonObject, Role } from '../../src/base/chat.js'
+import { systemClock } from '../../src/base/clock.js'
 import { createEvaluator } from '../../src/policy/evaluator.js'
 import { examples } from './default-examples.js'
 import { call, part } from './support.js'

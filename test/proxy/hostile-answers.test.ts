@@ -3,10 +3,10 @@
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
 import t from 'tap'
-import type { JsonObject } from '../../src/chat.js'
+import type { JsonObject } from '../../src/base/chat.js'
+import type { DialectId, RouteSettings } from '../../src/base/settings.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
 import { Cancel } from '../../src/proxy/exchange.js'
-import type { DialectId, RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'
 
 const key = 'sk-upstream-0123456789abcdef'

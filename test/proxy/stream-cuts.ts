@@ -1,7 +1,8 @@
 /** One streamed answer through the funnel, without sockets: its bytes come in the chunks that a test gives. */
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
+import type { RouteSettings } from '../../src/base/settings.js'
 import { operationAt } from '../../src/dialects/index.js'
 import { Judging } from '../../src/observe/judging.js'
 import { createLog } from '../../src/observe/log.js'
@@ -14,7 +15,6 @@ import { Cancel, Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/request/routes.js'
 import { ReviewDesk } from '../../src/proxy/review.js'
 import { Verdicts } from '../../src/proxy/verdict.js'
-import type { RouteSettings } from '../../src/settings.js'
 import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder, testUnjudged } from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)

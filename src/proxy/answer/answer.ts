@@ -2,12 +2,13 @@
  * The answer's stage, for an answer that comes as a whole, and what every answer shares: its verdict, and that the
  * upstream's credential is not in it. Its streamed twin is `stream.ts`.
  */
-import { decodeBody } from '../../body.js'
-import type { ChatContent, ChatReply, Json, JsonObject } from '../../chat.js'
+
+import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
 import { refusalOf } from '../../dialects/denial.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
-import { Fault } from '../../errors.js'
+import { decodeBody } from '../../edge/body.js'
 import { parseJson } from '../../json/parse.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { SessionStore } from '../../policy/session.js'

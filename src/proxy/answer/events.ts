@@ -2,10 +2,10 @@
 import { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
 import { createParser, type ParseError } from 'eventsource-parser'
-import { decodeStream } from '../../body.js'
+import { Fault } from '../../base/errors.js'
 import type { Framing } from '../../dialects/dialect.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
-import { Fault } from '../../errors.js'
+import { decodeStream } from '../../edge/body.js'
 import type { Exchange } from '../exchange.js'
 import { codingOf, discard, type UpstreamAnswer } from '../upstream/send.js'
 

@@ -4,13 +4,13 @@
  * each sentence that has ended; both until the hold budget is spent, when what is held is judged as it stands. What is
  * permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
  */
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../base/clock.js'
+import { Fault } from '../../base/errors.js'
 import type { Framing } from '../../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
-import { Fault } from '../../errors.js'
+import { largeTurns } from '../../edge/large-turns.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Evaluator } from '../../policy/evaluation.js'
-import { largeTurns } from '../../turns.js'
 import { ClientGone, type Exchange, type Reply } from '../exchange.js'
 import { addVerdictHeaders, clientHeaders, streamHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'

@@ -6,10 +6,10 @@
  * Reference: envoyproxy.io, HTTP filters, External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { payloadTooLarge } from '../../body.js'
+import { Fault } from '../../base/errors.js'
 import { routerPath } from '../../dialects/path.js'
-import { Fault } from '../../errors.js'
-import { chatRefusals } from '../../http/doc-responses.js'
+import { payloadTooLarge } from '../../edge/body.js'
+import { chatRefusals } from '../../edge/doc-responses.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
 import { addVerdictHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'

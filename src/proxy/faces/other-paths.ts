@@ -3,9 +3,9 @@
  * (lists of models), and what is said of paths that nothing is at.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Json } from '../../chat.js'
+import type { Json } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
 import type { Dialect, PassPath } from '../../dialects/dialect.js'
-import { Fault } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { refuseCredential } from '../answer/answer.js'
 import type { Cancel, Reply } from '../exchange.js'

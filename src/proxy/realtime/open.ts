@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { WebSocket, WebSocketServer } from 'ws'
-import { Fault, invalid } from '../../errors.js'
-import { crossSiteFault } from '../../http/same-site.js'
-import type { Upgrade } from '../../http/upgrade.js'
+import { Fault, invalid } from '../../base/errors.js'
+import { crossSiteFault } from '../../edge/same-site.js'
+import type { Upgrade } from '../../edge/upgrade.js'
 import { statusClass } from '../../observe/metrics.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { type Propagate, upstreamHeaders } from '../headers.js'

@@ -2,11 +2,11 @@
  * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
  * which it ends. Its halves are `requests.ts` and `answers.ts`.
  */
-import type { Budget } from '../../budget.js'
-import type { JsonObject } from '../../chat.js'
-import type { Clock } from '../../clock.js'
+import type { Budget } from '../../base/budget.js'
+import type { JsonObject } from '../../base/chat.js'
+import type { Clock } from '../../base/clock.js'
+import { Fault } from '../../base/errors.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
-import { Fault } from '../../errors.js'
 import type { Admission } from '../../identity/admission.js'
 import { describeError, type Log } from '../../observe/log.js'
 import { type Metrics, statusClass } from '../../observe/metrics.js'

@@ -2,19 +2,20 @@
  * The request's stage: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict → act. What
  * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
-import { bodyMissing, decodeBody, payloadTooLarge } from '../../body.js'
-import { type Budget, checkBudget } from '../../budget.js'
-import type { ChatPart, ChatRequest, JsonObject, Media } from '../../chat.js'
-import type { Clock } from '../../clock.js'
+
+import { type Budget, checkBudget } from '../../base/budget.js'
+import type { ChatPart, ChatRequest, JsonObject, Media } from '../../base/chat.js'
+import type { Clock } from '../../base/clock.js'
+import { Fault, invalid } from '../../base/errors.js'
+import type { ReviewBound } from '../../base/settings.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
 import { isObject, pointerSegment } from '../../dialects/rewrite.js'
 import { append, Collector, withinParts } from '../../dialects/walk.js'
-import { Fault, invalid } from '../../errors.js'
-import { maxContextBytes } from '../../http/evaluate-input.js'
+import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
+import { maxContextBytes } from '../../edge/evaluate-input.js'
+import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
-import type { ReviewBound } from '../../settings.js'
-import { largeTurns } from '../../turns.js'
 import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'
 import { denialReply } from '../reply.js'
 import type { ReviewDesk } from '../review.js'

@@ -4,9 +4,9 @@
  */
 import type { Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
+import { Fault } from '../../base/errors.js'
+import type { UpstreamSettings } from '../../base/settings.js'
 import type { Dialect } from '../../dialects/dialect.js'
-import { Fault } from '../../errors.js'
-import type { UpstreamSettings } from '../../settings.js'
 import type { Cancel } from '../exchange.js'
 import { credential } from '../headers.js'
 

@@ -1,0 +1,106 @@
+/** Texts through the evaluator, counted: what the endpoints share that judge and do not forward. */
+import type { ServerResponse } from 'node:http'
+import { type Budget, checkBudget } from '../base/budget.js'
+import type { ChatContent, JsonObject } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
+import { readText } from '../edge/evaluate-input.js'
+import { isClosed, isComplete } from '../edge/http2.js'
+import { type Asked, Judging, type JudgingDeps } from '../observe/judging.js'
+import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
+import type { Cancellation } from '../policy/judges.js'
+
+export interface JudgeOptions extends Asked {
+  context?: JsonObject | undefined
+  session?: string | undefined
+  /** See `EvaluationInput`. */
+  recalled?: EvaluationInput['recalled']
+  constitution?: string
+  /** Whom the verdict is for: when they leave, no judge is waited for any more. */
+  response?: ServerResponse
+}
+
+/**
+ * All throw a Fault: `too_complex` beyond the budget of a request, `evaluator_unavailable` where no complete verdict came in
+ * time. Never a milder verdict.
+ */
+export interface Judge {
+  text(text: string, options: JudgeOptions): Promise<Evaluation>
+  /** Texts with their roles; detections keep the pointers of theirs. */
+  content(content: ChatContent, direction: EvaluationInput['direction'], options: JudgeOptions): Promise<Evaluation>
+  /** With what each category came to. */
+  assess(text: string, options: JudgeOptions): Promise<Assessment>
+}
+
+export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess'>> {
+  /** What one request may hold. */
+  budget: Budget
+}
+
+export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
+  const judging = new Judging(deps)
+  const inputOf = (
+    { parts, joined, context, direction }: Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'>,
+    { session, recalled, response, caller }: JudgeOptions
+  ): EvaluationInput => ({
+    parts,
+    joined,
+    context,
+    whose: caller.lineage,
+    session,
+    direction,
+    exceptions: undefined,
+    recalled,
+    cancel: response === undefined ? undefined : leaveOf(response)
+  })
+  async function evaluate(input: EvaluationInput, options: JudgeOptions): Promise<Evaluation> {
+    const evaluation = await judging.evaluate(input, options.constitution, options)
+    return recorded(evaluation, input, options)
+  }
+  async function recorded(evaluation: Evaluation, { parts }: EvaluationInput, asked: Asked): Promise<Evaluation> {
+    const committed = judging.record(asked, evaluation, parts)
+    if (committed !== undefined) await committed
+    return evaluation
+  }
+  /** The only text is the input itself: a pointer to it would say nothing. */
+  const withoutPointers = (evaluation: Evaluation): Evaluation => ({
+    ...evaluation,
+    detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection)
+  })
+  return {
+    async text(text, options) {
+      return withoutPointers(await evaluate(inputOf(readText(text, options.context), options), options))
+    },
+    async content({ parts, joined }, direction, options) {
+      checkBudget({ parts, joined }, budget)
+      return evaluate(inputOf({ parts, joined, context: options.context, direction }, options), options)
+    },
+    async assess(text, options) {
+      const input = inputOf(readText(text, options.context), options)
+      const { constitution } = options
+      const found = await judging.by((evaluator, input) => evaluator.assess(input, constitution), input, options)
+      return { ...found, evaluation: withoutPointers(await recorded(found.evaluation, input, options)) }
+    }
+  }
+}
+
+/** Listens only where a judge is waited for: most verdicts are there at once. */
+function leaveOf(response: ServerResponse): Cancellation {
+  const reasonOf = () =>
+    isClosed(response) && !isComplete(response)
+      ? new Fault('evaluator_unavailable', { internal: 'the client closed the connection' })
+      : undefined
+  return {
+    get reason() {
+      return reasonOf()
+    },
+    onCancel(listener) {
+      const left = () => {
+        const reason = reasonOf()
+        if (reason !== undefined) listener(reason)
+      }
+      response.once('close', left)
+      return () => response.off('close', left)
+    }
+  }
+}
