@@ -14,10 +14,10 @@ import httpProxy from 'http-proxy'
 import { createRequestIds } from './edge/request-id.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
 import { type LibraryOptions, openForLibrary } from './main/library.js'
-import { createNodeGuard, type NodeGuard } from './proxy/node-http.js'
+import { createNodeGuard, type NodeGuard } from './proxy/faces/node-http.js'
 
 export type { LibraryOptions } from './main/library.js'
-export type { NodeGuard } from './proxy/node-http.js'
+export type { NodeGuard } from './proxy/faces/node-http.js'
 
 export interface GuardOptions extends LibraryOptions {
   /** The program's own http-proxy server: its agent and TLS settings carry the bytes. Default: a new one. */

@@ -10,6 +10,7 @@ import { callerOf } from '../edge/facts.js'
 import { EvaluateReply, errorResponses, judgedErrors, NoQuery } from '../edge/schemas.js'
 import { canonicalJson } from '../json/canonical.js'
 import type { Evaluation } from '../policy/evaluation.js'
+import { openReview } from '../review/open.js'
 import { asTurn } from '../review/review.js'
 import type { ReviewService } from '../review/review-service.js'
 import type { Judge } from './judge.js'
@@ -53,13 +54,9 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
       })
       request.sluicegate.decision = evaluation.decision
       if (evaluation.decision !== 'divert') return { status: 'success', evaluation }
-      const opened = await reviews.open({
+      const opened = await openReview(reviews, caller, {
         surface: 'evaluate',
-        account: caller.accountId,
-        keyId: caller.keyId,
-        lineage: caller.lineage,
         route: evaluatePath,
-        policy: evaluation.policy,
         canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
         evaluation,
         history: turns?.map(asTurn)

@@ -5,20 +5,12 @@ import type { ChatContent, JsonObject } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
 import { readText } from '../edge/evaluate-input.js'
 import { isClosed, isComplete } from '../edge/http2.js'
-import type { Caller } from '../identity/caller.js'
-import type { Recorder, Surface } from '../observe/record.js'
-import type { UnjudgedRecorder } from '../observe/unjudged.js'
+import { type Asked, Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluator.js'
-import type { Exceptions } from '../policy/exceptions.js'
 import type { Cancellation } from '../policy/judges.js'
 
-export interface JudgeOptions {
-  surface: Surface
-  /** Path of the endpoint. */
-  route: string
-  caller: Caller
-  requestId: string
+export interface JudgeOptions extends Asked {
   context?: JsonObject | undefined
   session?: string | undefined
   /** See `EvaluationInput`. */
@@ -40,48 +32,33 @@ export interface Judge {
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
-export interface JudgeDeps {
-  evaluator: Pick<PolicyEvaluator, 'evaluate' | 'assess'>
-  record: Recorder
-  /** Counts and audits each call that got no verdict. */
-  unjudged: UnjudgedRecorder
-  /** What people have excepted for a caller. */
-  exceptions(caller: Caller): Exceptions | undefined
+export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess'>> {
   /** What one request may hold. */
   budget: Budget
 }
 
-export function createJudge({ evaluator, record, unjudged, exceptions, budget }: JudgeDeps): Judge {
-  async function available<T>(options: JudgeOptions, judge: () => Promise<T>): Promise<T> {
-    try {
-      return await judge()
-    } catch (error) {
-      if (error instanceof Fault) throw error
-      const { response } = options
-      // Who has left asked for nothing any more: no judge was waited for on their behalf.
-      if (response === undefined || leaveOf(response).reason === undefined) {
-        void unjudged({ ...options, error, passed: false })
-      }
-      throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
-    }
-  }
-  const circumstances = ({ session, recalled, response, caller }: JudgeOptions) => ({
+export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
+  const judging = new Judging(deps)
+  const inputOf = (
+    { parts, joined, context, direction }: Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'>,
+    { session, recalled, response, caller }: JudgeOptions
+  ): EvaluationInput => ({
+    parts,
+    joined,
+    context,
     whose: caller.lineage,
     session,
+    direction,
+    exceptions: undefined,
     recalled,
-    exceptions: exceptions(caller),
     cancel: response === undefined ? undefined : leaveOf(response)
   })
-  const inputOf = (text: string, options: JudgeOptions): EvaluationInput => ({
-    ...readText(text, options.context),
-    ...circumstances(options)
-  })
-  const recorded = async (
-    evaluation: Evaluation,
-    { parts }: EvaluationInput,
-    { surface, route, caller, requestId }: JudgeOptions
-  ): Promise<Evaluation> => {
-    const committed = record({ surface, evaluation, caller, route, requestId, parts })
+  async function evaluate(input: EvaluationInput, options: JudgeOptions): Promise<Evaluation> {
+    const evaluation = await judging.evaluate(input, options.constitution, options)
+    return recorded(evaluation, input, options)
+  }
+  async function recorded(evaluation: Evaluation, { parts }: EvaluationInput, asked: Asked): Promise<Evaluation> {
+    const committed = judging.record(asked, evaluation, parts)
     if (committed !== undefined) await committed
     return evaluation
   }
@@ -92,18 +69,16 @@ export function createJudge({ evaluator, record, unjudged, exceptions, budget }:
   })
   return {
     async text(text, options) {
-      const input = inputOf(text, options)
-      const evaluation = await available(options, () => evaluator.evaluate(input, options.constitution))
-      return withoutPointers(await recorded(evaluation, input, options))
+      return withoutPointers(await evaluate(inputOf(readText(text, options.context), options), options))
     },
     async content({ parts, joined }, direction, options) {
       checkBudget({ parts, joined }, budget)
-      const input = { parts, joined, direction, context: options.context, ...circumstances(options) }
-      return recorded(await available(options, () => evaluator.evaluate(input, options.constitution)), input, options)
+      return evaluate(inputOf({ parts, joined, context: options.context, direction }, options), options)
     },
     async assess(text, options) {
-      const input = inputOf(text, options)
-      const found = await available(options, () => evaluator.assess(input, options.constitution))
+      const input = inputOf(readText(text, options.context), options)
+      const { constitution } = options
+      const found = await judging.by((evaluator, input) => evaluator.assess(input, constitution), input, options)
       return { ...found, evaluation: withoutPointers(await recorded(found.evaluation, input, options)) }
     }
   }
@@ -112,7 +87,9 @@ export function createJudge({ evaluator, record, unjudged, exceptions, budget }:
 /** Listens only where a judge is waited for: most verdicts are there at once. */
 function leaveOf(response: ServerResponse): Cancellation {
   const reasonOf = () =>
-    isClosed(response) && !isComplete(response) ? new Error('the client closed the connection') : undefined
+    isClosed(response) && !isComplete(response)
+      ? new Fault('evaluator_unavailable', { internal: 'the client closed the connection' })
+      : undefined
   return {
     get reason() {
       return reasonOf()

@@ -2,8 +2,10 @@
  * The composition root: builds each room from its settings and registers the edges in the order in which a request
  * passes them. Nothing else in the program knows all the rooms.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
+import type { FastifyInstance } from 'fastify'
+import Fastify from 'fastify'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
@@ -46,13 +48,12 @@ import { firstAccount } from '../identity/key-service.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
 import { judgeReport } from '../observe/record.js'
 import { evaluatorOf, type PolicyEvaluator } from '../policy/evaluator.js'
-import { registerExtAuthz } from '../proxy/ext-authz.js'
-import { dialectAt } from '../proxy/pass.js'
-import { registerProxy } from '../proxy/plugin.js'
+import { registerExtAuthz } from '../proxy/faces/ext-authz.js'
+import { registerProxy } from '../proxy/faces/fastify.js'
+import { dialectAt, explainUnknown } from '../proxy/faces/other-paths.js'
 import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
-import { propagation, tracedTransport } from '../proxy/traced.js'
-import { explainUnknown } from '../proxy/unknown.js'
+import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
 import type { Platform } from './platform.js'
 
 export interface Gateway {

@@ -1,11 +1,20 @@
 /**
- * Allow-lists in both directions. A deny-list forgets the next header (CVE-2026-33805: a client named the proxy's own
+ * The headers of every call and reply, by allow-lists in both directions. A deny-list forgets the next header (CVE-2026-33805: a client named the proxy's own
  * headers in `Connection` and had them stripped); nothing that is not named here passes, hop-by-hop headers least of all.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { UpstreamAuth } from '../base/settings.js'
-import type { Dialect, HeaderForm } from '../dialects/dialect.js'
-import type { UpstreamAnswer } from './ask.js'
+import type { Dialect, Framing, HeaderForm, Target } from '../dialects/dialect.js'
+import type { Exchange } from './exchange.js'
+
+export const jsonType = 'application/json; charset=utf-8'
+
+/** What an upstream is asked for and answers with, and what a client is sent. */
+export const mediaTypes: Readonly<Record<Framing, { received: string; sent: string }>> = {
+  sse: { received: 'text/event-stream', sent: 'text/event-stream; charset=utf-8' },
+  ndjson: { received: 'application/x-ndjson', sent: 'application/x-ndjson' },
+  'json-array': { received: 'application/json', sent: 'application/json; charset=utf-8' }
+}
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
 const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent']
@@ -18,6 +27,16 @@ const fromUpstream: Dialect['responseHeaders'] = {
 
 /** Puts into the headers of a call upstream whose trace it belongs to. */
 export type Propagate = (headers: Record<string, string>, requestId: string) => void
+
+/** The media type that a request asks its upstream for. */
+export function acceptFor(dialect: Dialect, stream: boolean, target: Target): string {
+  return stream ? mediaTypes[dialect.framing(target)].received : 'application/json'
+}
+
+/** The media type by which a streamed answer is told from a whole one; undefined where none was asked for. */
+export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
+  return stream ? mediaTypes[dialect.framing(target)].received : undefined
+}
 
 /** Visible ASCII: what a header value of ours or an upstream's may hold. */
 const printable = /^[\x20-\x7e]{0,1024}$/
@@ -59,7 +78,7 @@ export function upstreamHeaders(
  */
 export function clientHeaders(
   dialect: Dialect,
-  { headers, key }: Pick<UpstreamAnswer, 'headers' | 'key'>,
+  { headers, key }: { headers: IncomingHttpHeaders; key: string | undefined },
   model: string | undefined
 ): Record<string, string> {
   const out: Record<string, string> = {}
@@ -107,8 +126,43 @@ export function credential(auth: UpstreamAuth, key: string | undefined): Readonl
 }
 
 /** A value of ours, fit for a header line: anything that is not visible ASCII is percent-encoded. */
-export function headerValue(text: string): string {
+function headerValue(text: string): string {
   if (printable.test(text)) return text
   // What the strict reader let in is well formed, so this cannot throw.
   return encodeURI(text).slice(0, 1024)
+}
+
+/** Of a streamed answer, as its client reads it. */
+export function streamHeaders({ route, inbound }: Exchange): Record<string, string> {
+  return { 'content-type': mediaTypes[route.spoken.framing(inbound.target)].sent, 'cache-control': 'no-cache' }
+}
+
+/** On every refusal, so that a client can drop the message named, and does not send the same again. */
+export function refusalHeaders(code: string, pointer: string | undefined): Record<string, string> {
+  return {
+    'x-safety-code': code,
+    ...(pointer !== undefined && { 'x-safety-pointer': headerValue(pointer) }),
+    'x-should-retry': 'false'
+  }
+}
+
+/** Names, numbers and ids of the verdict; never a text. */
+export function addVerdictHeaders(
+  headers: Record<string, string>,
+  exchange: Exchange,
+  verdict = exchange.verdict
+): void {
+  const { reviewId, redacted, unjudged, evaluationMs, upstreamMs } = exchange
+  const timing = `evaluation;dur=${evaluationMs.toFixed(3)}`
+  headers['server-timing'] = upstreamMs === 0 ? timing : `${timing}, upstream;dur=${upstreamMs.toFixed(3)}`
+  if (verdict !== undefined) {
+    headers['x-safety-decision'] = verdict.decision
+    headers['x-safety-score'] = String(verdict.risk_score)
+    headers['x-safety-policy'] = verdict.policy
+    headers['x-safety-evaluation-id'] = verdict.evaluation_id
+    headers['x-safety-rules'] = headerValue(verdict.matched_rules.join(', '))
+  }
+  if (reviewId !== undefined) headers['x-safety-review-id'] = reviewId
+  if (redacted > 0) headers['x-safety-redacted'] = String(redacted)
+  if (unjudged !== undefined) headers['x-safety-not-evaluated'] = [...unjudged].join(', ')
 }

@@ -1,17 +1,50 @@
-/** The proxy of one configuration: route table, upstreams, and the transport over them. A reload makes a new one. */
-
-import { invalid } from '../base/errors.js'
+/**
+ * The proxy of one configuration: its route table, its upstreams, and the stages of an exchange, each made with what it
+ * works with. A reload makes a new one.
+ */
+import { type Budget, defaultBudget } from '../base/budget.js'
+import type { Clock } from '../base/clock.js'
 import type { RouteSettings, UpstreamSettings } from '../base/settings.js'
-import type { Dialect } from '../dialects/dialect.js'
-import { fillPath } from '../dialects/path.js'
-import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
-import { send } from './forward.js'
-import type { Transport } from './guard.js'
-import { upstreamHeaders } from './headers.js'
-import { Sessions } from './realtime/sessions.js'
-import { compileRoutes, type RouteTable } from './routes.js'
-import { closeUpstreams, openUpstreams, type Upstreams } from './upstreams.js'
-import { acceptFor, streamedType } from './wire.js'
+import type { Admission } from '../identity/admission.js'
+import { Judging, type JudgingDeps } from '../observe/judging.js'
+import type { Log } from '../observe/log.js'
+import type { Metrics } from '../observe/metrics.js'
+import type { Tracing } from '../observe/tracing.js'
+import type { Evaluator } from '../policy/evaluation.js'
+import type { SessionStore } from '../policy/session.js'
+import { Answers } from './answer/answer.js'
+import { Streams } from './answer/stream.js'
+import { Funnel } from './funnel.js'
+import type { Propagate } from './headers.js'
+import { Sessions } from './realtime/session.js'
+import { Requests } from './request/request.js'
+import { compileRoutes, type RouteTable } from './request/routes.js'
+import { ReviewDesk, type Reviews } from './review.js'
+import { Sender, type Transport } from './upstream/send.js'
+import { closeUpstreams, openUpstreams, type Upstreams } from './upstream/upstreams.js'
+import { Verdicts } from './verdict.js'
+
+/** Bytes of an answer that is not streamed. */
+const defaultAnswerLimit = 16 * 1024 * 1024
+
+export interface ProxyDeps extends JudgingDeps<Evaluator> {
+  reviews: Reviews
+  clock: Clock
+  /** Without them no request is tied to the answer that it goes on from. */
+  sessions?: Pick<SessionStore, 'get' | 'update'>
+  metrics: Metrics
+  log: Log
+  /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
+  admission: Pick<Admission, 'admit' | 'charge'>
+  /** What one request may hold. Default: `defaultBudget`. */
+  budget?: Budget
+  /** Whose trace an upstream is told of; undefined: the client's own headers pass. */
+  propagate?: Propagate | undefined
+  /** Told when a session is over, which no response tells. */
+  tracing?: Pick<Tracing, 'end'> | undefined
+  /** Bytes of an answer that is not streamed. Default 16 MiB. */
+  answerLimit?: number
+}
 
 export interface ProxySettings {
   routes: readonly RouteSettings[]
@@ -19,47 +52,50 @@ export interface ProxySettings {
 }
 
 export interface ChatProxy {
-  readonly deps: ProxyDeps
-  readonly upstreams: Upstreams
   readonly table: RouteTable
+  readonly upstreams: Upstreams
+  /** Judges, and forwards what is permitted. */
+  readonly funnel: Funnel
+  /** Those of an exchange, for faces that do not run all of them at once. */
+  readonly stages: Readonly<{ requests: Requests; answers: Answers; streams: Streams }>
   /** Sends over undici. */
+  readonly sender: Sender
+  /** The sender's, or one around it. */
   readonly transport: Transport
-  /** Open sessions of the Realtime API. */
+  /** Of the Realtime API. */
   readonly sessions: Sessions
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly log: Log
   /** Waits for the exchanges under way. */
   close(): Promise<void>
 }
 
 /** @throws Error for routes that contradict each other or name an unknown upstream */
 export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy {
+  const { evaluator, clock, metrics, log, propagate, budget = defaultBudget, answerLimit = defaultAnswerLimit } = deps
   const table = checkedTable(settings)
   const upstreams = openUpstreams(settings.upstreams)
-  const sessions = new Sessions()
+  const sender = new Sender(upstreams, propagate, answerLimit)
+  const verdicts = new Verdicts({ judging: new Judging(deps), clock, metrics })
+  const reviews = new ReviewDesk(deps.reviews)
+  const requests = new Requests({ evaluator, verdicts, reviews, clock, budget })
+  const answers = new Answers({ verdicts, reviews, sessions: deps.sessions, answerLimit })
+  const streams = new Streams({ answers, reviews, evaluator, clock, metrics })
+  const stages = { requests, answers, streams }
+  const { admission, tracing } = deps
+  const sessions = new Sessions({ ...stages, verdicts, admission, budget, clock, metrics, log, tracing })
   return {
-    deps,
-    sessions,
-    upstreams,
     table,
-    transport({ route, inbound, chat }, { upstream, bytes }) {
-      return send(upstreams, upstream, {
-        method: 'POST',
-        path: fillPath(route.upstreamPath, inbound.target.params),
-        query: inbound.target.query,
-        headers: (target) =>
-          upstreamHeaders(route.spoken, inbound.headers, {
-            requestId: inbound.requestId,
-            accept: acceptFor(route.spoken, chat.stream, inbound.target),
-            length: bytes.length,
-            credential: target.credential(route.spoken),
-            propagate: deps.propagate
-          }),
-        body: bytes,
-        limit: deps.answerLimit ?? defaultAnswerLimit,
-        streamed: streamedType(route.spoken, chat.stream, inbound.target),
-        lineage: inbound.caller.lineage,
-        cancel: inbound.cancel
-      })
-    },
+    upstreams,
+    funnel: new Funnel({ ...stages, clock, metrics, log }),
+    stages,
+    sender,
+    transport: sender.transport,
+    sessions,
+    metrics,
+    clock,
+    log,
     async close() {
       await sessions.drain(0)
       await closeUpstreams(upstreams)
@@ -78,29 +114,4 @@ function checkedTable({ routes, upstreams }: ProxySettings): RouteTable {
     if (unknown !== undefined) throw new Error(`upstreams: ${name} names the unknown fallback ${unknown}`)
   }
   return compileRoutes(routes)
-}
-
-/**
- * The query string as it may be forwarded.
- * @param target the raw request target, its path checked already
- * @throws Fault `validation_error` for a parameter that the dialect does not list, or lists with another pattern
- */
-export function checkQuery(dialect: Pick<Dialect, 'query'>, target: string): string {
-  const mark = target.indexOf('?')
-  const query = mark === -1 ? '' : target.slice(mark + 1)
-  if (query === '') return ''
-  const seen = new Set<string>()
-  for (const pair of query.split('&')) {
-    const equals = pair.indexOf('=')
-    const name = equals === -1 ? pair : pair.slice(0, equals)
-    const field = `query.${name.slice(0, 64)}`
-    if (!Object.hasOwn(dialect.query, name))
-      throw invalid(field, 'unknown_field', 'This query parameter is not known here.')
-    if (seen.has(name)) throw invalid(field, 'duplicate_key', 'This query parameter is given twice.')
-    seen.add(name)
-    if (equals === -1 || !dialect.query[name]!.test(pair.slice(equals + 1))) {
-      throw invalid(field, 'invalid_format', 'The value of this query parameter is not valid.')
-    }
-  }
-  return `?${query}`
 }

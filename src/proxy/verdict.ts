@@ -1,80 +1,125 @@
-/** Asking the evaluator, and what its verdict means for redaction and for the sentence a client gets. */
-import { type ChatContent, type ChatPart, decodedMark } from '../base/chat.js'
-import { Fault } from '../base/errors.js'
+/**
+ * The verdicts over an exchange: the one place of the proxy that asks the evaluator, and what its answer means for
+ * redaction, for the reply's headers, and for what a client is told.
+ */
+import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
-import type { Replacement } from '../dialects/rewrite.js'
-import type { Surface } from '../observe/record.js'
+import type { ReplyStream } from '../dialects/reply-stream.js'
+import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
+import type { Judging } from '../observe/judging.js'
+import type { Metrics } from '../observe/metrics.js'
 import {
   type Decision,
   type Detection,
   type Evaluation,
   type EvaluationInput,
+  type Evaluator,
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
-import { beyondVerdict, noteUnjudged } from './receipt.js'
 
-/**
- * @returns undefined where no verdict could be had and the route says `on_failure: open`
- * @throws Fault `evaluator_unavailable` where no complete verdict could be had
- */
-export async function evaluate(
-  exchange: Exchange,
-  direction: 'request' | 'answer',
-  content: ChatContent,
-  session: string | undefined
-): Promise<Evaluation | undefined> {
-  const { deps, policy, context, inbound, prompts } = exchange
-  const began = deps.clock.monotonic()
-  const surface = direction === 'request' ? 'chat' : 'answer'
-  const parts = content.parts.some(({ isKey, isDecoded }) => isKey || isDecoded)
-    ? content.parts.map(marked)
-    : content.parts
-  const input: EvaluationInput = {
-    parts,
-    joined: content.joined,
+/** What a verdict is asked for. */
+type Direction = EvaluationInput['direction']
+
+export interface VerdictDeps {
+  judging: Judging<Evaluator>
+  clock: Pick<Clock, 'monotonic'>
+  metrics: Pick<Metrics, 'notEvaluated'>
+}
+
+/** Asks the evaluator about requests and answers, and writes into their exchange what came of it. */
+export class Verdicts {
+  readonly #deps: VerdictDeps
+
+  constructor(deps: VerdictDeps) {
+    this.#deps = deps
+  }
+
+  /** @returns as `Judging.evaluate`, of a request in its session */
+  async ofRequest(exchange: Exchange): Promise<Evaluation | undefined> {
+    const { session, chat } = exchange
+    const input = inputOf(exchange, 'request', chat)
+    if (session !== undefined) {
+      input.session = session
+      input.recalled = (turns) => {
+        exchange.recalled = turns
+      }
+    }
+    const evaluation = await this.#ask(exchange, input, chat)
+    exchange.requestVerdict = evaluation
+    return evaluation
+  }
+
+  /**
+   * Of what an upstream said; no session remembers it.
+   * @param raised called where the encoder is asked about it
+   */
+  ofAnswer(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
+    const input = inputOf(exchange, 'answer', content)
+    input.raised = raised
+    return this.#ask(exchange, input, content)
+  }
+
+  async #ask(exchange: Exchange, input: EvaluationInput, content: ChatContent): Promise<Evaluation | undefined> {
+    const { judging, clock } = this.#deps
+    const { route, inbound, policy } = exchange
+    const { caller, requestId } = inbound
+    const { direction, parts } = input
+    const surface = direction === 'request' ? ('chat' as const) : ('answer' as const)
+    const asked = { surface, route: route.id, caller, requestId }
+    const began = clock.monotonic()
+    let found: Evaluation | undefined
+    try {
+      found = await judging.evaluate(input, policy, asked, route.onFailure === 'open')
+    } finally {
+      exchange.evaluationMs += clock.monotonic() - began
+    }
+    if (found === undefined) {
+      noteUnjudged(exchange, 'evaluator_failure')
+      return undefined
+    }
+    const evaluation = refuseDecoded(exchange, found)
+    const committed = judging.record(asked, evaluation, parts, beyondVerdict(exchange, direction, content))
+    keepStricter(exchange, evaluation)
+    if (committed !== undefined) await committed
+    return evaluation
+  }
+
+  /** What an answer says and no verdict is asked about. @param reason one of the metric's: a kind of media, or `output_off` */
+  passUnjudged(exchange: Exchange, reason: string): void {
+    this.#deps.metrics.notEvaluated.inc({ reason })
+    noteUnjudged(exchange, reason)
+  }
+
+  /** Media that a route lets through. */
+  passMedia(exchange: Exchange, { media }: ChatContent): void {
+    for (const { kind } of media) this.passUnjudged(exchange, kind)
+  }
+}
+
+function inputOf({ context, inbound, prompts }: Exchange, direction: Direction, content: ChatContent): EvaluationInput {
+  const { parts, joined } = content
+  return {
+    parts: parts.some(isMarked) ? parts.map(marked) : parts,
+    joined,
     context,
-    session,
-    direction,
     whose: inbound.caller.lineage,
+    session: undefined,
+    direction,
     prompts,
-    exceptions: deps.exceptions(inbound.caller),
+    exceptions: undefined,
+    recalled: undefined,
+    raised: undefined,
     cancel: inbound.cancel
   }
-  if (direction === 'answer') {
-    exchange.isRaised = false
-    input.raised = () => {
-      exchange.isRaised = true
-    }
-  }
-  if (session !== undefined) {
-    input.recalled = (turns) => {
-      exchange.recalled = turns
-    }
-  }
-  let evaluation: Evaluation
-  try {
-    evaluation = refuseDecoded(exchange, await deps.evaluator.evaluate(input, policy))
-  } catch (error) {
-    // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
-    if (inbound.cancel.reason !== undefined) throw inbound.cancel.reason
-    // More than is judged at once is the caller's to mend: it passes under no setting.
-    if (error instanceof Fault) throw error
-    return await passOrThrow(exchange, surface, error)
-  } finally {
-    exchange.evaluationMs += deps.clock.monotonic() - began
-  }
-  const { caller, requestId } = inbound
-  const beyond = beyondVerdict(exchange, direction, content)
-  const committed = deps.record({ surface, evaluation, caller, route: exchange.route.id, requestId, parts, beyond })
-  if (
-    exchange.verdict === undefined ||
-    strictest(exchange.verdict.decision, evaluation.decision) !== exchange.verdict.decision
-  ) {
+}
+
+function keepStricter(exchange: Exchange, evaluation: Evaluation): void {
+  const { verdict } = exchange
+  if (verdict === undefined || strictest(verdict.decision, evaluation.decision) !== verdict.decision) {
     exchange.verdict = evaluation
   }
-  if (committed !== undefined) await committed
-  return evaluation
 }
 
 /** A verdict made stricter by something that no text tells, for the headers too. */
@@ -82,11 +127,26 @@ export function raise(exchange: Exchange, evaluation: Evaluation, floor: Decisio
   const decision = strictest(evaluation.decision, floor)
   if (decision === evaluation.decision) return evaluation
   const raised = { ...evaluation, decision, is_blocked: decision === 'forbid' }
-  if (exchange.verdict !== undefined) {
-    exchange.verdict =
-      strictest(exchange.verdict.decision, decision) === exchange.verdict.decision ? exchange.verdict : raised
-  }
+  if (evaluation === exchange.requestVerdict) exchange.requestVerdict = raised
+  keepStricter(exchange, raised)
   return raised
+}
+
+/** Where something else counts it. */
+function noteUnjudged(exchange: Exchange, reason: string): void {
+  exchange.unjudged ??= new Set()
+  exchange.unjudged.add(reason)
+}
+
+/** @returns what the row of a verdict says was no part of it; undefined where all of it was */
+function beyondVerdict(
+  { route }: Exchange,
+  direction: Direction,
+  { media }: ChatContent
+): readonly string[] | undefined {
+  const isOff = direction === 'request' && route.output === 'off'
+  if (media.length === 0 && !isOff) return undefined
+  return [...new Set([...media.map(({ kind }) => kind), ...(isOff ? ['output_off'] : [])])]
 }
 
 /** A key, its value and what either decodes to share a pointer; marks keep their findings apart and never leave this file. */
@@ -94,6 +154,10 @@ const keyMark = '#'
 
 function markOf({ isKey, isDecoded }: ChatPart): string {
   return isDecoded ? decodedMark : isKey ? keyMark : ''
+}
+
+function isMarked({ isKey, isDecoded }: ChatPart): boolean {
+  return isKey === true || isDecoded === true
 }
 
 function marked(part: ChatPart): ChatPart {
@@ -112,19 +176,8 @@ function refuseDecoded({ route }: Exchange, evaluation: Evaluation): Evaluation 
   return { ...evaluation, decision: 'forbid', is_blocked: true, matched_rules: [...rules] }
 }
 
-/** @throws Fault `evaluator_unavailable` unless the route says `on_failure: open` */
-async function passOrThrow(exchange: Exchange, surface: Surface, error: unknown): Promise<undefined> {
-  const { deps, route, inbound } = exchange
-  const passed = route.onFailure === 'open'
-  const { requestId, caller } = inbound
-  const committed = deps.unjudged({ surface, route: route.id, requestId, caller, error, passed })
-  if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
-  await committed
-  noteUnjudged(exchange, 'evaluator_failure')
-}
-
 /** What the route redacts, as replacements in the judged content. */
-export function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
+function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
   const { redact } = exchange.route
   if (redact.length === 0) return []
   const keys = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
@@ -141,6 +194,42 @@ export function redactions(exchange: Exchange, content: ChatContent, evaluation:
     })
 }
 
+/** Rewrites in a body what the route redacts of it. @returns whether it was changed */
+export function redactBody(
+  exchange: Exchange,
+  body: JsonObject,
+  content: ChatContent,
+  evaluation: Evaluation
+): boolean {
+  const replacements = redactions(exchange, content, evaluation)
+  if (replacements.length === 0) return false
+  rewriteTree(body, replacements)
+  exchange.redacted += replacements.length
+  return true
+}
+
+const noReplacements: readonly Replacement[] = []
+
+/**
+ * Lets go of what a stream holds, redacted as its verdict says.
+ * @param upTo by channel, how much of it; undefined: everything
+ * @param evaluation undefined: as it stands
+ * @returns the frames
+ */
+export function releaseHeld(
+  exchange: Exchange,
+  stream: ReplyStream,
+  upTo: ReadonlyMap<string, number> | undefined,
+  content: ChatContent,
+  evaluation: Evaluation | undefined
+): string {
+  const replacements = evaluation === undefined ? noReplacements : redactions(exchange, content, evaluation)
+  const { frames, redacted } = stream.release(upTo, replacements)
+  exchange.redacted += redacted
+  return frames
+}
+
+/** What a client is told of a verdict that stops a request or an answer. */
 export function denialOf(
   exchange: Exchange,
   decision: StoppingDecision,

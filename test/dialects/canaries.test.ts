@@ -2,10 +2,8 @@
 import t from 'tap'
 import type { Json, JsonObject } from '../../src/base/chat.js'
 import { Fault } from '../../src/base/errors.js'
-import type { RouteSettings } from '../../src/base/settings.js'
-import { type DialectId, dialectIds } from '../../src/base/settings.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import { guard } from '../../src/proxy/guard.js'
+import { type DialectId, dialectIds, type RouteSettings } from '../../src/base/settings.js'
+import { Cancel } from '../../src/proxy/exchange.js'
 import { buildProxy, caller, route, upstreamSettings } from '../proxy/harness.js'
 import { type Published, published } from './published/index.js'
 
@@ -55,7 +53,7 @@ function funnel(t: Parameters<typeof buildProxy>[0], dialect: DialectId) {
       started: 0,
       cancel: new Cancel()
     }
-    const outcome = await guard(proxy.deps, inbound, Buffer.from(JSON.stringify(body)), async (_, { bytes }) => {
+    const outcome = await proxy.funnel.run(inbound, Buffer.from(JSON.stringify(body)), async (_, { bytes }) => {
       sent = bytes.toString()
       throw new Fault('upstream_error')
     })

@@ -11,7 +11,7 @@ import type { Dialect, Target, TurnFacts } from '../../src/dialects/dialect.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import type { Replacement } from '../../src/dialects/rewrite.js'
 import { categories, type Scores } from '../../src/policy/evaluation.js'
-import { readWire } from '../../src/proxy/wire.js'
+import { readWire } from '../../src/proxy/answer/events.js'
 import { windowSuite } from '../storage/window-suite.js'
 
 /** What a client makes of the frames that it got. */

@@ -2,22 +2,19 @@
  * What is evaluated is what is forwarded: a marked text in any place and of any type, in requests, answers, streams, errors
  * and headers of every API, reaches the other side only if the evaluator was given it.
  */
+
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import t from 'tap'
 import type { Json, JsonObject } from '../../src/base/chat.js'
 import { Fault } from '../../src/base/errors.js'
 import { type DialectId, dialectIds } from '../../src/base/settings.js'
 import { HeldStream } from '../../src/dialects/held-stream.js'
 import { RealtimeStreamShape } from '../../src/dialects/openai-realtime/stream.js'
 import type { Evaluator } from '../../src/policy/evaluation.js'
-import type { UpstreamAnswer } from '../../src/proxy/ask.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import type { Inbound, Reply } from '../../src/proxy/exchange.js'
-import { guard } from '../../src/proxy/guard.js'
-import type { Session } from '../../src/proxy/realtime/session.js'
-import { judgeSingle } from '../../src/proxy/realtime/single.js'
-import { openExchange } from '../../src/proxy/request.js'
-import { relayEvents } from '../../src/proxy/stream.js'
+import { Cancel, type Inbound, type Reply } from '../../src/proxy/exchange.js'
+import { judgeSingle } from '../../src/proxy/realtime/lane.js'
+import type { UpstreamAnswer } from '../../src/proxy/upstream/send.js'
 import { published } from '../dialects/published/index.js'
 import { buildProxy, caller, type MarkerEvaluator, route, upstreamSettings } from '../proxy/harness.js'
 import { evaluatorFor, shippedEntry } from '../proxy/stream-cuts.js'
@@ -37,12 +34,15 @@ const mostBytes = 200_000
 const random = randomOf(20_251_122)
 const pick = <T>(list: readonly T[]): T => list[random(list.length)]!
 
-type Deps = ReturnType<typeof buildProxy>['proxy']['deps']
-
 /** The funnel of a path, whose evaluator is the harness's or the shipped one. */
-function funnel(t: Test, dialect: DialectId, path: string, method = 'POST' as 'GET' | 'POST') {
+function funnel(
+  t: Test,
+  dialect: DialectId,
+  path: string,
+  { method = 'POST', shipped }: { method?: 'GET' | 'POST'; shipped?: Evaluator | undefined } = {}
+) {
   const settings = route({ path, upstreamPath: path, dialect, method, unscannable: 'permit' })
-  const { proxy, evaluator } = buildProxy(t, [settings], { default: upstreamSettings('http://127.0.0.1:1') })
+  const { proxy, evaluator } = buildProxy(t, [settings], { default: upstreamSettings('http://127.0.0.1:1') }, shipped)
   const entry = proxy.table.entries[0]!
   const inbound = (params: Record<string, string>, query: string): Inbound => ({
     entry,
@@ -53,7 +53,7 @@ function funnel(t: Test, dialect: DialectId, path: string, method = 'POST' as 'G
     started: 0,
     cancel: new Cancel()
   })
-  return { deps: proxy.deps, evaluator, inbound, entry }
+  return { proxy, evaluator, inbound, entry }
 }
 
 interface Case {
@@ -130,19 +130,18 @@ class Findings {
   }
 }
 
-async function requests(dialect: DialectId, deps: Deps, evaluator: MarkerEvaluator | undefined, runs: number, t: Test) {
+async function requests(dialect: DialectId, shipped: Evaluator | undefined, runs: number, t: Test) {
   const found = new Findings()
   const names = [...new Set(published[dialect].flatMap(({ body }) => namesIn(body)))]
-  const funnels = new Map(published[dialect].map(({ path }) => [path, funnel(t, dialect, path)]))
+  const funnels = new Map(published[dialect].map(({ path }) => [path, funnel(t, dialect, path, { shipped })]))
   for (let i = 0; i < runs; i++) {
     const request = pick(published[dialect])
-    const each = anyCase(request.body, names, evaluator === undefined ? forbidden : undefined)
+    const each = anyCase(request.body, names, shipped === undefined ? undefined : forbidden)
     if (each === undefined) continue
     const own = funnels.get(request.path)!
     own.evaluator.inputs.length = 0
     let sent = ''
-    await guard(
-      evaluator === undefined ? deps : own.deps,
+    await own.proxy.funnel.run(
       own.inbound(request.params, ''),
       Buffer.from(JSON.stringify(each.body)),
       async (_, { bytes }) => {
@@ -150,7 +149,7 @@ async function requests(dialect: DialectId, deps: Deps, evaluator: MarkerEvaluat
         throw new Fault('upstream_error')
       }
     )
-    found.note(request.path, each, sent, evaluator === undefined ? undefined : own.evaluator)
+    found.note(request.path, each, sent, shipped === undefined ? own.evaluator : undefined)
   }
   return found
 }
@@ -194,14 +193,13 @@ function fieldsOf(asked: Asked): string[] {
 
 async function answers(asked: Asked, kind: Kind, shipped: Evaluator | undefined, runs: number, t: Test) {
   const found = new Findings()
-  const { deps, evaluator, inbound } = funnel(t, asked.dialect, asked.path)
+  const { proxy, evaluator, inbound } = funnel(t, asked.dialect, asked.path, { shipped })
   const names = fieldsOf(asked)
   for (let i = 0; i < runs; i++) {
     const each = anyAnswer(asked, kind, names, shipped === undefined ? undefined : forbidden)
     if (each === undefined) continue
     evaluator.inputs.length = 0
-    const outcome = await guard(
-      shipped === undefined ? deps : { ...deps, evaluator: shipped },
+    const outcome = await proxy.funnel.run(
       inbound(asked.params, kind === 'stream' ? asked.query : ''),
       Buffer.from(JSON.stringify(asked.ask(kind === 'stream'))),
       async () => each.answer
@@ -222,10 +220,9 @@ t.teardown(() => shippedEvaluator.close())
 
 for (const dialect of dialectIds) {
   t.test(`requests: ${dialect}`, async (t) => {
-    const { deps, evaluator } = funnel(t, dialect, published[dialect][0]!.path)
-    const found = await requests(dialect, deps, evaluator, cases, t)
+    const found = await requests(dialect, undefined, cases, t)
     found.tell(t, `requests of ${dialect}`)
-    const judged = await requests(dialect, { ...deps, evaluator: shippedEvaluator }, undefined, judgedCases, t)
+    const judged = await requests(dialect, shippedEvaluator, judgedCases, t)
     judged.tell(t, `requests of ${dialect}, by the shipped constitution`, { mayForward: false })
   })
 }
@@ -251,14 +248,13 @@ t.test('headers', async (t) => {
   const found = new Findings()
   const kept: Record<string, string> = {}
   for (const asked of operations.filter(({ type }) => type !== '')) {
-    const { deps, evaluator, inbound } = funnel(t, asked.dialect, asked.path)
+    const { proxy, evaluator, inbound } = funnel(t, asked.dialect, asked.path)
     const get = async (headers: Record<string, string>, kind: Kind) => {
       const { answer } = { answer: answerOf(kind === 'error' ? 400 : 200, 'application/json', Buffer.from('{}')) }
       const frames = asked.streams[0]?.map((part) => Buffer.from(part)) ?? []
       const body = kind === 'stream' ? Readable.from(frames) : Buffer.from(JSON.stringify(asked.error))
       const type = kind === 'stream' ? asked.type : 'application/json'
-      const outcome = await guard(
-        deps,
+      const outcome = await proxy.funnel.run(
         inbound(asked.params, kind === 'stream' ? asked.query : ''),
         Buffer.from(JSON.stringify(asked.ask(kind === 'stream'))),
         async () => ({ ...answer, body, headers: { 'content-type': type, ...headers } })
@@ -302,10 +298,16 @@ t.test('headers', async (t) => {
 })
 
 t.test('events of a session', async (t) => {
-  const { deps, evaluator, inbound, entry } = funnel(t, 'openai-realtime', '/v1/realtime', 'GET')
+  const { proxy, evaluator, inbound, entry } = funnel(t, 'openai-realtime', '/v1/realtime', { method: 'GET' })
+  const { stages } = proxy
   const chat = { stream: true, model: undefined, metadata: undefined, session: undefined }
   const exchange = () =>
-    openExchange(deps, inbound({}, ''), entry.candidates[0]!, {}, { ...chat, parts: [], joined: [], media: [] })
+    stages.requests.open(
+      inbound({}, ''),
+      entry.candidates[0]!,
+      { ...chat, parts: [], joined: [], media: [] },
+      { body: {} }
+    )
   const nextId = () => 'event_1'
   const names = [...new Set([...realtimeAnswer, ...realtimeEvents].flatMap(namesIn))]
   const found = new Findings()
@@ -323,7 +325,7 @@ t.test('events of a session', async (t) => {
     events[at] = each.body
     let text = ''
     if (isSingle) {
-      text = await judgeSingle({ nextId } as unknown as Session, exchange(), JSON.stringify(each.body)).catch(refused)
+      text = await judgeSingle(stages, nextId, exchange(), JSON.stringify(each.body)).catch(refused)
     } else {
       const lines = events.map((event) => [{ data: JSON.stringify(event) }])
       const source = {
@@ -335,7 +337,11 @@ t.test('events of a session', async (t) => {
         isLive: true,
         close() {}
       } as const
-      const frames = relayEvents(exchange(), source, new HeldStream(new RealtimeStreamShape('response.done', nextId)))
+      const frames = stages.streams.relay(
+        exchange(),
+        source,
+        new HeldStream(new RealtimeStreamShape('response.done', nextId))
+      )
       text = await textOf({ status: 200, headers: {}, body: '', rest: { frames, broken: () => '' } })
     }
     found.note('session', each, text, evaluator)

@@ -23,9 +23,9 @@ import {
   type Scores,
   strictest
 } from '../../src/policy/evaluation.js'
-import type { Reviews } from '../../src/proxy/exchange.js'
-import { registerProxy } from '../../src/proxy/plugin.js'
+import { registerProxy } from '../../src/proxy/faces/fastify.js'
 import { createProxy } from '../../src/proxy/proxy.js'
+import type { Reviews } from '../../src/proxy/review.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
 import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 
@@ -242,7 +242,13 @@ export interface Harness {
   post(body: unknown, headers?: Record<string, string>, path?: string): Promise<Answered>
 }
 
-export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstreams: Record<string, UpstreamSettings>) {
+/** @param judging in the place of the harness's own evaluator */
+export function buildProxy(
+  t: Teardown,
+  routes: readonly RouteSettings[],
+  upstreams: Record<string, UpstreamSettings>,
+  judging?: Evaluator
+) {
   const evaluator = new MarkerEvaluator()
   const reviews = new FakeReviews()
   const metrics = testMetrics()
@@ -253,7 +259,7 @@ export function buildProxy(t: Teardown, routes: readonly RouteSettings[], upstre
   const tell = testUnjudged(metrics, log)
   const proxy = createProxy(
     {
-      evaluator,
+      evaluator: judging ?? evaluator,
       reviews,
       clock: systemClock,
       record,

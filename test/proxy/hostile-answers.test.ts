@@ -1,11 +1,12 @@
 /** Answers of an upstream that is out to tell what nobody judges, to show its credential, or to make a little into a lot. */
+
 import { Readable } from 'node:stream'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
+import t from 'tap'
 import type { JsonObject } from '../../src/base/chat.js'
 import type { DialectId, RouteSettings } from '../../src/base/settings.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import { guard } from '../../src/proxy/guard.js'
+import { Cancel } from '../../src/proxy/exchange.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'
 
 const key = 'sk-upstream-0123456789abcdef'
@@ -41,7 +42,7 @@ async function ask(
   }
   let sent: string | undefined
   const isStream = Array.isArray(answer)
-  const outcome = await guard(proxy.deps, inbound, Buffer.from(JSON.stringify(request)), async (_, { bytes }) => {
+  const outcome = await proxy.funnel.run(inbound, Buffer.from(JSON.stringify(request)), async (_, { bytes }) => {
     sent = bytes.toString()
     return {
       status,

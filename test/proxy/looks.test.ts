@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Looks, mostAtOnce } from '../../src/proxy/window.js'
+import { Looks, mostAtOnce } from '../../src/proxy/answer/window.js'
 
 function stepped() {
   let now = 1000

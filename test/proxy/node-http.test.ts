@@ -4,7 +4,7 @@ import HttpProxy from 'http-proxy'
 import t from 'tap'
 import type { RouteSettings, UpstreamSettings } from '../../src/base/settings.js'
 import { UnderWay } from '../../src/edge/under-way.js'
-import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
+import { createNodeGuard, type NodeGuard } from '../../src/proxy/faces/node-http.js'
 import {
   chunks,
   completion,

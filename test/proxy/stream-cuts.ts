@@ -4,23 +4,18 @@ import { Readable } from 'node:stream'
 import { systemClock } from '../../src/base/clock.js'
 import type { RouteSettings } from '../../src/base/settings.js'
 import { operationAt } from '../../src/dialects/index.js'
+import { Judging } from '../../src/observe/judging.js'
 import { createLog } from '../../src/observe/log.js'
 import { entryOf, loadPolicy, type PolicyEntry } from '../../src/policy/entry.js'
 import type { Evaluator } from '../../src/policy/evaluation.js'
 import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
-import { Cancel } from '../../src/proxy/cancel.js'
-import type { Exchange } from '../../src/proxy/exchange.js'
-import { compileRoutes } from '../../src/proxy/routes.js'
-import { judgeStream } from '../../src/proxy/stream.js'
-import {
-  admission,
-  caller,
-  FakeReviews,
-  route as routeSettings,
-  testMetrics,
-  testRecorder,
-  testUnjudged
-} from './harness.js'
+import { Answers } from '../../src/proxy/answer/answer.js'
+import { Streams } from '../../src/proxy/answer/stream.js'
+import { Cancel, Exchange } from '../../src/proxy/exchange.js'
+import { compileRoutes } from '../../src/proxy/request/routes.js'
+import { ReviewDesk } from '../../src/proxy/review.js'
+import { Verdicts } from '../../src/proxy/verdict.js'
+import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder, testUnjudged } from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
 
@@ -48,20 +43,15 @@ export async function relayed(
   const table = compileRoutes([settings])
   const entry = table.entries[0]!
   const reviews = new FakeReviews()
-  const cancel = new Cancel()
-  const exchange: Exchange = {
-    deps: {
-      evaluator,
-      reviews,
-      // Which stands still: where a stream is cut depends on its text alone, and on no rest between two looks at it.
-      clock: { now: systemClock.now, monotonic: () => 0 },
-      record,
-      unjudged,
-      exceptions: () => undefined,
-      metrics,
-      log,
-      admission: admission as never
-    },
+  // Which stands still: where a stream is cut depends on its text alone, and on no rest between two looks at it.
+  const clock = { now: systemClock.now, monotonic: () => 0 }
+  const judging = new Judging({ evaluator, record, unjudged, exceptions: () => undefined })
+  const verdicts = new Verdicts({ judging, clock, metrics })
+  const desk = new ReviewDesk(reviews)
+  const answers = new Answers({ verdicts, reviews: desk, sessions: undefined, answerLimit: 1 })
+  const streams = new Streams({ answers, reviews: desk, evaluator, clock, metrics })
+  const body = { model: 'm', stream: true, messages: [] }
+  const exchange = new Exchange({
     inbound: {
       entry,
       headers: {},
@@ -69,10 +59,12 @@ export async function relayed(
       caller,
       requestId: 'req',
       started: 0,
-      cancel
+      cancel: new Cancel()
     },
     route: entry.candidates[0]!,
-    body: { model: 'm', stream: true, messages: [] },
+    body,
+    bytes: 0,
+    reviewed: body,
     chat: {
       parts: [],
       joined: [],
@@ -84,18 +76,11 @@ export async function relayed(
     },
     context: undefined,
     session: undefined,
-    prompts: [],
     policy: evaluator.hold(settings.constitution),
-    requestVerdict: undefined,
-    verdict: undefined,
-    reviewId: undefined,
-    streaming: false,
-    redacted: 0,
-    evaluationMs: 0,
-    upstreamMs: 0
-  }
+    readAt: clock.now()
+  })
   if (operationAt(settings.dialect, settings.upstreamPath) === undefined) throw new Error('no such operation')
-  const reply = await judgeStream(exchange, {
+  const reply = await streams.judge(exchange, {
     status: 200,
     headers: { 'content-type': type },
     body: Readable.from(chunks),

@@ -11,6 +11,7 @@ import { maxSessionId, sessionIdPattern } from '../../edge/evaluate-input.js'
 import { callerOf } from '../../edge/facts.js'
 import { canonicalJson } from '../../json/canonical.js'
 import type { Evaluation } from '../../policy/evaluation.js'
+import { openReview } from '../../review/open.js'
 import { asTurn } from '../../review/review.js'
 import type { ReviewService } from '../../review/review-service.js'
 import type { Judge } from '../judge.js'
@@ -80,11 +81,14 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
     if (decision === 'permit') return { evaluation, refusal: undefined }
     const denial: Denial = { decision, direction, evaluation, pointer: undefined, reviewId: undefined }
     if (decision === 'divert') {
-      const { accountId: account, keyId, lineage } = caller
-      const canonical = Buffer.from(canonicalJson((request.body ?? {}) as JsonObject))
-      const { policy } = evaluation
-      const opened = { surface: 'evaluate' as const, account, keyId, lineage, route, policy, canonical, evaluation }
-      const { reviewId, full } = await reviews.open({ ...opened, context, history: turns?.map(asTurn) })
+      const { reviewId, full } = await openReview(reviews, caller, {
+        surface: 'evaluate',
+        route,
+        canonical: Buffer.from(canonicalJson((request.body ?? {}) as JsonObject)),
+        evaluation,
+        context,
+        history: turns?.map(asTurn)
+      })
       denial.reviewId = reviewId
       if (full !== undefined) Object.assign(denial, { decision: 'forbid', full })
     }

@@ -7,12 +7,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { isObject } from '../../dialects/rewrite.js'
-import { refuseCredential } from '../credential.js'
+import { refuseCredential } from '../answer/answer.js'
 import { ClientGone, type Exchange } from '../exchange.js'
-import { openExchange } from '../request.js'
-import { Lane, sendLines } from './lane.js'
+import { judgeSingle, Lane, sendLines } from './lane.js'
 import type { Session } from './session.js'
-import { judgeSingle } from './single.js'
 import { Transcripts, transcriptPrefix } from './transcripts.js'
 
 /** Responses at once. */
@@ -26,7 +24,7 @@ const unnamed = 'unnamed'
 /** The lane of texts in pieces that belong to no response. */
 const noResponse = ''
 
-export class Answers {
+export class UpstreamHalf {
   readonly #session: Session
   readonly #lanes = new Map<string, Lane>()
   readonly #blocked = new Set<string>()
@@ -141,11 +139,12 @@ export class Answers {
   #exchange(): Exchange {
     const { deps, inbound, route } = this.#session
     const chat = { stream: true, model: undefined, metadata: undefined, session: undefined }
-    return openExchange(deps, inbound, route, {}, { ...chat, parts: [], joined: [], media: [] })
+    return deps.requests.open(inbound, route, { ...chat, parts: [], joined: [], media: [] }, { body: {} })
   }
 
   async #single(line: string): Promise<void> {
-    await sendLines(this.#session, await judgeSingle(this.#session, this.#exchange(), line))
+    const { deps, nextId } = this.#session
+    await sendLines(this.#session, await judgeSingle(deps, nextId, this.#exchange(), line))
   }
 
   /** What belongs to something that was withheld, or is over. */

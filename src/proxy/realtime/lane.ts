@@ -1,10 +1,10 @@
 /** The events of one response, or of what belongs to none, on their way through the window of a streamed answer. */
-
 import { HeldStream } from '../../dialects/held-stream.js'
 import { RealtimeStreamShape, type Until } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
+import type { Answers } from '../answer/answer.js'
+import type { Streams } from '../answer/stream.js'
 import type { Exchange } from '../exchange.js'
-import { relayEvents } from '../stream.js'
 import type { Session } from './session.js'
 
 /** Frames that came and are not taken yet: beyond, the upstream is left alone. */
@@ -80,7 +80,8 @@ export class Lane {
       isLive: true,
       close: () => this.close()
     } as const
-    const frames = relayEvents(this.#exchange, source, this.#stream)
+    const { streams } = this.#session.deps
+    const frames = streams.relay(this.#exchange, source, this.#stream)
     try {
       for (;;) {
         const { done, value } = await frames.next()
@@ -99,4 +100,25 @@ export class Lane {
 /** Events, each in a line of its own. */
 export async function sendLines({ client }: Session, text: string): Promise<void> {
   for (const line of text.split('\n')) if (line !== '') await client.send(line)
+}
+
+/**
+ * Judges an event of the upstream that belongs to no response: the state of the session, of an item, of a buffer; an error.
+ * @returns what may leave: the event, or the error that stands for it
+ */
+export async function judgeSingle(
+  { answers, streams }: { answers: Answers; streams: Streams },
+  nextId: () => string,
+  exchange: Exchange,
+  line: string
+): Promise<string> {
+  const { route } = exchange
+  const stream = new HeldStream(new RealtimeStreamShape('one', nextId))
+  stream.started = true
+  stream.push({ data: line })
+  if (route.output === 'off' || route.mode === 'observe') {
+    if (route.output !== 'off') await answers.verdictOf(exchange, stream.content())
+    return stream.release(undefined, []).frames
+  }
+  return (await streams.settle(exchange, stream, undefined)).text
 }

@@ -2,18 +2,14 @@
  * The client's half of a session: each event is a request of its own, read, judged and acted on by the same funnel as a
  * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
  */
-import { defaultBudget } from '../../base/budget.js'
-import type { ChatRequest, JsonObject } from '../../base/chat.js'
+import type { ChatPart, ChatRequest, JsonObject, Role } from '../../base/chat.js'
 import { Fault, invalid } from '../../base/errors.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
-import type { Exchange, Reply } from '../exchange.js'
-import { passMedia } from '../receipt.js'
-import { type Forward, judgeRequest, openExchange } from '../request.js'
+import type { Exchange, Forward, Reply } from '../exchange.js'
 import type { Frame } from './peer.js'
-import { Said } from './said.js'
 import type { Session } from './session.js'
 
 /** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
@@ -26,7 +22,7 @@ const longUnits = 4096
 /** The turn of the next one comes after a rest as long as this one took, and no longer than this, ms. */
 const longestRest = 500
 
-export class Requests {
+export class ClientHalf {
   readonly #session: Session
   readonly #said = new Said()
 
@@ -49,7 +45,7 @@ export class Requests {
       if (frame === 'binary') throw invalid('', 'wrong_type', 'Events are text frames that hold JSON.')
       const turn = largeTurns.take(session.inbound.caller.lineage, frame.length)
       if (turn !== undefined) await turn
-      const value = parseJson(frame, { nodes: (session.deps.budget ?? defaultBudget).nodes })
+      const value = parseJson(frame, { nodes: session.deps.budget.nodes })
       if (!isObject(value)) throw invalid('', 'wrong_type', 'An event must be a JSON object.')
       event = value
       if (!(await session.checkKey())) return
@@ -73,10 +69,10 @@ export class Requests {
       if (charged instanceof Fault) throw charged
     }
     const { event_id: _, ...reviewed } = event
-    const exchange = { ...openExchange(deps, inbound, route, event, withSession(chat, session)), reviewed }
+    const exchange = deps.requests.open(inbound, route, withSession(chat, session), { body: event, reviewed })
     if (route.unscannable === 'permit' && chat.parts.length === 0 && chat.media.length > 0) {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
-      passMedia(exchange, chat)
+      deps.verdicts.passMedia(exchange, chat)
     } else {
       const verdict = await this.#judge(exchange)
       if (!('bytes' in verdict)) {
@@ -91,11 +87,12 @@ export class Requests {
 
   /** Sessions bring no connection each for an event, so nothing else holds back who sends one long event after the other. */
   async #judge(exchange: Exchange): Promise<Forward | Reply> {
-    if (unitsOf(exchange.chat) < longUnits) return judgeRequest(exchange)
+    const { requests } = this.#session.deps
+    if (unitsOf(exchange.chat) < longUnits) return requests.judge(exchange)
     const letGo = await this.#session.turn()
     const began = performance.now()
     try {
-      return await judgeRequest(exchange)
+      return await requests.judge(exchange)
     } finally {
       setTimeout(letGo, Math.min(longestRest, performance.now() - began))
     }
@@ -109,8 +106,8 @@ export class Requests {
   /** What the upstream heard the user say, judged as if it had been written. */
   async judgeSpoken(event: JsonObject, chat: ChatRequest): Promise<{ verdict: Forward | Reply; exchange: Exchange }> {
     const { deps, inbound, route } = this.#session
-    const exchange = openExchange(deps, inbound, route, event, withSession(chat, this.#session))
-    return { verdict: await judgeRequest(exchange), exchange }
+    const exchange = deps.requests.open(inbound, route, withSession(chat, this.#session), { body: event })
+    return { verdict: await deps.requests.judge(exchange), exchange }
   }
 }
 
@@ -141,4 +138,69 @@ export function refusalOf({ body }: Reply, event: JsonObject): JsonObject {
   const { error } = JSON.parse(String(body)) as { error: JsonObject }
   const { status: _, ...told } = error
   return { type: 'error', error: { ...told, event_id: idOf(event) ?? null } }
+}
+
+const roles: readonly Role[] = ['system', 'assistant', 'tool']
+/** Texts of one role, and UTF-16 units of all of them. */
+const maxTexts = 8
+const maxUnits = 2000
+
+/** Leaves that are said, not names of something. */
+const spoken = /\/(?:text|transcript|refusal|output|arguments|instructions)$/
+
+/**
+ * What a session has let through of the words that are not the user's: instructions, prefill, results of tools. A model
+ * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
+ * session.
+ */
+class Said {
+  readonly #texts = new Map<Role, string[]>()
+
+  /** The event with what was said before it, which has no pointer into it. */
+  join(chat: ChatRequest): ChatRequest {
+    const before: ChatPart[] = []
+    const runs: number[][] = []
+    for (const role of roles) {
+      const now = chat.parts.flatMap((part, index) => (isSpoken(part, role) ? [index] : []))
+      const texts = this.#texts.get(role)
+      if (now.length === 0 || texts === undefined) continue
+      const run = texts.map((text) => before.push({ role, text, pointer: 'conversation' }) - 1)
+      // Their places are known when all that comes before them is.
+      runs.push([...run, ...now.map((index) => -1 - index)])
+    }
+    if (runs.length === 0) return chat
+    const shift = before.length
+    const place = (index: number) => (index < 0 ? shift - 1 - index : index)
+    const joined = chat.joined.map((run) => run.map((index) => index + shift))
+    return {
+      ...chat,
+      parts: [...before, ...chat.parts],
+      joined: [...joined, ...runs.map((run) => run.map(place))]
+    }
+  }
+
+  /** Takes an event that went on under a permit. */
+  add({ parts }: ChatRequest): void {
+    for (const part of parts) {
+      const { role, text, pointer } = part
+      if (pointer === 'conversation' || !roles.includes(role) || !isSpoken(part, role)) continue
+      this.#texts.set(role, trim([...(this.#texts.get(role) ?? []), text]))
+    }
+  }
+}
+
+function isSpoken({ role, pointer, isKey }: ChatPart, wanted: Role): boolean {
+  return role === wanted && isKey !== true && spoken.test(pointer)
+}
+
+function trim(texts: readonly string[]): string[] {
+  const kept: string[] = []
+  let room = maxUnits
+  for (const text of texts.slice(-maxTexts).reverse()) {
+    if (room === 0) break
+    const end = text.slice(-room)
+    kept.unshift(end)
+    room -= end.length
+  }
+  return kept
 }

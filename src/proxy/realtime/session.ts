@@ -2,17 +2,25 @@
  * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
  * which it ends. Its halves are `requests.ts` and `answers.ts`.
  */
+import type { Budget } from '../../base/budget.js'
 import type { JsonObject } from '../../base/chat.js'
+import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
-import { describeError } from '../../observe/log.js'
-import { ClientGone, type Inbound, type ProxyDeps } from '../exchange.js'
-import type { LetGo, Places } from '../places.js'
-import type { Route } from '../routes.js'
-import type { Upstream } from '../upstreams.js'
-import { Answers } from './answers.js'
+import type { Admission } from '../../identity/admission.js'
+import { describeError, type Log } from '../../observe/log.js'
+import { type Metrics, statusClass } from '../../observe/metrics.js'
+import type { Tracing } from '../../observe/tracing.js'
+import type { Answers } from '../answer/answer.js'
+import type { Streams } from '../answer/stream.js'
+import { ClientGone, type Inbound } from '../exchange.js'
+import type { Requests } from '../request/request.js'
+import type { Route } from '../request/routes.js'
+import { type LetGo, Places, type Upstream } from '../upstream/upstreams.js'
+import type { Verdicts } from '../verdict.js'
+import { UpstreamHalf } from './answers.js'
 import type { Peer } from './peer.js'
-import { Requests } from './requests.js'
+import { ClientHalf } from './requests.js'
 
 /** How often what may end a session is looked at, ms. */
 const tickMs = 1000
@@ -24,27 +32,43 @@ const idleMs = 15 * 60_000
 /** What ended it: the closed set of the metric's label. */
 export type End = 'client' | 'upstream' | 'refused' | 'key' | 'idle' | 'stopped' | 'failed'
 
+/** What sessions work with, of one configuration. */
+export interface SessionDeps {
+  requests: Requests
+  answers: Answers
+  streams: Streams
+  verdicts: Verdicts
+  /** A session asks again, and pays for what it adds. */
+  admission: Pick<Admission, 'admit' | 'charge'>
+  /** What one event may hold. */
+  budget: Budget
+  clock: Pick<Clock, 'monotonic'>
+  metrics: Pick<Metrics, 'realtimeEnds' | 'realtimeSessions' | 'requests'>
+  log: Log
+  /** Told when a session is over, which no response tells. */
+  tracing: Pick<Tracing, 'end'> | undefined
+}
+
 export interface SessionFacts {
-  deps: ProxyDeps
   inbound: Inbound
   route: Route
   settings: Pick<Upstream, 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
-  /** In which the long events of all sessions are judged. */
-  turns: Places
   /** The client's address, for the key's list. */
   address: string
 }
 
 export class Session {
-  readonly deps: ProxyDeps
+  readonly deps: SessionDeps
   readonly inbound: Inbound
   readonly route: Route
   readonly client: Peer
   readonly upstream: Peer
   readonly credential: string | undefined
-  readonly requests: Requests
-  readonly #answers: Answers
+  readonly requests: ClientHalf
+  readonly #answers: UpstreamHalf
   readonly #facts: SessionFacts
+  /** In which the long events of all sessions are judged. */
+  readonly #turns: Places
   #count = 0
   #end: End | undefined
   #isDraining = false
@@ -53,16 +77,17 @@ export class Session {
   #awaits: { since: number; begun: boolean } | undefined
   #whenEnded: (() => void) | undefined
 
-  constructor(facts: SessionFacts, client: Peer, upstream: Peer) {
+  constructor(deps: SessionDeps, turns: Places, facts: SessionFacts, client: Peer, upstream: Peer) {
+    this.deps = deps
+    this.#turns = turns
     this.#facts = facts
-    this.deps = facts.deps
     this.inbound = facts.inbound
     this.route = facts.route
     this.credential = facts.settings.key
     this.client = client
     this.upstream = upstream
-    this.requests = new Requests(this)
-    this.#answers = new Answers(this)
+    this.requests = new ClientHalf(this)
+    this.#answers = new UpstreamHalf(this)
     this.#lastEvent = this.deps.clock.monotonic()
   }
 
@@ -100,7 +125,7 @@ export class Session {
   /** The turn of one long event. @throws Fault `overloaded` where it does not come in time */
   async turn(): Promise<LetGo> {
     const { caller, cancel } = this.inbound
-    return this.#facts.turns.take(caller.lineage, cancel)
+    return this.#turns.take(caller.lineage, cancel)
   }
 
   /** An event of the gateway's own, to the client. */
@@ -226,5 +251,49 @@ export class Session {
     this.inbound.cancel.cancel(new ClientGone())
     this.#answers.close()
     this.#whenEnded?.()
+  }
+}
+
+/** How long an event waits for its turn, ms. */
+const longestWait = 10_000
+
+/** The open sessions of one configuration, which end before it does. */
+export class Sessions {
+  readonly #deps: SessionDeps
+  readonly #open = new Set<Session>()
+  #whenEmpty: (() => void) | undefined
+  /** Long events are judged one at a time, whoever sends them: see `requests.ts`. */
+  readonly #turns = new Places(1, longestWait)
+  isStopping = false
+
+  constructor(deps: SessionDeps) {
+    this.#deps = deps
+  }
+
+  /** Runs a session over two sides that are connected, until it is over. */
+  run(facts: SessionFacts, client: Peer, upstream: Peer): void {
+    const { metrics, tracing } = this.#deps
+    const { route, inbound } = facts
+    metrics.requests.of(route.id, statusClass(101)).inc()
+    metrics.realtimeSessions.inc()
+    const session = new Session(this.#deps, this.#turns, facts, client, upstream)
+    this.#open.add(session)
+    if (this.isStopping) session.drain(0)
+    session
+      .run()
+      .catch((error: unknown) => session.fail(error))
+      .finally(() => {
+        this.#open.delete(session)
+        if (this.#open.size === 0) this.#whenEmpty?.()
+        metrics.realtimeSessions.dec()
+        tracing?.end(inbound.requestId, 101)
+      })
+  }
+
+  /** Ends each when the answer under way in it has ended, or at the deadline; no new one begins. */
+  async drain(deadlineMs: number): Promise<void> {
+    this.isStopping = true
+    for (const session of this.#open) session.drain(deadlineMs)
+    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve))
   }
 }

@@ -1,10 +1,10 @@
 /** The route table: path → the routes that share it, chosen by the request's model. Compiled once per load. */
 
-import { Fault } from '../base/errors.js'
-import type { RouteSettings } from '../base/settings.js'
-import type { Dialect } from '../dialects/dialect.js'
-import { operationAt } from '../dialects/index.js'
-import { compilePath, type PathParameters, parametersOf } from '../dialects/path.js'
+import { Fault, invalid } from '../../base/errors.js'
+import type { RouteSettings } from '../../base/settings.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { operationAt } from '../../dialects/index.js'
+import { compilePath, type PathParameters, parametersOf } from '../../dialects/path.js'
 
 export interface Route extends RouteSettings {
   readonly spoken: Dialect
@@ -110,4 +110,29 @@ export function compileGlob(glob: string): (text: string) => boolean {
     }
     return at <= text.length - last.length
   }
+}
+
+/**
+ * The query string as it may be forwarded.
+ * @param target the raw request target, its path checked already
+ * @throws Fault `validation_error` for a parameter that the dialect does not list, or lists with another pattern
+ */
+export function checkQuery(dialect: Pick<Dialect, 'query'>, target: string): string {
+  const mark = target.indexOf('?')
+  const query = mark === -1 ? '' : target.slice(mark + 1)
+  if (query === '') return ''
+  const seen = new Set<string>()
+  for (const pair of query.split('&')) {
+    const equals = pair.indexOf('=')
+    const name = equals === -1 ? pair : pair.slice(0, equals)
+    const field = `query.${name.slice(0, 64)}`
+    if (!Object.hasOwn(dialect.query, name))
+      throw invalid(field, 'unknown_field', 'This query parameter is not known here.')
+    if (seen.has(name)) throw invalid(field, 'duplicate_key', 'This query parameter is given twice.')
+    seen.add(name)
+    if (equals === -1 || !dialect.query[name]!.test(pair.slice(equals + 1))) {
+      throw invalid(field, 'invalid_format', 'The value of this query parameter is not valid.')
+    }
+  }
+  return `?${query}`
 }

@@ -6,18 +6,15 @@
  * Reference: envoyproxy.io, HTTP filters, External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Fault } from '../base/errors.js'
-import { routerPath } from '../dialects/path.js'
-import { decodeBody, payloadTooLarge } from '../edge/body.js'
-import { chatRefusals } from '../edge/doc-responses.js'
-import { callerOf } from '../edge/facts.js'
-import type { Exchange, Reply } from './exchange.js'
-import { cancelOnLeave } from './frames.js'
-import { type ChatProxy, checkQuery } from './proxy.js'
-import { addVerdictHeaders } from './reply.js'
-import { type Forward, judgeRequest, readExchange } from './request.js'
-import type { PathEntry } from './routes.js'
-import { answerInDialect, sendReply, takeBytes } from './scope.js'
+import { Fault } from '../../base/errors.js'
+import { routerPath } from '../../dialects/path.js'
+import { payloadTooLarge } from '../../edge/body.js'
+import { chatRefusals } from '../../edge/doc-responses.js'
+import type { Exchange, Forward, Reply } from '../exchange.js'
+import { addVerdictHeaders } from '../headers.js'
+import type { ChatProxy } from '../proxy.js'
+import { checkQuery, type PathEntry } from '../request/routes.js'
+import { answerInDialect, inboundOf, sendReply, takeBytes } from './fastify.js'
 
 /** Envoy's `path_prefix`. */
 export const extAuthzPrefix = '/guards/ext-authz'
@@ -25,7 +22,12 @@ export const extAuthzPrefix = '/guards/ext-authz'
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
   // Events of an open session do not come by here.
   const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
-  for (const entry of entries) await app.register(async (scope) => registerPath(scope, proxy, entry))
+  for (const entry of entries) await app.register(async (scope) => registerPath(scope, proxy, refusing(entry)))
+}
+
+/** A turn of the conversation would be a 200, which lets the request go on. */
+function refusing(entry: PathEntry): PathEntry {
+  return { ...entry, candidates: entry.candidates.map((route) => ({ ...route, respond: 'error' })) }
 }
 
 function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): void {
@@ -50,7 +52,7 @@ function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry
 }
 
 async function authorize(
-  { deps }: ChatProxy,
+  { stages: { requests } }: ChatProxy,
   entry: PathEntry,
   request: FastifyRequest,
   reply: FastifyReply
@@ -61,23 +63,12 @@ async function authorize(
   const target = url.slice(url.indexOf(extAuthzPrefix) + extAuthzPrefix.length)
   const params = entry.read(target.split('?', 1)[0]!)
   if (params === undefined) throw new Fault('not_found')
-  const inbound = {
-    entry,
-    headers,
-    target: { params, query: checkQuery(entry.dialect, target) },
-    caller: callerOf(request),
-    requestId: request.sluicegate.id,
-    started: request.sluicegate.started,
-    cancel: cancelOnLeave(reply.raw)
-  }
-  const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
-  const read = readExchange(deps, inbound, await decodeBody(bytes, headers['content-encoding'], entry.bodyLimit))
-  // A turn of the conversation would be a 200, which lets the request go on.
-  const exchange: Exchange = { ...read, route: { ...read.route, respond: 'error' } }
-  const verdict = await judgeRequest(exchange)
+  const inbound = inboundOf(request, reply, entry, { params, query: checkQuery(entry.dialect, target) })
+  const exchange = await requests.read(inbound, (request.body as Buffer | undefined) ?? Buffer.alloc(0))
+  const verdict = await requests.judge(exchange)
   request.sluicegate.decision = exchange.verdict?.decision
   const answer = 'bytes' in verdict ? pass(exchange, verdict) : verdict
-  addVerdictHeaders(answer.headers, exchange)
+  addVerdictHeaders(answer.headers, exchange, exchange.verdict)
   return answer
 }
 

@@ -1,11 +1,11 @@
 /** What `output: window` lets go, and when. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatContent } from '../base/chat.js'
-import type { Clock } from '../base/clock.js'
-import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
-import type { Evaluation } from '../policy/evaluation.js'
-import { sentenceStart } from '../policy/growth.js'
-import type { Exchange } from './exchange.js'
+import type { ChatContent } from '../../base/chat.js'
+import type { Clock } from '../../base/clock.js'
+import type { HeldText, ReplyStream } from '../../dialects/reply-stream.js'
+import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
+import { sentenceStart } from '../../policy/growth.js'
+import type { Exchange } from '../exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40
@@ -14,19 +14,19 @@ const leastRaisedStep = 200
 
 /**
  * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
- * @param hasEnded whether a sentence has ended since the last judgement
+ * @param isRaised whether the encoder was asked about what was judged last
+ * @param hasEnded whether a sentence has ended since then
  * @returns undefined where nothing would leave
  */
 export function settledIn(
-  exchange: Exchange,
+  evaluator: Pick<Evaluator, 'settled'>,
+  { route, policy, prompts }: Exchange,
   stream: ReplyStream,
   holding: readonly HeldText[],
-  hasEnded: boolean
+  { isRaised, hasEnded }: { isRaised: boolean; hasEnded: boolean }
 ): ReadonlyMap<string, number> | undefined {
-  const { deps, route, policy } = exchange
-  const isRaised = exchange.isRaised === true
   const least = isRaised && !hasEnded ? leastRaisedStep : leastStep
-  const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts: exchange.prompts } as const
+  const growing = { role: 'assistant', direction: 'answer', redact: route.redact, prompts } as const
   const isFirst = !stream.started && !isRaised
   const isWorth = (step: number) => step >= least || isFirst || holding.some(({ isClosed }) => isClosed)
   if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
@@ -34,7 +34,7 @@ export function settledIn(
   // Events leave in their order: what stands behind the first that must wait need not be looked at.
   const settled = stream.leaving(({ text, before, isClosed, isReadable }) => {
     const open = isReadable && !isClosed
-    const length = open ? deps.evaluator.settled(text, { ...growing, before }, policy) : isClosed ? text.length : 0
+    const length = open ? evaluator.settled(text, { ...growing, before }, policy) : isClosed ? text.length : 0
     step += length
     return before.length + length
   })
@@ -60,9 +60,28 @@ export function bearsOnHeld(
   )
 }
 
-/** What of the text that is held was judged: evidence may run on for sentences, and a block is not to wait for its end. */
-export class Sentences {
+/**
+ * What is known of the judgements over a stream: what of the text that is held was judged (evidence may run on for
+ * sentences, and a block is not to wait for its end), and whether the encoder was asked about it.
+ */
+export class Judgements {
   readonly #judged = new Map<string, number>()
+  #isRaised = false
+
+  /** Whether the encoder was asked in the last one. */
+  get isRaised(): boolean {
+    return this.#isRaised
+  }
+
+  /** Told of each before it. */
+  begins(): void {
+    this.#isRaised = false
+  }
+
+  /** Told where the encoder is asked. */
+  readonly raised = (): void => {
+    this.#isRaised = true
+  }
 
   /** Whether a sentence has ended in what is held since it was judged last. */
   haveEnded(holding: readonly HeldText[]): boolean {

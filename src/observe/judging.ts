@@ -1,0 +1,112 @@
+/**
+ * One call of the evaluator as every surface makes it: without a verdict it fails closed, unless its route says otherwise,
+ * and what became of it is counted and audited.
+ */
+import type { ChatPart } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
+import type { Caller } from '../identity/caller.js'
+import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
+import type { Exceptions } from '../policy/exceptions.js'
+import type { Recorder, Surface } from './record.js'
+import type { UnjudgedRecorder } from './unjudged.js'
+
+export interface JudgingDeps<E extends Pick<Evaluator, 'evaluate'>> {
+  evaluator: E
+  /** Counts, meters and audits each verdict. */
+  record: Recorder
+  /** Counts and audits each call that got no verdict. */
+  unjudged: UnjudgedRecorder
+  /** What people have excepted for a caller. */
+  exceptions(caller: Caller): Exceptions | undefined
+}
+
+/** Whose call it is, and where it came in. */
+export interface Asked {
+  surface: Surface
+  /** Id of the route, or the path of the endpoint. */
+  route: string
+  caller: Caller
+  requestId: string
+}
+
+export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
+  readonly #deps: JudgingDeps<E>
+
+  constructor(deps: JudgingDeps<E>) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param passes whether the route says `on_failure: open`
+   * @returns undefined where no verdict could be had and the route lets it pass
+   * @throws Fault `evaluator_unavailable` where no complete verdict could be had, and whatever Fault the evaluator throws;
+   * the reason for which the caller's exchange was ended
+   */
+  evaluate(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy | undefined,
+    asked: Asked,
+    passes?: false
+  ): Promise<Evaluation>
+  evaluate(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy | undefined,
+    asked: Asked,
+    passes: boolean
+  ): Promise<Evaluation | undefined>
+  async evaluate(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy | undefined,
+    asked: Asked,
+    passes = false
+  ): Promise<Evaluation | undefined> {
+    try {
+      return await this.#deps.evaluator.evaluate(this.#with(input, asked), constitution)
+    } catch (error) {
+      return await this.#failed(error, input, asked, passes)
+    }
+  }
+
+  /** The same by a function of the evaluator's own; never passes without a verdict. */
+  async by<T>(
+    ask: (evaluator: E, input: EvaluationInput) => Promise<T>,
+    input: EvaluationInput,
+    asked: Asked
+  ): Promise<T> {
+    try {
+      return await ask(this.#deps.evaluator, this.#with(input, asked))
+    } catch (error) {
+      return (await this.#failed(error, input, asked, false)) as never
+    }
+  }
+
+  /**
+   * @param beyond what came with it and was no part of the verdict
+   * @returns a promise only where the answer must wait for the commit; it is rejected where that failed
+   */
+  record(
+    { surface, route, caller, requestId }: Asked,
+    evaluation: Evaluation,
+    parts: readonly ChatPart[],
+    beyond?: readonly string[]
+  ): Promise<void> | undefined {
+    return this.#deps.record({ surface, evaluation, caller, route, requestId, parts, beyond })
+  }
+
+  #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {
+    input.whose = caller.lineage
+    input.exceptions = this.#deps.exceptions(caller)
+    return input
+  }
+
+  async #failed(error: unknown, { cancel }: EvaluationInput, asked: Asked, passed: boolean): Promise<undefined> {
+    // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
+    if (cancel?.reason !== undefined) throw cancel.reason
+    // More than is judged at once is the caller's to mend: it passes under no setting.
+    if (error instanceof Fault) throw error
+    const committed = this.#deps.unjudged({ ...asked, error, passed })
+    if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })
+    await committed
+    return undefined
+  }
+}

@@ -1,0 +1,268 @@
+/**
+ * The answer's stage, for an answer that comes as a whole, and what every answer shares: its verdict, and that the
+ * upstream's credential is not in it. Its streamed twin is `stream.ts`.
+ */
+
+import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
+import { refusalOf } from '../../dialects/denial.js'
+import { isObject } from '../../dialects/rewrite.js'
+import { Secret } from '../../dialects/secret.js'
+import { decodeBody } from '../../edge/body.js'
+import { parseJson } from '../../json/parse.js'
+import type { Evaluation } from '../../policy/evaluation.js'
+import type { SessionStore } from '../../policy/session.js'
+import { answerSession, type Exchange, isIdentifier, type Reply } from '../exchange.js'
+import { addVerdictHeaders, clientHeaders, jsonType, mediaTypes, refusalHeaders } from '../headers.js'
+import { turnFacts } from '../reply.js'
+import type { ReviewDesk } from '../review.js'
+import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
+import { denialOf, raise, redactBody, type Verdicts } from '../verdict.js'
+
+/** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
+const knownTypes: ReadonlySet<string> = new Set([
+  '',
+  'application/json',
+  'application/octet-stream',
+  'application/problem+json',
+  'application/x-ndjson',
+  'text/event-stream',
+  'text/html',
+  'text/plain'
+])
+
+/** An answer has more values than a request may: a long one with token probabilities holds hundreds of thousands. */
+const answerNodes = 1_000_000
+
+interface AnswerValue {
+  value: JsonObject
+  bytes: string | Buffer
+}
+
+interface Judged {
+  /** Undefined: as it came. */
+  body: JsonObject | undefined
+  headers?: Record<string, string>
+}
+
+/** An answer that is passed on as it came. */
+const asItCame: Judged = { body: undefined }
+
+export interface AnswerDeps {
+  verdicts: Verdicts
+  reviews: ReviewDesk
+  /** Without them no request is tied to the answer that it goes on from. */
+  sessions: Pick<SessionStore, 'get' | 'update'> | undefined
+  /** Bytes of an answer that is not streamed. */
+  answerLimit: number
+}
+
+export class Answers {
+  readonly #deps: AnswerDeps
+
+  constructor(deps: AnswerDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Judges a whole answer, or the error in its place.
+   * @throws Fault `upstream_error`, `upstream_timeout`, `evaluator_unavailable`, `storage_unavailable`
+   */
+  async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+    const type = mediaType(answer)
+    const ok = isOk(answer)
+    // A redirect is not followed: it could lead to a host that is not in the configuration.
+    if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
+      discard(answer.body)
+      throw new Fault('upstream_error', {
+        internal: `status ${answer.status}, type ${knownTypes.has(type) ? type : 'another'}`
+      })
+    }
+    const { value, bytes } = await readValue(answer, this.#deps.answerLimit)
+    this.passIfOff(exchange)
+    const judged = await (ok
+      ? this.#judgeReply(exchange, value, answer.key)
+      : this.#judgeError(exchange, value, answer.key))
+    const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
+    headers['content-type'] = jsonType
+    if (judged.headers !== undefined) Object.assign(headers, judged.headers)
+    addVerdictHeaders(headers, exchange, exchange.verdict)
+    return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+  }
+
+  /** Counts an answer that is not judged at all. */
+  passIfOff(exchange: Exchange): void {
+    if (exchange.route.output === 'off') this.#deps.verdicts.passUnjudged(exchange, 'output_off')
+  }
+
+  async #judgeReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
+    const { route } = exchange
+    const content = route.spoken.readReply(body)
+    if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
+    refuseSpelledCredential(key, content)
+    if (route.output === 'off') {
+      await this.fork(exchange, content.id)
+      return asItCame
+    }
+    const evaluation = await this.verdictOf(exchange, content)
+    if (evaluation === undefined || route.mode === 'observe') return asItCame
+    const { decision } = evaluation
+    switch (decision) {
+      case 'permit':
+        return redactReply(exchange, body, content, evaluation)
+      case 'forbid': {
+        const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation)
+        return {
+          body: route.spoken.filtered(body, turnFacts(exchange, denial)),
+          headers: refusalHeaders('content_filter', denial.pointer)
+        }
+      }
+      case 'divert':
+      case 'depends': {
+        const denial = await this.#deps.reviews.ofAnswer(exchange, content, evaluation, JSON.stringify(body))
+        const facts = turnFacts(exchange, denial)
+        return {
+          body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
+          headers: refusalHeaders(refusalOf(denial).code, denial.pointer)
+        }
+      }
+      default:
+        decision satisfies never
+        throw new Error('unknown decision')
+    }
+  }
+
+  /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
+  async #judgeError(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
+    const { route } = exchange
+    if (route.output === 'off') return asItCame
+    const content = route.spoken.readError(body)
+    refuseSpelledCredential(key, content)
+    const evaluation = await this.#evaluate(exchange, content)
+    if (evaluation === undefined || route.mode === 'observe') return asItCame
+    if (evaluation.decision !== 'permit') {
+      throw new Fault('upstream_error', { internal: 'the error itself was withheld' })
+    }
+    return redactReply(exchange, body, content, evaluation)
+  }
+
+  /**
+   * The verdict over an answer, or over what is held of it, with what could not be read in it counted against it as the
+   * route says.
+   * @param raised called where the encoder is asked about it
+   */
+  async verdictOf(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
+    const forked = this.fork(exchange, content.id)
+    if (forked !== undefined) await forked
+    if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
+      // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+      this.#deps.verdicts.passMedia(exchange, content)
+      return undefined
+    }
+    return this.#evaluate(exchange, content, raised)
+  }
+
+  async #evaluate(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
+    const { verdicts } = this.#deps
+    const evaluation = await verdicts.ofAnswer(exchange, content, raised)
+    if (evaluation === undefined || content.media.length === 0) return evaluation
+    const { route } = exchange
+    if (route.mode === 'enforce' && route.unscannable !== 'permit') {
+      return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
+    }
+    verdicts.passMedia(exchange, content)
+    return evaluation
+  }
+
+  /** Lets later requests go on from this answer, once. @param id see `ChatReply.id` */
+  fork(exchange: Exchange, id: string | undefined): Promise<void> | undefined {
+    const { session, chat, inbound } = exchange
+    const { sessions } = this.#deps
+    if (chat.isKept !== true || sessions === undefined || session === undefined) return undefined
+    if (exchange.isForked || id === undefined || !isIdentifier(id)) return undefined
+    exchange.isForked = true
+    return copySession(sessions, session, answerSession(inbound.caller.accountId, id))
+  }
+}
+
+async function copySession(sessions: Pick<SessionStore, 'get' | 'update'>, from: string, to: string): Promise<void> {
+  const state = await sessions.get(from)
+  if (state !== undefined) await sessions.update(to, () => state)
+}
+
+function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent, evaluation: Evaluation): Judged {
+  if (!redactBody(exchange, body, content, evaluation)) return asItCame
+  exchange.route.spoken.forgetTokens(body)
+  return { body }
+}
+
+/**
+ * @returns the value, and its text: the bytes as they came, since the strict reader let in only what every reader takes
+ * for the same value; a serialisation of the value where the reader replaced something (lone surrogates, always escaped)
+ */
+async function readValue(answer: UpstreamAnswer, limit: number): Promise<AnswerValue> {
+  const coding = codingOf(answer)
+  const { body } = answer
+  const isPlain = coding === undefined || coding === 'identity'
+  if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return readDecoded(answer, body)
+  const bytes = await readAll(answer, limit)
+  let decoded: Buffer
+  try {
+    decoded = await decodeBody(bytes, coding, limit)
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+  return readDecoded(answer, decoded)
+}
+
+function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
+  let value: Json
+  try {
+    value = parseJson(decoded, { nodes: answerNodes })
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+  if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
+  refuseCredential(answer.key, value)
+  return { value, bytes: decoded.includes('\\u') ? JSON.stringify(value) : decoded }
+}
+
+function unreadable(cause: unknown): Fault {
+  return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
+}
+
+/** By its media type; one that whole answers have too counts where a stream was asked for. */
+export function isStreamed({ route, chat, inbound }: Exchange, answer: UpstreamAnswer): boolean {
+  if (!isOk(answer)) return false
+  const framing = route.spoken.framing(inbound.target)
+  return mediaType(answer) === mediaTypes[framing].received && (framing === 'sse' || chat.stream)
+}
+
+function isOk({ status }: UpstreamAnswer): boolean {
+  return status >= 200 && status < 300
+}
+
+function mediaType({ headers }: UpstreamAnswer): string {
+  const type = headers['content-type'] ?? ''
+  const end = type.indexOf(';')
+  return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
+}
+
+/**
+ * The upstream's credential must not be shown to a client.
+ * @throws Fault `upstream_error` where a leaf or key of the value holds it, plain or escaped
+ */
+export function refuseCredential(key: string | undefined, value: Json): void {
+  if (key !== undefined && new Secret(key).isWithin(value)) throw shown()
+}
+
+/** @throws Fault `upstream_error` where texts that stand one behind the other spell the credential */
+function refuseSpelledCredential(key: string | undefined, { parts }: Pick<ChatContent, 'parts'>): void {
+  if (key === undefined) return
+  const texts = parts.filter(({ isKey, role }) => isKey !== true && role !== 'parameter').map(({ text }) => text)
+  if (new Secret(key).isAcross(texts)) throw shown()
+}
+
+function shown(): Fault {
+  return new Fault('upstream_error', { internal: 'the answer holds the credential' })
+}

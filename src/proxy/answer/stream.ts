@@ -1,0 +1,282 @@
+/**
+ * The answer's stage, for an answer that comes in pieces. What is held is judged before it leaves, the response's headers
+ * too. `full` holds until the end; `window` until no rule can match from there on any more (see `window.ts`), and judges
+ * each sentence that has ended; both until the hold budget is spent, when what is held is judged as it stands. What is
+ * permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
+ */
+import type { Clock } from '../../base/clock.js'
+import { Fault } from '../../base/errors.js'
+import type { Framing } from '../../dialects/dialect.js'
+import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
+import { largeTurns } from '../../edge/large-turns.js'
+import type { Metrics } from '../../observe/metrics.js'
+import type { Evaluator } from '../../policy/evaluation.js'
+import { ClientGone, type Exchange, type Reply } from '../exchange.js'
+import { addVerdictHeaders, clientHeaders, streamHeaders } from '../headers.js'
+import { turnFacts } from '../reply.js'
+import type { ReviewDesk } from '../review.js'
+import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
+import { denialOf, releaseHeld } from '../verdict.js'
+import type { Answers } from './answer.js'
+import { openSource, type Source } from './events.js'
+import { Arrivals, bearsOnHeld, HoldClock, Judgements, Looks, mostAtOnce, settledIn } from './window.js'
+
+export interface StreamDeps {
+  answers: Answers
+  reviews: ReviewDesk
+  evaluator: Pick<Evaluator, 'settled'>
+  clock: Clock
+  metrics: Pick<Metrics, 'streamAddedTtft' | 'streamEnds' | 'streamHeldBytes'>
+}
+
+/** UTF-16 units, come and held, from which on they wait for their turn: streams that come as fast as they can would take one turn of the loop together. */
+const largeLook = 2048
+
+const nothingSettled: ReadonlyMap<string, number> = new Map()
+
+export class Streams {
+  readonly #deps: StreamDeps
+
+  constructor(deps: StreamDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
+  async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+    const { route, inbound } = exchange
+    this.#deps.answers.passIfOff(exchange)
+    const frames = this.relay(exchange, openSource(exchange, answer), route.spoken.openStream(inbound.target))
+    const first = await frames.next()
+    const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))
+    addVerdictHeaders(headers, exchange, exchange.requestVerdict)
+    const reply: Reply = { status: answer.status, headers, body: first.value }
+    if (first.done) return reply
+    return {
+      ...reply,
+      rest: {
+        frames,
+        broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId, inbound.target)
+      }
+    }
+  }
+
+  /** Yields what may leave; returns the last of it. Throws where the upstream breaks: never a clean-looking end. */
+  relay(exchange: Exchange, source: Source, stream: ReplyStream): AsyncGenerator<string, string, undefined> {
+    const { output, mode } = exchange.route
+    if (source.key !== undefined) stream.watch(source.key)
+    return output === 'off' || mode === 'observe'
+      ? this.#passOn(exchange, source, stream)
+      : this.#hold(exchange, source, stream)
+  }
+
+  async *#hold(exchange: Exchange, source: Source, stream: ReplyStream): AsyncGenerator<string, string, undefined> {
+    const { route, inbound } = exchange
+    const { metrics, clock } = this.#deps
+    const timer = new HoldClock(clock, route.output === 'window' ? route.hold.ms : undefined)
+    const arrivals = new Arrivals(source.events, timer)
+    const judgements = new Judgements()
+    const looks = new Looks(clock)
+    let held = 0
+    let hasLeft = false
+    let ended = false
+    let end: StreamEnd = 'client'
+    const letGo = ({ text, stopped }: Settled): string => {
+      metrics.streamHeldBytes.dec(held)
+      held = 0
+      if (!hasLeft) metrics.streamAddedTtft.observe(timer.sinceFirst() / 1000)
+      hasLeft ||= !stopped
+      timer.restart()
+      if (stopped) end = 'filtered'
+      return text
+    }
+    try {
+      for (;;) {
+        const next = looks.isFull(held) ? await looks.rest() : await arrivals.next(looks.left())
+        if (next === 'late') {
+          const settled = await this.settle(exchange, stream, undefined, judgements)
+          if (settled.stopped) return letGo(settled)
+          judgements.judged(stream)
+          yield letGo(settled)
+          continue
+        }
+        if (next !== 'due' && next.done) break
+        const come = next === 'due' ? 0 : next.value.reduce((sum, { data }) => sum + data.length, 0)
+        const turn = largeTurns.take(inbound.caller.lineage, come + stream.weight, largeLook)
+        if (turn !== undefined) await turn
+        if (next !== 'due') {
+          timer.arrived()
+          for (const event of next.value) {
+            held += event.data.length
+            metrics.streamHeldBytes.inc(event.data.length)
+            ended = stream.push(event) === 'end'
+            if (ended) break
+          }
+          if (ended) break
+        }
+        const isSpent = held >= route.hold.bytes
+        if (!isSpent && (route.output === 'full' || !looks.areDue(stream))) continue
+        const began = clock.monotonic()
+        const upTo = isSpent ? undefined : this.#mayLeave(exchange, source, stream, judgements)
+        if (!isSpent && (upTo === undefined || stream.isSpelling)) {
+          looks.looked(began)
+          continue
+        }
+        const settled = await this.settle(exchange, stream, upTo, judgements)
+        if (settled.stopped) return letGo(settled)
+        judgements.judged(stream)
+        looks.looked(began)
+        if (settled.text !== '') yield letGo(settled)
+      }
+      if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
+      ended = true
+      const settled = await this.settle(exchange, stream, undefined, judgements)
+      end = 'complete'
+      return letGo(settled) + (settled.stopped ? '' : stream.end())
+    } catch (error) {
+      const reason = reasonOf(exchange, error)
+      end = endOf(reason)
+      throw reason
+    } finally {
+      metrics.streamEnds.inc({ end })
+      metrics.streamHeldBytes.dec(held)
+      source.close(ended)
+    }
+  }
+
+  #mayLeave(
+    exchange: Exchange,
+    { isLive }: Source,
+    stream: ReplyStream,
+    judgements: Judgements
+  ): ReadonlyMap<string, number> | undefined {
+    const holding = stream.holding()
+    const hasEnded = judgements.haveEnded(holding)
+    const { isRaised } = judgements
+    const settled = settledIn(this.#deps.evaluator, exchange, stream, holding, { isRaised, hasEnded })
+    if (settled !== undefined) return settled
+    return (isLive && stream.leaving(() => 0) !== undefined) || hasEnded ? nothingSettled : undefined
+  }
+
+  /** `output: off`, and `mode: observe`, which judges what has left already. */
+  async *#passOn(exchange: Exchange, source: Source, stream: ReplyStream): AsyncGenerator<string, string, undefined> {
+    const { route } = exchange
+    const { answers, metrics } = this.#deps
+    const isOff = route.output === 'off'
+    let held = 0
+    let count = 0
+    let last = ''
+    /** Not passed on yet. */
+    let frames = ''
+    let ended = false
+    let end: StreamEnd = 'client'
+    const observe = async () => {
+      held = 0
+      if (isOff) await answers.fork(exchange, stream.answerId)
+      else await answers.verdictOf(exchange, stream.content())
+      stream.release(undefined, [])
+    }
+    try {
+      for (;;) {
+        const next = await source.events.next()
+        if (next.done) break
+        for (const event of next.value) {
+          ended = stream.push(event) === 'end'
+          held += event.data.length
+          const frame = rawFrame(source.framing, event, ++count === 1)
+          // The end is passed on once all is judged. A bare marker is what `end` writes.
+          if (!ended) frames += frame
+          else if (stream.end() === '') last = frame
+          if (ended) break
+        }
+        if (frames !== '' && (!stream.isSpelling || frames.length >= route.hold.bytes)) {
+          yield frames
+          frames = ''
+        }
+        if (ended) break
+        if (held >= Math.min(route.hold.bytes, mostAtOnce)) await observe()
+      }
+      if (!ended && !stream.complete) throw new Fault('upstream_error', { internal: 'the stream ended before its end' })
+      ended = true
+      await observe()
+      end = 'complete'
+      return frames + last + stream.end()
+    } catch (error) {
+      const reason = reasonOf(exchange, error)
+      end = endOf(reason)
+      throw reason
+    } finally {
+      metrics.streamEnds.inc({ end })
+      source.close(ended)
+    }
+  }
+
+  /**
+   * Judges what is held.
+   * @param upTo by channel, how much of what is held leaves where it is permitted; undefined: everything
+   * @param judgements told of this one; undefined: nobody asks about it later
+   * @returns the frames that may leave
+   */
+  async settle(
+    exchange: Exchange,
+    stream: ReplyStream,
+    upTo: ReadonlyMap<string, number> | undefined,
+    judgements?: Judgements
+  ): Promise<Settled> {
+    const { route } = exchange
+    const { answers, reviews } = this.#deps
+    const holding = stream.holding()
+    const content = stream.content()
+    judgements?.begins()
+    const evaluation = await answers.verdictOf(exchange, content, judgements?.raised)
+    const decision =
+      evaluation === undefined || !bearsOnHeld(evaluation, content, holding) ? 'permit' : evaluation.decision
+    switch (decision) {
+      case 'permit':
+        return { stopped: false, text: releaseHeld(exchange, stream, upTo, content, evaluation) }
+      case 'forbid': {
+        const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation!)
+        return { stopped: true, text: stream.filtered(turnFacts(exchange, denial)) }
+      }
+      case 'divert':
+      case 'depends': {
+        const denial = await reviews.ofAnswer(exchange, content, evaluation!, JSON.stringify(content.parts))
+        const facts = turnFacts(exchange, denial)
+        // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
+        const ends = stream.started || denial.decision === 'forbid'
+        return { stopped: true, text: ends ? stream.filtered(facts) : route.spoken.turnStream(facts) }
+      }
+      default:
+        decision satisfies never
+        throw new Error('unknown decision')
+    }
+  }
+}
+
+/** The abort's reason is what happened; what the transport made of it is not. */
+function reasonOf({ inbound }: Exchange, error: unknown): unknown {
+  if (inbound.cancel.reason !== undefined) return inbound.cancel.reason
+  return error instanceof ClientGone ? error : transportFault(error)
+}
+
+/** What a stream was ended by, told apart in the metrics as on the wire. */
+type StreamEnd = 'complete' | 'filtered' | 'upstream' | 'client' | 'failed'
+
+function endOf(reason: unknown): StreamEnd {
+  if (reason instanceof ClientGone) return 'client'
+  const isUpstream = reason instanceof Fault && (reason.code === 'upstream_error' || reason.code === 'upstream_timeout')
+  return isUpstream ? 'upstream' : 'failed'
+}
+
+export interface Settled {
+  /** True where the stream must not go on: the text ends it. */
+  stopped: boolean
+  text: string
+}
+
+/** An event as it came, framed anew. */
+function rawFrame(framing: Framing, { event, data }: WireEvent, isFirst: boolean): string {
+  if (framing === 'ndjson') return `${data}\n`
+  if (framing === 'json-array') return `${isFirst ? '[' : ',\r\n'}${data}`
+  const name = event === undefined ? '' : `event: ${event}\n`
+  return `${name}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`
+}

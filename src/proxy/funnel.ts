@@ -1,0 +1,111 @@
+/**
+ * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
+ * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
+ */
+import type { Clock } from '../base/clock.js'
+import { Fault } from '../base/errors.js'
+import { describeError, type Log } from '../observe/log.js'
+import { type Metrics, statusClass } from '../observe/metrics.js'
+import { type Answers, isStreamed } from './answer/answer.js'
+import type { Streams } from './answer/stream.js'
+import { ClientGone, type Exchange, type Forward, type Inbound, type Reply } from './exchange.js'
+import { addVerdictHeaders } from './headers.js'
+import { faultReply } from './reply.js'
+import type { Requests } from './request/request.js'
+import type { Transport } from './upstream/send.js'
+
+export interface FunnelDeps {
+  requests: Requests
+  answers: Answers
+  streams: Streams
+  clock: Pick<Clock, 'monotonic'>
+  metrics: Pick<Metrics, 'overhead' | 'upstreamRequests' | 'upstreamDuration'>
+  log: Log
+}
+
+/** What came of one request. */
+export interface Outcome {
+  reply: Reply
+  /** Undefined where the request could not be read. */
+  exchange: Exchange | undefined
+}
+
+export class Funnel {
+  readonly #deps: FunnelDeps
+
+  constructor(deps: FunnelDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param bytes the body as it came, still in its content coding
+   * @returns the reply, faults included, and the request's exchange; undefined where the client has left
+   */
+  async run(inbound: Inbound, bytes: Buffer, transport: Transport): Promise<Outcome | undefined> {
+    const { requests } = this.#deps
+    let exchange: Exchange | undefined
+    try {
+      exchange = await requests.read(inbound, bytes)
+      const verdict = await requests.judge(exchange)
+      let reply: Reply
+      if ('bytes' in verdict) {
+        reply = await this.#relay(exchange, verdict, transport)
+      } else {
+        reply = verdict
+        addVerdictHeaders(reply.headers, exchange, exchange.verdict)
+      }
+      this.#observeOverhead(exchange)
+      return { reply, exchange }
+    } catch (error) {
+      if (error instanceof ClientGone || inbound.cancel.reason instanceof ClientGone) return undefined
+      const reply = this.#refuse(inbound, error)
+      if (exchange !== undefined) {
+        addVerdictHeaders(reply.headers, exchange, exchange.verdict)
+        this.#observeOverhead(exchange)
+      }
+      return { reply, exchange }
+    }
+  }
+
+  async #relay(exchange: Exchange, forward: Forward, transport: Transport): Promise<Reply> {
+    const { clock, metrics, answers, streams } = this.#deps
+    const { route, inbound } = exchange
+    const began = clock.monotonic()
+    const evaluatedBefore = exchange.evaluationMs
+    // A failure without a status of its own counts as the gateway's 502.
+    let status = 502
+    try {
+      const answer = await transport(exchange, forward)
+      status = answer.status
+      if (Buffer.isBuffer(answer.body)) {
+        exchange.upstreamMs = clock.monotonic() - began
+      } else {
+        answer.body.once('close', () => {
+          exchange.upstreamMs = clock.monotonic() - began
+        })
+      }
+      return await (isStreamed(exchange, answer) ? streams : answers).judge(exchange, answer)
+    } finally {
+      if (exchange.upstreamMs === 0) {
+        exchange.upstreamMs = clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)
+      }
+      // Who leaves before an answer came says nothing of the upstream.
+      if (inbound.cancel.reason === undefined) metrics.upstreamRequests.of(forward.upstream, statusClass(status)).inc()
+      metrics.upstreamDuration.of(route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
+    }
+  }
+
+  #refuse({ entry, requestId }: Inbound, error: unknown): Reply {
+    const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
+    if (fault.status >= 500) {
+      this.#deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
+    }
+    return faultReply(entry.dialect, fault, requestId)
+  }
+
+  #observeOverhead({ route, inbound, upstreamMs }: Exchange): void {
+    const { clock, metrics } = this.#deps
+    const total = clock.monotonic() - inbound.started
+    metrics.overhead.of(route.id).observe(Math.max(0, total - upstreamMs) / 1000)
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The request's stage: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict → act. What
+ * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
+ */
+
+import { type Budget, checkBudget } from '../../base/budget.js'
+import type { ChatPart, ChatRequest, JsonObject, Media } from '../../base/chat.js'
+import type { Clock } from '../../base/clock.js'
+import { Fault, invalid } from '../../base/errors.js'
+import type { ReviewBound } from '../../base/settings.js'
+import type { StoppingDecision } from '../../dialects/denial.js'
+import { isObject, pointerSegment } from '../../dialects/rewrite.js'
+import { append, Collector, withinParts } from '../../dialects/walk.js'
+import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
+import { maxContextBytes } from '../../edge/evaluate-input.js'
+import { largeTurns } from '../../edge/large-turns.js'
+import { parseJson } from '../../json/parse.js'
+import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
+import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'
+import { denialReply } from '../reply.js'
+import type { ReviewDesk } from '../review.js'
+import { denialOf, raise, redactBody, type Verdicts } from '../verdict.js'
+import { chooseRoute, type Route } from './routes.js'
+
+export interface RequestDeps {
+  evaluator: Pick<Evaluator, 'hold'>
+  verdicts: Verdicts
+  reviews: ReviewDesk
+  clock: Pick<Clock, 'now'>
+  /** What one request may hold. */
+  budget: Budget
+}
+
+/** What an exchange is opened with, beside what its caller sent. */
+export interface Opening {
+  body: JsonObject
+  /** Of the body as it came, decoded. Default: it came as an event. */
+  bytes?: number
+  /** What of the body a person is shown. Default: all of it. */
+  reviewed?: JsonObject
+}
+
+export class Requests {
+  readonly #deps: RequestDeps
+
+  constructor(deps: RequestDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Reads a body into an exchange.
+   * @param bytes as they came, still in their content coding
+   * @throws Fault of the 4xx kind; the reason of the cancel where the client has left meanwhile
+   */
+  async read(inbound: Inbound, bytes: Buffer): Promise<Exchange> {
+    const { entry, headers } = inbound
+    const decoding = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
+    const decoded = decoding instanceof Promise ? await decoding : decoding
+    const turn = largeTurn(inbound, decoded.length)
+    if (turn !== undefined) await turn
+    if (decoded.length === 0) throw bodyMissing()
+    const { nodes, parts } = this.#deps.budget
+    const body = parseJson(decoded, { nodes })
+    if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
+    const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
+    const route = chooseRoute(entry, chat.model)
+    if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+    return this.open(inbound, route, chat, { body, bytes: decoded.length })
+  }
+
+  /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
+  open(inbound: Inbound, route: Route, chat: ChatRequest, { body, bytes = 0, reviewed = body }: Opening): Exchange {
+    const { evaluator, clock, budget } = this.#deps
+    const { context, texts } = readContext(inbound, route, chat.metadata)
+    append(chat.parts, texts)
+    checkBudget(chat, budget)
+    const session = readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat)
+    const policy = evaluator.hold(route.constitution)
+    return new Exchange({
+      inbound,
+      route,
+      body,
+      bytes,
+      reviewed,
+      chat,
+      context,
+      session,
+      policy,
+      readAt: clock.now()
+    })
+  }
+
+  /**
+   * Judges a request and acts on the verdict.
+   * @returns what to send upstream, or the reply to a request that goes no further
+   */
+  async judge(exchange: Exchange): Promise<Forward | Reply> {
+    const { route, chat } = exchange
+    const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
+    const evaluation = await this.#deps.verdicts.ofRequest(exchange)
+    // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
+    if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
+    // To write a large body, and to redact it first, takes as long as to read it.
+    const turn = largeTurn(exchange.inbound, exchange.bytes)
+    if (turn !== undefined) await turn
+    if (evaluation === undefined || route.mode === 'observe') return this.#forward(exchange, route.upstream)
+    const { decision } = evaluation
+    if (unscanned !== undefined && decision !== 'forbid') {
+      return this.#divert(exchange, raise(exchange, evaluation, 'divert'))
+    }
+    switch (decision) {
+      case 'permit':
+        return this.#forward(exchange, route.upstream, evaluation)
+      case 'forbid':
+      case 'depends':
+        return deny(exchange, decision, evaluation)
+      case 'divert':
+        return this.#divert(exchange, evaluation)
+      default:
+        decision satisfies never
+        throw new Error('unknown decision')
+    }
+  }
+
+  #forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
+    const { body, chat } = exchange
+    this.#deps.verdicts.passMedia(exchange, chat)
+    if (evaluation !== undefined) redactBody(exchange, body, chat, evaluation)
+    return { upstream, bytes: Buffer.from(JSON.stringify(body)) }
+  }
+
+  /** To another backend, or before a person: unless one has decided over this very request already. */
+  async #divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
+    const { route } = exchange
+    if (route.divert !== 'queue') return this.#forward(exchange, route.divert.upstream, evaluation)
+    const standing = await this.#deps.reviews.ofRequest(exchange, evaluation)
+    if (typeof standing === 'object') return deny(exchange, 'forbid', evaluation, standing.full)
+    switch (standing) {
+      case 'permitted':
+        return this.#forward(exchange, route.upstream, evaluation)
+      case 'forbidden':
+        return deny(exchange, 'forbid', evaluation)
+      case 'pending':
+      case 'none':
+        return deny(exchange, 'divert', evaluation)
+      default:
+        standing satisfies never
+        throw new Error('unknown standing')
+    }
+  }
+}
+
+/** The turn of a large body; undefined where nothing has to be waited for. Rejects where the client has left meanwhile. */
+function largeTurn({ caller, cancel }: Inbound, bytes: number): Promise<void> | undefined {
+  return largeTurns.take(caller.lineage, bytes)?.then(() => {
+    if (cancel.reason !== undefined) throw cancel.reason
+  })
+}
+
+/**
+ * @returns the first part that a person has to see, where the route says so
+ * @throws Fault `unscannable_content`
+ */
+function checkMedia(route: Route, media: readonly Media[]): Media | undefined {
+  if (route.mode === 'observe' || route.unscannable === 'permit') return undefined
+  if (route.unscannable === 'deny') throw unscannable(media[0]!)
+  return media[0]
+}
+
+function unscannable({ pointer, kind }: Media): Fault {
+  return new Fault('unscannable_content', {
+    message: `The request holds content that cannot be evaluated (${kind}).`,
+    fields: { details: { pointer } }
+  })
+}
+
+function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation, full?: ReviewBound): Reply {
+  const denial = denialOf(exchange, decision, 'request', exchange.chat, evaluation)
+  return denialReply(exchange, { ...denial, full })
+}
+
+const contextHeader = 'x-safety-context'
+const noNames: ReadonlySet<string> = new Set()
+
+/** What a caller says about its own request; nothing in it can weaken mode, thresholds or output. */
+interface CallerContext {
+  /** The keys that count on this route. */
+  context: JsonObject | undefined
+  /** What else stands in the header, to be judged as text. What stands in the body is judged with the body. */
+  texts: ChatPart[]
+}
+
+const nothing: CallerContext = { context: undefined, texts: [] }
+
+/** From the header or, without one, from the dialect's metadata. */
+function readContext(inbound: Inbound, route: Route, metadata: JsonObject | undefined): CallerContext {
+  const header = inbound.headers[contextHeader]
+  const given = header === undefined ? metadata : parseContext(String(header))
+  if (given === undefined) return nothing
+  let context: JsonObject | undefined
+  const others = new Collector(noNames)
+  for (const key of Object.keys(given)) {
+    if (route.contextKeys.has(key)) {
+      context ??= {}
+      context[key] = given[key]!
+    } else if (header !== undefined) {
+      const pointer = `${contextHeader}/${pointerSegment(key)}`
+      others.text('parameter', key, pointer)
+      others.walk('parameter', given[key], pointer)
+    }
+  }
+  return { context, texts: others.parts }
+}
+
+function parseContext(header: string): JsonObject {
+  const field = contextHeader
+  // Node reads header bytes as Latin-1; the bytes themselves are the JSON text.
+  const bytes = Buffer.from(header, 'latin1')
+  if (bytes.length > maxContextBytes)
+    throw invalid(field, 'too_long', `${field} must not exceed ${maxContextBytes} bytes.`)
+  const value = parseJson(bytes, { field })
+  if (!isObject(value)) throw invalid(field, 'wrong_type', `${field} must be a JSON object.`)
+  return value
+}
+
+/** The session of one account, from the header or the dialect's own field. */
+function readSession(inbound: Inbound, own: string | undefined): string | undefined {
+  const header = inbound.headers['x-session-id']
+  if (header !== undefined && !isIdentifier(String(header))) {
+    throw invalid('x-session-id', 'invalid_format', 'x-session-id must be 1 to 128 of A-Z a-z 0-9 . _ : -')
+  }
+  const id = header ?? (own !== undefined && isIdentifier(own) ? own : undefined)
+  return id === undefined ? undefined : `${inbound.caller.accountId}:${String(id)}`
+}
+
+/**
+ * Where the caller names no session: that of the answer it goes on from (`previous_response_id`), which brings nothing of
+ * what was said before along; or one that others may go on from. What else was tried from the same answer counts too.
+ */
+function sessionOfChain({ caller, requestId }: Inbound, { after, isKept }: ChatRequest): string | undefined {
+  if (after !== undefined && isIdentifier(after)) return answerSession(caller.accountId, after)
+  return isKept ? answerSession(caller.accountId, `to.${requestId}`) : undefined
+}

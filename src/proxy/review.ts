@@ -1,0 +1,123 @@
+/**
+ * What of an exchange is put before a person: a request that is diverted, an answer that is kept back. The one place of the
+ * proxy that opens a review.
+ */
+import type { ChatContent, ChatPart } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
+import type { ReviewBound } from '../base/settings.js'
+import type { Denial } from '../dialects/denial.js'
+import { canonicalJson } from '../json/canonical.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import type { Cancellation } from '../policy/judges.js'
+import { textOfTurn } from '../policy/session.js'
+import { openReview, subjectOf } from '../review/open.js'
+import {
+  asTurn,
+  type Opened,
+  type ReviewedRequest,
+  type ReviewRequest,
+  type Standing,
+  type Turn
+} from '../review/review.js'
+import { type Exchange, type Inbound, isIdentifier } from './exchange.js'
+import { denialOf } from './verdict.js'
+
+/** The part of the review service that the proxy uses. */
+export interface Reviews {
+  /** Stores a review, or finds the pending one of the same subject; or tells what of the queue is full. */
+  open(review: ReviewRequest): Promise<Opened>
+  /** How a person decided over this very request; a permit is used up by being read. */
+  consume(subject: ReviewedRequest, reviewId?: string): Promise<Standing>
+  /** Waits for the decision, as long as the configuration says; `pending` where none came. */
+  hold(subject: ReviewedRequest, reviewId: string, leave: Cancellation): Promise<Standing>
+}
+
+/** UTF-16 units of a request that are shown beside its answer: as many as a page shows of one text. */
+const maxAsked = 40_000
+
+export class ReviewDesk {
+  readonly #reviews: Reviews
+
+  constructor(reviews: Reviews) {
+    this.#reviews = reviews
+  }
+
+  /**
+   * How people have decided over this very request; where nobody has, it is put before them, and the decision is waited for
+   * as long as the configuration says.
+   * @returns what of the queue is full, where it takes no more
+   */
+  async ofRequest(exchange: Exchange, evaluation: Evaluation): Promise<Standing | { full: ReviewBound }> {
+    const { route, inbound, context, reviewed } = exchange
+    const { caller, cancel } = inbound
+    const given = givenId(inbound)
+    const what = { surface: 'chat' as const, route: route.id, canonical: Buffer.from(canonicalJson(reviewed)) }
+    const subject = subjectOf(caller, what)
+    const standing = await this.#reviews.consume(subject, given)
+    exchange.reviewId = given
+    if (standing !== 'pending' && standing !== 'none') return standing
+    const opening = { ...what, evaluation, context, history: before(exchange) }
+    const { reviewId, full } = await openReview(this.#reviews, caller, opening)
+    exchange.reviewId = reviewId
+    return full === undefined ? this.#reviews.hold(subject, reviewId, cancel) : { full }
+  }
+
+  /**
+   * Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context.
+   * @returns a `forbid` where the queue takes no more
+   */
+  async ofAnswer(exchange: Exchange, content: ChatContent, evaluation: Evaluation, canonical: string): Promise<Denial> {
+    const { route, inbound, context } = exchange
+    const what = { surface: 'answer' as const, route: route.id, canonical: Buffer.from(canonical) }
+    const opening = { ...what, evaluation, context, history: asked(exchange) }
+    const { reviewId, full } = await openReview(this.#reviews, inbound.caller, opening)
+    exchange.reviewId = reviewId
+    if (full !== undefined) return { ...denialOf(exchange, 'forbid', 'answer', content, evaluation), full }
+    return denialOf(exchange, 'divert', 'answer', content, evaluation)
+  }
+}
+
+/** The review that the caller names: a request that comes again after a decision. */
+function givenId({ headers }: Inbound): string | undefined {
+  const header = headers['x-safety-review-id']
+  if (header === undefined) return undefined
+  if (!isIdentifier(String(header))) {
+    throw invalid('x-safety-review-id', 'invalid_format', 'x-safety-review-id is not the id of a review.')
+  }
+  return String(header)
+}
+
+/** What came before a request in its session and is not repeated in it; undefined where it brings all of it along. */
+function before({ recalled, chat }: Exchange): Turn[] | undefined {
+  if (recalled === undefined) return undefined
+  const own = new Set(turnsOf(chat.parts))
+  const turns = recalled.filter((text) => !own.has(text)).map(asTurn)
+  return turns.length === 0 && own.size > 1 ? undefined : turns
+}
+
+/** What an answer answers: the request, and what came before that. */
+function asked(exchange: Exchange): Turn[] | undefined {
+  const turns = [...(before(exchange) ?? [])]
+  for (const { role, text, isKey } of exchange.chat.parts) {
+    if (isKey !== true && text !== '' && role !== 'parameter' && role !== 'definition') turns.push({ role, text })
+  }
+  let room = maxAsked
+  const kept: Turn[] = []
+  for (const { role, text } of turns.reverse()) {
+    if (room === 0) break
+    const end = text.slice(-room)
+    kept.unshift({ role, text: end })
+    room -= end.length
+  }
+  return kept.length === 0 ? undefined : kept
+}
+
+/** The user's turns of a request, each as a session remembers one. */
+function turnsOf(parts: readonly ChatPart[]): string[] {
+  const turns: ChatPart[][] = [[]]
+  for (const part of parts) {
+    if (part.role === 'user') turns.at(-1)!.push(part)
+    else if (part.role !== 'parameter' && part.role !== 'definition' && part.isKey !== true) turns.push([])
+  }
+  return turns.map((turn) => textOfTurn(turn, 0)).filter((text) => text !== '')
+}
