@@ -87,7 +87,12 @@ export type ValidationReason =
  * (optional) for the log alone. `fields` are the code's extra members of the body, `headers` go on the response.
  * Denials travel as values of this type where they are expected (see `identity`), and are thrown where they end a call.
  */
-export class Fault extends Error {
+export class Fault implements Error {
+  readonly name = 'Fault'
+  readonly message: string
+  readonly cause: unknown
+  /** Where it was found. Of a caller's mistakes nobody reads it, and to remember it costs as much as the rest of a refusal. */
+  readonly stack?: string
   readonly code: ErrorCode
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
@@ -105,12 +110,9 @@ export class Fault extends Error {
     } = {}
   ) {
     const { status, message } = errorTable[code]
-    const { stackTraceLimit } = Error
-    // Nobody reads where a caller's mistake was found, and to remember it costs as much as the rest of a refusal.
-    if (status < 500) Error.stackTraceLimit = 0
-    super(options.message ?? message, options.cause === undefined ? undefined : { cause: options.cause })
-    Error.stackTraceLimit = stackTraceLimit
-    this.name = 'Fault'
+    this.message = options.message ?? message
+    this.cause = options.cause
+    if (status >= 500) Error.captureStackTrace(this, Fault)
     this.code = code
     this.status = status
     this.fields = options.fields ?? {}
@@ -118,6 +120,9 @@ export class Fault extends Error {
     this.internal = options.internal
   }
 }
+
+// An Error to whoever asks, and made without Error's constructor, which always remembers a stack.
+Object.setPrototypeOf(Fault.prototype, Error.prototype)
 
 /** What a request is counted in before it is judged; see `budget.ts`. */
 export type BudgetField = 'nodes' | 'parts' | 'units' | 'views' | 'paths'

@@ -5,7 +5,8 @@
 import { join } from 'node:path'
 import { type MetricsPage, ownPage } from '../api/metrics.js'
 import { type Clock, systemClock } from '../base/clock.js'
-import type { Limits, Settings } from '../base/settings.js'
+import { viewOf } from '../base/in-force.js'
+import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { Enforcement } from '../constitutions/enforcement.js'
@@ -133,8 +134,9 @@ function build(
   { storage, shared, dataKey, seal, clock, log }: Parts,
   { metricsPage: pageOf = ownPage, isDraining = () => false, worker }: PlatformOptions
 ): Platform {
-  // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
-  const limits: Limits = { ...settings.limits }
+  /** Swapped as a whole by a reload. */
+  let current = settings
+  const limits = viewOf(() => current.limits)
   const { sessions, notices } = shared
   let inForce: InForce | undefined
   let demo: ReturnType<typeof startDemo> | undefined
@@ -188,7 +190,7 @@ function build(
     delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
     refused: (bound) => metrics.reviewsRefused.inc({ bound })
   })
-  const auditing = { ...settings.audit }
+  const auditing = viewOf(() => current.audit)
   const { audit, usage } = storage
   const { fingerprints } = people
   const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
@@ -239,8 +241,7 @@ function build(
     },
     adopt(standing) {
       const { settings: next, evaluator, weakenings } = standing
-      Object.assign(limits, next.limits)
-      Object.assign(auditing, next.audit)
+      current = next
       people.adopt(next)
       tell('settings.adopted', { weakenings, policies: evaluator.loaded() })
       for (const weakening of weakenings) log.warn({ weakening }, 'a setting weakens the guard')

@@ -5,6 +5,7 @@
 import { hkdfSync } from 'node:crypto'
 import type { ChatPart } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
+import { viewOf } from '../base/in-force.js'
 import type { ReviewBound, Settings } from '../base/settings.js'
 import { createHands } from '../identity/hands.js'
 import { firstAccount, type SelfRotation } from '../identity/key-service.js'
@@ -71,10 +72,10 @@ export interface PeopleOptions {
 
 export function openPeople(options: PeopleOptions): People {
   const { storage, clock, log, settings: first, dataKey, seal, delivered, refused } = options
-  // Objects that the rooms read at each use, so that a reload is in force without rebuilding them.
-  const review = { ...first.review }
-  const signIn = { ...first.signIn }
-  let retentionMs = first.audit.retentionMs
+  /** Swapped as a whole by a reload. */
+  let current = first
+  const review = viewOf(() => current.review)
+  const signIn = viewOf(() => current.signIn)
   let oidc = oidcOf(first, seal, clock)
 
   const deliveries = new Deliveries({
@@ -129,7 +130,7 @@ export function openPeople(options: PeopleOptions): People {
     const texts = await reviews.purge()
     let rows = 0
     for (let gone = pruneBatch; gone >= pruneBatch; ) {
-      gone = await storage.audit.prune(now - retentionMs, pruneBatch)
+      gone = await storage.audit.prune(now - current.audit.retentionMs, pruneBatch)
       rows += gone
     }
     await storage.deliveries.purge(now - review.retentionMs)
@@ -172,9 +173,7 @@ export function openPeople(options: PeopleOptions): People {
     noticed,
     firstInvitation: () => users.firstInvitation(firstAccount),
     adopt(next) {
-      Object.assign(review, next.review)
-      Object.assign(signIn, next.signIn)
-      retentionMs = next.audit.retentionMs
+      current = next
       oidc = oidcOf(next, seal, clock)
       deliveries.kick()
     },

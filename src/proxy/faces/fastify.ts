@@ -1,7 +1,7 @@
 /**
  * The Fastify edge of the proxy. Each path is its own @fastify/http-proxy registration of exactly one route and one
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
- * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
+ * Admission, the raw target and the framing are the business of `edge/edge.ts`, which every route shares.
  */
 
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'

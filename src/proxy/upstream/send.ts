@@ -243,6 +243,8 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Cancellable {
           done(error)
         }
       })
+      // As they came they are views, which would keep all that was read with them for as long as the stream goes on.
+      controller.rawHeaders = null
       this.#resolve({ status, headers, body: this.#stream, key: this.#key })
     } else if (Number(headers['content-length'] ?? 0) > this.#sending.limit) {
       this.cancelled(new Fault('upstream_error', { internal: 'the answer is too large' }))
