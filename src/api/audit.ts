@@ -6,7 +6,7 @@ import { invalid } from '../base/errors.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
-import type { AuditFilter, AuditStore, ChainedRow } from '../storage/contracts/audit-store.js'
+import type { AuditFilter, AuditStore, ChainedRow } from '../storage/contracts/audit.js'
 import { pagesOf, sendTexts } from './pages.js'
 
 const defaultPage = 100

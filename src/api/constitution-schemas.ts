@@ -5,7 +5,7 @@ import { maxExplained, maxTotal } from '../constitutions/trial.js'
 import { maxInputText } from '../edge/evaluate-input.js'
 import { Evaluation } from '../edge/schemas.js'
 import { decisions } from '../policy/evaluation.js'
-import { constitutionOrigins } from '../storage/contracts/constitution-store.js'
+import { constitutionOrigins } from '../storage/contracts/constitutions.js'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time', examples: ['2026-11-21T14:00:00.000Z'] })

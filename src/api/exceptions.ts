@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery, Page } from '../edge/schemas.js'
 import type { ExceptionService } from '../review/exception-service.js'
-import { exceptionStates } from '../storage/contracts/exception-store.js'
+import { exceptionStates } from '../storage/contracts/reviews.js'
 
 const tags = ['exceptions']
 const closed = { additionalProperties: false }

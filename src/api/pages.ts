@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { turn } from '../storage/steps.js'
+import { turn } from '../storage/sql/steps.js'
 
 /** Rows of a page: a millisecond or two of work, and about 50 KB. */
 const rowsPerPage = 100

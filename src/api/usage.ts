@@ -6,7 +6,7 @@ import { invalid } from '../base/errors.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
 import { surfaces } from '../observe/record.js'
-import type { UsageRow, UsageStore } from '../storage/contracts/usage-store.js'
+import type { UsageRow, UsageStore } from '../storage/contracts/audit.js'
 import { json, objectText, pagesOf, sendTexts } from './pages.js'
 
 const maxDays = 366

@@ -3,8 +3,8 @@
 import { auditRecord } from '../api/audit.js'
 import { systemClock } from '../base/clock.js'
 import { parseDuration } from '../base/units.js'
-import { ChainCheck, type ChainFault } from '../storage/audit-chain.js'
-import type { AuditFilter, AuditStore, ChainHead } from '../storage/contracts/audit-store.js'
+import type { AuditFilter, AuditStore, ChainHead } from '../storage/contracts/audit.js'
+import { ChainCheck, type ChainFault } from '../storage/journal/chain.js'
 import { commandSettings, openCommandStorage } from './store.js'
 import { print, Told, UsageError } from './terminal.js'
 

@@ -18,7 +18,7 @@ export function commandSettings(): Settings {
 /** Tells running nodes what was changed, where they share a Redis; loaded only then. */
 export async function tellRunning({ redis }: Settings, notice: Notice): Promise<void> {
   if (redis === undefined) return
-  const { tellNodes } = await import('../storage/redis/tell.js')
+  const { tellNodes } = await import('../storage/redis/notices.js')
   await tellNodes(redis, notice)
 }
 

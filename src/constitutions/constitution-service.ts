@@ -6,11 +6,7 @@
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
-import type {
-  ConstitutionOrigin,
-  ConstitutionState,
-  ConstitutionStore
-} from '../storage/contracts/constitution-store.js'
+import type { ConstitutionOrigin, ConstitutionState, ConstitutionStore } from '../storage/contracts/constitutions.js'
 import type { AuditStore } from '../storage/contracts/index.js'
 import { digestOf } from './digest.js'
 import type { Enforcement } from './enforcement.js'

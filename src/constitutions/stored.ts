@@ -4,7 +4,7 @@ import type { Policy } from '../policy/compile.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 import { loadPolicy } from '../policy/entry.js'
 import type { Coverage } from '../policy/judges.js'
-import type { ConstitutionStore } from '../storage/contracts/constitution-store.js'
+import type { ConstitutionStore } from '../storage/contracts/constitutions.js'
 import { digestOf } from './digest.js'
 
 export interface Versions {

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault, invalid } from '../base/errors.js'
-import type { CounterStore } from '../storage/contracts/counter-store.js'
+import type { CounterStore } from '../storage/contracts/shared-state.js'
 import { type Access, callerOf } from './facts.js'
 import { errorResponses } from './schemas.js'
 

@@ -4,7 +4,7 @@ import type { Settings } from '../base/settings.js'
 import type { Log } from '../observe/log.js'
 import type { Seal } from '../review/seal.js'
 import type { SharedState } from '../storage/contracts/shared-state.js'
-import { createLocalState } from '../storage/memory/shared-state.js'
+import { createLocalState } from '../storage/shared/local.js'
 
 export async function openSharedState(
   { redis, storage }: Settings,

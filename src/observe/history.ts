@@ -6,7 +6,7 @@
  * What was read is kept in bounded memory (5 MB when full), and only what changed is read again.
  */
 import type { Clock } from '../base/clock.js'
-import type { MetricsRow, MetricsStore } from '../storage/contracts/metrics-store.js'
+import type { MetricsRow, MetricsStore } from '../storage/contracts/processes.js'
 import { type Counted, createLayout, type Stretch } from './layout.js'
 import { Ring } from './ring.js'
 

@@ -3,7 +3,7 @@
  * heard of for a while is shown as silent, and forgotten later; one that ends in order takes its leave.
  */
 import type { Clock } from '../base/clock.js'
-import type { ProcessRow, ProcessStore } from '../storage/contracts/process-store.js'
+import type { ProcessRow, ProcessStore } from '../storage/contracts/processes.js'
 
 const tellMs = 10_000
 /** Three times it was not heard of: it hangs, is cut off from the storage, or is gone. */

@@ -2,9 +2,9 @@
 import type { JsonObject, Role } from '../base/chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
-import type { ReviewFilter, ReviewSurface } from '../storage/contracts/review-store.js'
+import type { ReviewFilter, ReviewSurface } from '../storage/contracts/reviews.js'
 
-export type { Opened } from '../storage/contracts/review-store.js'
+export type { Opened } from '../storage/contracts/reviews.js'
 
 /** Who reads or decides: a key, or a person who is signed in. */
 export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'roots' | 'scopes'>

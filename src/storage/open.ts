@@ -1,12 +1,11 @@
 /** From a URL to a storage. */
 import { existsSync } from 'node:fs'
 import type { Storage } from './contracts/index.js'
-import { type Copied, copyRows } from './copy.js'
-import type { JournalLog } from './journal.js'
-import { createMemoryStorage } from './memory/storage.js'
-import { prepareFolder, type SpoolOptions } from './spool.js'
+import type { JournalLog } from './journal/queue.js'
+import { prepareFolder, type SpoolOptions } from './journal/spool.js'
 import type { AuditOptions } from './sql/audit.js'
-import { connectSqlite, openSqlite } from './sqlite/open.js'
+import { type Copied, copyRows } from './sql/copy.js'
+import { connectSqlite, openMemory, openSqlite } from './sqlite/open.js'
 
 export interface OpenOptions {
   /** `sqlite:<path>`, `postgres://…`, or `memory:` for a storage that ends with the process. */
@@ -25,7 +24,7 @@ const postgres = () => import('./postgres/open.js')
 /** @throws an Error in words that an operator can act on */
 export async function openStorage({ url, node = 'local', spool, log }: OpenOptions): Promise<Storage> {
   const auditing: AuditOptions = { node, spool: usable(spool, log), log }
-  if (url === 'memory:') return createMemoryStorage(node)
+  if (url === 'memory:') return openMemory(node)
   if (isPostgres(url)) return (await postgres()).openPostgres(url, auditing)
   return openSqlite(sqlitePath(url), auditing)
 }

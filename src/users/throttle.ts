@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.js'
 import type { Fault } from '../base/errors.js'
 import { addressBucket } from '../identity/address.js'
 import { failedSignInFault } from '../limits/fault.js'
-import { createMemoryCounters } from '../storage/memory/counters.js'
+import { createMemoryCounters } from '../storage/shared/local.js'
 
 const windowMs = 10 * 60_000
 /** Failures in a window. */

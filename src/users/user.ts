@@ -2,7 +2,7 @@
 
 import { isoOrNull, isoTime } from '../base/units.js'
 import type { Caller } from '../identity/caller.js'
-import type { SessionRow, UserRow } from '../storage/contracts/user-store.js'
+import type { SessionRow, UserRow } from '../storage/contracts/users.js'
 import { scopesOf } from './roles.js'
 
 /** Who is signed in, for the request at hand. */

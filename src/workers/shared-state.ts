@@ -2,10 +2,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
 import { memorySessions, type SessionState } from '../policy/session.js'
-import type { Taken } from '../storage/contracts/counter-store.js'
-import type { Listener, Notice, SharedState } from '../storage/contracts/shared-state.js'
-import { createMemoryCounters } from '../storage/memory/counters.js'
-import { createVersionedSessions, type KeptSession } from '../storage/versioned-sessions.js'
+import type { Listener, Notice, SharedState, Taken } from '../storage/contracts/shared-state.js'
+import { createMemoryCounters } from '../storage/shared/local.js'
+import { createVersionedSessions, type KeptSession } from '../storage/shared/versioned-sessions.js'
 import type { Channel, Handlers } from './channel.js'
 
 type TakeArguments = [counter: string, cost: number, limit: number, windowMs: number]

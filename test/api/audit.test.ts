@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { exportOf } from '../../src/api/audit.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 import { openStorage } from '../../src/storage/open.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 import { build, call, tempDir } from '../support/gateway.js'
 
 const path = '/api/v1/audit'
@@ -61,7 +61,7 @@ t.test('an export is the whole of the filter, in order, and verifies against its
 })
 
 t.test('a page of an export is read when the one before was taken, and no more once its reader is gone', async (t) => {
-  const { audit, close } = createMemoryStorage()
+  const { audit, close } = await openMemory()
   t.teardown(close)
   for (let i = 0; i < 5_000; i++) audit.append(rowOf(i))
   await audit.flush()

@@ -10,8 +10,8 @@ import { Deliveries } from '../../src/review/deliveries.js'
 import { ReviewService } from '../../src/review/review-service.js'
 import { createSeal } from '../../src/review/seal.js'
 import { webhookHeaders } from '../../src/review/webhook.js'
-import { unbounded } from '../../src/storage/contracts/review-store.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { unbounded } from '../../src/storage/contracts/reviews.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 import { steppedClock } from '../identity/support.js'
 import { built } from '../support/cli.js'
 import { commandKey } from '../support/command-key.js'
@@ -140,7 +140,7 @@ t.test('a message that nobody takes is tried for hours, is a dead letter then, a
   const hook = await receiver(t)
   hook.answer.status = 500
   const clock = steppedClock()
-  const storage = createMemoryStorage()
+  const storage = await openMemory()
   const outcomes: string[] = []
   const webhook = { url: hook.url, secret, format: 'slack' } as const
   const settings = {

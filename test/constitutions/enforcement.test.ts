@@ -8,15 +8,15 @@ import { ConstitutionService, type ConstitutionServiceDeps } from '../../src/con
 import { type Change, Enforcement } from '../../src/constitutions/enforcement.js'
 import { createQueue } from '../../src/constitutions/queue.js'
 import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../src/policy/evaluator.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 import { call } from '../policy/support.js'
 import { forbidding } from '../support/constitutions.js'
 
 const account = 'default'
 const operator = { accountId: account, scopes: ['*'] as const }
 
-function house(t: Test, { shipped = false } = {}) {
-  const storage = createMemoryStorage()
+async function house(t: Test, { shipped = false } = {}) {
+  const storage = await openMemory()
   const file = join(t.testdir(), 'default.yaml')
   writeFileSync(file, forbidding('alpha'))
   const adopted: Change[] = []
@@ -66,7 +66,7 @@ t.test('after 200 activations, only what is in force is held', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   const entries: WeakRef<object>[] = []
-  const { start } = house(t)
+  const { start } = await house(t)
   const { service, open } = start((entry) => entries.push(new WeakRef(entry)))
   const evaluator = await open()
   await service.put(operator, 'default', { source: forbidding('beta') })
@@ -85,7 +85,7 @@ t.test('after 200 activations, only what is in force is held', async (t) => {
 })
 
 t.test('an evaluator of a gateway that still ends its streams follows too, until it is released', async (t) => {
-  const { start } = house(t)
+  const { start } = await house(t)
   const { enforcement, service, open } = start()
   const old = await open()
   const young = await open()
@@ -100,7 +100,7 @@ t.test('an evaluator of a gateway that still ends its streams follows too, until
 t.test(
   'a file that ships and changed with an upgrade leaves what was activated, and replaces what shipped before',
   async (t) => {
-    const { start, file, adopted } = house(t, { shipped: true })
+    const { start, file, adopted } = await house(t, { shipped: true })
     t.equal(await labelOf(await start().open()), 'default@1')
     writeFileSync(file, forbidding('upgraded'))
     t.equal(await labelOf(await start().open()), 'default@2', 'nobody had chosen anything else')
@@ -126,7 +126,7 @@ t.test(
 )
 
 t.test('files are taken over all or none', async (t) => {
-  const { start, file, storage } = house(t)
+  const { start, file, storage } = await house(t)
   const bad = join(dirname(file), 'strict.yaml')
   writeFileSync(bad, 'name: strict')
   const { open, enforcement } = start()
@@ -140,7 +140,7 @@ t.test('files are taken over all or none', async (t) => {
 t.test(
   'what a file brought is let go where the configuration names it no more; what the API brought stays',
   async (t) => {
-    const { start, file } = house(t)
+    const { start, file } = await house(t)
     const strict = join(dirname(file), 'strict.yaml')
     writeFileSync(strict, forbidding('beta', { name: 'strict' }))
     const { open, service, enforcement } = start()
@@ -175,7 +175,7 @@ t.test(
 )
 
 t.test('a version that extends a shipped one says so', async (t) => {
-  const { start } = house(t)
+  const { start } = await house(t)
   const { open, service } = start()
   const evaluator = await open()
   const source = "name: default\nversion: '1'\nextends: default\nbands: { middle: 0.5, high: 0.8 }\n"
@@ -190,7 +190,7 @@ t.test('a version that extends a shipped one says so', async (t) => {
 })
 
 t.test('another process on the storage is followed', async (t) => {
-  const { start } = house(t)
+  const { start } = await house(t)
   const one = start()
   const two = start()
   const evaluators = [await one.open(), await two.open()]
@@ -204,7 +204,7 @@ t.test('another process on the storage is followed', async (t) => {
 })
 
 t.test('what was stored is read ahead: to change over, and to take it back, reads nothing', async (t) => {
-  const { start, storage } = house(t)
+  const { start, storage } = await house(t)
   const one = start()
   const two = start()
   const evaluators = [await one.open(), await two.open()]
@@ -227,7 +227,7 @@ t.test('what was stored is read ahead: to change over, and to take it back, read
 })
 
 t.test('an activation is committed after the others have read the version', async (t) => {
-  const { start, storage } = house(t)
+  const { start, storage } = await house(t)
   const two = start()
   const order: string[] = []
   const one = start(undefined, {
@@ -252,7 +252,7 @@ t.test('an activation is committed after the others have read the version', asyn
 t.test(
   'what others activate while a version is read counts, and one that cannot be read keeps no other back',
   async (t) => {
-    const { start, storage } = house(t)
+    const { start, storage } = await house(t)
     const one = start()
     const two = start()
     await one.open()

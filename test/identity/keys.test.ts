@@ -19,7 +19,7 @@ async function callerOf(house: House, key: string): Promise<Caller> {
 }
 
 t.test('a created key has the defaults of the contract, is shown once, and works at once', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'ci' })
   t.match(record, {
     key_id: /^key_[0-9a-z]{26}$/,
@@ -48,7 +48,7 @@ t.test('a created key has the defaults of the contract, is shown once, and works
 })
 
 t.test('what a key may be is checked, and the field is named', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const table: [object, string, string][] = [
     [{ name: '' }, 'name', 'empty'],
     [{ name: '  ' }, 'name', 'empty'],
@@ -95,7 +95,7 @@ t.test('what a key may be is checked, and the field is named', async (t) => {
 })
 
 t.test('without a limit of its own a key has its environment’s', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const live = await house.keys.create(operator, { name: 'live' })
   const test = await house.keys.create(operator, { name: 'test', environment: 'test' })
   t.equal((await callerOf(house, live.key)).limitPerMinute, 100)
@@ -103,7 +103,7 @@ t.test('without a limit of its own a key has its environment’s', async (t) => 
 })
 
 t.test('a rotated-out key works for exactly five minutes more', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'a', scopes: ['safety:evaluate'] })
   const rotated = await house.keys.rotate(operator, record.key_id)
   t.match(rotated.previous, {
@@ -126,7 +126,7 @@ t.test('a rotated-out key works for exactly five minutes more', async (t) => {
 })
 
 t.test('the counters, the limit and the account follow the rotation', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'a', rate_limit_per_minute: 3, max_concurrent: 4 })
   const next = await house.keys.rotate(operator, record.key_id)
   const last = await house.keys.rotate(operator, next.record.key_id)
@@ -155,7 +155,7 @@ t.test('the counters, the limit and the account follow the rotation', async (t) 
 })
 
 t.test('a grace never outlives the old expiry, and a revocation ends it at once', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const expiring = await house.keys.create(operator, { name: 'a', expires_at: '2026-01-01T00:02:00Z' })
   const { previous, record } = await house.keys.rotate(operator, expiring.record.key_id)
   t.equal(previous.revoked_at, '2026-01-01T00:02:00.000Z')
@@ -174,7 +174,7 @@ t.test('a grace never outlives the old expiry, and a revocation ends it at once'
 })
 
 t.test('an expired key stops at its moment and is not rotated', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'a', expires_at: '2026-01-02T00:00:00Z' })
   house.clock.advance(day - 1)
   t.equal(await works(house, key), true)
@@ -185,7 +185,7 @@ t.test('an expired key stops at its moment and is not rotated', async (t) => {
 })
 
 t.test('a revocation is final, repeatable, and survives a clock that steps back', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'a' })
   const first = await house.keys.revoke(operator, record.key_id)
   t.match(first, { status: 'revoked', revoked_at: '2026-01-01T00:00:00.000Z' })
@@ -199,7 +199,7 @@ t.test('a revocation is final, repeatable, and survives a clock that steps back'
 t.test('of 100 rotations at once one wins and the others are told that the key is retiring', async (t) => {
   for (const url of ['memory:', `sqlite:${join(t.testdir(), 'keys.db')}`]) {
     const storage = await openStorage({ url })
-    const house = buildHouse(t, { storage })
+    const house = await buildHouse(t, { storage })
     t.teardown(() => storage.close())
     const { key, record } = await house.keys.create(operator, { name: 'a' })
     const results = await Promise.allSettled(
@@ -219,7 +219,7 @@ t.test('of 100 rotations at once one wins and the others are told that the key i
 })
 
 t.test('a key without * manages itself, others of the account are refused, foreign ones are absent', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const mine = await house.keys.create(operator, { name: 'mine', scopes: ['billing:read'] })
   const ours = await house.keys.create(operator, { name: 'ours' })
   const foreign = await house.keys.create({ ...operator, accountId: 'other' }, { name: 'foreign' })
@@ -244,7 +244,7 @@ t.test('a key without * manages itself, others of the account are refused, forei
 })
 
 t.test('a key says whose hand it is: whoever created or rotated it over the API, or itself', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const root = await house.keys.create(operator, { name: 'root' })
   const other = await house.keys.create(operator, { name: 'other' })
   const [rootCaller, otherCaller] = [await callerOf(house, root.key), await callerOf(house, other.key)]
@@ -263,7 +263,7 @@ t.test('a key says whose hand it is: whoever created or rotated it over the API,
 })
 
 t.test('a key rotates itself where it may, its owner is told, and a lineage ends at once', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const told: string[] = []
   const keys = new KeyService({
     keys: house.storage.keys,
@@ -330,7 +330,7 @@ t.test('a key rotates itself where it may, its owner is told, and a lineage ends
 })
 
 t.test('pages join to the whole list', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   for (let i = 0; i < 5; i++) {
     await house.keys.create(operator, { name: `key ${i}` })
     house.clock.advance(1)
@@ -357,7 +357,7 @@ t.test('pages join to the whole list', async (t) => {
 
 t.test('the first key is made once, as given or new, and never where the store has keys', async (t) => {
   const given = generateKey('live')
-  const fresh = buildHouse(t)
+  const fresh = await buildHouse(t)
   const first = await fresh.keys.ensureFirstKey({ bootstrapKey: given })
   t.match(first, { created: true, key: given, record: { scopes: ['*'], status: 'active' } })
   t.equal(await works(fresh, given), true)
@@ -369,7 +369,7 @@ t.test('the first key is made once, as given or new, and never where the store h
   t.same(await fresh.keys.ensureFirstKey(), { created: false, ignored: false })
   t.equal(await works(fresh, given), false, 'a revoked key is not revived')
 
-  const other = buildHouse(t)
+  const other = await buildHouse(t)
   const made = await Promise.all(Array.from({ length: 10 }, () => other.keys.ensureFirstKey()))
   t.equal(made.filter(({ created }) => created).length, 1)
   t.match(
@@ -388,7 +388,7 @@ t.test('the first key is made once, as given or new, and never where the store h
 })
 
 t.test('the last use is shown at once and stored in groups', async (t) => {
-  const house = buildHouse(t)
+  const house = await buildHouse(t)
   const { key, record } = await house.keys.create(operator, { name: 'a' })
   const request = { headers: { 'x-api-key': key }, address: '::1', scope: undefined, cost: 0 }
   house.clock.advance(1000)

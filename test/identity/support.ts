@@ -9,8 +9,8 @@ import { createLastUsed, type LastUsed } from '../../src/identity/last-used.js'
 import { createVerifier, type Verifier } from '../../src/identity/verify.js'
 import { createLimiter } from '../../src/limits/limiter.js'
 import type { KeyStore, Storage } from '../../src/storage/contracts/index.js'
-import { createMemoryCounters } from '../../src/storage/memory/counters.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { createMemoryCounters } from '../../src/storage/shared/local.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 
 export interface SteppedClock extends Clock {
   advance(ms: number): void
@@ -43,12 +43,12 @@ export interface House {
   denials: DenialReason[]
 }
 
-export function buildHouse(
+export async function buildHouse(
   t: Test,
   options: { storage?: Storage; limits?: { live?: number; failures?: number }; staleKeysMs?: number } = {}
-): House {
+): Promise<House> {
   const clock = steppedClock()
-  const storage = options.storage ?? createMemoryStorage()
+  const storage = options.storage ?? (await openMemory())
   const lookups: string[] = []
   const control: House['control'] = { gate: undefined, down: false }
   const keys: Pick<KeyStore, 'byPrefix'> = {

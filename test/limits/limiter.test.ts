@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { LimitState } from '../../src/limits/limit.js'
 import { createLimiter } from '../../src/limits/limiter.js'
-import { createMemoryCounters } from '../../src/storage/memory/counters.js'
+import { createMemoryCounters } from '../../src/storage/shared/local.js'
 import { steppedClock } from '../identity/support.js'
 
 const windowMs = 60_000

@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { Fault } from '../../src/base/errors.js'
 import { createHistory } from '../../src/observe/history.js'
 import { createPresence } from '../../src/observe/presence.js'
-import type { MetricsStore } from '../../src/storage/contracts/metrics-store.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import type { MetricsStore } from '../../src/storage/contracts/processes.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 import { steppedClock } from '../identity/support.js'
 import { testMetrics } from '../proxy/harness.js'
 import { build, call } from '../support/gateway.js'
@@ -11,7 +11,11 @@ import { build, call } from '../support/gateway.js'
 const start = Date.UTC(2026, 0, 1)
 const path = '/api/v1/safety/metrics'
 
-function open(t: Test, { store = createMemoryStorage().metrics, clock = steppedClock(start), process = 'prc_a' } = {}) {
+async function open(
+  t: Test,
+  given: { store?: MetricsStore; clock?: ReturnType<typeof steppedClock>; process?: string } = {}
+) {
+  const { clock = steppedClock(start), process = 'prc_a', store = (await openMemory()).metrics } = given
   const metrics = testMetrics()
   const history = createHistory({ metrics, clock, store, process, failure: (error) => t.fail(String(error)) })
   t.teardown(() => history.close())
@@ -27,7 +31,7 @@ function open(t: Test, { store = createMemoryStorage().metrics, clock = steppedC
 }
 
 t.test('each step holds what was counted in it, and the window their sum', async (t) => {
-  const { history, count, tick, metrics } = open(t)
+  const { history, count, tick, metrics } = await open(t)
   for (const times of [1, 0, 5]) {
     count('forbid', times)
     tick()
@@ -55,7 +59,7 @@ t.test('each step holds what was counted in it, and the window their sum', async
 })
 
 t.test('percentiles lie within the bucket in which their measurement fell', async (t) => {
-  const { history, count, tick } = open(t)
+  const { history, count, tick } = await open(t)
   count('permit', 90, 0.0002)
   count('permit', 10, 0.02)
   tick()
@@ -68,7 +72,7 @@ t.test('percentiles lie within the bucket in which their measurement fell', asyn
 })
 
 t.test('minutes remain for seven days when tens of seconds are forgotten, and then they go too', async (t) => {
-  const { history, count, tick, clock } = open(t)
+  const { history, count, tick, clock } = await open(t)
   count('divert', 7)
   tick()
   const hour = 3_600_000
@@ -85,14 +89,14 @@ t.test('minutes remain for seven days when tens of seconds are forgotten, and th
 t.test(
   'a process that starts anew goes on where the last one ended, and the time between is known as a gap',
   async (t) => {
-    const { store, clock, history, count, tick, metrics } = open(t)
+    const { store, clock, history, count, tick, metrics } = await open(t)
     count('forbid', 3, 0.0002)
     metrics.upstreamRequests.of('other', '5xx').inc()
     tick()
     const failedAt = clock.now()
     await history.close()
     clock.advance(170_000)
-    const next = open(t, { store, clock, process: 'prc_b' })
+    const next = await open(t, { store, clock, process: 'prc_b' })
     next.count('forbid', 1, 0.02)
     next.tick()
     const { total, points } = await next.history.read({ from: start, to: start + 240_000, step: 60_000 })
@@ -111,8 +115,8 @@ t.test(
 )
 
 t.test('what is asked of one process is answered for all, with percentiles of all measurements together', async (t) => {
-  const a = open(t)
-  const b = open(t, { store: a.store, clock: a.clock, process: 'prc_b' })
+  const a = await open(t)
+  const b = await open(t, { store: a.store, clock: a.clock, process: 'prc_b' })
   // The mean of the two medians would be 10 ms.
   a.count('permit', 90, 0.0002)
   b.count('permit', 10, 0.02)
@@ -138,13 +142,13 @@ t.test('what is asked of one process is answered for all, with percentiles of al
 t.test(
   'what the storage does not take waits for it; the question meanwhile is refused, not answered by half',
   async (t) => {
-    const { metrics: real } = createMemoryStorage()
+    const { metrics: real } = await openMemory()
     let isDown = false
     const failing = async () => {
       throw new Fault('storage_unavailable')
     }
     const store: MetricsStore = { ...real, put: (rows) => (isDown ? failing() : real.put(rows)) }
-    const { history, count, tick } = open(t, { store })
+    const { history, count, tick } = await open(t, { store })
     const window = { from: start, to: start + 60_000, step: 10_000 }
     isDown = true
     count('forbid', 2)
@@ -158,7 +162,7 @@ t.test(
 )
 
 t.test('what another release stored is read: its wider and narrower buckets, and names that are gone', async (t) => {
-  const { store, history } = open(t)
+  const { store, history } = await open(t)
   const row = { process: 'prc_old', stepMs: 10_000, at: start, writtenAt: start }
   await store.put([
     { ...row, counts: { 'evaluation 0.0003': 4, 'evaluation 99': 1, 'decision gone permit': 7, 'category hate': 2 } }
@@ -225,7 +229,7 @@ t.test(
   'status lists every process by what it says of itself; one that is not heard of is silent, one that ends is gone',
   async (t) => {
     const clock = steppedClock(start)
-    const { processes: store } = createMemoryStorage()
+    const { processes: store } = await openMemory()
     const facts = { version: '1', runtime: 'v24', pid: 1, worker: null, loadedAt: start, policies: [], auditDropped: 0 }
     const serve = (process: string, node: string, weakenings: string[] = []) => {
       const self = { process, node, startedAt: clock.now() }

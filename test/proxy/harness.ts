@@ -27,7 +27,7 @@ import { registerProxy } from '../../src/proxy/faces/fastify.js'
 import { createProxy } from '../../src/proxy/proxy.js'
 import type { Reviews } from '../../src/proxy/review.js'
 import type { ReviewRequest, Standing } from '../../src/review/review.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { createJournal } from '../../src/storage/journal/journal.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }
 
@@ -205,15 +205,25 @@ export function testMetrics() {
   })
 }
 
-/** Records as the gateway does, into a storage that nobody reads. */
+/** A journal whose groups nobody stores. */
+const unread = () => createJournal({ node: 'test', store: async () => {} })
+
+/** Records as the gateway does, into a journal that nobody reads. */
 export function testRecorder(metrics: ReturnType<typeof testMetrics>) {
-  const { audit, usage } = createMemoryStorage()
+  const { append, commit, usage } = unread()
   const settings = { required: false, decisions: 'all' } as const
-  return createRecorder({ metrics, audit, usage, clock: systemClock, fingerprints: () => [], settings })
+  return createRecorder({
+    metrics,
+    audit: { append, commit },
+    usage,
+    clock: systemClock,
+    fingerprints: () => [],
+    settings
+  })
 }
 
 export function testUnjudged(metrics: ReturnType<typeof testMetrics>, log: Log) {
-  const { audit } = createMemoryStorage()
+  const audit = unread()
   return createUnjudgedRecorder({ metrics, audit, clock: systemClock, log, settings: { required: false } })
 }
 

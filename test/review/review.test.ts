@@ -8,7 +8,7 @@ import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
 import { type Reviewer, ReviewService } from '../../src/review/review-service.js'
 import { createSeal, loadDataKey } from '../../src/review/seal.js'
-import { unbounded } from '../../src/storage/contracts/review-store.js'
+import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { openStorage } from '../../src/storage/open.js'
 import { steppedClock } from '../identity/support.js'
 

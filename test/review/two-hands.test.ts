@@ -2,6 +2,7 @@
  * Two hands, over everything that hands out a secret: who caused, minted, rotated, signed in, decided. The model beside
  * the program knows nothing of roots: it keeps, for each key and person, who could hold its secret.
  */
+
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -12,10 +13,11 @@ import { ExceptionService } from '../../src/review/exception-service.js'
 import { createFingerprint } from '../../src/review/fingerprint.js'
 import { ReviewService } from '../../src/review/review-service.js'
 import { createSeal } from '../../src/review/seal.js'
-import { unbounded } from '../../src/storage/contracts/review-store.js'
+import type { Storage } from '../../src/storage/contracts/index.js'
+import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { newId } from '../../src/storage/id.js'
-import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 import { openStorage } from '../../src/storage/open.js'
+import { openMemory } from '../../src/storage/sqlite/open.js'
 import { SessionService } from '../../src/users/session-service.js'
 import { createThrottle } from '../../src/users/throttle.js'
 import { UserService } from '../../src/users/user-service.js'
@@ -34,8 +36,9 @@ interface Actor {
 
 const meet = (a: Actor, b: Actor): boolean => [...a.holders].some((holder) => b.holders.has(holder))
 
-async function open(t: Test, storage = createMemoryStorage()) {
-  const house = buildHouse(t, { storage })
+async function open(t: Test, given?: Storage) {
+  const storage = given ?? (await openMemory())
+  const house = await buildHouse(t, { storage })
   t.teardown(() => storage.close())
   const { clock, keys, admission } = house
   const { reviews, audit, users: store } = storage

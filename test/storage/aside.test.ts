@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { ChainCheck } from '../../src/storage/audit-chain.js'
-import type { Group } from '../../src/storage/journal.js'
+import { ChainCheck } from '../../src/storage/journal/chain.js'
+import type { Group } from '../../src/storage/journal/queue.js'
 import { createAside } from '../../src/storage/sqlite/aside.js'
 import { openSqlite } from '../../src/storage/sqlite/open.js'
 

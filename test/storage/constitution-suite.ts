@@ -1,6 +1,6 @@
 /** What every store of constitutions must do. Each implementation runs the whole of it. */
 import type { Test } from 'tap'
-import type { ConstitutionFile, NewConstitution } from '../../src/storage/contracts/constitution-store.js'
+import type { ConstitutionFile, NewConstitution } from '../../src/storage/contracts/constitutions.js'
 import type { Storage } from '../../src/storage/contracts/index.js'
 import { t0 } from './storage-suite.js'
 

@@ -1,8 +1,8 @@
 /** What every storage must do for people: claims and approvals, the outbox, the audit's chain, usage, who signs in. */
 import type { Test } from 'tap'
-import { ChainCheck } from '../../src/storage/audit-chain.js'
 import type { MetricsRow, Storage, UserRow } from '../../src/storage/contracts/index.js'
 import { newId } from '../../src/storage/id.js'
+import { ChainCheck } from '../../src/storage/journal/chain.js'
 import { deliveryRow, reviewRow, t0 } from './storage-suite.js'
 
 const day = 86_400_000

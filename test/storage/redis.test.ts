@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis'
 import t from 'tap'
-import { grainOf } from '../../src/storage/memory/counters.js'
-import { SlidingWindow } from '../../src/storage/memory/window.js'
 import { take } from '../../src/storage/redis/scripts.js'
+import { grainOf, SlidingWindow } from '../../src/storage/shared/local.js'
 import { noRedis, redisPrefix, redisServer } from '../support/services.js'
 
 /** The script with the time of the test's: what is compared is everything but where time comes from. */

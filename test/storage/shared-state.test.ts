@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { createLocalState } from '../../src/storage/memory/shared-state.js'
 import { openRedisState } from '../../src/storage/redis/shared-state.js'
+import { createLocalState } from '../../src/storage/shared/local.js'
 import { noRedis, redisPrefix, redisServer } from '../support/services.js'
 import { sharedStateSuite } from './shared-state-suite.js'
 

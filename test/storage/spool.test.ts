@@ -6,11 +6,12 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import type { AuditRow } from '../../src/storage/contracts/index.js'
-import { createJournal, type Group } from '../../src/storage/journal.js'
+import { createJournal } from '../../src/storage/journal/journal.js'
+import type { Group } from '../../src/storage/journal/queue.js'
+import { adopt } from '../../src/storage/journal/spool.js'
 import { openStorage } from '../../src/storage/open.js'
-import { adopt } from '../../src/storage/spool.js'
 import { createSqlAudit } from '../../src/storage/sql/audit.js'
-import { createWrite } from '../../src/storage/sql/write.js'
+import { createWrite } from '../../src/storage/sql/database.js'
 import { connectSqlite, sqlite } from '../../src/storage/sqlite/open.js'
 import { tempDir } from '../support/gateway.js'
 import { msUntil } from '../support/node.js'
@@ -223,7 +224,7 @@ t.test('a store that hangs: what waits is on the disk meanwhile', async (t) => {
 t.test('kill -9 while the storage is away: nothing that was on the disk is lost', async (t) => {
   const folder = tempDir(t)
   const program = `
-    import { createJournal } from ${JSON.stringify(fileURLToPath(new URL('../../dist/storage/journal.js', import.meta.url)))}
+    import { createJournal } from ${JSON.stringify(fileURLToPath(new URL('../../dist/storage/journal/journal.js', import.meta.url)))}
     const journal = createJournal({ node: 'n', store: async () => { throw new Error('away') }, spool: { folder: ${JSON.stringify(folder)}, maxBytes: 1e8 } })
     for (let i = 0; i < 500; i++) journal.append({ at: i, kind: 'test', account: null, keyId: null, subject: null, data: { i } })
     await journal.flush().catch(() => {})

@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import t from 'tap'
-import { unbounded } from '../../src/storage/contracts/review-store.js'
+import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { isId, newId } from '../../src/storage/id.js'
 import { openStorage } from '../../src/storage/open.js'
-import { migrate } from '../../src/storage/sql/migrate.js'
-import { fromKey } from '../../src/storage/sql/tables/keys.js'
-import { fromReview } from '../../src/storage/sql/tables/reviews.js'
-import type { Tables } from '../../src/storage/sql/tables.js'
+import { plugins } from '../../src/storage/sql/database.js'
+import { migrate } from '../../src/storage/sql/migrations/index.js'
+import type { KeyColumns, ReviewColumns, Tables } from '../../src/storage/sql/tables.js'
 import { embeddedDialect } from '../../src/storage/sqlite/dialect.js'
 import { sqlite } from '../../src/storage/sqlite/open.js'
 import { keyRow, reviewRow, t0 } from './storage-suite.js'
@@ -162,20 +161,21 @@ t.test('keys of a version before are roots by their lineage, and what waits is c
   const old = keyRow()
   const successor = keyRow({ lineage: old.keyId })
   const review = reviewRow({ expiresAt: Date.now() + 60_000, sealedContext: new Uint8Array(4) })
-  const before = new Kysely<Tables>({ dialect: embeddedDialect(new DatabaseSync(path)) })
+  const before = new Kysely<Tables>({ dialect: embeddedDialect(new DatabaseSync(path)), plugins })
   await migrate(before, sqlite.columns, '012-journals')
-  await before.insertInto('accounts').values({ id: 'acme', created_at: 0 }).execute()
+  await before.insertInto('accounts').values({ id: 'acme', createdAt: 0 }).execute()
   for (const row of [old, successor]) {
-    const { max_concurrent, created_by, roots, self_rotation, ...known } = fromKey(row)
+    const { maxConcurrent, createdBy, roots, selfRotation, scopes, ipAllowlist, ...known } = row
+    const values = { ...known, scopes: JSON.stringify(scopes), ipAllowlist: JSON.stringify(ipAllowlist) }
     await before
       .insertInto('keys')
-      .values(known as ReturnType<typeof fromKey>)
+      .values(values as KeyColumns)
       .execute()
   }
-  const { bytes, ...known } = fromReview(review)
+  const known = { ...review, matchedRules: '[]', categories: ',weapons,' }
   await before
     .insertInto('reviews')
-    .values(known as ReturnType<typeof fromReview>)
+    .values(known as unknown as ReviewColumns)
     .execute()
   await before.destroy()
   const storage = await openStorage({ url })

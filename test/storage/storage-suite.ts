@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { ReviewBounds } from '../../src/base/settings.js'
 import type { DeliveryRow, KeyRow, ReviewRow, Storage } from '../../src/storage/contracts/index.js'
-import { unbounded } from '../../src/storage/contracts/review-store.js'
+import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { newId } from '../../src/storage/id.js'
 
 export const t0 = Date.UTC(2026, 0, 1)

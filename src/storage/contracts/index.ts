@@ -6,28 +6,18 @@
  * simply absent. A method that resolves has committed; a method that rejects has changed nothing, and rejects with the
  * Fault `storage_unavailable`, or with `Conflict` where two objects claim one unique value (see `failure.ts`).
  */
+import type { AuditStore, UsageStore } from './audit.js'
+import type { ConstitutionStore } from './constitutions.js'
+import type { KeyStore } from './keys.js'
+import type { MetricsStore, ProcessStore } from './processes.js'
+import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
+import type { UserStore } from './users.js'
 
-import type { AuditStore } from './audit-store.js'
-import type { ConstitutionStore } from './constitution-store.js'
-import type { DeliveryStore } from './delivery-store.js'
-import type { ExceptionStore } from './exception-store.js'
-import type { KeyStore } from './key-store.js'
-import type { MetricsStore } from './metrics-store.js'
-import type { ProcessStore } from './process-store.js'
-import type { ReviewStore } from './review-store.js'
-import type { UsageStore } from './usage-store.js'
-import type { UserStore } from './user-store.js'
-
-export type * from './audit-store.js'
-export type * from './counter-store.js'
-export type * from './delivery-store.js'
-export type * from './exception-store.js'
-export type * from './key-store.js'
-export type * from './metrics-store.js'
-export type * from './process-store.js'
-export type * from './review-store.js'
-export type * from './usage-store.js'
-export type * from './user-store.js'
+export type * from './audit.js'
+export type * from './keys.js'
+export type * from './processes.js'
+export type * from './reviews.js'
+export type * from './users.js'
 
 export interface Storage {
   keys: KeyStore

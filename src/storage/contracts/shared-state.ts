@@ -3,7 +3,6 @@
  * process alone, in Redis for many machines, or in the primary for the workers of one machine.
  */
 import type { SessionStore } from '../../policy/session.js'
-import type { CounterStore } from './counter-store.js'
 
 /** Something that other processes hold in their memory was changed in the storage. */
 export type Notice =
@@ -35,4 +34,25 @@ export interface SharedState {
   /** `up`: whether the shared store answers; undefined where there is none. `nodes`: how many share, as far as known. */
   status(): { up: boolean | undefined; nodes: number }
   close(): Promise<void>
+}
+
+/** The outcome of taking from a counter. */
+export interface Taken {
+  allowed: boolean
+  /** How much more fits now. */
+  remaining: number
+  /** Milliseconds until one more fits; 0 where it does now. */
+  resetMs: number
+  /** Milliseconds until this cost fits; 0 where it was taken. A cost above the limit never fits: the whole window. */
+  retryMs: number
+}
+
+/**
+ * Sliding-window counters. In no window of `windowMs` is more than `limit` taken. The memory store answers at once, so
+ * that the hot path stays synchronous; a shared store answers with a promise.
+ */
+export interface CounterStore {
+  /** Takes `cost` where it fits whole, else nothing. A cost of 0 only looks. */
+  take(counter: string, cost: number, limit: number, windowMs: number): Taken | Promise<Taken>
+  close(): void | Promise<void>
 }

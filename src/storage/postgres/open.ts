@@ -1,13 +1,12 @@
 /** The shared store: PostgreSQL, for any number of nodes. */
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import pg from 'pg'
 import type { Storage } from '../contracts/index.js'
 import type { AuditOptions } from '../sql/audit.js'
-import type { SqlDialect } from '../sql/dialect.js'
-import { type Migrated, migrate } from '../sql/migrate.js'
+import { plugins, type SqlDialect } from '../sql/database.js'
+import { type Migrated, migrate } from '../sql/migrations/index.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Database, Tables } from '../sql/tables.js'
-import { openPool } from './pool.js'
 
 /** Another process may be migrating: this one waits for it. */
 const migrationMs = 120_000
@@ -42,7 +41,7 @@ export async function openPostgres(url: string, auditing: AuditOptions): Promise
  */
 export async function connectPostgres(url: string): Promise<Migrated> {
   const connect = (timeoutMs?: number): Database =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, timeoutMs) }) })
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, timeoutMs) }), plugins })
   const migrating = connect(migrationMs)
   try {
     return { migrations: await migrate(migrating, postgres.columns), db: connect() }
@@ -64,4 +63,60 @@ function shown(url: string): string {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+/** Of one process. A server takes 100 in all as it is installed, and requests wait here rather than there. */
+const maxConnections = 10
+const connectMs = 3_000
+/** Beyond what any query here takes: a server that answers no more is a server that is gone. */
+const queryMs = 5_000
+const int8 = 20
+
+/** @param timeoutMs of one query */
+export function openPool(url: string, timeoutMs = queryMs): PostgresPool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'sluicegate',
+    max: maxConnections,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: timeoutMs,
+    keepAlive: true,
+    types: {
+      // Times, counts and sequence numbers: whole numbers that a double holds exactly.
+      getTypeParser: ((oid: number, format: 'text' | 'binary') =>
+        oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text')) as never
+    }
+  })
+  // A connection that breaks while nobody uses it: the pool has let go of it, and the next query opens another.
+  pool.on('error', () => {})
+  // One that breaks as it is handed out: the server's last words may come in one packet with its readiness, before
+  // whoever waits for the connection has been told of it. The first query finds it broken.
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return { connect: async () => watched(await pool.connect()), end: () => pool.end() }
+}
+
+/** A client that is closed instead of handed on where a query failed without a word from the server. */
+function watched(client: pg.PoolClient): PostgresPoolClient {
+  let broken: Error | undefined
+  // Between two queries of a transaction nobody else hears that the connection broke, and an error that nobody hears of
+  // ends the process.
+  const breaks = (error: Error) => {
+    broken ??= error
+  }
+  client.on('error', breaks)
+  const query = async (text: string, values: readonly unknown[]) => {
+    // What would follow, a rollback as a rule, waits behind a query that is never answered.
+    if (broken !== undefined) throw broken
+    try {
+      return await client.query(text, values as unknown[])
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) broken = error as Error
+      throw error
+    }
+  }
+  const release = () => {
+    client.off('error', breaks)
+    client.release(broken)
+  }
+  return { query: query as unknown as PostgresPoolClient['query'], release }
 }

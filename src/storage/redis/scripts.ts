@@ -3,7 +3,7 @@
 /**
  * A sliding window as a sorted set: score is when (µs), member is `<all that was ever taken, 16 digits>:<when begun>`.
  * What is in the window is the newest total less that of the newest entry outside of it, so nothing is summed up.
- * Semantics, merging by grain and edges are those of `memory/window.ts`.
+ * Semantics, merging by grain and edges are those of `shared/local.ts`.
  *
  * KEYS: the counter. ARGV: cost, limit, window µs, grain µs. Answers allowed (0 or 1), remaining, reset µs, retry µs.
  */

@@ -2,13 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
-import type { SharedState } from '../contracts/shared-state.js'
-import { createLocalShare } from '../local-share.js'
-import { createMemoryCounters, grainOf } from '../memory/counters.js'
-import { createVersionedSessions, type KeptSession } from '../versioned-sessions.js'
+import type { CounterStore, SharedState, Taken } from '../contracts/shared-state.js'
+import { createMemoryCounters, grainOf, type MemoryCounters } from '../shared/local.js'
+import { createVersionedSessions, type KeptSession } from '../shared/versioned-sessions.js'
 import { RedisLink } from './link.js'
-import { listenForNotices, type Published } from './notices.js'
-import { announcement } from './tell.js'
+import { announcement, listenForNotices, type Published } from './notices.js'
 
 /** A node that was not heard of for so long is gone: the others' shares grow. */
 const nodeTtlMs = 10_000
@@ -111,5 +109,41 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
       board.close()
       link.close()
     }
+  }
+}
+
+/**
+ * By how much an answer may be late without looking like one taking too many here: windows of the shared store are
+ * measured by its clock, and those here when the answer arrives.
+ */
+const latenessMs = 1_000
+
+export interface LocalShareOptions {
+  /** Asks the shared counters; rejects where they do not answer. */
+  take(counter: string, cost: number, limit: number, windowMs: number): Promise<Taken>
+  isUp(): boolean
+  /** How many nodes there are, as far as known. */
+  nodes(): number
+  local: MemoryCounters
+}
+
+export function createLocalShare({ take, isUp, nodes, local }: LocalShareOptions): CounterStore {
+  const takeShare = (counter: string, cost: number, limit: number, windowMs: number): Taken =>
+    local.take(counter, cost, Math.max(1, Math.floor(limit / nodes())), windowMs)
+
+  return {
+    take(counter, cost, limit, windowMs) {
+      if (!isUp()) return takeShare(counter, cost, limit, windowMs)
+      return take(counter, cost, limit, windowMs).then(
+        (taken) => {
+          if (!taken.allowed || cost === 0) return taken
+          // Refused here alone: the shared store has forgotten what it had counted.
+          const here = local.take(counter, cost, limit, windowMs - latenessMs)
+          return here.allowed ? taken : here
+        },
+        () => takeShare(counter, cost, limit, windowMs)
+      )
+    },
+    close: () => local.close()
   }
 }

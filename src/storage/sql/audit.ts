@@ -1,17 +1,15 @@
 /** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
-import { type SelectQueryBuilder, sql } from 'kysely'
-import { type ChainedRow, genesis } from '../audit-chain.js'
-import type { AuditFilter, AuditStore } from '../contracts/audit-store.js'
+import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
+import type { AuditFilter, AuditStore, ChainedRow, UsageRow, UsageStore } from '../contracts/audit.js'
 import { storageCall } from '../contracts/failure.js'
-import type { UsageRow, UsageStore } from '../contracts/usage-store.js'
-import { createJournal, type Group, type Journal, type JournalLog } from '../journal.js'
-import type { SpoolOptions } from '../spool.js'
-import { entriesPerStep, readSteps, removeSteps, type Stretch, searchSteps } from '../steps.js'
+import { genesis } from '../journal/chain.js'
+import { createJournal, type Journal } from '../journal/journal.js'
+import type { Group, JournalLog } from '../journal/queue.js'
+import type { SpoolOptions } from '../journal/spool.js'
+import type { Write } from './database.js'
 import { createGroupStore, headOf } from './groups.js'
-import { toAudit, toHead } from './tables/audit.js'
-import { toUsage } from './tables/usage.js'
-import type { Database, Tables } from './tables.js'
-import type { Write } from './write.js'
+import { entriesPerStep, readSteps, removeSteps, type Stretch, searchSteps } from './steps.js'
+import type { AuditColumns, Database, Tables } from './tables.js'
 
 export interface AuditOptions {
   /** Names this node's chain. */
@@ -21,6 +19,8 @@ export interface AuditOptions {
   /** Where large groups are stored, so that the event loop need not wait for the disk. Default: nowhere else. */
   aside?: Aside | undefined
   log?: JournalLog | undefined
+  /** How many rows of its chain are kept, the newest. Default: all, until retention removes them. */
+  keep?: number | undefined
 }
 
 /** Another thread that stores groups. */
@@ -40,12 +40,23 @@ export interface SqlAudit {
   close: Journal['close']
 }
 
-export function createSqlAudit(db: Database, write: Write, { node, spool, aside, log }: AuditOptions): SqlAudit {
+export function createSqlAudit(db: Database, write: Write, { node, spool, aside, log, keep }: AuditOptions): SqlAudit {
   const storeHere = createGroupStore(write)
   let hasStored = false
   const store = async (group: Group) => {
     await storeAnywhere(group)
     hasStored = true
+    sinceTrim += group.rows.length
+    if (keep !== undefined && sinceTrim > keep / 10) await trim(keep)
+  }
+  /** Rows that were stored since the oldest were last removed. */
+  let sinceTrim = 0
+  async function trim(keep: number): Promise<void> {
+    sinceTrim = 0
+    await write(async (db) => {
+      const { position, removed } = await headOf(db, node)
+      if (position - keep > removed) await pruneStep(db, node, Infinity, position - keep - removed)
+    }, 'audit')
   }
   async function storeAnywhere(group: Group): Promise<void> {
     try {
@@ -103,8 +114,8 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     if (young === 0 || last === undefined) return 0
     await db.deleteFrom('audit').where('node', '=', name).where('position', '<=', last.position).execute()
     await db
-      .updateTable('audit_heads')
-      .set({ removed: last.position, removed_hash: last.hash })
+      .updateTable('auditHeads')
+      .set({ removed: last.position, removedHash: last.hash })
       .where('node', '=', name)
       .execute()
     return last.position - removed
@@ -135,7 +146,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     read: (page) => storageCall(() => read(page)),
     heads: () =>
       storageCall(async () => {
-        const heads = (await db.selectFrom('audit_heads').selectAll().orderBy('node').execute()).map(toHead)
+        const heads = await db.selectFrom('auditHeads').selectAll().orderBy('node').execute()
         // A chain whose head was taken away is shown all the same, as one that should have no row.
         const known = new Set(heads.map(({ node }) => node))
         const headless = (await nodesOf()).filter((node) => !known.has(node))
@@ -158,7 +169,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
       }),
     async prune(before, limit) {
       let gone = 0
-      for (const { node } of await storageCall(() => db.selectFrom('audit_heads').select('node').execute())) {
+      for (const { node } of await storageCall(() => db.selectFrom('auditHeads').select('node').execute())) {
         const step = (limit: number) => write((db) => pruneStep(db, node, before, limit), 'audit')
         gone += await removeSteps(step, limit - gone)
         if (gone >= limit) break
@@ -183,16 +194,16 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
                 .where('day', '>=', after?.day ?? from)
                 .where('day', '<=', to)
                 .orderBy('day')
-                .orderBy('key_id')
+                .orderBy('keyId')
                 .orderBy('surface')
                 .limit(limit)
-              if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+              if (keyId !== undefined) query = query.where('keyId', '=', keyId)
               if (after !== undefined) {
                 query = query.where(({ eb, refTuple, tuple }) =>
-                  eb(refTuple('day', 'key_id', 'surface'), '>', tuple(after.day, after.keyId, after.surface))
+                  eb(refTuple('day', 'keyId', 'surface'), '>', tuple(after.day, after.keyId, after.surface))
                 )
               }
-              return (await query.execute()).map(toUsage)
+              return query.execute()
             },
             { after, limit }
           ) as Promise<UsageRow[]>
@@ -211,20 +222,24 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   }
 }
 
+function toAudit({ data, ...same }: Selectable<AuditColumns>): ChainedRow {
+  return { ...same, data: JSON.parse(data) }
+}
+
 type AuditPage = Parameters<AuditStore['read']>[0]
 
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
 
 /** @returns what one index finds of a filter, and the columns that are left to look at */
 function driven(query: AuditQuery, { account, kind, keyId, subject, node }: AuditFilter) {
-  const asked = { subject, account, key_id: keyId, kind, node }
+  const asked = { subject, account, keyId: keyId, kind, node }
   const by: (keyof typeof asked)[] =
     subject !== undefined
       ? ['subject']
       : account === undefined
         ? []
         : keyId !== undefined
-          ? ['account', 'key_id']
+          ? ['account', 'keyId']
           : kind !== undefined
             ? ['account', 'kind']
             : ['account']

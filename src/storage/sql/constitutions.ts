@@ -1,16 +1,33 @@
 /** Constitutions in SQL, for every dialect that Kysely speaks. */
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import {
   type ConstitutionActivation,
   type ConstitutionStore,
   type ConstitutionVersion,
   type NewConstitution,
   nextVersion
-} from '../contracts/constitution-store.js'
+} from '../contracts/constitutions.js'
 import { storageCall } from '../contracts/failure.js'
-import { fromRow, toActivation, toState, toVersion, versionColumns } from './tables/constitutions.js'
-import type { Database } from './tables.js'
-import type { Write } from './write.js'
+import type { Write } from './database.js'
+import type { ActivationColumns, Database } from './tables.js'
+
+/** All but the text, which is long and which a list does not show. */
+const versionColumns = [
+  'account',
+  'name',
+  'version',
+  'declared',
+  'digest',
+  'length',
+  'origin',
+  'note',
+  'createdAt',
+  'createdBy'
+] as const
+
+function toActivation({ fromVersion, toVersion, ...same }: Selectable<ActivationColumns>): ConstitutionActivation {
+  return { ...same, from: fromVersion, to: toVersion }
+}
 
 export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): ConstitutionStore {
   // In turn: what is numbered by what stands before, and `revision`, which must not see a later activation first.
@@ -22,7 +39,7 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
   }
   const versionsOf = (db: Database, account: string, name: string) =>
     db
-      .selectFrom('constitution_versions')
+      .selectFrom('constitutionVersions')
       .select(versionColumns)
       .where('account', '=', account)
       .where('name', '=', name)
@@ -38,8 +55,8 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
     const { latest } = await statesOf(db, account, name).executeTakeFirstOrThrow()
     const version = nextVersion(row.declared, latest)
     await db
-      .insertInto('constitution_versions')
-      .values(fromRow({ ...row, version }))
+      .insertInto('constitutionVersions')
+      .values({ ...row, version })
       .execute()
     await db
       .updateTable('constitutions')
@@ -55,13 +72,13 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
     const { account, name, from, to, at, by, origin } = change
     await db
       .updateTable('constitutions')
-      .set({ active: to, activated_at: at, activated_by: by, activated_origin: origin })
+      .set({ active: to, activatedAt: at, activatedBy: by, activatedOrigin: origin })
       .where('account', '=', account)
       .where('name', '=', name)
       .execute()
     const row = await db
-      .insertInto('constitution_activations')
-      .values({ account, name, from_version: from, to_version: to, at, by, origin })
+      .insertInto('constitutionActivations')
+      .values({ account, name, fromVersion: from, toVersion: to, at, by, origin })
       .returningAll()
       .executeTakeFirstOrThrow()
     return toActivation(row)
@@ -71,30 +88,30 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
     add: (row) =>
       write(async (db) => {
         const latest = await versionsOf(db, row.account, row.name).limit(1).executeTakeFirst()
-        if (latest?.digest === row.digest) return { version: toVersion(latest), created: false }
+        if (latest?.digest === row.digest) return { version: latest, created: false }
         return { version: await insert(db, row), created: true }
       }),
 
     get: (account, name, version) =>
       storageCall(async () => {
         const row = await db
-          .selectFrom('constitution_versions')
+          .selectFrom('constitutionVersions')
           .selectAll()
           .where('account', '=', account)
           .where('name', '=', name)
           .where('version', '=', version)
           .executeTakeFirst()
-        return row && { ...toVersion(row), source: row.source }
+        return row
       }),
 
     versions: (account, name, { before, limit }) =>
       storageCall(async () => {
         const query = versionsOf(db, account, name).limit(limit)
         const rows = await (before === undefined ? query : query.where('version', '<', before)).execute()
-        return rows.map(toVersion)
+        return rows
       }),
 
-    states: (account, name) => storageCall(async () => (await statesOf(db, account, name).execute()).map(toState)),
+    states: (account, name) => storageCall(() => statesOf(db, account, name).execute()),
 
     activate: ({ ifActive, ...change }) =>
       write(async (db) => {
@@ -115,16 +132,16 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
         for (const { displaces, ...file } of files) {
           const { account, name, digest } = file
           const before = await statesOf(db, account, name).executeTakeFirst()
-          if (before?.file_digest === digest) continue
+          if (before?.fileDigest === digest) continue
           const known = await versionsOf(db, account, name).where('digest', '=', digest).limit(1).executeTakeFirst()
           const { version } = known ?? (await insert(db, file))
           await db
             .updateTable('constitutions')
-            .set({ file_digest: digest })
+            .set({ fileDigest: digest })
             .where('account', '=', account)
             .where('name', '=', name)
             .execute()
-          const standing = before?.activated_origin ?? null
+          const standing = before?.activatedOrigin ?? null
           const yields = displaces || standing === null || standing === 'file'
           const from = before?.active ?? null
           if (!yields || from === version) continue
@@ -136,7 +153,7 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
     activations: (account, name, { before, limit }) =>
       storageCall(async () => {
         const query = db
-          .selectFrom('constitution_activations')
+          .selectFrom('constitutionActivations')
           .selectAll()
           .where('account', '=', account)
           .where('name', '=', name)
@@ -150,7 +167,7 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
       storageCall(async () => {
         const { activations, versions } = await db
           .selectNoFrom(({ selectFrom }) => [
-            selectFrom('constitution_activations')
+            selectFrom('constitutionActivations')
               .select((is) => is.fn.max('seq').as('seq'))
               .as('activations'),
             selectFrom('constitutions')

@@ -1,17 +1,25 @@
 /** The outbox of the webhook in SQL. */
-import type { DeliveryStore } from '../contracts/delivery-store.js'
+
 import { storageCall } from '../contracts/failure.js'
-import { removeSteps } from '../steps.js'
-import { toDelivery } from './tables/reviews.js'
-import type { Database } from './tables.js'
-import type { Write } from './write.js'
+import type { DeliveryRow, DeliveryStore } from '../contracts/reviews.js'
+import type { Write } from './database.js'
+import { removeSteps } from './steps.js'
+import type { Database, DeliveryColumns } from './tables.js'
 
 /** Of dead letters: beyond it, how many more there are tells nobody what to do. */
 const mostCounted = 10_000
 
+export function fromDelivery({ subject, ...same }: DeliveryRow): DeliveryColumns {
+  return { ...same, reviewId: subject }
+}
+
+function toDelivery({ reviewId, ...same }: DeliveryColumns): DeliveryRow {
+  return { ...same, subject: reviewId }
+}
+
 export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
   const one = (db: Database, deliveryId: string) =>
-    db.selectFrom('deliveries').selectAll().where('delivery_id', '=', deliveryId).executeTakeFirst()
+    db.selectFrom('deliveries').selectAll().where('deliveryId', '=', deliveryId).executeTakeFirst()
 
   return {
     take: async ({ now, leasedUntil, limit }) => {
@@ -20,33 +28,33 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
           .selectFrom('deliveries')
           .selectAll()
           .where('state', '=', 'waiting')
-          .where('next_at', '<=', now)
-          .orderBy('next_at')
-          .orderBy('delivery_id')
+          .where('nextAt', '<=', now)
+          .orderBy('nextAt')
+          .orderBy('deliveryId')
           .limit(limit)
           .execute()
       // Looked at often and empty as a rule: that takes no lock.
       if ((await storageCall(() => due(db))).length === 0) return []
       return write(async (db) => {
         const rows = await due(db)
-        const ids = rows.map(({ delivery_id }) => delivery_id)
+        const ids = rows.map(({ deliveryId }) => deliveryId)
         if (ids.length === 0) return []
-        await db.updateTable('deliveries').set({ next_at: leasedUntil }).where('delivery_id', 'in', ids).execute()
+        await db.updateTable('deliveries').set({ nextAt: leasedUntil }).where('deliveryId', 'in', ids).execute()
         return rows.map(toDelivery)
       }, 'deliveries')
     },
 
     remove: (deliveryId) =>
       write(async (db) => {
-        await db.deleteFrom('deliveries').where('delivery_id', '=', deliveryId).execute()
+        await db.deleteFrom('deliveries').where('deliveryId', '=', deliveryId).execute()
       }),
 
     fail: (deliveryId, { attempts, nextAt, error }) =>
       write(async (db) => {
         await db
           .updateTable('deliveries')
-          .set({ attempts, next_at: nextAt, last_error: error, state: nextAt === null ? 'dead' : 'waiting' })
-          .where('delivery_id', '=', deliveryId)
+          .set({ attempts, nextAt: nextAt, lastError: error, state: nextAt === null ? 'dead' : 'waiting' })
+          .where('deliveryId', '=', deliveryId)
           .execute()
       }),
 
@@ -56,10 +64,10 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
           .selectFrom('deliveries')
           .selectAll()
           .where('account', '=', account)
-          .orderBy('delivery_id')
+          .orderBy('deliveryId')
           .limit(limit)
         if (state !== undefined) query = query.where('state', '=', state)
-        if (after !== undefined) query = query.where('delivery_id', '>', after)
+        if (after !== undefined) query = query.where('deliveryId', '>', after)
         return (await query.execute()).map(toDelivery)
       }),
 
@@ -67,9 +75,9 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('deliveries')
-          .set({ state: 'waiting', attempts: 0, next_at: at })
+          .set({ state: 'waiting', attempts: 0, nextAt: at })
           .where('account', '=', account)
-          .where('delivery_id', '=', deliveryId)
+          .where('deliveryId', '=', deliveryId)
           .where('state', '=', 'dead')
           .executeTakeFirst()
         const row = numUpdatedRows === 1n ? await one(db, deliveryId) : undefined
@@ -78,7 +86,7 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
 
     dead: () =>
       storageCall(async () => {
-        const dead = db.selectFrom('deliveries').select('delivery_id').where('state', '=', 'dead').limit(mostCounted)
+        const dead = db.selectFrom('deliveries').select('deliveryId').where('state', '=', 'dead').limit(mostCounted)
         const { count } = await db
           .selectFrom(dead.as('dead'))
           .select((is) => is.fn.countAll().as('count'))
@@ -91,14 +99,11 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
         write(async (db) => {
           const old = db
             .selectFrom('deliveries')
-            .select('delivery_id')
+            .select('deliveryId')
             .where('state', '=', 'dead')
-            .where('created_at', '<', createdBefore)
+            .where('createdAt', '<', createdBefore)
             .limit(limit)
-          const { numDeletedRows } = await db
-            .deleteFrom('deliveries')
-            .where('delivery_id', 'in', old)
-            .executeTakeFirst()
+          const { numDeletedRows } = await db.deleteFrom('deliveries').where('deliveryId', 'in', old).executeTakeFirst()
           return Number(numDeletedRows)
         })
       )

@@ -1,31 +1,39 @@
 /** Exceptions in SQL. */
-import type { ExceptionStore } from '../contracts/exception-store.js'
+
 import { storageCall } from '../contracts/failure.js'
-import { readSteps } from '../steps.js'
-import { type ExceptionsTable, fromException, toException } from './tables/exceptions.js'
-import type { Database } from './tables.js'
-import type { Write } from './write.js'
+import type { ExceptionRow, ExceptionStore } from '../contracts/reviews.js'
+import type { Write } from './database.js'
+import { readSteps } from './steps.js'
+import type { Database, ExceptionColumns } from './tables.js'
+
+function fromException({ rules, fingerprints, ...same }: ExceptionRow): ExceptionColumns {
+  return { ...same, rules: JSON.stringify(rules), fingerprints: JSON.stringify(fingerprints) }
+}
+
+function toException({ rules, fingerprints, ...same }: ExceptionColumns): ExceptionRow {
+  return { ...same, rules: JSON.parse(rules), fingerprints: JSON.parse(fingerprints) }
+}
 
 export function createSqlExceptions(db: Database, write: Write): ExceptionStore {
-  const newestFirst = (db: Database) => db.selectFrom('exceptions').selectAll().orderBy('exception_id', 'desc')
+  const newestFirst = (db: Database) => db.selectFrom('exceptions').selectAll().orderBy('exceptionId', 'desc')
 
   return {
     propose: (row) =>
       write(async (db) => {
         const same = await newestFirst(db)
           .where('account', '=', row.account)
-          .where('evaluation_id', '=', row.evaluationId)
+          .where('evaluationId', '=', row.evaluationId)
           .where('state', '=', 'proposed')
           .limit(1)
           .executeTakeFirst()
-        if (same !== undefined) return { exceptionId: same.exception_id, created: false }
+        if (same !== undefined) return { exceptionId: same.exceptionId, created: false }
         await db.insertInto('exceptions').values(fromException(row)).execute()
         return { exceptionId: row.exceptionId, created: true }
       }, `exception ${row.evaluationId}`),
 
     get: (exceptionId) =>
       storageCall(async () => {
-        const row = await newestFirst(db).where('exception_id', '=', exceptionId).executeTakeFirst()
+        const row = await newestFirst(db).where('exceptionId', '=', exceptionId).executeTakeFirst()
         return row && toException(row)
       }),
 
@@ -33,7 +41,7 @@ export function createSqlExceptions(db: Database, write: Write): ExceptionStore 
       storageCall(async () => {
         let query = newestFirst(db).limit(limit)
         if (state !== undefined) query = query.where('state', '=', state)
-        if (after !== undefined) query = query.where('exception_id', '<', after)
+        if (after !== undefined) query = query.where('exceptionId', '<', after)
         return (await query.execute()).map(toException)
       }),
 
@@ -41,8 +49,8 @@ export function createSqlExceptions(db: Database, write: Write): ExceptionStore 
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('exceptions')
-          .set({ state, scope, decided_by: decidedBy, decided_at: decidedAt, expires_at: expiresAt })
-          .where('exception_id', '=', exceptionId)
+          .set({ state, scope, decidedBy: decidedBy, decidedAt: decidedAt, expiresAt: expiresAt })
+          .where('exceptionId', '=', exceptionId)
           .where('state', '=', from)
           .executeTakeFirst()
         return numUpdatedRows === 1n
@@ -50,20 +58,20 @@ export function createSqlExceptions(db: Database, write: Write): ExceptionStore 
 
     active: (now) =>
       storageCall(async () => {
-        const rows = await readSteps((last: ExceptionsTable | undefined, limit) => {
+        const rows = await readSteps((last: ExceptionColumns | undefined, limit) => {
           const query = db
             .selectFrom('exceptions')
             .selectAll()
             .where('state', '=', 'accepted')
-            .where('expires_at', '>=', last?.expires_at ?? now + 1)
-            .orderBy('expires_at')
-            .orderBy('exception_id')
+            .where('expiresAt', '>=', last?.expiresAt ?? now + 1)
+            .orderBy('expiresAt')
+            .orderBy('exceptionId')
             .limit(limit)
           return last === undefined
             ? query.execute()
             : query
                 .where(({ eb, refTuple, tuple }) =>
-                  eb(refTuple('expires_at', 'exception_id'), '>', tuple(last.expires_at, last.exception_id))
+                  eb(refTuple('expiresAt', 'exceptionId'), '>', tuple(last.expiresAt, last.exceptionId))
                 )
                 .execute()
         })

@@ -1,25 +1,28 @@
 /** Groups of the journal in SQL: rows of the audit, chained to those before, and the usage that commits with them. */
-import { CompiledQuery, sql } from 'kysely'
-import { chain, genesis, type Link } from '../audit-chain.js'
-import type { UsageRow } from '../contracts/usage-store.js'
-import type { Group } from '../journal.js'
-import { fromAudit } from './tables/audit.js'
-import { fromUsage } from './tables/usage.js'
-import type { Database } from './tables.js'
-import type { Write } from './write.js'
+import { CompiledQuery, type Insertable, sql } from 'kysely'
+import type { UsageRow } from '../contracts/audit.js'
+import { chain, genesis, type Link } from '../journal/chain.js'
+import type { Group } from '../journal/queue.js'
+import type { Write } from './database.js'
+import type { AuditColumns, Database } from './tables.js'
 
 /** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
 const rowsPerInsert = 80
 
+/** In one order of the columns: see `insert`. */
+function fromLink({ node, position, at, kind, account, keyId, subject, json, hash }: Link): Insertable<AuditColumns> {
+  return { node, position, at, kind, account, keyId, subject, data: json, hash }
+}
+
 /** How far a node's chain reaches; of a new node, to its beginning. */
 export async function headOf(db: Database, name: string) {
-  const first = { node: name, position: 0, hash: genesis, removed: 0, removed_hash: genesis }
+  const first = { node: name, position: 0, hash: genesis, removed: 0, removedHash: genesis }
   await db
-    .insertInto('audit_heads')
+    .insertInto('auditHeads')
     .values(first)
     .onConflict((conflict) => conflict.column('node').doNothing())
     .execute()
-  return db.selectFrom('audit_heads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
+  return db.selectFrom('auditHeads').selectAll().where('node', '=', name).executeTakeFirstOrThrow()
 }
 
 /**
@@ -32,7 +35,7 @@ export function createGroupStore(write: Write): (group: Group) => Promise<void> 
   const inserts: string[] = []
 
   async function insert(db: Database, links: readonly Link[]): Promise<void> {
-    const rows = links.map(fromAudit)
+    const rows = links.map(fromLink)
     inserts[rows.length] ??= db.insertInto('audit').values(rows).compile().sql
     // The parameters are the values row by row: every row names its columns in the same order.
     await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
@@ -46,7 +49,7 @@ export function createGroupStore(write: Write): (group: Group) => Promise<void> 
       if (rows.length > 0) {
         const { links, position, hash } = chain(rows, await headOf(db, node))
         for (let i = 0; i < links.length; i += rowsPerInsert) await insert(db, links.slice(i, i + rowsPerInsert))
-        await db.updateTable('audit_heads').set({ position, hash }).where('node', '=', node).execute()
+        await db.updateTable('auditHeads').set({ position, hash }).where('node', '=', node).execute()
       }
       for (let i = 0; i < usage.length; i += rowsPerInsert) await addUsage(db, usage.slice(i, i + rowsPerInsert))
     }, 'audit')
@@ -71,9 +74,9 @@ async function advance(db: Database, { journal, number }: Group): Promise<boolea
 async function addUsage(db: Database, rows: readonly UsageRow[]): Promise<void> {
   await db
     .insertInto('usage')
-    .values(rows.map(fromUsage))
+    .values([...rows])
     .onConflict((conflict) =>
-      conflict.columns(['account', 'key_id', 'day', 'surface']).doUpdateSet({
+      conflict.columns(['account', 'keyId', 'day', 'surface']).doUpdateSet({
         evaluations: sql<number>`usage.evaluations + excluded.evaluations`,
         characters: sql<number>`usage.characters + excluded.characters`
       })

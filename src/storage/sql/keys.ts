@@ -1,12 +1,31 @@
 /** Keys in SQL, for every dialect that Kysely speaks. */
 import { sql } from 'kysely'
 import { storageCall } from '../contracts/failure.js'
-import type { KeyRow, KeyStore } from '../contracts/key-store.js'
-import { readSteps } from '../steps.js'
-import { fromKey, toKey } from './tables/keys.js'
-import { fromDelivery } from './tables/reviews.js'
-import type { Database } from './tables.js'
-import type { Write } from './write.js'
+import type { KeyRow, KeyStore } from '../contracts/keys.js'
+import type { Write } from './database.js'
+import { fromDelivery } from './deliveries.js'
+import { readSteps } from './steps.js'
+import type { Database, KeyColumns } from './tables.js'
+
+function fromKey({ scopes, ipAllowlist, roots, selfRotation, ...same }: KeyRow): KeyColumns {
+  return {
+    ...same,
+    scopes: JSON.stringify(scopes),
+    ipAllowlist: JSON.stringify(ipAllowlist),
+    roots: roots.join(','),
+    selfRotation: selfRotation ? 1 : 0
+  }
+}
+
+function toKey({ scopes, ipAllowlist, roots, selfRotation, ...same }: KeyColumns): KeyRow {
+  return {
+    ...same,
+    scopes: JSON.parse(scopes),
+    ipAllowlist: JSON.parse(ipAllowlist),
+    roots: roots === '' ? [same.lineage] : roots.split(','),
+    selfRotation: selfRotation === 1
+  }
+}
 
 /** Two parameters each, well below the bound of one statement. */
 const rowsPerUpdate = 100
@@ -17,18 +36,18 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
   async function insert(db: Database, row: KeyRow): Promise<void> {
     await db
       .insertInto('accounts')
-      .values({ id: row.account, created_at: row.createdAt })
+      .values({ id: row.account, createdAt: row.createdAt })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute()
     await db.insertInto('keys').values(fromKey(row)).execute()
   }
 
   async function isEmpty(db: Database): Promise<boolean> {
-    return (await db.selectFrom('keys').select('key_id').limit(1).executeTakeFirst()) === undefined
+    return (await db.selectFrom('keys').select('keyId').limit(1).executeTakeFirst()) === undefined
   }
 
   const oneKey = (db: Database, account: string, keyId: string) =>
-    db.selectFrom('keys').selectAll().where('account', '=', account).where('key_id', '=', keyId).executeTakeFirst()
+    db.selectFrom('keys').selectAll().where('account', '=', account).where('keyId', '=', keyId).executeTakeFirst()
 
   return {
     insert: (row) => write((db) => insert(db, row)),
@@ -57,16 +76,11 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
     list: (account, { lineage, after, limit }) =>
       storageCall(async () => {
         const rows = await readSteps(
-          (last: { key_id: string } | undefined, limit) => {
-            const query = db
-              .selectFrom('keys')
-              .selectAll()
-              .where('account', '=', account)
-              .orderBy('key_id')
-              .limit(limit)
+          (last: { keyId: string } | undefined, limit) => {
+            const query = db.selectFrom('keys').selectAll().where('account', '=', account).orderBy('keyId').limit(limit)
             const chain = lineage === undefined ? query : query.where('lineage', '=', lineage)
-            const from = last?.key_id ?? after
-            return (from === undefined ? chain : chain.where('key_id', '>', from)).execute()
+            const from = last?.keyId ?? after
+            return (from === undefined ? chain : chain.where('keyId', '>', from)).execute()
           },
           { limit }
         )
@@ -77,11 +91,11 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
       write(async (db) => {
         await db
           .updateTable('keys')
-          .set({ revoked_at: at })
+          .set({ revokedAt: at })
           .where('account', '=', account)
-          .where('key_id', '=', keyId)
-          .where('revoked_at', 'is', null)
-          .where((is) => is.or([is('grace_ends_at', 'is', null), is('grace_ends_at', '>', at)]))
+          .where('keyId', '=', keyId)
+          .where('revokedAt', 'is', null)
+          .where((is) => is.or([is('graceEndsAt', 'is', null), is('graceEndsAt', '>', at)]))
           .execute()
         const row = await oneKey(db, account, keyId)
         return row && toKey(row)
@@ -91,18 +105,18 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
       write(async (db) => {
         await db
           .updateTable('keys')
-          .set({ revoked_at: at })
+          .set({ revokedAt: at })
           .where('account', '=', account)
           .where('lineage', '=', lineage)
-          .where('revoked_at', 'is', null)
-          .where((is) => is.or([is('grace_ends_at', 'is', null), is('grace_ends_at', '>', at)]))
+          .where('revokedAt', 'is', null)
+          .where((is) => is.or([is('graceEndsAt', 'is', null), is('graceEndsAt', '>', at)]))
           .execute()
         const rows = await db
           .selectFrom('keys')
           .selectAll()
           .where('account', '=', account)
           .where('lineage', '=', lineage)
-          .orderBy('key_id')
+          .orderBy('keyId')
           .execute()
         return rows.map(toKey)
       }, turnOf(lineage)),
@@ -112,12 +126,12 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
         // The condition stands in the update itself, so that of two rotations at once exactly one finds the key open.
         const { numUpdatedRows } = await db
           .updateTable('keys')
-          .set({ grace_ends_at: graceEndsAt, rotated_to: successor.keyId })
+          .set({ graceEndsAt: graceEndsAt, rotatedTo: successor.keyId })
           .where('account', '=', account)
-          .where('key_id', '=', keyId)
-          .where('revoked_at', 'is', null)
-          .where('rotated_to', 'is', null)
-          .where((is) => is.or([is('expires_at', 'is', null), is('expires_at', '>', at)]))
+          .where('keyId', '=', keyId)
+          .where('revokedAt', 'is', null)
+          .where('rotatedTo', 'is', null)
+          .where((is) => is.or([is('expiresAt', 'is', null), is('expiresAt', '>', at)]))
           .executeTakeFirst()
         if (numUpdatedRows === 0n) return false
         await insert(db, successor)

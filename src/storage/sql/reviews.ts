@@ -2,9 +2,10 @@
 
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { ReviewBound, ReviewBounds } from '../../base/settings.js'
-import type { DeliveryRow } from '../contracts/delivery-store.js'
+import type { Category } from '../../policy/evaluation.js'
 import { storageCall } from '../contracts/failure.js'
 import {
+  type DeliveryRow,
   type Opened,
   type ReviewPage,
   type ReviewRow,
@@ -12,11 +13,42 @@ import {
   type ReviewSubject,
   sealedBytes,
   unbounded
-} from '../contracts/review-store.js'
-import { entriesPerStep, removeSteps, type Stretch, searchSteps } from '../steps.js'
-import { fromDelivery, fromReview, toReview, withoutTexts } from './tables/reviews.js'
-import type { Database, Tables } from './tables.js'
-import type { Write } from './write.js'
+} from '../contracts/reviews.js'
+import type { Write } from './database.js'
+import { fromDelivery } from './deliveries.js'
+import { entriesPerStep, removeSteps, type Stretch, searchSteps } from './steps.js'
+import type { Database, ReviewColumns, Tables } from './tables.js'
+
+/** What stands where a text was deleted: the column takes no null. */
+const deleted = new Uint8Array()
+
+/** What a deletion of the texts sets. */
+const withoutTexts = {
+  sealedRequest: deleted,
+  sealedContext: null,
+  sealedHistory: null,
+  sealedNote: null,
+  sealedApprovalNote: null
+}
+
+function fromReview(row: ReviewRow): ReviewColumns {
+  return {
+    ...row,
+    sealedRequest: row.sealedRequest ?? deleted,
+    matchedRules: JSON.stringify(row.matchedRules),
+    categories: `,${row.categories.map((category) => `${category},`).join('')}`,
+    bytes: sealedBytes(row)
+  }
+}
+
+function toReview({ bytes: _, ...row }: ReviewColumns): ReviewRow {
+  return {
+    ...row,
+    sealedRequest: row.purgedAt === null ? row.sealedRequest : null,
+    matchedRules: JSON.parse(row.matchedRules),
+    categories: row.categories.split(',').filter((category) => category !== '') as Category[]
+  }
+}
 
 export function createSqlReviews(db: Database, write: Write): ReviewStore {
   const ofSubject = (db: Database, subject: ReviewSubject) =>
@@ -28,7 +60,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       .where('surface', '=', subject.surface)
       .where('route', '=', subject.route)
       .where('digest', '=', subject.digest)
-      .orderBy('review_id', 'desc')
+      .orderBy('reviewId', 'desc')
 
   const tell = async (db: Database, notices: readonly DeliveryRow[]) => {
     if (notices.length > 0) await db.insertInto('deliveries').values(notices.map(fromDelivery)).execute()
@@ -38,10 +70,10 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
     db
       .updateTable('reviews')
       .where('account', '=', account)
-      .where('review_id', '=', reviewId)
+      .where('reviewId', '=', reviewId)
       .where('state', '=', 'pending')
-      .where('expires_at', '>', at)
-      .where((is) => is.or([is('claimed_until', 'is', null), is('claimed_until', '<=', at), is('claimed_by', '=', by)]))
+      .where('expiresAt', '>', at)
+      .where((is) => is.or([is('claimedUntil', 'is', null), is('claimedUntil', '<=', at), is('claimedBy', '=', by)]))
 
   return {
     open: (row, notices = [], bounds = unbounded) =>
@@ -52,7 +84,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
           .where(sql`expires_at + 0`, '>', row.createdAt)
           .limit(1)
           .executeTakeFirst()
-        if (same) return { reviewId: same.review_id, created: false }
+        if (same) return { reviewId: same.reviewId, created: false }
         const full = await fullFor(db, row, bounds)
         if (full !== undefined) return { full, created: false }
         await db.insertInto('reviews').values(fromReview(row)).execute()
@@ -67,7 +99,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
           .selectFrom('reviews')
           .selectAll()
           .where('account', '=', account)
-          .where('review_id', '=', reviewId)
+          .where('reviewId', '=', reviewId)
           .executeTakeFirst()
         return row && toReview(row)
       }),
@@ -76,13 +108,13 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
 
     current: (subject, now) =>
       storageCall(async () => {
-        const rows = await ofSubject(db, subject).where('expires_at', '>', now).where('used_at', 'is', null).execute()
+        const rows = await ofSubject(db, subject).where('expiresAt', '>', now).where('usedAt', 'is', null).execute()
         return rows.map(toReview)
       }),
 
     claim: (account, reviewId, { by, at, until }) =>
       write(async (db) => {
-        const claim = change(db, account, reviewId, { by, at }).set({ claimed_by: by, claimed_until: until })
+        const claim = change(db, account, reviewId, { by, at }).set({ claimedBy: by, claimedUntil: until })
         return (await claim.executeTakeFirst()).numUpdatedRows === 1n
       }),
 
@@ -90,10 +122,10 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('reviews')
-          .set({ claimed_by: null, claimed_until: null })
+          .set({ claimedBy: null, claimedUntil: null })
           .where('account', '=', account)
-          .where('review_id', '=', reviewId)
-          .where('claimed_by', '=', by)
+          .where('reviewId', '=', reviewId)
+          .where('claimedBy', '=', by)
           .executeTakeFirst()
         return numUpdatedRows === 1n
       }),
@@ -102,13 +134,13 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       write(async (db) => {
         const { numUpdatedRows } = await change(db, account, reviewId, { by, at })
           .set({
-            approved_by: by,
-            approved_at: at,
-            sealed_approval_note: sealedNote,
-            claimed_by: null,
-            claimed_until: null
+            approvedBy: by,
+            approvedAt: at,
+            sealedApprovalNote: sealedNote,
+            claimedBy: null,
+            claimedUntil: null
           })
-          .where('approved_by', 'is', null)
+          .where('approvedBy', 'is', null)
           .executeTakeFirst()
         if (numUpdatedRows !== 1n) return false
         await tell(db, notices)
@@ -119,11 +151,11 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       write(async (db) => {
         let decision = change(db, account, reviewId, { by, at }).set({
           state,
-          decided_at: at,
-          decided_by: by,
-          sealed_note: sealedNote
+          decidedAt: at,
+          decidedBy: by,
+          sealedNote: sealedNote
         })
-        if (approvedBy !== undefined) decision = decision.where('approved_by', '=', approvedBy)
+        if (approvedBy !== undefined) decision = decision.where('approvedBy', '=', approvedBy)
         if ((await decision.executeTakeFirst()).numUpdatedRows !== 1n) return false
         await tell(db, notices)
         return true
@@ -133,12 +165,12 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       write(async (db) => {
         const { numUpdatedRows } = await db
           .updateTable('reviews')
-          .set({ used_at: at })
+          .set({ usedAt: at })
           .where('account', '=', account)
-          .where('review_id', '=', reviewId)
+          .where('reviewId', '=', reviewId)
           .where('state', '=', 'permitted')
-          .where('used_at', 'is', null)
-          .where('expires_at', '>', at)
+          .where('usedAt', 'is', null)
+          .where('expiresAt', '>', at)
           .executeTakeFirst()
         return numUpdatedRows === 1n
       }),
@@ -147,9 +179,9 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       storageCall(async () => {
         const { depth, oldest } = await db
           .selectFrom('reviews')
-          .select((is) => [is.fn.countAll().as('depth'), is.fn.min('created_at').as('oldest')])
+          .select((is) => [is.fn.countAll().as('depth'), is.fn.min('createdAt').as('oldest')])
           .where('state', '=', 'pending')
-          .where('expires_at', '>', now)
+          .where('expiresAt', '>', now)
           .executeTakeFirstOrThrow()
         return { depth: Number(depth), oldestCreatedAt: oldest ?? undefined }
       }),
@@ -160,8 +192,8 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
           write(async (db) => {
             const ids = await endedBy(db, endedBefore, limit)
             if (ids.length === 0) return 0
-            const purge = db.updateTable('reviews').set({ ...withoutTexts, purged_at: at })
-            await purge.where('review_id', 'in', ids).execute()
+            const purge = db.updateTable('reviews').set({ ...withoutTexts, purgedAt: at })
+            await purge.where('reviewId', 'in', ids).execute()
             return ids.length
           }),
         limit,
@@ -177,29 +209,29 @@ const rowsLookedAt = 100
 
 /** The columns that are no text. */
 const facts = [
-  'review_id',
+  'reviewId',
   'account',
-  'key_id',
+  'keyId',
   'lineage',
   'surface',
   'route',
   'policy',
   'digest',
   'state',
-  'risk_score',
-  'matched_rules',
+  'riskScore',
+  'matchedRules',
   'categories',
   'detections',
-  'created_at',
-  'expires_at',
-  'claimed_by',
-  'claimed_until',
-  'approved_by',
-  'approved_at',
-  'decided_at',
-  'decided_by',
-  'used_at',
-  'purged_at',
+  'createdAt',
+  'expiresAt',
+  'claimedBy',
+  'claimedUntil',
+  'approvedBy',
+  'approvedAt',
+  'decidedAt',
+  'decidedBy',
+  'usedAt',
+  'purgedAt',
   'bytes'
 ] as const
 
@@ -211,7 +243,7 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
   const stored = state === 'expired' ? 'pending' : state
   let query: Query = db.selectFrom('reviews').where('account', '=', account)
   if (stored !== undefined) query = query.where('state', '=', stored)
-  else if (keyId !== undefined) query = query.where('key_id', '=', keyId)
+  else if (keyId !== undefined) query = query.where('keyId', '=', keyId)
   if (state === 'pending') {
     // Those that expired undecided stand among them, ever more: nothing before the oldest that is open is looked at.
     const { oldest } = await db
@@ -219,30 +251,30 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
       .select(sql<string | null>`min(review_id || '')`.as('oldest'))
       .where('account', '=', account)
       .where('state', '=', sql.lit('pending'))
-      .where('expires_at', '>', now)
+      .where('expiresAt', '>', now)
       .executeTakeFirstOrThrow()
     if (oldest === null) return []
-    query = query.where('review_id', '>=', oldest)
+    query = query.where('reviewId', '>=', oldest)
   }
   const inOrder = (query: Query, { after, until }: Stretch<string>): Query => {
-    let ordered = query.orderBy('review_id', isNewest ? 'desc' : 'asc')
-    if (after !== undefined) ordered = ordered.where('review_id', isNewest ? '<' : '>', after)
-    if (until !== undefined) ordered = ordered.where('review_id', isNewest ? '>=' : '<=', until)
+    let ordered = query.orderBy('reviewId', isNewest ? 'desc' : 'asc')
+    if (after !== undefined) ordered = ordered.where('reviewId', isNewest ? '<' : '>', after)
+    if (until !== undefined) ordered = ordered.where('reviewId', isNewest ? '>=' : '<=', until)
     return ordered
   }
   // Expressions: no other index is looked through for what the chosen one does not know.
   let wanted = query
   if (state === 'pending') wanted = wanted.where(sql`expires_at + 0`, '>', now)
   if (state === 'expired') wanted = wanted.where(sql`expires_at + 0`, '<=', now)
-  if (createdBefore !== undefined) wanted = wanted.where('created_at', '<', createdBefore)
-  if (createdAfter !== undefined) wanted = wanted.where('created_at', '>', createdAfter)
+  if (createdBefore !== undefined) wanted = wanted.where('createdAt', '<', createdBefore)
+  if (createdAfter !== undefined) wanted = wanted.where('createdAt', '>', createdAfter)
   if (category !== undefined) wanted = wanted.where('categories', 'like', `%,${category},%`)
   const looksAtRows = category !== undefined || (keyId !== undefined && state !== undefined)
   if (keyId !== undefined && state !== undefined) wanted = wanted.where(sql`key_id || ''`, '=', keyId)
   const edge = async (after: string | undefined) => {
-    const entries = inOrder(query, { after, until: undefined }).select('review_id')
+    const entries = inOrder(query, { after, until: undefined }).select('reviewId')
     const offset = looksAtRows ? rowsLookedAt : entriesPerStep
-    return (await entries.offset(offset).limit(1).executeTakeFirst())?.review_id
+    return (await entries.offset(offset).limit(1).executeTakeFirst())?.reviewId
   }
   const rows = await searchSteps({
     after,
@@ -250,21 +282,21 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
     step: textsPerStep,
     edge: wanted === query ? undefined : edge,
     rows: (stretch, limit) => inOrder(wanted, stretch).select(facts).limit(limit).execute(),
-    placeOf: ({ review_id }) => review_id
+    placeOf: ({ reviewId }) => reviewId
   })
   return rows.map((row) => ({ ...toReview({ ...row, ...withoutTexts }), sealedRequest: null }))
 }
 
 /** Reviews whose texts are to go: decided, or expired undecided, before. */
 async function endedBy(db: Database, before: number, limit: number): Promise<string[]> {
-  const kept = db.selectFrom('reviews').select('review_id').where('purged_at', 'is', null).limit(limit)
-  const decided = await kept.where('decided_at', '<', before).execute()
+  const kept = db.selectFrom('reviews').select('reviewId').where('purgedAt', 'is', null).limit(limit)
+  const decided = await kept.where('decidedAt', '<', before).execute()
   const wanted = limit - decided.length
   const expired =
     wanted === 0
       ? []
-      : await kept.where('decided_at', 'is', null).where('expires_at', '<', before).limit(wanted).execute()
-  return [...decided, ...expired].map(({ review_id }) => review_id)
+      : await kept.where('decidedAt', 'is', null).where('expiresAt', '<', before).limit(wanted).execute()
+  return [...decided, ...expired].map(({ reviewId }) => reviewId)
 }
 
 /**
@@ -275,7 +307,7 @@ async function fullFor(db: Database, row: ReviewRow, bounds: ReviewBounds): Prom
   const open = db
     .selectFrom('reviews')
     .where('state', '=', sql.lit('pending'))
-    .where('expires_at', '>', row.createdAt)
+    .where('expiresAt', '>', row.createdAt)
     .select(({ fn }) => fn.countAll<number>().as('count'))
   const ofAccount = open.where('account', '=', row.account)
   if (bounds.key !== Infinity) {

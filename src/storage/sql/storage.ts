@@ -2,19 +2,17 @@
 import { sql } from 'kysely'
 import { storageCall } from '../contracts/failure.js'
 import type { Storage } from '../contracts/index.js'
-import { adopt } from '../spool.js'
+import { adopt } from '../journal/spool.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
+import { createWrite, type SqlDialect } from './database.js'
 import { createSqlDeliveries } from './deliveries.js'
-import type { SqlDialect } from './dialect.js'
 import { createSqlExceptions } from './exceptions.js'
 import { createSqlKeys } from './keys.js'
-import { createSqlMetrics } from './metrics.js'
-import { createSqlProcesses } from './processes.js'
+import { createSqlMetrics, createSqlProcesses } from './processes.js'
 import { createSqlReviews } from './reviews.js'
 import type { Database } from './tables.js'
 import { createSqlUsers } from './users.js'
-import { createWrite } from './write.js'
 
 /**
  * Stores first what processes that are gone have left in the spool, so that it stands before what this one writes.

@@ -1,35 +1,91 @@
 /**
- * The tables as Kysely sees them. `tables/` has one file for each store: its tables, and the way between rows and the
- * contract's shapes. Times are bigint milliseconds, lists and objects are JSON text, sealed texts and hashes are bytes:
- * what SQLite and PostgreSQL both hold.
+ * The tables as Kysely sees them: the rows of the contracts, with what SQLite and PostgreSQL both hold in the place of
+ * lists and objects (JSON text), of truth values (0 and 1) and of what the database fills in by itself. Times are bigint
+ * milliseconds, sealed texts and hashes are bytes. Columns have snake case in the database and camel case here; Kysely's
+ * CamelCasePlugin maps the names (`open.ts` of each database adds it).
  */
-import type { Kysely } from 'kysely'
-import type { AuditHeadsTable, AuditTable, JournalsTable } from './tables/audit.js'
-import type { ActivationsTable, ConstitutionsTable, VersionsTable } from './tables/constitutions.js'
-import type { ExceptionsTable } from './tables/exceptions.js'
-import type { AccountsTable, KeysTable } from './tables/keys.js'
-import type { MetricsTable, ProcessesTable } from './tables/metrics.js'
-import type { DeliveriesTable, ReviewsTable } from './tables/reviews.js'
-import type { UsageTable } from './tables/usage.js'
-import type { InvitationsTable, UserSessionsTable, UsersTable } from './tables/users.js'
+import type { Generated, Kysely } from 'kysely'
+import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
+import type { ConstitutionActivation, ConstitutionRow, ConstitutionState } from '../contracts/constitutions.js'
+import type { KeyRow } from '../contracts/keys.js'
+import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
+import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
+import type { InvitationRow, SessionRow, UserRow } from '../contracts/users.js'
+
+/** A row of a contract with other columns in the place of some of its own. */
+type Stored<Row, Other> = Omit<Row, keyof Other> & Other
+
+export type KeyColumns = Stored<
+  KeyRow,
+  {
+    scopes: string
+    ipAllowlist: string
+    /** Joined by commas; empty where an earlier version stored the key. */
+    roots: string
+    selfRotation: number
+  }
+>
+
+export type ReviewColumns = Stored<
+  ReviewRow,
+  {
+    /** Empty where the text was deleted: the column takes no null. */
+    sealedRequest: Uint8Array
+    matchedRules: string
+    /** Each between commas, so that one of them is found by its name. */
+    categories: string
+    bytes: number
+  }
+>
+
+/** The column of the subject is older than messages about keys: it is called after the review. */
+export type DeliveryColumns = Omit<DeliveryRow, 'subject'> & { reviewId: string }
+
+export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprints: string }>
+
+export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
+
+/** How far the journal of a process is stored: one row each, until the process ends. */
+export interface JournalColumns {
+  journal: string
+  number: number
+  /** Of the last group, ms. */
+  at: number
+}
+
+export type MetricsColumns = Stored<MetricsRow, { counts: string }>
+export type ProcessColumns = Stored<ProcessRow, { facts: string }>
+
+type StandingColumns = 'active' | 'activatedOrigin' | 'activatedAt' | 'activatedBy' | 'fileDigest'
+/** One row a name. */
+export type ConstitutionColumns = Stored<
+  ConstitutionState,
+  { [Column in StandingColumns]: Generated<ConstitutionState[Column]> }
+>
+
+export type ActivationColumns = Omit<ConstitutionActivation, 'seq' | 'from' | 'to'> & {
+  seq: Generated<number>
+  fromVersion: number | null
+  toVersion: number
+}
 
 export interface Tables {
-  accounts: AccountsTable
-  keys: KeysTable
-  reviews: ReviewsTable
-  deliveries: DeliveriesTable
-  exceptions: ExceptionsTable
-  audit: AuditTable
-  audit_heads: AuditHeadsTable
-  journals: JournalsTable
-  usage: UsageTable
-  metrics: MetricsTable
-  processes: ProcessesTable
-  users: UsersTable
-  user_sessions: UserSessionsTable
-  invitations: InvitationsTable
-  constitutions: ConstitutionsTable
-  constitution_versions: VersionsTable
-  constitution_activations: ActivationsTable
+  accounts: { id: string; createdAt: number }
+  keys: KeyColumns
+  reviews: ReviewColumns
+  deliveries: DeliveryColumns
+  exceptions: ExceptionColumns
+  audit: AuditColumns
+  auditHeads: ChainHead
+  journals: JournalColumns
+  usage: UsageRow
+  metrics: MetricsColumns
+  processes: ProcessColumns
+  users: UserRow
+  userSessions: SessionRow
+  invitations: InvitationRow
+  constitutions: ConstitutionColumns
+  constitutionVersions: ConstitutionRow
+  constitutionActivations: ActivationColumns
 }
 export type Database = Kysely<Tables>

@@ -1,66 +1,54 @@
 /** People, their sessions and invitations in SQL. */
 import type { SelectQueryBuilder } from 'kysely'
 import { storageCall } from '../contracts/failure.js'
-import type { UserRow, UserStore } from '../contracts/user-store.js'
-import { readSteps, removeSteps } from '../steps.js'
-import {
-  fromInvitation,
-  fromSession,
-  fromUser,
-  toInvitation,
-  toSession,
-  toUser,
-  type UsersTable
-} from './tables/users.js'
+import type { UserRow, UserStore } from '../contracts/users.js'
+import type { Write } from './database.js'
+import { readSteps, removeSteps } from './steps.js'
 import type { Database, Tables } from './tables.js'
-import type { Write } from './write.js'
 
 export function createSqlUsers(db: Database, write: Write): UserStore {
-  const userWhere = (db: Database, wanted: Partial<UsersTable>) =>
+  const userWhere = (db: Database, wanted: Partial<UserRow>) =>
     storageCall(async () => {
       let query = db.selectFrom('users').selectAll()
-      for (const [column, value] of Object.entries(wanted)) query = query.where(column as keyof UsersTable, '=', value)
+      for (const [column, value] of Object.entries(wanted)) query = query.where(column as keyof UserRow, '=', value)
       const row = await query.executeTakeFirst()
-      return row && toUser(row)
+      return row
     })
 
   const canAdminister = ({ role, disabledAt }: UserRow) => role === 'admin' && disabledAt === null
   async function otherAdmins(db: Database, { account, userId }: UserRow): Promise<boolean> {
     const other = await db
       .selectFrom('users')
-      .select('user_id')
+      .select('userId')
       .where('account', '=', account)
-      .where('user_id', '!=', userId)
+      .where('userId', '!=', userId)
       .where('role', '=', 'admin')
-      .where('disabled_at', 'is', null)
+      .where('disabledAt', 'is', null)
       .limit(1)
       .executeTakeFirst()
     return other !== undefined
   }
 
-  type Sessions = SelectQueryBuilder<Tables, 'user_sessions', object>
+  type Sessions = SelectQueryBuilder<Tables, 'userSessions', object>
   const endStep = (which: (sessions: Sessions) => Sessions, limit: number) =>
     write(async (db) => {
-      const ended = which(db.selectFrom('user_sessions')).select('session_id').limit(limit)
-      const { numDeletedRows } = await db
-        .deleteFrom('user_sessions')
-        .where('session_id', 'in', ended)
-        .executeTakeFirst()
+      const ended = which(db.selectFrom('userSessions')).select('sessionId').limit(limit)
+      const { numDeletedRows } = await db.deleteFrom('userSessions').where('sessionId', 'in', ended).executeTakeFirst()
       return Number(numDeletedRows)
     })
 
   return {
     isEmpty: () =>
       storageCall(
-        async () => (await db.selectFrom('users').select('user_id').limit(1).executeTakeFirst()) === undefined
+        async () => (await db.selectFrom('users').select('userId').limit(1).executeTakeFirst()) === undefined
       ),
     insert: (row) =>
       write(async (db) => {
-        await db.insertInto('users').values(fromUser(row)).execute()
+        await db.insertInto('users').values(row).execute()
       }),
     byLogin: (login) => userWhere(db, { login }),
     bySubject: (issuer, subject) => userWhere(db, { issuer, subject }),
-    get: (account, userId) => userWhere(db, { account, user_id: userId }),
+    get: (account, userId) => userWhere(db, { account, userId: userId }),
     list: (account, { after, limit } = {}) =>
       storageCall(() =>
         readSteps(
@@ -69,10 +57,10 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
               .selectFrom('users')
               .selectAll()
               .where('account', '=', account)
-              .orderBy('user_id')
+              .orderBy('userId')
               .limit(limit)
             const from = last?.userId ?? after
-            return (await (from === undefined ? query : query.where('user_id', '>', from)).execute()).map(toUser)
+            return await (from === undefined ? query : query.where('userId', '>', from)).execute()
           },
           { limit }
         )
@@ -80,17 +68,17 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
 
     update: (account, userId, change) =>
       write(async (db) => {
-        const before = await userWhere(db, { account, user_id: userId })
+        const before = await userWhere(db, { account, userId: userId })
         if (before === undefined) return undefined
         const after = { ...before, ...change }
         if (canAdminister(before) && !canAdminister(after) && !(await otherAdmins(db, before))) return 'last_admin'
-        await db.updateTable('users').set(fromUser(after)).where('user_id', '=', userId).execute()
+        await db.updateTable('users').set(after).where('userId', '=', userId).execute()
         return after
       }, `users of ${account}`),
 
     invite: (row) =>
       write(async (db) => {
-        await db.insertInto('invitations').values(fromInvitation(row)).execute()
+        await db.insertInto('invitations').values(row).execute()
       }),
 
     invitation: (invitationId, now) =>
@@ -98,52 +86,52 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
         const row = await db
           .selectFrom('invitations')
           .selectAll()
-          .where('invitation_id', '=', invitationId)
-          .where('expires_at', '>', now)
+          .where('invitationId', '=', invitationId)
+          .where('expiresAt', '>', now)
           .executeTakeFirst()
-        return row && toInvitation(row)
+        return row
       }),
 
     accept: (invitationId, now, user) =>
       write(async (db) => {
         const { numDeletedRows } = await db
           .deleteFrom('invitations')
-          .where('invitation_id', '=', invitationId)
-          .where('expires_at', '>', now)
+          .where('invitationId', '=', invitationId)
+          .where('expiresAt', '>', now)
           .executeTakeFirst()
         if (numDeletedRows === 0n) return false
-        await db.insertInto('users').values(fromUser(user)).execute()
+        await db.insertInto('users').values(user).execute()
         return true
       }),
 
     addSession: (row) =>
       write(async (db) => {
-        await db.insertInto('user_sessions').values(fromSession(row)).execute()
+        await db.insertInto('userSessions').values(row).execute()
       }),
 
     session: (sessionId) =>
       storageCall(async () => {
         const session = await db
-          .selectFrom('user_sessions')
+          .selectFrom('userSessions')
           .selectAll()
-          .where('session_id', '=', sessionId)
+          .where('sessionId', '=', sessionId)
           .executeTakeFirst()
-        const user = session && (await userWhere(db, { user_id: session.user_id }))
-        return session && user && { session: toSession(session), user }
+        const user = session && (await userWhere(db, { userId: session.userId }))
+        return session && user && { session, user }
       }),
 
     touchSession: (sessionId, { seenAt, confirmedAt }) =>
       write(async (db) => {
         const moves = [
-          ['seen_at', seenAt],
-          ['confirmed_at', confirmedAt]
+          ['seenAt', seenAt],
+          ['confirmedAt', confirmedAt]
         ] as const
         for (const [column, at] of moves) {
           if (at === undefined) continue
           await db
-            .updateTable('user_sessions')
+            .updateTable('userSessions')
             .set({ [column]: at })
-            .where('session_id', '=', sessionId)
+            .where('sessionId', '=', sessionId)
             .where(column, '<', at)
             .execute()
         }
@@ -151,26 +139,26 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
 
     endSession: (sessionId) =>
       write(async (db) => {
-        await db.deleteFrom('user_sessions').where('session_id', '=', sessionId).execute()
+        await db.deleteFrom('userSessions').where('sessionId', '=', sessionId).execute()
       }),
 
     endSessions: (userId, except) =>
       removeSteps((limit) =>
         endStep((query) => {
-          const own = query.where('user_id', '=', userId)
-          return except === undefined ? own : own.where('session_id', '!=', except)
+          const own = query.where('userId', '=', userId)
+          return except === undefined ? own : own.where('sessionId', '!=', except)
         }, limit)
       ),
 
     async purge({ createdBefore, seenBefore, now }) {
-      await removeSteps((limit) => endStep((query) => query.where('created_at', '<', createdBefore), limit))
-      await removeSteps((limit) => endStep((query) => query.where('seen_at', '<', seenBefore), limit))
+      await removeSteps((limit) => endStep((query) => query.where('createdAt', '<', createdBefore), limit))
+      await removeSteps((limit) => endStep((query) => query.where('seenAt', '<', seenBefore), limit))
       await removeSteps((limit) =>
         write(async (db) => {
-          const over = db.selectFrom('invitations').select('invitation_id').where('expires_at', '<=', now).limit(limit)
+          const over = db.selectFrom('invitations').select('invitationId').where('expiresAt', '<=', now).limit(limit)
           const { numDeletedRows } = await db
             .deleteFrom('invitations')
-            .where('invitation_id', 'in', over)
+            .where('invitationId', 'in', over)
             .executeTakeFirst()
           return Number(numDeletedRows)
         })

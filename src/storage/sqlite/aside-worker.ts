@@ -1,7 +1,7 @@
 /** The thread's side of `aside.ts`: a connection of its own to the same file. */
-import type { Group } from '../journal.js'
+import type { Group } from '../journal/queue.js'
+import { createWrite } from '../sql/database.js'
 import { createGroupStore } from '../sql/groups.js'
-import { createWrite } from '../sql/write.js'
 import type { AsideTask } from './aside.js'
 import { connectSqlite, sqlite } from './open.js'
 

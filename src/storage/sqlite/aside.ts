@@ -5,7 +5,7 @@
  */
 import type { Piscina } from 'piscina'
 import { threadFile } from '../../base/thread.js'
-import type { JournalLog } from '../journal.js'
+import type { JournalLog } from '../journal/queue.js'
 import type { Aside } from '../sql/audit.js'
 
 /** Rows of a group that is worth sending: at ten groups a second, that of some 200 chats in each. */

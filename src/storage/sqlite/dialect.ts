@@ -1,4 +1,6 @@
 /** Kysely's SQLite dialect over the API of `node:sqlite`, which differs from the better-sqlite3 that Kysely expects. */
+
+import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseSync, StatementSyncInstance } from '@photostructure/sqlite'
 import {
   CompiledQuery,
@@ -12,7 +14,6 @@ import {
   SqliteQueryCompiler,
   type SqliteStatement
 } from 'kysely'
-import { whileBusy } from './busy.js'
 
 type Values = Parameters<StatementSyncInstance['all']>
 
@@ -80,5 +81,31 @@ export function embeddedDialect(db: InstanceType<typeof DatabaseSync>): Dialect 
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createAdapter: () => new TransactionalAdapter(),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely)
+  }
+}
+
+/** How long SQLite itself waits, which blocks the loop: enough for the usual commit of another process, and no more. */
+export const blockingWaitMs = 20
+/** How long a write waits in all. The command line beside a running server takes milliseconds. */
+const patienceMs = 1000
+const pauseMs = 10
+
+/** SQLITE_BUSY and its extended codes, https://sqlite.org/rescode.html; also where a store wrapped the driver's error. */
+function isBusy(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('errcode' in error) return (Number(error.errcode) & 0xff) === 5
+  return isBusy(error.cause)
+}
+
+/** Repeats work that changes nothing where it fails for the lock, until it succeeds or patience ends. */
+export async function whileBusy<T>(work: () => T | Promise<T>): Promise<T> {
+  const deadline = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      await delay(pauseMs)
+    }
   }
 }

@@ -7,13 +7,12 @@ import { Kysely, sql } from 'kysely'
 import { makeFolder } from '../../base/folder.js'
 import type { Storage } from '../contracts/index.js'
 import type { AuditOptions } from '../sql/audit.js'
-import type { SqlDialect } from '../sql/dialect.js'
-import { type Migrated, migrate } from '../sql/migrate.js'
+import { plugins, type SqlDialect } from '../sql/database.js'
+import { type Migrated, migrate } from '../sql/migrations/index.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Tables } from '../sql/tables.js'
 import { createAside } from './aside.js'
-import { blockingWaitMs, whileBusy } from './busy.js'
-import { embeddedDialect } from './dialect.js'
+import { blockingWaitMs, embeddedDialect, whileBusy } from './dialect.js'
 
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE, https://sqlite.org/rescode.html */
 const conflictCodes = new Set([1555, 2067])
@@ -64,6 +63,21 @@ function openFile(path: string): InstanceType<typeof DatabaseSync> {
   }
 }
 
+/** Rows of the audit that a storage in memory keeps: enough to look back on in a test or a demonstration. */
+const keptInMemory = 10_000
+
+/**
+ * A storage that ends with the process: the tables of the file, in memory. Nothing of it is written to a disk.
+ * @param node names its chain of the audit
+ */
+export async function openMemory(node = 'memory'): Promise<Storage> {
+  const connection = new DatabaseSync(':memory:', { enableForeignKeyConstraints: true })
+  const db = new Kysely<Tables>({ dialect: embeddedDialect(connection), plugins })
+  await migrate(db, sqlite.columns)
+  // There is no log to cut off.
+  return createSqlStorage(db, { ...sqlite, async scrub() {} }, { node, keep: keptInMemory })
+}
+
 export async function openSqlite(path: string, auditing: AuditOptions): Promise<Storage> {
   return createSqlStorage((await connectSqlite(path)).db, sqlite, {
     ...auditing,
@@ -79,7 +93,7 @@ export async function connectSqlite(path: string): Promise<Migrated> {
   let kysely: Kysely<Tables> | undefined
   try {
     // Others may be starting on the same new file: turning to WAL and creating tables take the lock too.
-    const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))) })
+    const db = new Kysely<Tables>({ dialect: embeddedDialect(await whileBusy(() => openFile(path))), plugins })
     kysely = db
     return { migrations: await whileBusy(() => migrate(db, sqlite.columns)), db }
   } catch (error) {

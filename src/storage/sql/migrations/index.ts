@@ -2,24 +2,23 @@
  * Every change of the tables, in order, as a literal list: a release adds an entry and never edits one that was
  * released. What SQLite and PostgreSQL have no common name for, the dialect names.
  */
-import type { Migration } from 'kysely'
-import type { ColumnTypes } from '../dialect.js'
-import { keys } from './001-keys.js'
-import { reviews } from './002-reviews.js'
-import { audit } from './003-audit.js'
-import { constitutions } from './004-constitutions.js'
-import { auditChain } from './005-audit-chain.js'
-import { usage } from './006-usage.js'
-import { reviewWork } from './007-review-work.js'
-import { users } from './008-users.js'
-import { exceptions } from './009-exceptions.js'
-import { metrics } from './010-metrics.js'
-import { reviewHistory } from './011-review-history.js'
-import { journals } from './012-journals.js'
-import { keyConcurrency } from './013-key-concurrency.js'
-import { keyDescent } from './014-key-descent.js'
-import { reviewBounds } from './014-review-bounds.js'
-import { indexes } from './015-indexes.js'
+import { type Migration, Migrator } from 'kysely'
+import { unavailable } from '../../contracts/failure.js'
+import type { ColumnTypes } from '../database.js'
+import type { Database } from '../tables.js'
+import { audit, auditChain, constitutions, keys, reviews, usage } from './001-to-006.js'
+import {
+  exceptions,
+  indexes,
+  journals,
+  keyConcurrency,
+  keyDescent,
+  metrics,
+  reviewBounds,
+  reviewHistory,
+  reviewWork,
+  users
+} from './007-to-015.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -38,4 +37,24 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '014-key-descent': keyDescent,
   '014-review-bounds': reviewBounds,
   '015-indexes': indexes
+}
+
+/** A database in the newest form, and what was done to bring it there just now. */
+export interface Migrated {
+  db: Database
+  migrations: string[]
+}
+
+/**
+ * Brings the tables to the newest form; several processes may start at once.
+ * @param upTo the last that is done; default: all of them
+ * @returns the names of what was done
+ */
+export async function migrate(db: Database, types: ColumnTypes, upTo?: string): Promise<string[]> {
+  const list = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, migration(types)]))
+  // A migration names tables and columns as the database does.
+  const migrator = new Migrator({ db: db.withoutPlugins(), provider: { getMigrations: async () => list } })
+  const { error, results = [] } = await (upTo === undefined ? migrator.migrateToLatest() : migrator.migrateTo(upTo))
+  if (error) throw unavailable(error)
+  return results.map(({ migrationName }) => migrationName)
 }
