@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../base/chat.js'
 import { queueFull } from '../dialects/denial.js'
-import { checkContextSize, EvaluateInput } from '../edge/evaluate-input.js'
+import { checkContextSize, EvaluateInput, namesOff } from '../edge/evaluate-input.js'
 import { callerOf } from '../edge/facts.js'
 import { EvaluateReply, errorResponses, judgedErrors, NoQuery } from '../edge/schemas.js'
 import { canonicalJson } from '../json/canonical.js'
@@ -20,9 +20,11 @@ export const evaluatePath = '/api/v1/safety/evaluate'
 export interface EvaluateDeps {
   judge: Judge
   reviews: ReviewService
+  /** Whether the encoder is off by the configuration: what it alone finds cannot be asked for. */
+  isEncoderOff: boolean
 }
 
-export function registerEvaluate(app: FastifyInstance, { judge, reviews }: EvaluateDeps): void {
+export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncoderOff }: EvaluateDeps): void {
   app.route<{ Body: EvaluateInput }>({
     method: 'POST',
     url: evaluatePath,
@@ -39,8 +41,10 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
     },
     async handler(request, reply) {
       const caller = callerOf(request)
-      const { input_text, context, session_id } = request.body
+      const { input_text, context, session_id, detect } = request.body
       checkContextSize(context)
+      const names = detect?.includes('names') === true
+      if (names && isEncoderOff) throw namesOff()
       let turns: readonly string[] | undefined
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
@@ -48,6 +52,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews }: Evalu
         caller,
         requestId: request.sluicegate.id,
         context,
+        names,
         session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
         recalled: (before) => (turns = before),
         response: reply.raw

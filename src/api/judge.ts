@@ -16,6 +16,8 @@ export interface JudgeOptions extends Asked {
   /** See `EvaluationInput`. */
   recalled?: EvaluationInput['recalled']
   constitution?: string
+  /** See `EvaluationInput`. */
+  names?: boolean
   /** Whom the verdict is for: when they leave, no judge is waited for any more. */
   response?: ServerResponse
 }
@@ -41,11 +43,12 @@ export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
   const judging = new Judging(deps)
   const inputOf = (
     { parts, joined, context, direction }: Pick<EvaluationInput, 'parts' | 'joined' | 'context' | 'direction'>,
-    { session, recalled, response, caller }: JudgeOptions
+    { session, recalled, response, caller, names }: JudgeOptions
   ): EvaluationInput => ({
     parts,
     joined,
     context,
+    names,
     whose: caller.lineage,
     session,
     direction,

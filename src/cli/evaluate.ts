@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../base/chat.js'
 import { type Clock, systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { loadSettings, shippedConstitutions } from '../config/load.js'
-import { type EvaluateInput, readEvaluateInput, readText } from '../edge/evaluate-input.js'
+import { type EvaluateInput, namesOff, readEvaluateInput, readText } from '../edge/evaluate-input.js'
 import { noReport as noEncoderReport, type OpenEncoder, openEncoder } from '../encoder/open.js'
 import { decodeUtf8, parseJson } from '../json/parse.js'
 import { noReport } from '../judges/consult.js'
@@ -44,7 +44,7 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
     reader = await openCommandEncoder(settings, clock)
     const { encoder } = reader
     evaluator = await createEvaluator({ constitutions: { [options.constitution]: file }, clock, judges, encoder })
-    const run = createEvaluate(evaluator, options)
+    const run = createEvaluate(evaluator, options, settings.encoder.use === 'off')
     if (options.jsonl) await evaluateLines(process.stdin, run)
     else await print(show(await run(await readInput(text ?? '', options.context)), options.json === true))
   } finally {
@@ -77,11 +77,14 @@ async function readInput(text: string, context: string | undefined): Promise<Eva
   return readEvaluateInput(value as Json)
 }
 
-function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions): Evaluate {
+function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions, isEncoderOff: boolean): Evaluate {
   const { constitution, explain } = options
-  return function evaluateInput({ input_text, context, session_id }) {
+  return async function evaluateInput({ input_text, context, session_id, detect }) {
+    const names = detect?.includes('names') === true
+    if (names && isEncoderOff) throw namesOff()
     const input: EvaluationInput = {
       ...readText(input_text, context),
+      names,
       session: session_id === undefined ? undefined : `cli:${session_id}`
     }
     if (explain) {

@@ -16,7 +16,7 @@ import { type ConfigFile, readConfigFile } from './file.js'
 import { compileJudges } from './judges.js'
 import { compileAudit, compileReview, compileSignIn } from './people.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
-import { checkReferences, compileRoutes } from './routes.js'
+import { checkNames, checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
 import { compileTracing } from './tracing.js'
 import { compileUpstreams, type Fail, readTls } from './upstreams.js'
@@ -134,6 +134,12 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
   }
 
   const routes = compileRoutes(config, bodyLimit)
+  const encoder = compileEncoder(config.encoder, {
+    use: environment.encoder,
+    folder,
+    shipped: join(shipped, 'models')
+  })
+  if (encoder.use === 'off') checkNames(config, fail)
   // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
   const used = new Set(['default', ...routes.map(({ constitution }) => constitution)])
   const inUse = Object.entries(all).filter(([name]) => used.has(name))
@@ -171,7 +177,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     demo,
     routes,
     judges: compileJudges(config, folder, fail),
-    encoder: compileEncoder(config.encoder, { use: environment.encoder, folder, shipped: join(shipped, 'models') }),
+    encoder,
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

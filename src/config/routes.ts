@@ -127,6 +127,17 @@ export function checkReferences(
   })
 }
 
+/** Names are found by the encoder alone. */
+export function checkNames({ defaults, routes }: FileConfig, fail: Fail): void {
+  const reason = 'cannot be replaced: the encoder finds them, and it is off (encoder: required or preferred)'
+  const check = (path: readonly (string | number)[], redact: FileTreatment['redact']) => {
+    const at = redact?.indexOf('names') ?? -1
+    if (at !== -1) fail([...path, 'redact', at], reason)
+  }
+  check(['defaults'], defaults?.redact)
+  routes?.forEach((route, index) => check(['routes', index], route.redact))
+}
+
 /** The path on the upstream tells which operation of the dialect it is; parameters are the dialect's own. */
 function checkPath(path: readonly (string | number)[], route: FileRoute, fail: Fail): void {
   const { dialect } = route

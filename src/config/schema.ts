@@ -5,6 +5,7 @@
 import Type, { type Static } from 'typebox'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../base/settings.js'
 import { categories } from '../policy/evaluation.js'
+import { redactables } from '../policy/names.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {
@@ -39,7 +40,7 @@ const treatment = {
   ),
   on_failure: Type.Optional(choice(['closed', 'open'])),
   unscannable: Type.Optional(choice(['deny', 'review', 'permit'])),
-  redact: Type.Optional(Type.Array(choice(['personal_data', 'secrets']), { accepts: 'of personal_data and secrets' })),
+  redact: Type.Optional(Type.Array(choice(redactables), { accepts: `of ${redactables.join(', ')}` })),
   constitution: Type.Optional(text('the name of a constitution')),
   caller_context: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 64, accepts: 'a context key' }), {

@@ -33,6 +33,13 @@ export const EvaluateInput = Type.Object(
         pattern: sessionIdPattern,
         description: 'Ties turns of one conversation.'
       })
+    ),
+    detect: Type.Optional(
+      Type.Array(Type.Enum(['names']), {
+        maxItems: 1,
+        description:
+          'What is looked for besides: names of persons, places and organisations, shown as detections with a kind. They count in no decision. Refused where the encoder is off.'
+      })
     )
   },
   { additionalProperties: false }
@@ -50,6 +57,15 @@ export function checkContextSize(context: JsonObject | undefined, field = 'conte
       `The field "${field}" is too long: at most ${maxContextBytes} bytes of JSON are allowed.`
     )
   }
+}
+
+/** Names are found by the encoder alone. */
+export function namesOff(): Error {
+  return invalid(
+    'detect',
+    'unknown_value',
+    'The field "detect" asks for names: the encoder finds them, and it is off here (encoder: required or preferred).'
+  )
 }
 
 /** Returns the value as an input, or throws a `validation_error` that names the field and the reason. */

@@ -1,6 +1,7 @@
 /** The schemas of the API: they validate what comes in, type it inside, and are the OpenAPI document. */
 import Type from 'typebox'
 import { type ErrorCode, errorTable } from '../base/errors.js'
+import { nameKinds } from '../encoder/index.js'
 import { scopes } from '../identity/scopes.js'
 import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
 
@@ -21,7 +22,10 @@ export const Detection = Type.Object({
   suppressed: Type.Optional(Type.Literal(true, { description: 'Excepted by people: it did not count.' })),
   layer: Type.String({
     description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
-  })
+  }),
+  kind: Type.Optional(
+    Type.Enum([...nameKinds], { description: 'Of a name, where names were asked for. It counts in no decision.' })
+  )
 })
 
 export const Evaluation = Type.Object({

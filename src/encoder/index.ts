@@ -21,6 +21,10 @@ export const encoderKinds = [
 ] as const
 export type EncoderKind = (typeof encoderKinds)[number]
 
+/** What its second head finds: names, which stop nothing. */
+export const nameKinds = ['person', 'place', 'organisation'] as const
+export type NameKind = (typeof nameKinds)[number]
+
 /** UTF-16 offsets in a text. */
 export interface Stretch {
   start: number
@@ -52,6 +56,15 @@ export interface EncoderReading {
   unread: readonly Stretch[]
 }
 
+/** All of a text is read. */
+export interface NamesQuestion extends Pick<EncoderQuestion, 'role' | 'text' | 'whose' | 'cancel'> {}
+
+export interface Name extends Stretch {
+  kind: NameKind
+  /** 0 to 1: the least of its pieces. */
+  confidence: number
+}
+
 export interface Encoder {
   /** Names weights and calibration: two encoders with one label give the same readings. */
   readonly label: string
@@ -60,11 +73,18 @@ export interface Encoder {
    * @throws EncoderError where they could not be read; whoever asks must treat the texts as not permitted
    */
   read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]>
+  /** Whether the weights have a head for names. */
+  readonly findsNames: boolean
+  /**
+   * The names in all texts of one request, by question, from left to right.
+   * @throws EncoderError where they could not all be read, `too_long` where they are more than is read for one request
+   */
+  names(questions: readonly NamesQuestion[]): Promise<readonly (readonly Name[])[]>
   close(): Promise<void>
 }
 
 /** Why a text was not read. Never what was in it. */
-export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed'] as const
+export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed', 'too_long'] as const
 export type EncoderFailure = (typeof encoderFailures)[number]
 
 const sentences: Readonly<Record<EncoderFailure, string>> = {
@@ -72,7 +92,8 @@ const sentences: Readonly<Record<EncoderFailure, string>> = {
   deadline: 'the encoder did not come to its end in time',
   crashed: 'a thread of the encoder ended',
   cancelled: 'the caller left before the reading',
-  closed: 'the encoder is closed'
+  closed: 'the encoder is closed',
+  too_long: 'there is more to look for names in than is read for one request'
 }
 
 export class EncoderError extends Error {

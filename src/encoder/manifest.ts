@@ -5,8 +5,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { nameKinds } from './index.js'
 
-export const fileNames = { manifest: 'encoder.json', model: 'encoder.onnx', tokenizer: 'encoder.tokenizer.json' }
+export const fileNames = {
+  manifest: 'encoder.json',
+  model: 'encoder.onnx',
+  tokenizer: 'encoder.tokenizer.json',
+  names: 'encoder.names.onnx'
+}
 
 const Digest = Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }), bytes: Type.Integer() })
 /** Logit and confidence, both rising. */
@@ -17,6 +23,14 @@ const Manifest = Type.Object({
   tokenizer: Digest,
   /** In the order of the model's outputs. */
   lanes: Type.Array(Type.String(), { minItems: 1 }),
+  /** What reads names; left out where the weights have nothing for them. */
+  names: Type.Optional(
+    Type.Object({
+      ...Digest.properties,
+      /** In the order of its outputs: `O`, or `B-` and `I-` with a kind. */
+      tags: Type.Array(Type.String(), { minItems: 1 })
+    })
+  ),
   calibration: byRole(byRole(byRole(Knots))),
   calibrated: Type.Object({
     /** Classes of length, shortest first: up to how many pieces; the last without an end. */
@@ -28,6 +42,8 @@ const Manifest = Type.Object({
   })
 })
 export type Manifest = Static<typeof Manifest>
+/** What a piece may be: outside a name, its beginning, inside it. */
+const nameTags = ['O', ...nameKinds.flatMap((kind) => [`B-${kind}`, `I-${kind}`])]
 const checkManifest = Compile(Manifest)
 
 /** A file that is missing or not what it should be. The message names it. */
@@ -42,6 +58,8 @@ export interface EncoderFiles {
   /** Absolute paths, whose bytes were those of the manifest when they were read. */
   model: string
   tokenizer: string
+  /** Undefined: these weights find no names. */
+  names: string | undefined
 }
 
 /** @throws EncoderFileError */
@@ -49,16 +67,17 @@ export async function readEncoderFiles(folder: string): Promise<EncoderFiles> {
   const path = (name: keyof typeof fileNames) => join(folder, fileNames[name])
   const json = await reading(path('manifest'), (file) => readFile(file, 'utf8'))
   const manifest = parse(json, path('manifest'))
-  const files = ['model', 'tokenizer'] as const
+  const files = ['model', 'tokenizer', ...(manifest.names === undefined ? [] : ['names' as const])] as const
   await Promise.all(
     files.map(async (name) => {
       const digest = await reading(path(name), digestOf)
-      if (digest === manifest[name].sha256) return
+      if (digest === manifest[name]!.sha256) return
       throw new EncoderFileError(`${path(name)}: is not the file that ${fileNames.manifest} names (sha256 ${digest})`)
     })
   )
   const label = createHash('sha256').update(json).digest('hex').slice(0, 12)
-  return { manifest, label, model: path('model'), tokenizer: path('tokenizer') }
+  const names = manifest.names && path('names')
+  return { manifest, label, model: path('model'), tokenizer: path('tokenizer'), names }
 }
 
 async function reading<T>(file: string, read: (file: string) => Promise<T>): Promise<T> {
@@ -96,6 +115,10 @@ function parse(json: string, file: string): Manifest {
     if (!lengths.some(({ name }) => Object.hasOwn(calibration[role] ?? {}, name)))
       throw new EncoderFileError(`${file}: calibration.${role} has no class of length of calibrated.lengths`)
   }
+  const tags = value.names?.tags ?? []
+  const unknown = tags.find((tag) => !nameTags.includes(tag)) ?? (tags.length > 0 && !tags.includes('O') ? 'O' : undefined)
+  if (unknown !== undefined || new Set(tags).size !== tags.length)
+    throw new EncoderFileError(`${file}: names.tags must be O and some of ${nameTags.slice(1).join(', ')}, each once`)
   if (lengths.at(-1)!.most !== null)
     throw new EncoderFileError(`${file}: the last of calibrated.lengths must have no end (most: null)`)
   if (groups['user'] === undefined) throw new EncoderFileError(`${file}: calibrated.groups has no user`)

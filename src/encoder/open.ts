@@ -34,9 +34,10 @@ export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps):
   if (use === 'off') return none
   const files = await readEncoderFiles(folder)
   const lanes = files.manifest.lanes.length
-  const { model, tokenizer } = files
+  const { model, tokenizer, names: file } = files
+  const names = file === undefined ? undefined : { file, tags: files.manifest.names!.tags.length }
   try {
-    const threads = await Threads.open({ model, tokenizer, lanes, threads: count, queue, crashed: deps.crashed })
+    const threads = await Threads.open({ model, tokenizer, lanes, names, threads: count, queue, crashed: deps.crashed })
     const encoder = new Reader({ files, threads, clock: deps.clock, deadlineMs, report: deps.report })
     return { encoder, weakening: undefined, waiting: () => threads.waiting, close: () => encoder.close() }
   } catch (error) {

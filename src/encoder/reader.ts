@@ -10,20 +10,26 @@ import {
   type EncoderFailure,
   type EncoderQuestion,
   type EncoderReading,
-  type EncoderReport
+  type EncoderReport,
+  type Name,
+  type NamesQuestion
 } from './index.js'
 import type { EncoderFiles } from './manifest.js'
+import { Names } from './names.js'
 import { isSpace } from './normalise.js'
 import type { Threads } from './threads.js'
 import {
   firstFrom,
+  marks,
   mostWindows,
   type Pieced,
   type Planned,
   plan,
   stretchOf,
+  toldBy,
   unreadOf,
-  windowPieces
+  windowPieces,
+  windowStarts
 } from './windows.js'
 import type { Outcome } from './worker.js'
 
@@ -48,6 +54,14 @@ const piecesBeyond = 2 * windowPieces
  */
 const mostPieces = 1_000_000
 const mostScores = 16_384
+/** What a request may have looked through for names, in pieces and marks of windows: 256 windows, some 100,000 characters. */
+const mostNamePieces = 32_768
+/** UTF-16 units of it: texts of longer pieces than that are not even cut. */
+const mostNameUnits = 16 * mostNamePieces
+/** How many of its tasks wait at once: more would fill the queue, and be refused for it. */
+const namesAtOnce = 16
+/** Numbers (4 bytes each) of what windows say of names. */
+const mostTags = 2_000_000
 /** What a text in pieces takes beside them, in pieces. */
 const pieceless = 50
 const longestRemembered = 65_536
@@ -65,14 +79,34 @@ export class Reader implements Encoder {
     sizeCalculation: ({ ids }) => ids.length + pieceless
   })
   readonly #scores = new LRUCache<string, Float32Array>({ max: mostScores })
+  readonly #names: Names | undefined
+  readonly #tags = new LRUCache<string, Float32Array>({
+    maxSize: mostTags,
+    sizeCalculation: ({ length }) => length + pieceless
+  })
 
   constructor(options: ReaderOptions) {
     this.#options = options
     this.label = options.files.label
-    this.#calibration = new Calibration(options.files.manifest)
+    const { manifest } = options.files
+    this.#calibration = new Calibration(manifest)
+    this.#names = manifest.names && new Names(manifest.names.tags)
   }
 
-  async read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]> {
+  read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]> {
+    return this.#inTime(questions, (signal) => this.#readAll(questions, signal))
+  }
+
+  get findsNames(): boolean {
+    return this.#names !== undefined
+  }
+
+  names(questions: readonly NamesQuestion[]): Promise<readonly (readonly Name[])[]> {
+    return this.#inTime(questions, (signal) => this.#nameAll(questions, signal))
+  }
+
+  /** Until the deadline, and while whoever asks is there. @throws EncoderError */
+  async #inTime<T>(questions: readonly NamesQuestion[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, deadlineMs, report } = this.#options
     const started = clock.monotonic()
     const abort = new AbortController()
@@ -87,7 +121,7 @@ export class Reader implements Encoder {
       signal.addEventListener('abort', cancel)
     }
     try {
-      return await this.#readAll(questions, abort.signal)
+      return await work(abort.signal)
     } catch (error) {
       const fault = error instanceof EncoderError ? error : new EncoderError('crashed', error)
       // What of this request still waits leaves the queue.
@@ -135,6 +169,36 @@ export class Reader implements Encoder {
     return readings
   }
 
+  async #nameAll(questions: readonly NamesQuestion[], signal: AbortSignal): Promise<Name[][]> {
+    const names = this.#names
+    if (names === undefined) throw new EncoderError('crashed')
+    if (questions.reduce((sum, { text }) => sum + text.length, 0) > mostNameUnits) throw new EncoderError('too_long')
+    const texts = await inTurns(questions, (question) => this.#cut(question, signal))
+    const windows = texts.map(({ ids }) => windowStarts(ids.length))
+    const cost = texts.reduce((sum, { ids }, i) => {
+      return sum + windows[i]!.length * (Math.min(ids.length, windowPieces) + marks)
+    }, 0)
+    if (cost > mostNamePieces) throw new EncoderError('too_long')
+    const asked = windows.flatMap((starts, i) => starts.map((from) => ({ i, from })))
+    const said = await inTurns(asked, ({ i, from }) => {
+      const { ids } = texts[i]!
+      return this.#tag(questions[i]!, ids.subarray(from, Math.min(ids.length, from + windowPieces)), signal)
+    })
+    const { count } = names
+    let window = 0
+    return questions.map(({ text }, i) => {
+      const starts = windows[i]!
+      const logits = new Float32Array(texts[i]!.ids.length * count)
+      let piece = 0
+      for (const [n, to] of toldBy(starts, texts[i]!.ids.length).entries()) {
+        const from = starts[n]!
+        logits.set(said[window++]!.subarray((piece - from) * count, (to - from) * count), piece * count)
+        piece = to
+      }
+      return names.find(text, texts[i]!, logits)
+    })
+  }
+
   /** In pieces, from its beginning until behind what was raised. */
   async #cut(question: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
     const { text, spans } = question
@@ -177,19 +241,37 @@ export class Reader implements Encoder {
     { from, to }: Planned,
     signal: AbortSignal
   ): Promise<Scored> {
-    const { threads, report } = this.#options
     const ids = framed(pieced.ids.subarray(from, to), toSpeaker(role))
     const key = createHash('sha256').update(ids).digest('base64')
-    let logits = this.#scores.get(key)
-    if (logits === undefined) {
-      const outcome = await threads.run({ ids }, whose, signal)
-      if (!('logits' in outcome)) throw new EncoderError('crashed')
-      report.window(outcome.ms / 1000)
-      report.windows('model', 1)
-      logits = outcome.logits
-      this.#scores.set(key, logits)
-    } else report.windows('memory', 1)
+    const known = this.#scores.get(key)
+    if (known !== undefined) this.#options.report.windows('memory', 1)
+    const { logits } =
+      known === undefined ? await this.#run(key, { ids, names: false }, whose, signal) : { logits: known }
     return { ...stretchOf(pieced, from, to), logits }
+  }
+
+  /** @returns by piece what the reader of names says */
+  async #tag({ role, whose }: NamesQuestion, pieces: Int32Array, signal: AbortSignal): Promise<Float32Array> {
+    const ids = framed(pieces, toSpeaker(role))
+    const key = createHash('sha256').update(ids).digest('base64')
+    let tags = this.#tags.get(key)
+    if (tags === undefined) {
+      tags = (await this.#run(key, { ids, names: true }, whose, signal)).tags
+      if (tags === undefined) throw new EncoderError('crashed')
+      this.#tags.set(key, tags)
+    } else this.#options.report.windows('memory', 1)
+    return tags
+  }
+
+  /** One window in a thread; its scores are remembered whatever it was read for. */
+  async #run(key: string, task: { ids: BigInt64Array; names: boolean }, whose: string, signal: AbortSignal) {
+    const { threads, report } = this.#options
+    const outcome = await threads.run(task, whose, signal)
+    if (!('logits' in outcome)) throw new EncoderError('crashed')
+    report.window(outcome.ms / 1000)
+    report.windows('model', 1)
+    this.#scores.set(key, outcome.logits)
+    return outcome
   }
 }
 
@@ -197,6 +279,17 @@ export class Reader implements Encoder {
 function all<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   for (const promise of promises) promise.catch(() => undefined)
   return Promise.all(promises)
+}
+
+/** In order, so many at a time. */
+async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  let next = 0
+  const line = async () => {
+    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i]!)
+  }
+  await all(Array.from({ length: Math.min(namesAtOnce, items.length) }, line))
+  return results
 }
 
 function keyOf(text: string, last: number): string {
@@ -214,7 +307,7 @@ function chunkEnd(text: string, from: number): number {
 }
 
 function framed(ids: Int32Array, speaker: Speaker): BigInt64Array<ArrayBuffer> {
-  const whole = new BigInt64Array(ids.length + 3)
+  const whole = new BigInt64Array(ids.length + marks)
   whole[0] = startMark
   whole[1] = BigInt(firstSpeaker + speakers.indexOf(speaker))
   for (let i = 0; i < ids.length; i++) whole[i + 2] = BigInt(ids[i]!)

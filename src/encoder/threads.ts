@@ -118,8 +118,8 @@ export class Threads {
 
   /** Resolves when it serves. */
   #start(): Promise<void> {
-    const { model, tokenizer, lanes } = this.#options
-    const workerData: ThreadData = { model, tokenizer, lanes }
+    const { model, tokenizer, lanes, names } = this.#options
+    const workerData: ThreadData = { model, tokenizer, lanes, names }
     const worker = new Worker(threadFile(import.meta.url, 'worker'), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 4 }

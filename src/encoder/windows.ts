@@ -2,8 +2,10 @@
 import type { Stretch } from './index.js'
 import type { Cut } from './pieces.js'
 
-/** Pieces of a window; the encoder reads 128 at once, with its start, who speaks, and its end. */
+/** Pieces of a window; the encoder reads 128 at once, with its marks. */
 export const windowPieces = 125
+/** The start of a window, who speaks, and its end. */
+export const marks = 3
 /** Windows of one request that are read, whether they are remembered or not: a verdict may not hang on what is. */
 export const mostWindows = 64
 /** They overlap by a quarter, so that what lies across the end of one stands whole in another. */
@@ -21,6 +23,17 @@ export function windowStarts(pieces: number): number[] {
   for (let start = 0; start + windowPieces < pieces; start += stride) starts.push(start)
   if (pieces > 0) starts.push(Math.max(0, pieces - windowPieces))
   return starts
+}
+
+/**
+ * Which window tells of which pieces, where all are read: of several that hold a piece the one whose end is farther from it.
+ * @param starts as of `windowStarts` @returns by window, the piece after the last that it tells of
+ */
+export function toldBy(starts: readonly number[], pieces: number): number[] {
+  return starts.map((start, i) => {
+    const next = starts[i + 1]
+    return next === undefined ? pieces : Math.ceil((start + windowPieces + next) / 2)
+  })
 }
 
 export interface Planned {

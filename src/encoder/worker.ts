@@ -3,19 +3,23 @@ import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { InferenceSession } from 'onnxruntime-node'
 import { readPieces } from './pieces.js'
+import { marks } from './windows.js'
 
 export interface ThreadData {
   model: string
   tokenizer: string
   /** How many scores the model gives. */
   lanes: number
+  /** What reads names from the embeddings that the model brings along, and how many tags it gives a piece. */
+  names: { file: string; tags: number } | undefined
 }
 
 /** A part of a text to cut, or the numbers of a framed window to score. */
-export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array }
+export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array; names: boolean }
 export type Outcome =
   | { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> }
-  | { logits: Float32Array; ms: number }
+  /** `tags`: by piece without the marks, where names were asked for. */
+  | { logits: Float32Array; tags: Float32Array | undefined; ms: number }
 /** The first word of a thread. `file`: what is wrong with one; `runtime`: why the library does not run here. */
 export type Greeting = { ready: true } | { file: string } | { runtime: string }
 
@@ -30,14 +34,14 @@ async function start(): Promise<void> {
   } catch (error) {
     return say({ file: `${data.tokenizer}: ${messageOf(error)}` })
   }
-  let score: (ids: BigInt64Array) => Promise<Float32Array>
+  let score: Score
   try {
     score = await load()
     // The first run lays out what the others use: ready is who has read a whole window.
     const window = BigInt64Array.from({ length: 128 }, (_, i) => BigInt((i * 7919) % pieces.size))
-    const { length } = await score(window)
-    if (length !== data.lanes)
-      return say({ file: `${data.model}: gives ${length} scores where the manifest has ${data.lanes} lanes` })
+    const { logits } = await score(window, false)
+    if (logits.length !== data.lanes)
+      return say({ file: `${data.model}: gives ${logits.length} scores where the manifest has ${data.lanes} lanes` })
   } catch (error) {
     return say({ runtime: messageOf(error) })
   }
@@ -47,15 +51,20 @@ async function start(): Promise<void> {
       return port.postMessage({ ids, starts } satisfies Outcome, [ids.buffer, starts.buffer])
     }
     const started = performance.now()
-    const logits = await score(task.ids)
-    port.postMessage({ logits, ms: performance.now() - started } satisfies Outcome)
+    const { logits, tags } = await score(task.ids, task.names)
+    port.postMessage({ logits, tags, ms: performance.now() - started } satisfies Outcome)
   })
   say({ ready: true })
 }
 
-async function load(): Promise<(ids: BigInt64Array) => Promise<Float32Array>> {
+type Score = (
+  ids: BigInt64Array,
+  names: boolean
+) => Promise<{ logits: Float32Array; tags: Float32Array | undefined }>
+
+async function load(): Promise<Score> {
   const { default: runtime } = await import('onnxruntime-node')
-  const session: InferenceSession = await runtime.InferenceSession.create(data.model, {
+  const options: InferenceSession.SessionOptions = {
     // One thread, one order of sums: a text scores the same whatever else is going on.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
@@ -67,11 +76,23 @@ async function load(): Promise<(ids: BigInt64Array) => Promise<Float32Array>> {
     enableMemPattern: false,
     // What fails is told by its error.
     logSeverityLevel: 4
-  })
-  return async (ids) => {
+  }
+  const session = await runtime.InferenceSession.create(data.model, options)
+  /** Opened for the first who asks: most never do. */
+  let reader: Promise<InferenceSession> | undefined
+  return async (ids, isAskedForNames) => {
     const input = new runtime.Tensor('int64', ids, [1, ids.length])
-    const { scores } = await session.run({ input_ids: input })
-    return Float32Array.from(scores!.data as Float32Array)
+    // What is not asked for is not brought over from the library.
+    const { scores, word } = await session.run({ input_ids: input }, isAskedForNames ? ['scores', 'word'] : ['scores'])
+    const logits = Float32Array.from(scores!.data as Float32Array)
+    if (!isAskedForNames) return { logits, tags: undefined }
+    const { file, tags: count } = data.names!
+    reader ??= runtime.InferenceSession.create(file, options)
+    const { names } = await (await reader).run({ word: word! })
+    const tags = Float32Array.from(names!.data as Float32Array)
+    if (tags.length !== count * (ids.length - marks))
+      throw new Error(`${file}: gives ${tags.length} numbers for ${ids.length - marks} pieces of ${count} tags`)
+    return { logits, tags }
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import Fastify from 'fastify'
 import { registerAudit } from '../api/audit.js'
@@ -41,6 +42,7 @@ import { createPeopleAdmission } from '../edge/person-admission.js'
 import { createRequestIds } from '../edge/request-id.js'
 import { insecureFault } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
+import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
 import { clientAddress, compileAddressList } from '../identity/address.js'
 import type { Caller } from '../identity/caller.js'
@@ -156,7 +158,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerHealth(app, ready)
       await app.register(async (loaded) => {
         overload.mayRefuse(loaded)
-        registerEvaluate(loaded, { judge, reviews })
+        registerEvaluate(loaded, { judge, reviews, isEncoderOff: settings.encoder.use === 'off' })
         registerModerations(loaded, { judge, admission })
         registerGuards(loaded, { judge, reviews })
         await registerProxy(loaded, proxy)
@@ -211,9 +213,21 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   }
 }
 
-async function openEncoder({ encoder }: Settings, { encoders }: Platform, judges: OpenJudges): Promise<OpenEncoder> {
+async function openEncoder(
+  { encoder: settings, routes }: Settings,
+  { encoders }: Platform,
+  judges: OpenJudges
+): Promise<OpenEncoder> {
   try {
-    return await encoders.open(encoder)
+    const opened = await encoders.open(settings)
+    const needing = routes.find(({ redact }) => redact.includes('names'))
+    if (needing === undefined || opened.encoder?.findsNames === true) return opened
+    const route = `route ${needing.id}: redact lists names`
+    // As with the encoder itself: what is wrong with files stops the start, a platform that it does not run on does not.
+    if (opened.encoder === undefined)
+      return { ...opened, weakening: `${opened.weakening}; ${route}, and is refused with evaluator_unavailable` }
+    await opened.close()
+    throw new EncoderFileError(`${join(settings.folder, fileNames.manifest)}: has no names, and ${route}`)
   } catch (error) {
     await judges.close()
     throw error

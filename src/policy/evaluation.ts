@@ -1,5 +1,6 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
 import type { ChatPart, JsonObject, Role } from '../base/chat.js'
+import type { NameKind } from '../encoder/index.js'
 import type { Exceptions } from './exceptions.js'
 import type { Cancellation } from './judges.js'
 
@@ -53,6 +54,8 @@ export interface Detection {
   rule: string
   span: { start: number; end: number }
   layer: Layer
+  /** Of a name: what it names. Such a detection counts in no decision. */
+  kind?: NameKind
   /** True where people have excepted this match: it did not count. */
   suppressed?: true
   /** RFC 6901 pointer of the part, on chat surfaces; absent on the evaluate endpoint, whose only text is `input_text`. */
@@ -97,6 +100,8 @@ export interface EvaluationInput {
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own among its parts. */
   prompts?: readonly string[] | undefined
+  /** Whether names of persons, places and organisations are looked for too. */
+  names?: boolean | undefined
   /** What people have excepted for this caller. */
   exceptions?: Exceptions | undefined
   /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
@@ -111,7 +116,7 @@ export interface EvaluationInput {
 export interface Growing {
   role: Role
   direction: 'request' | 'answer'
-  redact: readonly Category[]
+  redact: readonly (Category | 'names')[]
   /** What has left of the same text before it, as it is judged with it. */
   before?: string
   /** As for an evaluation. */

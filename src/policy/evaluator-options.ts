@@ -23,7 +23,7 @@ export interface EvaluatorOptions {
   /** Default: in memory. */
   sessions?: SessionStore
   /** Reads what rules that nominate have raised. Default: none, and such rules count as any other. */
-  encoder?: Pick<Encoder, 'read'> | undefined
+  encoder?: (Pick<Encoder, 'read'> & Partial<Pick<Encoder, 'names' | 'findsNames'>>) | undefined
   /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
   judges?: Judges
   /** Default `ev_`. */

@@ -16,6 +16,7 @@ import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
 import type { JudgeInput, Verdict } from './judge.js'
 import type { Judges } from './judges.js'
+import { findNames } from './names.js'
 import { evaluationOf } from './outcome.js'
 import { createPool } from './pool.js'
 import {
@@ -48,6 +49,8 @@ export interface PolicyEvaluator extends Evaluator {
   /** Judges made-up texts by what is in force, for about so many ms, so that the first callers do not wait for the engine. */
   warmUp(ms: number): void
   readonly sessions: SessionStore
+  /** Whether `names` can be asked for. */
+  readonly findsNames: boolean
   /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
   uncoveredChars(): number
 }
@@ -219,7 +222,14 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   return {
-    evaluate: (input, constitution = 'default') => verdictOf(input, constitution, toEvaluation),
+    async evaluate(input, constitution = 'default') {
+      if (input.names !== true) return verdictOf(input, constitution, toEvaluation)
+      const held = lookUp(constitution) ?? constitution
+      // First, since whatever windows the verdict asks for are then read already.
+      const names = await findNames(encoder, input)
+      const evaluation = await verdictOf(input, held, toEvaluation)
+      return { ...evaluation, detections: [...evaluation.detections, ...names] }
+    },
     settled(text, growing, constitution) {
       return lookUp(constitution)?.growth.settled(text, growing) ?? 0
     },
@@ -248,6 +258,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         .map(({ judge: { policy } }) => policy.constitution)
         .map(({ name, version }) => ({ name, version })),
     sessions,
+    findsNames: encoder?.findsNames === true,
     uncoveredChars: () => uncovered,
     close: () => pool.close()
   }

@@ -6,7 +6,7 @@
  */
 import type { Detector, Floors } from '../detectors/detector.js'
 import { disorderStart } from '../text/disorder.js'
-import { lastWord, sentenceStart } from '../text/sentence.js'
+import { lastWord, nameStart, sentenceStart } from '../text/sentence.js'
 import type { View } from '../text/view.js'
 import { readingsOf } from '../text/views.js'
 import type { CompiledRule, Group, Policy } from './compile.js'
@@ -63,6 +63,7 @@ export class Growth {
     const cut = lastWord(text)
     if (cut === 0) return 0
     let limit = disorderStart(text, cut, this.#policy.words)
+    if (growing.redact.includes('names')) limit = Math.min(limit, nameStart(text))
     const known = cut === text.length ? text : text.slice(0, cut)
     const { guard } = this.#policy
     const guarded = growing.prompts === undefined ? undefined : guard?.read(growing.prompts)

@@ -17,6 +17,7 @@ import {
   type Evaluator,
   strictest
 } from '../policy/evaluation.js'
+import { replacementOf } from '../policy/names.js'
 import type { Exchange } from './exchange.js'
 
 /** What a verdict is asked for. */
@@ -98,7 +99,7 @@ export class Verdicts {
   }
 }
 
-function inputOf({ context, inbound, prompts }: Exchange, direction: Direction, content: ChatContent): EvaluationInput {
+function inputOf({ context, inbound, prompts, route }: Exchange, direction: Direction, content: ChatContent): EvaluationInput {
   const { parts, joined } = content
   return {
     parts: parts.some(isMarked) ? parts.map(marked) : parts,
@@ -108,6 +109,7 @@ function inputOf({ context, inbound, prompts }: Exchange, direction: Direction, 
     session: undefined,
     direction,
     prompts,
+    names: route.redact.includes('names') && route.mode === 'enforce',
     exceptions: undefined,
     recalled: undefined,
     raised: undefined,
@@ -168,8 +170,8 @@ function marked(part: ChatPart): ChatPart {
 /** What is to be redacted and stands in encoded form cannot be rewritten there, so it does not pass. */
 function refuseDecoded({ route }: Exchange, evaluation: Evaluation): Evaluation {
   const causes = evaluation.detections.filter(
-    ({ category, pointer }) =>
-      (route.redact as readonly string[]).includes(category) && pointer?.endsWith(decodedMark) === true
+    (detection) =>
+      replacementOf(detection, route.redact) !== undefined && detection.pointer?.endsWith(decodedMark) === true
   )
   if (causes.length === 0 || route.mode === 'observe') return evaluation
   const rules = new Set([...evaluation.matched_rules, ...causes.map(({ rule }) => rule)])
@@ -181,17 +183,15 @@ function redactions(exchange: Exchange, content: ChatContent, evaluation: Evalua
   const { redact } = exchange.route
   if (redact.length === 0) return []
   const keys = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
-  return evaluation.detections
-    .filter(
-      // A header is judged and not forwarded: only what has a pointer into the body is rewritten.
-      (detection) => (redact as readonly string[]).includes(detection.category) && detection.pointer?.startsWith('/')
-    )
-    .map(({ pointer, span, category }) => {
-      const text = `<${category.toUpperCase()}>`
-      return keys.has(pointer!)
-        ? { pointer: pointer!.slice(0, -keyMark.length), ...span, text, isKey: true }
-        : { pointer: pointer!, ...span, text }
-    })
+  return evaluation.detections.flatMap((detection) => {
+    const { pointer, span } = detection
+    const text = replacementOf(detection, redact)
+    // A header is judged and not forwarded: only what has a pointer into the body is rewritten.
+    if (text === undefined || pointer?.startsWith('/') !== true) return []
+    return keys.has(pointer)
+      ? { pointer: pointer.slice(0, -keyMark.length), ...span, text, isKey: true }
+      : { pointer, ...span, text }
+  })
 }
 
 /** Rewrites in a body what the route redacts of it. @returns whether it was changed */

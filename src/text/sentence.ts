@@ -15,6 +15,21 @@ export function wordStart(text: string, end: number): number {
   return at
 }
 
+/** A point after an initial or a title ends no sentence: "J. R. ", "Dr. ", "St. ". */
+const shortened = /(?:^|[\s(])(?:\p{Lu}|\p{Lu}\p{L}{1,3})\.$/u
+const longestShortened = 8
+
+/** Before here no name can begin that is still being written: where the sentence at the end begins, initials apart. */
+export function nameStart(text: string): number {
+  for (let at = text.length; at > 0; ) {
+    const start = sentenceStart(text.slice(0, at))
+    const before = text.slice(Math.max(0, start - longestShortened), start).trimEnd()
+    if (start === 0 || text.length - start > longestSentence || !shortened.test(before)) return start
+    at = start - 1
+  }
+  return 0
+}
+
 /** Where the sentence at the end begins. */
 export function sentenceStart(text: string): number {
   const least = Math.max(0, text.length - longestSentence)

@@ -44,9 +44,10 @@ export async function open(
   folder = fixture
 ): Promise<{ encoder: Encoder; threads: Threads }> {
   const files = await readEncoderFiles(folder)
-  const { model, tokenizer, manifest } = files
+  const { model, tokenizer, manifest, names: file } = files
+  const names = file === undefined ? undefined : { file, tags: manifest.names!.tags.length }
   const lanes = manifest.lanes.length
-  const threads = await Threads.open({ model, tokenizer, lanes, threads: count, queue, crashed })
+  const threads = await Threads.open({ model, tokenizer, lanes, names, threads: count, queue, crashed })
   const encoder = new Reader({ files, threads, clock: systemClock, deadlineMs, report })
   t.teardown(() => encoder.close())
   return { encoder, threads }

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'teach', 'export', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--length', type=int, default=96, help='pieces of a window in training, marks included')
     p.add_argument('--batch', type=int, default=6144, help='pieces of a batch')
     p.add_argument('--without', type=int, default=-1, help='a fold whose harmless sources the model that ships leaves out')
+    p.add_argument('--name-rows', type=int, default=18_000, help='sentences that the reader of names learns from')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
     p.add_argument(
@@ -113,6 +114,14 @@ def main() -> None:
         settle(options, args.checkpoint or runs.last_round(args.work))
     if args.step in ('teach', 'all'):
         runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl')
+    if args.step in ('names', 'all'):
+        from .name_run import names
+
+        print(json.dumps(names(args.work, args.name_rows, args.minutes or 20, args.seed), indent=1))
+    if args.step == 'add-names':
+        from .ship import add_names
+
+        add_names(args.out or ROOT / 'config' / 'models', args.work, args.way)
     if args.step in ('export', 'all'):
         from .ship import ship
 

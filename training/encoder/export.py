@@ -1,7 +1,8 @@
 """The ONNX file of a trained encoder: one text a run, 4-bit embeddings as the base has them, 8-bit weights, signed.
 
 The graph is written node by node, so that it holds nothing but what serving needs: `input_ids` (1, tokens) in, `scores`
-(1, lanes) out, as logits. Two ways to multiply are known:
+(1, lanes) out, as logits, and `word` (1, tokens, hidden), the embeddings as they are looked up, for the reader of names
+(`build_names`): whoever does not ask for them pays nothing for them. Two ways to multiply are known:
 
 - `blocks`: MatMulNBits with 8 bits. Weights have a scale for every 32 numbers, activations one for every token and 32
   numbers, so that no token's scale depends on another text, nor on another token.
@@ -128,20 +129,9 @@ def build(tensors: dict[str, np.ndarray], shape: Shape, lanes: int, way: str = '
     )
     word = g.add('Cast', [half], 'word', to=TensorProto.FLOAT)
     tokens = g.add('Shape', ['input_ids'], 'tokens', start=1, end=2)
-    zero = g.constant('zero', np.array([0], np.int64))
-    g.constant('positions', tensors['emb.pos'] + tensors['emb.type'][0])
-    position = g.add('Slice', ['positions', zero, tokens, zero], 'position')
-    placed = g.add('Add', [word, position], 'placed')
-    x = g.add(
-        'LayerNormalization',
-        [placed, g.constant('emb.ln.w', tensors['emb.ln.w']), g.constant('emb.ln.b', tensors['emb.ln.b'])],
-        'embedded',
-        axis=-1,
-        epsilon=shape.epsilon,
-    )
+    x = _embedded(g, word, tokens, tensors, shape)
     for i in range(shape.layers):
-        t = {name[len(f'l{i}.') :]: value for name, value in tensors.items() if name.startswith(f'l{i}.')}
-        x = _layer(g, x, t, f'l{i}', shape, way)
+        x = _layer(g, x, _of_layer(tensors, i), f'l{i}', shape, way)
     first = g.add('Gather', [x, g.constant('first', np.array(0, np.int64))], 'opening', axis=1)
     mean = g.add('ReduceMean', [x, g.constant('axis', np.array([1], np.int64))], 'mean', keepdims=0)
     both = g.add('Concat', [first, mean], 'both', axis=1)
@@ -152,12 +142,74 @@ def build(tensors: dict[str, np.ndarray], shape: Shape, lanes: int, way: str = '
         g.nodes,
         'encoder',
         [helper.make_tensor_value_info('input_ids', TensorProto.INT64, [1, 'tokens'])],
-        [helper.make_tensor_value_info('scores', TensorProto.FLOAT, [1, lanes])],
+        [
+            helper.make_tensor_value_info('scores', TensorProto.FLOAT, [1, lanes]),
+            helper.make_tensor_value_info('word', TensorProto.FLOAT, [1, 'tokens', shape.hidden]),
+        ],
         g.constants,
     )
+    return _model(graph)
+
+
+def build_names(tensors: dict[str, np.ndarray], marks: np.ndarray, shape: Shape, way: str = 'dynamic') -> onnx.ModelProto:
+    """The graph of the reader of names: `word` (1, tokens, hidden) in, with the encoder's marks; `names` (1, pieces, tags) out.
+
+    :param tensors: as for `build`, with `names.w` (tags, hidden) and `names.b`
+    :param marks: embeddings of its own start and end, (2, hidden)
+    """
+    g = Graph()
+    ends = [g.constant(name, np.array([place], np.int64)) for name, place in (('pieces.from', 2), ('pieces.to', -1))]
+    axis = g.constant('pieces.axis', np.array([1], np.int64))
+    pieces = g.add('Slice', ['word', *ends, axis], 'pieces')
+    start, end = (g.constant(name, mark[None, None]) for name, mark in zip(('start', 'end'), marks, strict=True))
+    word = g.add('Concat', [start, pieces, end], 'framed', axis=1)
+    tokens = g.add('Shape', [word], 'tokens', start=1, end=2)
+    x = _embedded(g, word, tokens, tensors, shape)
+    for i in range(shape.layers):
+        x = _layer(g, x, _of_layer(tensors, i), f'l{i}', shape, way)
+    tags = multiply(g, x, tensors['names.w'], tensors['names.b'], 'tags', 'float')
+    inner = [g.constant(name, np.array([place], np.int64)) for name, place in (('inner.from', 1), ('inner.to', -1))]
+    g.add('Slice', [tags, *inner, axis], 'names')
+    graph = helper.make_graph(
+        g.nodes,
+        'names',
+        [helper.make_tensor_value_info('word', TensorProto.FLOAT, [1, 'tokens', shape.hidden])],
+        [helper.make_tensor_value_info('names', TensorProto.FLOAT, [1, 'pieces', len(tensors['names.b'])])],
+        g.constants,
+    )
+    return _model(graph)
+
+
+def with_words(model: onnx.ModelProto, hidden: int) -> onnx.ModelProto:
+    """An encoder that was exported before there was a reader of names, with the output that this one needs."""
+    if all(output.name != 'word' for output in model.graph.output):
+        model.graph.output.append(helper.make_tensor_value_info('word', TensorProto.FLOAT, [1, 'tokens', hidden]))
+    return model
+
+
+def _model(graph: onnx.GraphProto) -> onnx.ModelProto:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 21), helper.make_opsetid(MS, 1)])
     model.ir_version = 10
     return model
+
+
+def _of_layer(tensors: dict[str, np.ndarray], i: int) -> dict[str, np.ndarray]:
+    return {name[len(f'l{i}.') :]: value for name, value in tensors.items() if name.startswith(f'l{i}.')}
+
+
+def _embedded(g: Graph, word: str, tokens: str, tensors: dict[str, np.ndarray], shape: Shape) -> str:
+    """Embeddings with their places, normed."""
+    zero = g.constant('zero', np.array([0], np.int64))
+    g.constant('positions', tensors['emb.pos'] + tensors['emb.type'][0])
+    position = g.add('Slice', ['positions', zero, tokens, zero], 'position')
+    placed = g.add('Add', [word, position], 'placed')
+    return g.add(
+        'LayerNormalization',
+        [placed, g.constant('emb.ln.w', tensors['emb.ln.w']), g.constant('emb.ln.b', tensors['emb.ln.b'])],
+        'embedded',
+        axis=-1,
+        epsilon=shape.epsilon,
+    )
 
 
 def _layer(g: Graph, x: str, t: dict[str, np.ndarray], name: str, shape: Shape, way: str) -> str:

@@ -96,14 +96,18 @@ class Encoder(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """:param ids: (rows, pieces), padded with `PAD`. :returns: (rows, lanes) logits"""
         here = ids != PAD
-        kind = torch.bfloat16 if torch.is_autocast_enabled('cpu') else torch.float32
-        mask = torch.where(here, 0.0, -1e4)[:, None, None, :].to(kind)
-        x = self.norm(self._embed(ids) + self.places[: ids.shape[1]])
-        for layer in self.layers:
-            x = layer(x, mask)
-        x = x.float()
+        x = self.states(ids)[-1].float()
         mean = (x * here[:, :, None]).sum(1) / here.sum(1, keepdim=True)
         return F.linear(torch.cat([x[:, 0], mean], 1), self.head.weight.float(), self.head.bias.float())
+
+    def states(self, ids: Tensor) -> list[Tensor]:
+        """What each piece is taken for: as embedded, then after each layer; (rows, pieces, hidden) each."""
+        kind = torch.bfloat16 if torch.is_autocast_enabled('cpu') else torch.float32
+        mask = torch.where(ids != PAD, 0.0, -1e4)[:, None, None, :].to(kind)
+        states = [self.norm(self._embed(ids) + self.places[: ids.shape[1]])]
+        for layer in self.layers:
+            states.append(layer(states[-1], mask))
+        return states
 
     def _embed(self, ids: Tensor) -> Tensor:
         count = self.special.shape[0]

@@ -10,14 +10,16 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+import onnx
 import torch
 
-from . import export
+from . import export, name_run
 from .base import BASE, new_encoder
 from .dataset import load
 from .lanes import LANES
 from .metrics import auroc
 from .model import Encoder
+from .name_rows import TAGS
 from .windows import MARKS, framed, window
 
 CHECK = Path(__file__).parent.parent / 'check-export.mjs'
@@ -36,24 +38,59 @@ def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
 
 
 def ship(work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed: int = 1) -> dict[str, object]:
-    """Writes `encoder.onnx`, `encoder.tokenizer.json` and `encoder.json` to `out`.
+    """Writes `encoder.onnx`, `encoder.tokenizer.json` and `encoder.json` to `out`, and `encoder.names.onnx` if it was fitted.
 
     :param modules: a folder whose node_modules hold onnxruntime-node and @huggingface/tokenizers
     :param way: see `export`
-    :raises ValueError: both files together are larger than may ship
+    :raises ValueError: all files together are larger than may ship
     """
     model, shape = load_encoder(work, checkpoint)
     out.mkdir(parents=True, exist_ok=True)
     onnx_file, tokenizer_file = out / 'encoder.onnx', out / 'encoder.tokenizer.json'
     onnx_file.write_bytes(export.build(model.named_arrays(), shape, len(LANES), way).SerializeToString())
     tokenizer_file.write_bytes((work / 'tokenizer.json').read_bytes())
-    size = onnx_file.stat().st_size + tokenizer_file.stat().st_size
+    names_file = out / 'encoder.names.onnx'
+    names_file.unlink(missing_ok=True)
+    fitted = work / 'names.pt'
+    if fitted.exists():
+        names_file.write_bytes(name_run.build(fitted, way).SerializeToString())
+    files = [onnx_file, tokenizer_file, *([names_file] if fitted.exists() else [])]
+    size = sum(file.stat().st_size for file in files)
     if size > LARGEST:
-        raise ValueError(f'{size} bytes with the tokenizer are more than {LARGEST}: keep fewer pieces or layers')
+        raise ValueError(f'{size} bytes with the tokenizer and the reader of names are more than {LARGEST}: keep fewer pieces or layers')
     checked = check(work, model, onnx_file, tokenizer_file, modules, seed)
     told = manifest(work, onnx_file, tokenizer_file, shape, way, checked)
+    if fitted.exists():
+        told['names'] = named(names_file, json.loads((work / 'names.json').read_text()))
     (out / 'encoder.json').write_text(json.dumps(told, indent=2) + '\n')
     return told
+
+
+def named(file: Path, fitted: dict[str, object]) -> dict[str, object]:
+    """What the manifest says of the reader of names."""
+    return {**digest(file), 'tags': list(TAGS), 'fitted': fitted}
+
+
+def add_names(folder: Path, fitted: Path, way: str = 'dynamic') -> None:
+    """Puts a reader of names beside an encoder that was exported before: its weights stay, and so do its scores.
+
+    :param folder: holds `encoder.onnx` and `encoder.json`
+    :param fitted: a folder with `names.pt` and `names.json`
+    """
+    onnx_file, names_file, manifest_file = (folder / f'encoder.{name}' for name in ('onnx', 'names.onnx', 'json'))
+    model = onnx.load(onnx_file)
+    told = json.loads(manifest_file.read_text())
+    onnx_file.write_bytes(export.with_words(model, told['shape']['hidden']).SerializeToString())
+    names_file.write_bytes(name_run.build(fitted / 'names.pt', way).SerializeToString())
+    told['model'] = digest(onnx_file)
+    told['names'] = named(names_file, json.loads((fitted / 'names.json').read_text()))
+    manifest_file.write_text(json.dumps(told, indent=2) + '\n')
+
+
+def digest(file: Path) -> dict[str, object]:
+    """Hash and size of a file."""
+    data = file.read_bytes()
+    return {'sha256': hashlib.sha256(data).hexdigest(), 'bytes': len(data)}
 
 
 def check(
@@ -117,10 +154,6 @@ def manifest(
     work: Path, onnx_file: Path, tokenizer_file: Path, shape: export.Shape, way: str, checked: dict[str, object]
 ) -> dict[str, object]:
     """What the weights are made of and what was measured: hashes, sources and licences, versions, figures."""
-
-    def digest(file: Path) -> dict[str, object]:
-        data = file.read_bytes()
-        return {'sha256': hashlib.sha256(data).hexdigest(), 'bytes': len(data)}
 
     code = hashlib.sha256()
     folder = Path(__file__).parent
