@@ -12,7 +12,10 @@ const at = (path) => import(pathToFileURL(resolve(values.dist, path)).href)
 const [{ noReport, openEncoder }, { systemClock }] = await Promise.all([at('encoder/open.js'), at('clock.js')])
 const settings = { use: 'required', folder: resolve(values.folder), threads: 1, queue: 256, deadlineMs: Infinity }
 const { encoder, close } = await openEncoder(settings, { clock: systemClock, report: noReport, crashed() {} })
-const rows = (await readFile(values.rows, 'utf8')).split('\n').filter(Boolean).map((line) => JSON.parse(line))
+const rows = (await readFile(values.rows, 'utf8'))
+  .split('\n')
+  .filter(Boolean)
+  .map((line) => JSON.parse(line))
 
 const counts = new Map()
 const count = (key, right, found, known) => {
@@ -36,14 +39,21 @@ for (const { text, role, language, names } of rows) {
   count('covered, any kind', covered, covered, names.length)
   if (left > 0 && [...known].some((key) => !found.has(key))) {
     left--
-    console.error(language, JSON.stringify(text), read.map((r) => `${r.kind} ${text.slice(r.start, r.end)}`).join(' | '))
+    console.error(
+      language,
+      JSON.stringify(text),
+      read.map((r) => `${r.kind} ${text.slice(r.start, r.end)}`).join(' | ')
+    )
   }
 }
 await close()
 const share = (part, whole) => (whole === 0 ? null : Math.round((part / whole) * 1000) / 1000)
 const told = Object.fromEntries(
   [...counts].map(([key, { right, found, known }]) => {
-    return [key, { precision: share(right, found), recall: share(right, known), f1: share(2 * right, found + known), names: known }]
+    return [
+      key,
+      { precision: share(right, found), recall: share(right, known), f1: share(2 * right, found + known), names: known }
+    ]
   })
 )
 console.log(JSON.stringify({ rows: rows.length, ...told }, null, 1))

@@ -135,7 +135,7 @@ export function checkNames({ defaults, routes }: FileConfig, fail: Fail): void {
     if (at !== -1) fail([...path, 'redact', at], reason)
   }
   check(['defaults'], defaults?.redact)
-  routes?.forEach((route, index) => check(['routes', index], route.redact))
+  for (const [index, { redact }] of (routes ?? []).entries()) check(['routes', index], redact)
 }
 
 /** The path on the upstream tells which operation of the dialect it is; parameters are the dialect's own. */

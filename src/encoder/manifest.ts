@@ -116,7 +116,8 @@ function parse(json: string, file: string): Manifest {
       throw new EncoderFileError(`${file}: calibration.${role} has no class of length of calibrated.lengths`)
   }
   const tags = value.names?.tags ?? []
-  const unknown = tags.find((tag) => !nameTags.includes(tag)) ?? (tags.length > 0 && !tags.includes('O') ? 'O' : undefined)
+  const unknown =
+    tags.find((tag) => !nameTags.includes(tag)) ?? (tags.length > 0 && !tags.includes('O') ? 'O' : undefined)
   if (unknown !== undefined || new Set(tags).size !== tags.length)
     throw new EncoderFileError(`${file}: names.tags must be O and some of ${nameTags.slice(1).join(', ')}, each once`)
   if (lengths.at(-1)!.most !== null)

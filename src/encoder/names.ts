@@ -89,7 +89,8 @@ export class Names {
   /** How sure it is that a piece belongs to a name of the kind, its beginning or not. */
   #ofKind(sure: Float32Array, piece: number, kind: number): number {
     let sum = 0
-    for (let tag = 0; tag < this.count; tag++) if (this.#tags[tag]!.kind === kind) sum += sure[piece * this.count + tag]!
+    for (let tag = 0; tag < this.count; tag++)
+      if (this.#tags[tag]!.kind === kind) sum += sure[piece * this.count + tag]!
     return Math.min(1, sum)
   }
 
@@ -126,7 +127,12 @@ export class Names {
 }
 
 /** Where pieces stand in the text, without the space around them, to the ends of words. */
-function placeOf(text: string, { starts, end: last }: Pieced, from: number, to: number): { start: number; end: number } {
+function placeOf(
+  text: string,
+  { starts, end: last }: Pieced,
+  from: number,
+  to: number
+): { start: number; end: number } {
   let start = starts[from]!
   // Several pieces of what one character stands for begin at one place.
   let after = to

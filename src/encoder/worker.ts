@@ -15,7 +15,7 @@ export interface ThreadData {
 }
 
 /** A part of a text to cut, or the numbers of a framed window to score. */
-export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array; names: boolean }
+export type Task = { cut: string; continues: boolean } | { ids: BigInt64Array; names?: boolean }
 export type Outcome =
   | { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> }
   /** `tags`: by piece without the marks, where names were asked for. */
@@ -51,16 +51,13 @@ async function start(): Promise<void> {
       return port.postMessage({ ids, starts } satisfies Outcome, [ids.buffer, starts.buffer])
     }
     const started = performance.now()
-    const { logits, tags } = await score(task.ids, task.names)
+    const { logits, tags } = await score(task.ids, task.names === true)
     port.postMessage({ logits, tags, ms: performance.now() - started } satisfies Outcome)
   })
   say({ ready: true })
 }
 
-type Score = (
-  ids: BigInt64Array,
-  names: boolean
-) => Promise<{ logits: Float32Array; tags: Float32Array | undefined }>
+type Score = (ids: BigInt64Array, names: boolean) => Promise<{ logits: Float32Array; tags: Float32Array | undefined }>
 
 async function load(): Promise<Score> {
   const { default: runtime } = await import('onnxruntime-node')

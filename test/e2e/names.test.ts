@@ -87,7 +87,10 @@ t.test('in a stream too, however it is cut', async (t) => {
 
 t.test('what cannot be read for names does not pass', async (t) => {
   const at = await place(t, `{ use: required, folder: ${fixture}, deadline: 1ms }`)
-  t.match(await chat(at, 'Anna Smith '.repeat(3000)), { status: 503, body: { error: { code: 'evaluator_unavailable' } } })
+  t.match(await chat(at, 'Anna Smith '.repeat(3000)), {
+    status: 503,
+    body: { error: { code: 'evaluator_unavailable' } }
+  })
   t.equal(at.backend.requests.length, 0)
 })
 

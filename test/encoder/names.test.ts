@@ -16,7 +16,8 @@ const question = (text: string, more: Partial<NamesQuestion> = {}): NamesQuestio
   ...more
 })
 /** What is found, as it stands in the text. */
-const told = (text: string, names: readonly Name[]) => names.map(({ kind, start, end }) => [kind, text.slice(start, end)])
+const told = (text: string, names: readonly Name[]) =>
+  names.map(({ kind, start, end }) => [kind, text.slice(start, end)])
 
 async function find(t: Test, text: string) {
   const { encoder } = await open(t)
@@ -45,7 +46,7 @@ t.test('places are those of the text as it was written, whatever the normaliser 
     'zero width and control characters': 'a\u200bb \u0000Anna\u200b \ufeffSmith\u0007 .',
     'ends of lines': 'to\r\n\r\n  Anna Smith\n\n\tand',
     'outside the basic plane': '𝕳𝖊 𝐀𝐧𝐧𝐚 Smith 𝕳',
-    'Han': '私は東京に',
+    Han: '私は東京に',
     'half-width kana': 'ｶﾞｶﾞ 東京ﾞ'
   }
   const found: Record<string, unknown> = {}
@@ -61,7 +62,7 @@ t.test('places are those of the text as it was written, whatever the normaliser 
     'zero width and control characters': [['person', 'Anna\u200b \ufeffSmith']],
     'ends of lines': [['person', 'Anna Smith']],
     'outside the basic plane': [['person', '𝐀𝐧𝐧𝐚 Smith']],
-    'Han': [['place', '東京']],
+    Han: [['place', '東京']],
     'half-width kana': [['place', '東京']]
   })
 })
@@ -81,12 +82,23 @@ t.test('a name goes on to the end of its word, and what redaction wrote is none'
   t.same(read('met Petrovoy once', [0, 4, 9, 13], [0, 1, 0, 0]), [['person', 'Petrovoy']])
   t.same(read('met Petrovoy once', [0, 4, 9, 13], [0, 0, 1, 0]), [['person', 'Petrovoy']])
   t.same(read('met Petro, who', [0, 4, 9, 11], [0, 1, 0, 0]), [['person', 'Petro']], 'and no further')
-  t.same(read('김민수는', [0, 3], [1, 0]), [['person', '김민수']], 'where words are not written apart, no further either')
+  t.same(
+    read('김민수는', [0, 3], [1, 0]),
+    [['person', '김민수']],
+    'where words are not written apart, no further either'
+  )
   t.same(read('<PERSON> said', [0, 1, 7, 9], [1, 2, 2, 0]), [])
   t.same(read('PERSON said', [0, 7], [1, 0]), [])
   const long = 'a'.repeat(100_000)
   const starts = Array.from({ length: 25_000 }, (_, i) => i * 4)
-  t.ok(read(long, starts, starts.map((_, i) => i % 2)).length > 0, 'a text of one word is read in linear time')
+  t.ok(
+    read(
+      long,
+      starts,
+      starts.map((_, i) => i % 2)
+    ).length > 0,
+    'a text of one word is read in linear time'
+  )
 })
 
 t.test('in windows that overlap, each piece is told of by the one whose end is farther', async (t) => {
@@ -149,7 +161,8 @@ t.test('weights without a reader of names, or with a damaged one', async (t) => 
   writeFileSync(join(folder, 'encoder.names.onnx'), 'no model')
   await t.rejects(readEncoderFiles(folder), /encoder\.names\.onnx: is not the file/)
   const manifest = JSON.parse(readFileSync(join(fixture, 'encoder.json'), 'utf8'))
-  const put = (names: object | undefined) => writeFileSync(join(folder, 'encoder.json'), JSON.stringify({ ...manifest, names }))
+  const put = (names: object | undefined) =>
+    writeFileSync(join(folder, 'encoder.json'), JSON.stringify({ ...manifest, names }))
   put({ ...manifest.names, tags: ['O', 'B-ship'] })
   await t.rejects(readEncoderFiles(folder), EncoderFileError)
   put({ ...manifest.names, tags: ['B-person'] })
@@ -174,7 +187,10 @@ t.test('of a text that is still being written, names are settled up to its last 
 
 t.test('the weights that ship', { skip: !isShipped }, async (t) => {
   const { encoder } = await open(t, {}, shipped)
-  if (!encoder.findsNames) return t.pass('have no names yet')
+  if (!encoder.findsNames) {
+    t.pass('have no names yet')
+    return
+  }
   const text = 'Please write to Maria Schneider at Siemens in Hamburg about the quarterly report.'
   const [names] = await encoder.names([question(text)])
   t.same(told(text, names!), [
