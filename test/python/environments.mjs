@@ -12,7 +12,11 @@ const python = process.env['PYTHON'] || 'python3'
 const listOf = (name) => fileURLToPath(new URL(`${name}.txt`, import.meta.url))
 
 function folderOf(name) {
-  const hash = createHash('sha256').update(python).update(readFileSync(listOf(name))).digest('hex').slice(0, 16)
+  const hash = createHash('sha256')
+    .update(python)
+    .update(readFileSync(listOf(name)))
+    .digest('hex')
+    .slice(0, 16)
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   return join(process.env['SLUICEGATE_PYTHON_ENVS'] || join(cache, 'sluicegate-python'), `${name}-${hash}`)
 }

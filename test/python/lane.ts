@@ -12,7 +12,7 @@ import { tempDir } from '../support/gateway.js'
 import { startNode } from '../support/node.js'
 import { openaiAnswers } from '../support/openai-upstream.js'
 import { otherAnswers } from '../support/other-upstreams.js'
-import { type Answer, fakeUpstream } from '../support/upstream.js'
+import { type Answer, fakeUpstream, json } from '../support/upstream.js'
 // @ts-expect-error: a script without types
 import { pythonOf as found } from './environments.mjs'
 
@@ -64,6 +64,8 @@ const operations = [
 
 /** Every API that Python's packages speak, as one backend. */
 export const everyAnswer: Answer = (res, request) => {
+  // LiteLLM looks whether its models are there.
+  if (request.method !== 'POST') return json({ object: 'list', data: [{ id: 'gpt', object: 'model' }] })(res, request)
   const isOther = /^\/(?:v1\/messages|v1(?:beta)?\/models\/|api\/)/.test(request.url)
   const answer = isOther ? otherAnswers(texts) : openaiAnswers(texts, { objects: true })
   answer(res, request)
@@ -119,7 +121,11 @@ export function quietEnv(phoned: string): NodeJS.ProcessEnv {
   }
 }
 
-export function python(name: string, args: string[], env: NodeJS.ProcessEnv): ChildProcessByStdio<null, Readable, null> {
+export function python(
+  name: string,
+  args: string[],
+  env: NodeJS.ProcessEnv
+): ChildProcessByStdio<null, Readable, null> {
   return spawn(pythonOf(name), args, { cwd: met, env, stdio: ['ignore', 'pipe', 'inherit'] })
 }
 

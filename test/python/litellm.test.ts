@@ -1,7 +1,7 @@
 /** A real LiteLLM proxy without a database: in front, asking the gateway by its guardrail, and behind, as its upstream. */
 import t, { type Test } from 'tap'
 import { call } from '../support/gateway.js'
-import { fakeUpstream, json } from "../support/upstream.js"
+import { fakeUpstream, json } from '../support/upstream.js'
 import { type Cell, everyAnswer, fillAt, noPackages, startGateway, staysHome, texts } from './lane.js'
 import { guardrailOf, masterKey, startLiteLLM } from './litellm.js'
 import { checkCells, checkRows } from './table.js'
@@ -60,7 +60,10 @@ t.test('behind: LiteLLM is the upstream', { skip }, async (t) => {
   const cells = await fillAt(t, 'frameworks', ['litellm_behind'], { key, bases, ops, surface: 'chat' })
   checkCells(t, cells, texts.permit)
   checkRows(t, cells, page)
-  upstream.answer = json({ error: { message: 'no such model', type: 'invalid_request_error', code: 'model_not_found' } }, 404)
+  upstream.answer = json(
+    { error: { message: 'no such model', type: 'invalid_request_error', code: 'model_not_found' } },
+    404
+  )
   const { status } = await call(url, '/v1/chat/completions', {
     key,
     body: { model: 'gpt', messages: [{ role: 'user', content: 'Hello' }] }

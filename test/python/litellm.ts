@@ -14,7 +14,10 @@ export const masterKey = 'sk-litellm-master'
 export function guardrailOf({ url, key }: { url: string; key: string }): string {
   const page = readFileSync(new URL('../../docs/integrations/litellm.md', import.meta.url), 'utf8')
   const block = /```yaml\n(guardrails:[\s\S]*?)```/.exec(page)![1]!
-  return block.replace('http://sluicegate:8080', url).replace('slg_live_…', key).replace('context: { topic: programming }, ', '')
+  return block
+    .replace('http://sluicegate:8080', url)
+    .replace('slg_live_…', key)
+    .replace('context: { topic: programming }, ', '')
 }
 
 /** @param model where its models are: `api_base`, and a key that they take */
@@ -44,7 +47,8 @@ ${more}`
       () => false
     )
   for (let tries = 0; !(await answers()); tries++) {
-    if (tries > 4000 || child.exitCode !== null) throw new Error(`LiteLLM does not serve: it ended with ${child.exitCode}`)
+    if (tries > 4000 || child.exitCode !== null)
+      throw new Error(`LiteLLM does not serve: it ended with ${child.exitCode}`)
     await setTimeout(100)
   }
   return { url, phoned }
