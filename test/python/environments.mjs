@@ -38,8 +38,17 @@ function make(name) {
   mkdirSync(folder, { recursive: true })
   run(python, ['-m', 'venv', join(folder, 'venv')])
   const interpreter = join(folder, 'venv', 'bin', 'python')
-  // The list names everything, each file by its hash, and nothing is built: no code of a package runs here.
-  const exact = ['--require-hashes', '--no-deps', '--only-binary', ':all:', '--no-input', '--disable-pip-version-check']
+  // The list names everything, each file by its hash, and nothing is built: no code of a package runs here. What is used of
+  // it is compiled when it is first used.
+  const exact = [
+    '--require-hashes',
+    '--no-deps',
+    '--only-binary',
+    ':all:',
+    '--no-input',
+    '--disable-pip-version-check',
+    '--no-compile'
+  ]
   run(interpreter, ['-m', 'pip', 'install', '--quiet', ...exact, '-r', listOf(name)])
   writeFileSync(pythonOf(name), `#!/bin/sh\nexec "${interpreter}" "$@"\n`, { mode: 0o755 })
 }

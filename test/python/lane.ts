@@ -121,12 +121,21 @@ export function quietEnv(phoned: string): NodeJS.ProcessEnv {
   }
 }
 
+/** A script of an environment. What it says on stderr is told where it fails. */
 export function python(
   name: string,
   args: string[],
   env: NodeJS.ProcessEnv
-): ChildProcessByStdio<null, Readable, null> {
-  return spawn(pythonOf(name), args, { cwd: met, env, stdio: ['ignore', 'pipe', 'inherit'] })
+): ChildProcessByStdio<null, Readable, Readable> {
+  const child = spawn(pythonOf(name), args, { cwd: met, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    errors = (errors + chunk).slice(-20_000)
+  })
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0) process.stderr.write(errors)
+  })
+  return child
 }
 
 export interface Cell {
