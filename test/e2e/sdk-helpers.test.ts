@@ -71,6 +71,29 @@ t.test('a sentence of the gateway is no broken JSON: where JSON is asked for it 
   })
   t.match(plain.choices[0]!.message, { content: /^More context/, refusal: null }, 'an ordinary text elsewhere')
 
+  for (const [tool_choice, isRefusal] of [
+    ['required', true],
+    [{ type: 'function', function: { name: 'city' } }, true],
+    [{ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function' }] } }, true],
+    [{ type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function' }] } }, false],
+    ['auto', false]
+  ] as const) {
+    const { choices } = await client.chat.completions.create({
+      model: 'gpt',
+      messages: messages(prompts.depends),
+      tools: [{ type: 'function', function: { name: 'city' } }],
+      tool_choice: tool_choice as OpenAI.ChatCompletionToolChoiceOption
+    })
+    const { content, refusal } = choices[0]!.message
+    t.equal(refusal !== null && content === null, isRefusal, `${JSON.stringify(tool_choice)}: ${refusal ?? content}`)
+  }
+  const input = { model: 'gpt', input: prompts.depends, tools: [], tool_choice: 'required' as const }
+  t.match(
+    (await client.responses.create(input)).output,
+    [{ content: [{ type: 'refusal' }] }],
+    'where a call is asked for'
+  )
+
   const before = upstream.requests.length
   const langchain = new ChatOpenAI({ model: 'gpt', apiKey: key, configuration: { baseURL: `${url}/v1` } })
   await t.rejects(langchain.withStructuredOutput(schema, { method: 'jsonSchema' }).invoke(prompts.answerDivert))

@@ -58,7 +58,40 @@ function responseOf(
   return { whole, events }
 }
 
-function answerText(text: string, { url }: Recorded, body: { model?: string; stream?: boolean }): Answer {
+interface Body {
+  model?: string
+  stream?: boolean
+  response_format?: { type?: string }
+  text?: { format?: { type?: string } }
+  tools?: { function?: { name: string } }[]
+  tool_choice?: unknown
+}
+
+/** Where an object is asked for, by a schema or by a tool that must be called, it is one of one field. */
+const fielded = (text: string) => JSON.stringify({ answer: text })
+
+function callStream(name: string, args: string): string {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name, arguments: '' } }
+  const events = chunks(...cut(args)).map((chunk, i, { length }) => {
+    const [choice] = chunk['choices'] as { delta: { content?: string }; finish_reason: string | null }[]
+    const piece = choice!.delta.content ?? ''
+    const calls = i === 0 ? [call] : [{ index: 0, function: { arguments: piece } }]
+    const last = i === length - 1
+    const delta = last ? {} : { ...(i === 0 && { role: 'assistant', content: null }), tool_calls: calls }
+    return { ...chunk, choices: [{ index: 0, delta, finish_reason: last ? 'tool_calls' : null }] }
+  })
+  return sseText(events)
+}
+
+function callWhole(name: string, args: string): Record<string, unknown> {
+  const tool_calls = [{ id: 'call_1', type: 'function', function: { name, arguments: args } }]
+  const message = { role: 'assistant', content: null, refusal: null, tool_calls }
+  return { ...completion(''), choices: [{ index: 0, message, logprobs: null, finish_reason: 'tool_calls' }] }
+}
+
+function answerText(said: string, { url }: Recorded, body: Body, objects: boolean): Answer {
+  const format = body.response_format?.type ?? body.text?.format?.type ?? 'text'
+  const text = objects && format !== 'text' ? fielded(said) : said
   const path = url.split('?', 1)[0]!
   const stream = body.stream === true
   const model = body.model ?? 'm'
@@ -72,25 +105,36 @@ function answerText(text: string, { url }: Recorded, body: { model?: string; str
     return stream ? sse(frames.join(''), { piece: 300 }) : json(whole)
   }
   if (path.endsWith('/chat/completions')) {
+    const tool = body.tools?.[0]?.function?.name
+    if (objects && tool !== undefined && (body.tool_choice ?? 'auto') !== 'auto') {
+      const args = fielded(said)
+      return stream ? sse(callStream(tool, args), { piece: 300 }) : json(callWhole(tool, args))
+    }
     return stream ? sse(sseText(chunks(...cut(text))), { piece: 300 }) : json(completion(text))
   }
-  const choice = (said: string, finish: string | null) => ({
+  const choice = (piece: string, finish: string | null) => ({
     id: 'cmpl-1',
     object: 'text_completion',
     created: 1_700_000_000,
     model,
-    choices: [{ index: 0, text: said, logprobs: null, finish_reason: finish }]
+    choices: [{ index: 0, text: piece, logprobs: null, finish_reason: finish }]
   })
   return stream
     ? sse(sseText([...cut(text).map((piece) => choice(piece, null)), choice('', 'stop')]), { piece: 300 })
     : json(choice(text, 'stop'))
 }
 
-/** @param texts by the word that a prompt has to hold; `permit` is the answer to any other */
-export function openaiAnswers(texts: Readonly<Record<string, string>> & { permit: string }): Answer {
+/**
+ * @param texts by the word that a prompt has to hold; `permit` is the answer to any other
+ * @param objects whether the text stands in the field of an object where one is asked for
+ */
+export function openaiAnswers(
+  texts: Readonly<Record<string, string>> & { permit: string },
+  { objects = false } = {}
+): Answer {
   return (res: ServerResponse, request) => {
     const asked = request.body.toString()
     const name = Object.keys(texts).find((each) => asked.includes(`«${each}»`)) ?? 'permit'
-    answerText(texts[name]!, request, JSON.parse(asked) as { model?: string; stream?: boolean })(res, request)
+    answerText(texts[name]!, request, JSON.parse(asked) as Body, objects)(res, request)
   }
 }

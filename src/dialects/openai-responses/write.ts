@@ -8,7 +8,7 @@ import type { Fault } from '../../base/errors.js'
 import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { error } from '../openai/errors.js'
-import { asksForJson } from '../openai/json-answer.js'
+import { asksForCall, asksForJson } from '../openai/json-answer.js'
 import { isObject } from '../rewrite.js'
 
 /** One event; its name is the type of its data, which is what clients go by. */
@@ -93,12 +93,13 @@ export function ended(
 
 /**
  * The message that a gateway's own response consists of. What `forbid` says is a refusal. What the other two say is an
- * ordinary answer, so that every client shows it, but where JSON is asked for: there a sentence can only be a refusal.
+ * ordinary answer, so that every client shows it, but where JSON or a call is asked for: there a sentence can only be a
+ * refusal.
  */
 function messageOf(facts: TurnFacts, isFiltered: boolean): JsonObject {
   const sentence = sentenceOf(facts.denial)
-  const { text } = facts.request
-  const isRefusal = isFiltered || (isObject(text) && asksForJson(text.format))
+  const { text, tool_choice: choice } = facts.request
+  const isRefusal = isFiltered || (isObject(text) && asksForJson(text.format)) || asksForCall(choice)
   const part = isRefusal ? refusalPart(sentence) : textPart(sentence)
   return message(`msg_${facts.requestId}`, isFiltered ? 'incomplete' : 'completed', [part])
 }

@@ -4,7 +4,7 @@ import { type Denial, sentenceOf } from '../denial.js'
 import type { Dialect, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 import { dataFrame, doneFrame } from './frames.js'
-import { asksForJson } from './json-answer.js'
+import { asksForCall, asksForJson } from './json-answer.js'
 
 /** What a choice of one operation looks like. */
 export interface ChoiceShape {
@@ -75,11 +75,11 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
 }
 
 /**
- * `forbid` is the API's own refusal. The other two are ordinary turns, so that every client shows them, but where JSON is
- * asked for: there a sentence can only be a refusal.
+ * `forbid` is the API's own refusal. The other two are ordinary turns, so that every client shows them, but where JSON or a
+ * call is asked for: there a sentence can only be a refusal.
  */
 function isSaidAsRefusal({ denial, request }: TurnFacts): boolean {
-  return denial.decision === 'forbid' || asksForJson(request.response_format)
+  return denial.decision === 'forbid' || asksForJson(request.response_format) || asksForCall(request.tool_choice)
 }
 
 function finishOf({ decision }: Denial): string {

@@ -1,4 +1,4 @@
-/** Answers that a program reads as JSON. */
+/** Answers that a program reads, not a person: JSON, and calls of tools. */
 import type { Json } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 
@@ -9,4 +9,16 @@ import { isObject } from '../rewrite.js'
  */
 export function asksForJson(format: Json | undefined): boolean {
   return isObject(format) && (format.type === 'json_schema' || format.type === 'json_object')
+}
+
+/**
+ * Whether the answer has to be a call of a tool. A sentence in its place has clients that fill in objects by tools ask again
+ * and again.
+ * @param choice `tool_choice` of chat completions and of Responses
+ */
+export function asksForCall(choice: Json | undefined): boolean {
+  if (!isObject(choice)) return choice === 'required' || choice === 'any'
+  if (choice.type !== 'allowed_tools') return true
+  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : choice
+  return allowed.mode === 'required'
 }
