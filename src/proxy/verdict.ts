@@ -99,7 +99,11 @@ export class Verdicts {
   }
 }
 
-function inputOf({ context, inbound, prompts, route }: Exchange, direction: Direction, content: ChatContent): EvaluationInput {
+function inputOf(
+  { context, inbound, prompts, route }: Exchange,
+  direction: Direction,
+  content: ChatContent
+): EvaluationInput {
   const { parts, joined } = content
   return {
     parts: parts.some(isMarked) ? parts.map(marked) : parts,
