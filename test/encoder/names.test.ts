@@ -63,7 +63,7 @@ t.test('places are those of the text as it was written, whatever the normaliser 
     'ends of lines': [['person', 'Anna Smith']],
     'outside the basic plane': [['person', '𝐀𝐧𝐧𝐚 Smith']],
     Han: [['place', '東京']],
-    'half-width kana': [['place', '東京']]
+    'half-width kana': [['place', '東京ﾞ']]
   })
 })
 
