@@ -113,7 +113,7 @@ def main() -> None:
         settle = runs.calibrate if args.start is None else runs.recalibrate
         settle(options, args.checkpoint or runs.last_round(args.work))
     if args.step in ('teach', 'all'):
-        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl')
+        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most)
     if args.step in ('names', 'all'):
         from .name_run import names
 

@@ -264,7 +264,7 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     return told
 
 
-def teach(options: Options, checkpoint: Path, out: Path, most: int = 4000) -> None:
+def teach(options: Options, checkpoint: Path, out: Path, most: int) -> None:
     """What the encoder says of every text at hand, for the first reader to learn from: JSON lines in `out`.
 
     A line is `{text, source, kind, role, harmless, says}`: `says` is the highest confidence (0 to 1) of anything that may
