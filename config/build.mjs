@@ -80,10 +80,10 @@ try {
 chmodSync(out, 0o755)
 chmodSync(join(out, 'cli.js'), 0o755)
 
-// What the shipped constitutions hold, by the SHA-256 of their text: see src/policy/shipped.ts.
+// What the shipped constitutions and lists hold, by the SHA-256 of their text: see src/policy/shipped.ts.
 const constitutions = join(root, 'config/constitutions')
-const texts = readdirSync(constitutions)
-  .filter((name) => name.endsWith('.yaml'))
+const texts = readdirSync(constitutions, { recursive: true })
+  .filter((name) => /^(lists\/)?\w+\.yaml$/.test(name))
   .map((name) => readFileSync(join(constitutions, name), 'utf8'))
 mkdirSync(join(out, 'policy/shipped'))
 for (const text of texts) {

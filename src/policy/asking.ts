@@ -10,7 +10,7 @@ import type { View } from '../text/view.js'
 import type { CompiledRule } from './compile.js'
 import type { Constitution } from './constitution.js'
 import type { Category } from './evaluation.js'
-import { noisyOr } from './score.js'
+import { noisyOr, signsOf } from './score.js'
 
 /** A text for the encoder to read. Plain data, so that it can come from another thread. */
 export interface Question {
@@ -198,7 +198,10 @@ function stops(nominations: readonly Nomination[], middle: number): boolean {
     const rules = byCategory.get(rule.category) ?? new Map<CompiledRule, number>()
     byCategory.set(rule.category, rules.set(rule, Math.max(rules.get(rule) ?? 0, confidence)))
   }
-  return [...byCategory.values()].some((rules) => noisyOr(rules.values()) >= middle)
+  return [...byCategory.values()].some((rules) => {
+    const scored = [...rules].map(([rule, score]) => ({ rule, score }))
+    return noisyOr(signsOf(scored)) >= middle
+  })
 }
 
 /** @param stretches from left to right, none overlapping another */

@@ -4,18 +4,19 @@ import { LineCounter, parseDocument } from 'yaml'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { ownSchemas } from '../json/own-schemas.js'
-import { ConstitutionError } from './constitution-error.js'
+import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type Escalation, readEscalations } from './escalation.js'
 import type { Category } from './evaluation.js'
 import { type Extended, extend } from './extend.js'
 import { type GuardedWords, readGuardedWords } from './guarded/words.js'
 import type { Coverage } from './judges.js'
 import { readLexicons } from './lexicons.js'
+import { withLists } from './lists.js'
 import { addSchemaProblem, collectProblems, type Problems } from './problems.js'
 import { type Rule, readRules } from './rules.js'
 import { ConstitutionSource, ExtensionSource, type ReaderMode } from './schema.js'
 import { defaultSession, type SessionPolicy } from './session.js'
-import { builtFrom } from './shipped.js'
+import { builtFrom } from './built.js'
 
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
@@ -43,6 +44,8 @@ export interface Constitution {
   source: string
   /** `name@version` of the shipped constitution that it extends. */
   base: string | undefined
+  /** What says nothing: names of rules and lexicons that the shipped constitution had once. */
+  warnings: readonly Problem[]
 }
 
 export interface ReadOptions {
@@ -89,6 +92,7 @@ export function parseConstitution(
   let given = builtFrom(yamlText)
   const opened = given === undefined ? open() : undefined
   const problems = collectProblems(() => opened ?? open())
+  const warnings = collectProblems(() => opened ?? open())
   const fail = () => new ConstitutionError(fileName, problems.list)
   if (opened !== undefined) {
     const { document } = opened
@@ -100,7 +104,7 @@ export function parseConstitution(
     given = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
     if (problems.list.length > 0) throw fail()
   }
-  const { source: checked, problems: found, base } = readSource(given, problems)
+  const { source: checked, problems: found, warnings: warned, base } = readSource(given, problems, warnings)
   if (problems.list.length > 0) throw fail()
   if (checked.bands.high - checked.bands.middle < minBand) {
     problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
@@ -108,9 +112,9 @@ export function parseConstitution(
   if (name !== undefined && checked.name !== name) {
     problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
-  const lexicons = readLexicons(checked.lexicons ?? {}, found)
+  const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
   const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
-  const rules = readRules({ source: checked, lexicons, detectors, problems: found })
+  const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
   const escalate = readEscalations(checked, coverage, problems)
   if (problems.list.length > 0) throw fail()
   return {
@@ -126,24 +130,28 @@ export function parseConstitution(
     session: readSession(checked.session),
     escalate,
     source: yamlText,
-    base
+    base,
+    warnings: warnings.list
   }
 }
 
 /** What the schema accepts, laid over its base where it has one. What it does not accept is reported, and not to be used. */
-function readSource(given: unknown, problems: Problems): Pick<Extended, 'source' | 'problems'> & { base?: string } {
+function readSource(
+  given: unknown,
+  problems: Problems,
+  warnings: Problems
+): Pick<Extended, 'source' | 'problems' | 'warnings'> & { base?: string } {
   const check = (schema: object, value: unknown, found: Problems) => {
     const accepts = ajv.compile(schema)
     if (!accepts(value)) for (const error of accepts.errors ?? []) addSchemaProblem(found, error, value)
     return problems.list.length === 0
   }
-  const whole = { source: given as ConstitutionSource, problems }
+  const whole = { source: given as ConstitutionSource, problems, warnings }
   if (typeof given !== 'object' || given === null || !('extends' in given)) {
-    check(ConstitutionSource, given, problems)
-    return whole
+    return check(ConstitutionSource, given, problems) ? { ...whole, source: withLists(whole.source, problems) } : whole
   }
   if (!check(ExtensionSource, given, problems)) return whole
-  const extended = extend(given as ExtensionSource, problems)
+  const extended = extend(given as ExtensionSource, problems, warnings)
   check(ConstitutionSource, extended.source, extended.problems)
   return extended
 }

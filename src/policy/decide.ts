@@ -1,8 +1,7 @@
 /** From scores to a decision: bands per category, then the strictest category. */
-import { encoderId } from '../detectors/encoder.js'
 import type { Constitution } from './constitution.js'
 import { type Category, categories, type Decision, type Scores, strictest } from './evaluation.js'
-import { noisyOr, type RuleScore, round } from './score.js'
+import { noisyOr, type RuleScore, round, signsOf } from './score.js'
 
 export interface CategoryVerdict {
   category: Category
@@ -93,13 +92,6 @@ function decideCategory(
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
 }
 
-/** What counts as signs that are independent of each other: what the encoder says by several rules is said once. */
-function signsOf(rules: readonly RuleScore[]): number[] {
-  const isEncoders = ({ rule }: RuleScore) => rule.detector?.id === encoderId
-  if (!rules.some(isEncoders)) return rules.map(({ score }) => score)
-  const others = rules.filter((entry) => !isEncoders(entry)).map(({ score }) => score)
-  return [...others, Math.max(...rules.filter(isEncoders).map(({ score }) => score))]
-}
 
 /** The score of a category, held within the band of its decision. */
 export function withinBand(

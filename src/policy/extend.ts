@@ -2,34 +2,44 @@
  * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
  * stricter or laxer policy is a page and follows the base when that learns more.
  */
+import { isGoneRule } from './gone.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
 import { shippedSource } from './shipped.js'
 
+type Change = NonNullable<ExtensionSource['rules']>[number]
+
 export interface Extended {
   source: ConstitutionSource
-  /** Reports at the place in the extension's own file. */
+  /** Both report at the place in the extension's own file. */
   problems: Problems
+  warnings: Problems
   /** `name@version` */
   base: string
 }
 
-export function extend(extension: ExtensionSource, problems: Problems): Extended {
+/** @param warnings takes what an overlay says of rules that the base had once and has no more: that says nothing now */
+export function extend(extension: ExtensionSource, problems: Problems, warnings: Problems): Extended {
   const base = shippedSource(extension.extends)
-  const { extends: _, without = [], rules: own = [], guarded: words, ...rest } = extension
+  const { extends: _, without = [], rules: given = [], guarded: words, ...rest } = extension
   const dropped = new Set(without)
-  for (const [i, name] of without.entries()) {
-    if (base.rules.every((rule) => rule.name !== name)) {
-      problems.add(['without', i], `"${extension.extends}" has no rule of this name`)
-    }
-  }
-  const changes = new Map(own.map((rule) => [rule.name, rule]))
   const names = new Set(base.rules.map(({ name }) => name))
+  const isGone = (name: string) => !names.has(name) && isGoneRule(name)
+  for (const [i, name] of without.entries()) {
+    if (isGone(name)) warnings.add(['without', i], goneRule(name, extension.extends))
+    else if (!names.has(name)) problems.add(['without', i], `"${extension.extends}" has no rule of this name`)
+  }
+  const own = given.filter((rule, i) => {
+    if (!isGone(rule.name) || isWhole(rule)) return true
+    warnings.add(['rules', i], goneRule(rule.name, extension.extends))
+    return false
+  })
+  const changes = new Map(own.map((rule) => [rule.name, rule]))
   const kept = base.rules.filter(({ name }) => !dropped.has(name))
   // A rule of the base's name changes the fields that it gives; any other is a rule of its own, which the schema checks.
   const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
   const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
-  const places = [...kept, ...added].map((rule) => own.findIndex(({ name }) => name === rule.name))
+  const places = [...kept, ...added].map((rule) => given.findIndex(({ name }) => name === rule.name))
   const guarded = guardedOver(base.guarded, words)
   const source = {
     ...base,
@@ -39,7 +49,22 @@ export function extend(extension: ExtensionSource, problems: Problems): Extended
     lexicons: { ...base.lexicons, ...ownLexicons(base, extension) },
     rules: [...rules, ...added]
   }
-  return { source, problems: placed(problems, places), base: `${base.name}@${base.version}` }
+  return {
+    source,
+    problems: placed(problems, places),
+    warnings: placed(warnings, places),
+    base: `${base.name}@${base.version}`
+  }
+}
+
+function goneRule(name: string, base: string): string {
+  return `"${base}" has no rule "${name}" any more: this says nothing`
+}
+
+/** Whether a rule can stand without one of the base beneath it. */
+function isWhole({ category, weight, any, all, patterns, formats, detector, guarded, when }: Change): boolean {
+  const finds = [any, all, patterns, formats, detector, guarded, when].some((way) => way !== undefined)
+  return category !== undefined && weight !== undefined && finds
 }
 
 /** `$name` in the list of that very name stands for the base's list. */

@@ -2,7 +2,6 @@
 import type { Detector, Floors } from '../detectors/detector.js'
 import type { CompiledRule } from './compile.js'
 import type { Constitution } from './constitution.js'
-import { noisyOr } from './score.js'
 
 /** Halvings of the range from 0 to 1: as fine as scores are shown. */
 const steps = 14
@@ -29,11 +28,12 @@ export function floorsOf(
   return floors
 }
 
-/** The least confidence at which the rules of one kind and category add up to a band; rules that hint lift those that act. */
+/** The least confidence at which a rule of one kind and category reaches a band: the strongest of them counts. */
 function leastConfidence(rules: readonly CompiledRule[], band: number): number | undefined {
   const score = (confidence: number) =>
-    noisyOr(
-      rules
+    Math.max(
+      0,
+      ...rules
         .filter(({ detector }) => detector!.minConfidence <= confidence)
         .map(({ weight, context }) => (context.forbid.length > 0 ? 1 : weight * confidence))
     )

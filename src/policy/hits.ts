@@ -6,6 +6,7 @@ import { SPACE } from '../text/characters.js'
 import { Folder, type Span } from '../text/fold.js'
 import { grow, HitList } from '../text/hit-list.js'
 import type { Phrases } from '../text/phrases.js'
+import { sentenceEnds } from '../text/sentence.js'
 import type { Group, Policy } from './compile.js'
 
 export class Hits {
@@ -30,6 +31,8 @@ export class Hits {
   #isChained = false
   readonly #lists = new Map<Group, number[]>()
   #words: { from: Int32Array; to: Int32Array } | undefined
+  #text = ''
+  #ends: number[] | undefined
 
   constructor(policy: Policy) {
     this.#phrases = policy.phrases
@@ -65,6 +68,8 @@ export class Hits {
   scan(text: string): void {
     this.#found.count = 0
     this.#words = undefined
+    this.#ends = undefined
+    this.#text = text
     this.#isChained = false
     if (this.#lists.size > 0) this.#lists.clear()
     this.#phrases.scan(this.#folder.fold(text), this.#found)
@@ -171,6 +176,14 @@ export class Hits {
     return this.#wordIndex().to[hit]!
   }
 
+  /** Whether a sentence ends within a folded range, and another goes on in it. */
+  spansSentences(from: number, to: number): boolean {
+    this.#ends ??= sentenceEnds(this.#text)
+    if (this.#ends.length === 0) return false
+    const { start, end } = this.#folder.span(from, to)
+    return firstAfter(this.#ends, start) < end
+  }
+
   /** Whether a hit of the group overlaps a folded range or lies within so many words of it. */
   isNear(group: Group, from: number, to: number, words: number): boolean {
     const list = this.#list(group)
@@ -228,4 +241,16 @@ export class Hits {
     this.#words = words
     return words
   }
+}
+
+/** The least of the numbers above `place`, or infinity. @param numbers from the least to the greatest */
+function firstAfter(numbers: readonly number[], place: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (numbers[middle]! > place) high = middle
+    else low = middle + 1
+  }
+  return numbers[low] ?? Number.POSITIVE_INFINITY
 }

@@ -1,5 +1,6 @@
 /** Lists of phrases and their inclusion by `$name`. */
 import { foldPhrase } from '../text/fold.js'
+import { isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
 
 export interface Lexicons {
@@ -9,8 +10,15 @@ export interface Lexicons {
 
 const namePattern = /^[a-z][a-z0-9_]{0,63}$/
 
-/** Checks every lexicon, used or not, so that a mistake is seen before the rule that needs it is written. */
-export function readLexicons(source: Readonly<Record<string, readonly string[]>>, problems: Problems): Lexicons {
+/**
+ * Checks every lexicon, used or not, so that a mistake is seen before the rule that needs it is written.
+ * @param warnings takes the names that the shipped constitution had once: they stand for nothing
+ */
+export function readLexicons(
+  source: Readonly<Record<string, readonly string[]>>,
+  problems: Problems,
+  warnings: Problems
+): Lexicons {
   const done = new Map<string, readonly string[]>()
 
   function resolve(name: string, chain: readonly string[]): readonly string[] {
@@ -36,6 +44,8 @@ export function readLexicons(source: Readonly<Record<string, readonly string[]>>
         else problems.add([...path, i], reason)
       } else if (Object.hasOwn(source, entry.slice(1))) {
         for (const phrase of resolve(entry.slice(1), chain)) phrases.add(phrase)
+      } else if (isGoneLexicon(entry.slice(1))) {
+        warnings.add([...path, i], `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`)
       } else {
         const accepted = Object.keys(source).map((name) => `$${name}`)
         const known = accepted.length === 0 ? 'none' : accepted.join(', ')

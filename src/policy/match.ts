@@ -26,6 +26,8 @@ export interface Sink {
    * one address, so that phrases and patterns alone are looked for.
    */
   readonly byRules?: boolean
+  /** Set where texts meet: a sentence that ends between two of them is how one request is said in several. */
+  readonly isSeam?: boolean
   /** Takes what is raised for the encoder; undefined where none decides. */
   readonly raised?: Raised | undefined
   /**
@@ -97,6 +99,7 @@ export class Matcher {
       const hit = hits.hitOf(node)
       const from = hits.from[hit]!
       const to = hits.to[hit]!
+      if (this.#isApart(rule, from, to, sink)) continue
       if (!this.#cancelled(rule, from, to, sink)) this.#record(rule, view, from, to, sink)
     }
   }
@@ -104,6 +107,7 @@ export class Matcher {
   #all(clause: Extract<Clause, { kind: 'all' }>, view: View, sink: Sink): void {
     findWindows(clause, this.#hits, (from, to, chosen) => {
       if (sink.crosses !== undefined && !this.#inOrder(chosen) && !this.#anyCrosses(chosen, view, sink)) return false
+      if (this.#isApart(clause.rule, from, to, sink)) return false
       return !this.#cancelled(clause.rule, from, to, sink) && this.#record(clause.rule, view, from, to, sink)
     })
   }
@@ -169,6 +173,11 @@ export class Matcher {
         this.#found(rule, view, { start: from, end: to, confidence: 1 }, sink)
       }
     })
+  }
+
+  /** Whether a place reaches from one sentence into another, and its rule looks for what is said in one. */
+  #isApart({ acrossSentences }: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    return !acrossSentences && sink.isSeam !== true && this.#hits.spansSentences(from, to)
   }
 
   #inOrder(chosen: readonly number[]): boolean {

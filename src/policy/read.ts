@@ -9,7 +9,7 @@ import { isBuilt, threadFile } from '../thread.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import type { Rule } from './rules.js'
-import { isBuiltIn } from './shipped.js'
+import { isBuiltIn } from './built.js'
 
 export interface ReadTask {
   yamlText: string

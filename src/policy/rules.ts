@@ -4,7 +4,9 @@ import type { Role } from '../chat.js'
 import type { Detector } from '../detectors/detector.js'
 import type { Category, DetectionType } from './evaluation.js'
 import type { GuardedKind } from './guarded/words.js'
+import { isGoneRule } from './gone.js'
 import type { Lexicons } from './lexicons.js'
+import { shippedFormats } from './lists.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, RuleSource } from './schema.js'
 
@@ -31,6 +33,8 @@ export interface Rule {
   within: number
   ordered: boolean
   patterns: PatternRule[]
+  /** Whether a match of phrases may reach from one sentence into another. */
+  acrossSentences: boolean
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
   /** What a text does about what the chat's own system prompt guards. */
   guarded: ReadonlySet<GuardedKind> | undefined
@@ -67,12 +71,16 @@ export function typeOfCategory(category: Category): DetectionType {
 
 /** A bound on one pattern's automaton, so that a short text of nested repetitions cannot cost seconds. */
 const maxProgram = 5000
+/** UTF-16 units on each side of an anchor. */
+const defaultReach = 200
 
 export interface RuleReader {
   source: ConstitutionSource
   lexicons: Lexicons
   detectors: readonly Detector[]
   problems: Problems
+  /** Takes the names of rules that the shipped constitution had once. */
+  warnings: Problems
 }
 
 export function readRules(reader: RuleReader): Rule[] {
@@ -89,6 +97,10 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   const { lexicons, problems } = reader
   const expand = (list: readonly string[] | undefined, ...step: Path) => lexicons.expand(list ?? [], [...path, ...step])
   refuseIdle(source, path, problems)
+  const any = expand(source.any, 'any')
+  const all = (source.all ?? []).map((group, i) => expand(group, 'all', i))
+  // Words that have all gone match nothing; without a clause the rule would match wherever its `when` holds.
+  if (source.any !== undefined && any.length + all.length === 0) all.push([])
   const rule: Rule = {
     name: source.name,
     category: source.category,
@@ -96,15 +108,19 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
     weight: source.weight,
     nominate: source.nominate ?? false,
     raises: source.raises ?? true,
-    any: expand(source.any, 'any'),
-    all: (source.all ?? []).map((group, i) => expand(group, 'all', i)),
+    any,
+    all,
     within: source.within ?? 10,
     ordered: source.ordered ?? false,
-    patterns: (source.patterns ?? []).map((pattern, i) => {
-      checkRegex(pattern.regex, [...path, 'patterns', i, 'regex'], problems)
-      const anchors = expand(pattern.anchors, 'patterns', i, 'anchors')
-      return { anchors, regex: pattern.regex, reach: pattern.reach ?? 200 }
-    }),
+    patterns: [
+      ...(source.patterns ?? []).map((pattern, i) => {
+        checkRegex(pattern.regex, [...path, 'patterns', i, 'regex'], problems)
+        const anchors = expand(pattern.anchors, 'patterns', i, 'anchors')
+        return { anchors, regex: pattern.regex, reach: pattern.reach ?? defaultReach }
+      }),
+      ...readFormats(source, path, problems)
+    ],
+    acrossSentences: source.across_sentences ?? false,
     detector: readDetector(source, path, reader),
     guarded: readGuarded(source, path, reader),
     when: readWhen(source, path, reader),
@@ -118,12 +134,24 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   return rule
 }
 
+/** The patterns of formats that ship. */
+function readFormats({ formats = [] }: RuleSource, path: Path, problems: Problems): PatternRule[] {
+  return formats.flatMap((name, i) => {
+    const known = shippedFormats()
+    const patterns = known.get(name)
+    if (patterns !== undefined) return patterns.map((pattern) => ({ ...pattern, reach: pattern.reach ?? defaultReach }))
+    const accepted = [...known.keys()]
+    problems.add([...path, 'formats', i], `unknown format; known: ${accepted.join(', ')}`, { accepted })
+    return []
+  })
+}
+
 /** A field without the field that it belongs to does nothing, which its author did not mean. */
 function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
-  const { any, all, patterns, detector, guarded, when } = source
-  const byItself = [any, all, patterns, detector, guarded].some((given) => given !== undefined)
+  const { any, all, patterns, formats, detector, guarded, when } = source
+  const byItself = [any, all, patterns, formats, detector, guarded].some((given) => given !== undefined)
   if (!byItself && when?.all === undefined && when?.any === undefined) {
-    problems.add(path, 'matches nothing: give any, all, patterns, detector, guarded, or when with all or any')
+    problems.add(path, 'matches nothing: give any, all, patterns, formats, detector, guarded, or when with all or any')
   }
   if (source.weight === 0 && source.nominate !== true) {
     problems.add(
@@ -186,13 +214,15 @@ function readGuarded({ guarded }: RuleSource, path: Path, { source, problems }: 
 }
 
 /** A rule looks back only, so that conditions cannot go in circles. */
-function readWhen({ when }: RuleSource, path: Path, { source, problems }: RuleReader): Rule['when'] {
+function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings }: RuleReader): Rule['when'] {
   if (when === undefined) return undefined
   const own = path[1] as number
   const read = (field: 'all' | 'any' | 'none') => {
     for (const [i, name] of (when[field] ?? []).entries()) {
       const index = source.rules.findIndex((rule) => rule.name === name)
-      if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
+      if (index < 0 && isGoneRule(name)) {
+        warnings.add([...path, 'when', field, i], `the shipped constitution has no rule "${name}" any more: it never matches`)
+      } else if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
       else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
     }
     return when[field] ?? []

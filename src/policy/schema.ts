@@ -32,7 +32,7 @@ const CategorySource = Type.Object(
   closed
 )
 
-const PatternSource = Type.Object(
+export const PatternSource = Type.Object(
   {
     anchors: Phrases,
     regex: Type.String({ minLength: 1, maxLength: 2000 }),
@@ -41,6 +41,8 @@ const PatternSource = Type.Object(
   },
   closed
 )
+
+export type PatternSource = Static<typeof PatternSource>
 
 export const RuleSource = Type.Object(
   {
@@ -58,6 +60,8 @@ export const RuleSource = Type.Object(
     within: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
     ordered: Type.Optional(Type.Boolean()),
     patterns: Type.Optional(Type.Array(PatternSource, { minItems: 1 })),
+    formats: Type.Optional(Names),
+    across_sentences: Type.Optional(Type.Boolean()),
     detector: Type.Optional(Type.String()),
     kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     guarded: Type.Optional(Type.Array(Type.Enum([...guardedKinds]), { minItems: 1 })),
@@ -98,6 +102,17 @@ const Subjects = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
 const GuardedSource = Type.Object({ ...guardedLists, topics: Type.Optional(Subjects) }, closed)
 /** Of an extension: each list that it gives stands for the base's. */
 const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
+
+/** A list that ships, in a file of its own: see `lists.ts`. */
+export const ListSource = Type.Object(
+  {
+    lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    guarded: Type.Optional(GuardedSource),
+    formats: Type.Optional(Type.Record(Type.String(), Type.Array(PatternSource, { minItems: 1 })))
+  },
+  closed
+)
+export type ListSource = Omit<Static<typeof ListSource>, 'guarded'> & { guarded?: GuardedLists }
 
 const EscalationSource = Type.Object(
   {
@@ -148,6 +163,7 @@ export const ConstitutionSource = Type.Object(
   {
     ...named,
     readers: Type.Optional(Type.Enum([...readerModes])),
+    lists: Type.Optional(Names),
     bands: Bands,
     categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
     assume: Type.Optional(Assumed),

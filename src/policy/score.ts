@@ -30,6 +30,17 @@ export function scoreRules(matches: readonly Match[], given: GivenContext, high:
   })
 }
 
+/** Signs that are independent of each other: what a detector says by several rules it says once, as the strongest of them. */
+export function signsOf(scored: Iterable<{ rule: Pick<CompiledRule, 'detector'>; score: number }>): number[] {
+  const signs: number[] = []
+  const detectors = new Map<string, number>()
+  for (const { rule, score } of scored) {
+    if (rule.detector === undefined) signs.push(score)
+    else detectors.set(rule.detector.id, Math.max(detectors.get(rule.detector.id) ?? 0, score))
+  }
+  return [...signs, ...detectors.values()]
+}
+
 /** Independent signs of one thing: 1 − Π(1 − s). Never less than the strongest, never more than 1. */
 export function noisyOr(scores: Iterable<number>): number {
   let rest = 1

@@ -64,6 +64,7 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
   }
   return {
     applies: appliesToAny(call, pieces),
+    isSeam: true,
     raised: asking && raisedAcross(asking, { role: speakerOf(pieces.map(roleOf)), piece: pieces[0]!, counts }),
     guarded: isMixed ? undefined : guarded,
     ...(isList && { crosses, byRules: true }),
@@ -99,6 +100,7 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
     applies: appliesToAny(call, pieces),
     raised: asking && raisedAcross(asking, { role, piece, counts }),
     trusts: () => false,
+    isSeam: true,
     crosses,
     record(rule, layer, start, end, confidence, _shown, isNominated = false) {
       if (!counts(rule, start, end)) return false
