@@ -47,6 +47,7 @@ export function openPolicies({
     isShipped,
     read: (version) => log.info(version, 'a version of a constitution was read'),
     followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
+    warned: (what) => log.warn(what, 'a constitution names what the shipped one has no more'),
     adopted({ name, from, to }) {
       log.info({ name, from, to }, 'the file of a constitution was put in force')
       const data = { name, from, to, origin: 'file' }

@@ -1,4 +1,5 @@
 /** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
+import { readFile } from 'node:fs/promises'
 import { systemClock } from '../clock.js'
 import { loadSettings, weakenings } from '../config/load.js'
 import { ConfigError } from '../config/problem.js'
@@ -6,7 +7,7 @@ import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
-import { createEvaluator } from '../policy/evaluator.js'
+import { loadPolicy } from '../policy/entry.js'
 import type { Settings } from '../settings.js'
 import { Told } from './terminal.js'
 
@@ -20,6 +21,7 @@ export async function check(file: string | undefined): Promise<void> {
     problems.push(error.message)
   }
   const policies: string[] = []
+  const warnings: string[] = []
   if (settings !== undefined) {
     if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
       problems.push('environment SLUICEGATE_BOOTSTRAP_KEY: is not a well-formed key')
@@ -30,8 +32,11 @@ export async function check(file: string | undefined): Promise<void> {
     for (const [name, path] of Object.entries(settings.constitutions)) {
       if (judges === undefined) break
       const outcome = await readConstitution(name, path, judges)
-      if ('policy' in outcome) policies.push(outcome.policy)
-      else problems.push(outcome.problem)
+      if ('problem' in outcome) problems.push(outcome.problem)
+      else {
+        policies.push(outcome.policy)
+        warnings.push(...outcome.warnings)
+      }
     }
     await judges?.close()
   }
@@ -39,20 +44,21 @@ export async function check(file: string | undefined): Promise<void> {
     process.stderr.write(`${problems.join('\n')}\n`)
     throw new Told()
   }
-  process.stdout.write(summary(settings, policies))
+  process.stdout.write(summary(settings, policies, warnings))
 }
 
 /** Compiles it as the server does: a pattern may be well-formed and still not be one that runs in linear time. */
 async function readConstitution(
   name: string,
   path: string,
-  judges: OpenJudges
-): Promise<{ policy: string } | { problem: string }> {
+  { coverage }: OpenJudges
+): Promise<{ policy: string; warnings: string[] } | { problem: string }> {
   try {
-    const evaluator = await createEvaluator({ constitutions: { [name]: path }, clock: systemClock, judges })
-    const [loaded] = evaluator.loaded()
-    await evaluator.close()
-    return { policy: `${loaded?.name}@${loaded?.version}` }
+    const { label, constitution } = await loadPolicy(await readFile(path, 'utf8'), path, { name, coverage })
+    const warnings = constitution.warnings.map(({ line, column, path: place, message }) => {
+      return `${path}:${line}:${column} ${place}: ${message}`
+    })
+    return { policy: label, warnings }
   } catch (error) {
     if (error instanceof ConstitutionError) return { problem: error.message }
     const { code, message } = error as NodeJS.ErrnoException
@@ -60,7 +66,7 @@ async function readConstitution(
   }
 }
 
-function summary(settings: Settings, policies: readonly string[]): string {
+function summary(settings: Settings, policies: readonly string[], warnings: readonly string[]): string {
   const upstreams = Object.values(settings.upstreams).map(({ name, url }) => `${name} (${url})`)
   const lines = [
     'ok',
@@ -71,7 +77,8 @@ function summary(settings: Settings, policies: readonly string[]): string {
     `routes         ${settings.routes.map(({ id }) => id).join(', ')}`,
     `constitutions  ${policies.join(', ')}`,
     ...Object.values(settings.judges).map(({ name, type }) => `judge          ${name} (${type})`),
-    ...weakenings(settings).map((weakening) => `weakened       ${weakening}`)
+    ...weakenings(settings).map((weakening) => `weakened       ${weakening}`),
+    ...warnings.map((warning) => `warning        ${warning}`)
   ]
   return `${lines.join('\n')}\n`
 }

@@ -40,6 +40,8 @@ export interface EnforcementDeps {
   followed(change: Change): void
   /** Told of every stored version that was read, before it is in force. */
   read?(version: { name: string; version: number; ms: number }): void
+  /** Told of what says nothing in a constitution that is put in force. */
+  warned?(what: { name: string; version: number; warnings: readonly string[] }): void
 }
 
 interface Standing {
@@ -127,7 +129,7 @@ export class Enforcement {
         const { name, active } = state
         if (active === null || !isUsed(state, named) || standing.get(name)?.version === active) continue
         const policy = adopted.some((one) => one.name === name && one.to === active) && changed.get(name)?.policy
-        standing.set(name, policy ? standingOf(policy, active) : await this.#standingOf(name, active, ready, coverage))
+        standing.set(name, policy ? this.#stand(policy, active) : await this.#standingOf(name, active, ready, coverage))
       }
       if (!sameJudges) this.#ahead.clear()
       this.#standing = standing
@@ -159,7 +161,7 @@ export class Enforcement {
   put(policy: Policy, version: number, state: ConstitutionState): void {
     if (!isUsed(state, this.#named)) return
     const { name } = state
-    const standing = standingOf(policy, version)
+    const standing = this.#stand(policy, version)
     const before = this.#standing.get(name)
     const from = before?.version ?? null
     // The way back is the change that must not wait.
@@ -244,15 +246,18 @@ export class Enforcement {
   ): Promise<Standing> {
     const standing = ready.get(name)
     if (standing?.version === version) return standing
-    return standingOf(await loadActive(this.#deps, name, version, coverage), version)
+    return this.#stand(await loadActive(this.#deps, name, version, coverage), version)
+  }
+
+  #stand(policy: Policy, version: number): Standing {
+    const { name, warnings } = policy.constitution
+    const said = warnings.map(({ path, message }) => `${path}: ${message}`)
+    if (said.length > 0) this.#deps.warned?.({ name, version, warnings: said })
+    return { version, entry: entryOf(numbered(policy, version)) }
   }
 }
 
 /** What a file once brought is not held any more where the configuration does not name that file. */
 function isUsed({ name, fileDigest }: ConstitutionState, named: ReadonlySet<string>): boolean {
   return fileDigest === null || named.has(name)
-}
-
-function standingOf(policy: Policy, version: number): Standing {
-  return { version, entry: entryOf(numbered(policy, version)) }
 }

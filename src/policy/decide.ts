@@ -92,7 +92,6 @@ function decideCategory(
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
 }
 
-
 /** The score of a category, held within the band of its decision. */
 export function withinBand(
   { score, decision }: Pick<CategoryVerdict, 'score' | 'decision'>,

@@ -2,7 +2,8 @@
  * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
  * stricter or laxer policy is a page and follows the base when that learns more.
  */
-import { isGoneRule } from './gone.js'
+import { goneLexicon, isGoneLexicon, isGoneRule } from './gone.js'
+import { withLists } from './lists.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
 import { shippedSource } from './shipped.js'
@@ -20,7 +21,8 @@ export interface Extended {
 
 /** @param warnings takes what an overlay says of rules that the base had once and has no more: that says nothing now */
 export function extend(extension: ExtensionSource, problems: Problems, warnings: Problems): Extended {
-  const base = shippedSource(extension.extends)
+  // What its lists hold stands in its lexicons already.
+  const { lists: _lists, ...base } = shippedSource(extension.extends)
   const { extends: _, without = [], rules: given = [], guarded: words, ...rest } = extension
   const dropped = new Set(without)
   const names = new Set(base.rules.map(({ name }) => name))
@@ -46,11 +48,11 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
     ...rest,
     categories: overEach(base.categories, extension.categories),
     ...(guarded === undefined ? {} : { guarded }),
-    lexicons: { ...base.lexicons, ...ownLexicons(base, extension) },
+    lexicons: { ...base.lexicons, ...ownLexicons(base, extension, warnings) },
     rules: [...rules, ...added]
   }
   return {
-    source,
+    source: withLists(source, problems),
     problems: placed(problems, places),
     warnings: placed(warnings, places),
     base: `${base.name}@${base.version}`
@@ -68,13 +70,23 @@ function isWhole({ category, weight, any, all, patterns, formats, detector, guar
 }
 
 /** `$name` in the list of that very name stands for the base's list. */
-function ownLexicons(base: ConstitutionSource, { lexicons = {} }: ExtensionSource): Record<string, string[]> {
-  return Object.fromEntries(
-    Object.entries(lexicons).map(([name, list]) => [
-      name,
-      list.flatMap((entry) => (entry === `$${name}` ? (base.lexicons?.[name] ?? [entry]) : [entry]))
-    ])
-  )
+function ownLexicons(
+  base: ConstitutionSource,
+  { lexicons = {} }: ExtensionSource,
+  warnings: Problems
+): Record<string, string[]> {
+  const own = Object.entries(lexicons).map(([name, list]): [string, string[]] => [
+    name,
+    list.flatMap((entry, i) => {
+      if (entry !== `$${name}`) return [entry]
+      const before = base.lexicons?.[name]
+      if (before !== undefined || !isGoneLexicon(name)) return before ?? [entry]
+      warnings.add(['lexicons', name, i], goneLexicon(entry))
+      return []
+    })
+  ])
+  // One that holds nothing else has gone itself.
+  return Object.fromEntries(own.filter(([, list]) => list.length > 0))
 }
 
 /** A list replaces the base's; subjects are added by their names. */

@@ -23,3 +23,7 @@ export function isGoneLexicon(name: string): boolean {
   known ??= read()
   return known.lexicons.has(name)
 }
+
+export function goneLexicon(entry: string): string {
+  return `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`
+}

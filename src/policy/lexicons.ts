@@ -1,6 +1,6 @@
 /** Lists of phrases and their inclusion by `$name`. */
 import { foldPhrase } from '../text/fold.js'
-import { isGoneLexicon } from './gone.js'
+import { goneLexicon, isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
 
 export interface Lexicons {
@@ -45,7 +45,7 @@ export function readLexicons(
       } else if (Object.hasOwn(source, entry.slice(1))) {
         for (const phrase of resolve(entry.slice(1), chain)) phrases.add(phrase)
       } else if (isGoneLexicon(entry.slice(1))) {
-        warnings.add([...path, i], `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`)
+        warnings.add([...path, i], goneLexicon(entry))
       } else {
         const accepted = Object.keys(source).map((name) => `$${name}`)
         const known = accepted.length === 0 ? 'none' : accepted.join(', ')

@@ -4,9 +4,9 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { builtFrom } from './built.js'
 import type { Problems } from './problems.js'
 import type { ConstitutionSource, ListSource, PatternSource } from './schema.js'
-import { builtFrom } from './built.js'
 
 const folder = new URL('../../config/constitutions/lists/', import.meta.url)
 

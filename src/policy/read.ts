@@ -6,10 +6,10 @@
 import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../heap.js'
 import { isBuilt, threadFile } from '../thread.js'
+import { isBuiltIn } from './built.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import type { Rule } from './rules.js'
-import { isBuiltIn } from './built.js'
 
 export interface ReadTask {
   yamlText: string

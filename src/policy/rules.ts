@@ -3,8 +3,8 @@ import { RE2JS } from 're2js'
 import type { Role } from '../chat.js'
 import type { Detector } from '../detectors/detector.js'
 import type { Category, DetectionType } from './evaluation.js'
-import type { GuardedKind } from './guarded/words.js'
 import { isGoneRule } from './gone.js'
+import type { GuardedKind } from './guarded/words.js'
 import type { Lexicons } from './lexicons.js'
 import { shippedFormats } from './lists.js'
 import type { Path, Problems } from './problems.js'
@@ -221,7 +221,10 @@ function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings
     for (const [i, name] of (when[field] ?? []).entries()) {
       const index = source.rules.findIndex((rule) => rule.name === name)
       if (index < 0 && isGoneRule(name)) {
-        warnings.add([...path, 'when', field, i], `the shipped constitution has no rule "${name}" any more: it never matches`)
+        warnings.add(
+          [...path, 'when', field, i],
+          `the shipped constitution has no rule "${name}" any more: it never matches`
+        )
       } else if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
       else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
     }

@@ -186,6 +186,7 @@ export const ExtensionSource = Type.Object(
     ...named,
     extends: Type.Enum([...bases]),
     readers: Type.Optional(Type.Enum([...readerModes])),
+    lists: Type.Optional(Names),
     bands: Type.Optional(Bands),
     categories: Type.Optional(
       Type.Object(

@@ -31,7 +31,7 @@ export function sentenceStart(text: string): number {
  * script without capitals. A full stop of Chinese or Japanese, or an empty line, ends one whatever follows. A small letter
  * goes on with a sentence: abbreviations, and stops put between the words of a request.
  */
-const ending = /[.!?…।॥۔؟]["'”’»)\]]*\s+(?=["'“‘«(\[¿¡]*[\p{Lu}\p{Lo}\p{Nd}])|[。！？]|\n[ \t\r]*\n/gu
+const ending = /[.!?…।॥۔؟]["'”’»)\]]*\s+(?=["'“‘«([¿¡]*[\p{Lu}\p{Lo}\p{Nd}])|[。！？]|\n[ \t\r]*\n/gu
 
 /** Where sentences end, in UTF-16 units: just after the sign that ends each. Linear. */
 export function sentenceEnds(text: string): number[] {

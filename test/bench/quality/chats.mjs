@@ -39,6 +39,11 @@ const guards = {
 /** Every guard in the mouth of every role. */
 const promptsOf = (kind) => guards[kind].flatMap((guard) => roles.map((role) => `You are ${role}. ${guard} Be polite.`))
 
+/** Every prompt that guards something, of all kinds in turn. */
+export function promptsBehind() {
+  return Object.keys(guards).flatMap(promptsOf)
+}
+
 /**
  * @param judged sets of rows with their verdicts
  * @returns recall of direct injection as bare text and as chats, and per kind of guard what of harmless prompts is stopped
