@@ -75,7 +75,7 @@ const mistakes: [string, string, [path: string, says: RegExp][]][] = [
   [
     'a rule that matches nothing',
     good.replace(', any: [stab*]', ''),
-    [['rules[0]', /matches nothing: give any, all, patterns, detector/]]
+    [['rules[0]', /matches nothing: give any, all, patterns, formats, detector/]]
   ],
   ['an empty list of phrases', good.replace('[stab*]', '[]'), [['rules[0].any', /at least 1/]]],
   [

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import t from 'tap'
+import { parse, stringify } from 'yaml'
 import { systemClock } from '../../src/clock.js'
 import type { CompiledRule } from '../../src/policy/compile.js'
 import { entryOf, loadPolicy } from '../../src/policy/entry.js'
@@ -25,11 +26,9 @@ async function withoutClassifier(name: string) {
     .filter(({ detector }) => detector?.id === 'classifier')
     .map((rule) => rule.name)
   t.not(without.length, 0)
-  const head = `extends: default\nwithout: [${without.join(', ')}]\n`
-  const laid =
-    name === 'default'
-      ? `name: default\nversion: '1'\ndescription: d\n${head}`
-      : text.replace(/^extends: default$/m, head)
+  const own = name === 'default' ? { name, version: '1', extends: 'default', rules: [] } : parse(text)
+  const rules = own.rules.filter((rule: { name: string }) => !without.includes(rule.name))
+  const laid = stringify({ ...own, without, ...(rules.length > 0 ? { rules } : { rules: undefined }) })
   const constitution = await loadPolicy(laid, `${name}.yaml`, { name })
   const entry = entryOf(constitution)
   const evaluator = evaluatorOf([entry], { clock: systemClock, inlineLimit: 1_000_000 })
@@ -148,7 +147,7 @@ t.test('ordinary text leaves soon, what could become a match does not', async (t
   t.teardown(close)
   for (const [text, held] of [
     ['It opens at nine on weekdays; the card number is 4111 1111 ', 'is 4111 1111 '],
-    ['It opens at nine, and I am going to kill ', 'I am going to kill '],
+    ['It opens at nine, and this is how to build ', 'how to build '],
     ['It opens at nine, write to ada.lovel', 'ada.lovel'],
     ['It opens at nine, in the Hauptstraße ', 'Hauptstraße ']
   ] as const) {

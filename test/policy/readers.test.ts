@@ -417,11 +417,11 @@ version: '2'
 extends: default
 readers: thorough
 rules:
-  - { name: theft, nominate: false }
+  - { name: classifier_illicit, nominate: false }
   - { name: reader_weapons, weight: 0.9 }`
   const { rules, readers } = parseConstitution(overlay, 'overlay.yaml')
   const named = (name: string) => rules.find((rule) => rule.name === name)
   t.equal(readers, 'thorough')
-  t.match([named('theft'), named('theft_terms')], [{ nominate: false }, { nominate: true }])
+  t.match([named('classifier_illicit'), named('classifier_request')], [{ nominate: false }, { nominate: true }])
   t.match(named('reader_weapons'), { weight: 0.9, detector: { id: 'encoder' } })
 })
