@@ -2,7 +2,7 @@
  * The lists that ship with the program, each in a file of its own under `config/constitutions/lists`, with what it was
  * measured to match in its head: phrases that a constitution takes by `lists`, and formats that a rule takes by `formats`.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { builtFrom } from './built.js'
 import type { Problems } from './problems.js'
@@ -28,7 +28,7 @@ export function withLists(source: ConstitutionSource, problems?: Problems): Cons
   if (source.lists === undefined) return source
   let { lexicons = {}, guarded } = source
   for (const [i, name] of source.lists.entries()) {
-    if (!existsSync(new URL(`${name}.yaml`, folder))) {
+    if (!shippedLists().includes(name)) {
       const accepted = shippedLists()
       problems?.add(['lists', i], `there is no list of this name; known: ${accepted.join(', ')}`, { accepted })
       continue

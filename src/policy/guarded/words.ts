@@ -2,7 +2,7 @@
 import type { Lexicons } from '../lexicons.js'
 import type { Path } from '../problems.js'
 
-/** What a list's phrases mean. The documentation of each stands in `config/constitutions/default.yaml`. */
+/** What a list's phrases mean. The documentation of each stands in `config/constitutions/lists/guarded.yaml`. */
 export const wordKinds = [
   'forbids',
   'tells',
