@@ -1,6 +1,4 @@
 /** Disguised demands are judged as plain ones are, wherever they stand; what only looks disguised is not. */
-import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import t from 'tap'
 import { compilePolicy } from '../../src/policy/compile.js'
@@ -9,8 +7,21 @@ import { readConstitution } from '../../src/policy/read.js'
 import { call } from '../policy/support.js'
 import { type Disguise, disguises, wrappers } from './disguises.js'
 
-const file = fileURLToPath(new URL('../../config/constitutions/default.yaml', import.meta.url))
-const judge = new Judge(compilePolicy(await readConstitution(await readFile(file, 'utf8'), file)))
+/** The shipped constitution, with demands of this test's own: which ones the shipped models know is not asked here. */
+const overlay = `
+name: default
+version: '2'
+extends: default
+rules:
+  - name: demands
+    category: illicit
+    weight: 0.9
+    all:
+      - [make, build, kill, poison, write ransomware, ignore all previous, steal, hack into, phishing]
+      - [pipe bomb, a bomb, neighbour, husband, every file, instructions, a car, bank account, methamphetamine, of my boss]
+    within: 12
+`
+const judge = new Judge(compilePolicy(await readConstitution(overlay, 'overlay.yaml')))
 
 /** Found when plain, which the first test makes sure of. */
 const phrases = [

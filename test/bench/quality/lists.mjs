@@ -30,9 +30,13 @@ const namesIn = (place) =>
 /** One prompt of each kind that the bench guards, for every so many harmless rows. */
 const everyGuarded = 20
 
+/** Rules by phrases and formats of each constitution, less what another has already: overlays hold all of their base. */
+const taken = new Set()
 const constitutions = namesIn('.').map((name) => {
   const constitution = parseConstitution(read(`${name}.yaml`), name)
-  const rules = constitution.rules.filter(({ detector, when }) => detector === undefined && when === undefined)
+  const isOwn = (rule) => rule.detector === undefined && rule.when === undefined && !taken.has(rule.name)
+  const rules = constitution.rules.filter(isOwn)
+  for (const rule of rules) taken.add(rule.name)
   const policy = compilePolicy({ ...constitution, rules })
   return { name, given: parse(read(`${name}.yaml`)), policy, matcher: new Matcher(policy) }
 })
@@ -88,7 +92,10 @@ for (const rows of readSets(resolve(values.data, 'train'), {}).values()) {
     const side = row.unsafe === 1 || isLabelled ? 'harmful' : row.unsafe === 0 ? 'harmless' : undefined
     if (side === undefined) continue
     const nth = total[side]++
-    for (const each of constitutions) for (const rule of matched(each, row)) count(each.name, rule, side)
+    for (const each of constitutions) {
+      if (each.policy.rules.length === 0) continue
+      for (const rule of matched(each, row)) count(each.name, rule, side)
+    }
     if (side === 'harmful' || row.group !== 'benign prompts' || nth % everyGuarded !== 0) continue
     total.behind++
     const prompts = promptsBehind()
