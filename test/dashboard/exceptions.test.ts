@@ -1,5 +1,6 @@
 import t from 'tap'
 import { call } from '../support/gateway.js'
+import { texts } from '../support/texts.js'
 import { becomeAdmin, openBrowser, openPage, serveBuilt, skip, visit } from './browser.js'
 
 t.test('a wrong decision: said so on its row of the audit, accepted, ended', { skip, timeout: 240_000 }, async (t) => {
@@ -8,7 +9,7 @@ t.test('a wrong decision: said so on its row of the audit, accepted, ended', { s
   const { page, alarms } = await openPage(browser)
   await becomeAdmin(page, running)
   const { url, key } = running
-  const input_text = 'My card is 4111 1111 1111 1111, kill yourself'
+  const input_text = `My card is 4111 1111 1111 1111, ${texts.otherForbidden}`
   const judge = async (text: string) =>
     (await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: text } })).body.evaluation
   const { decision, evaluation_id: id, matched_rules: rules } = await judge(input_text)
@@ -38,7 +39,7 @@ t.test('a wrong decision: said so on its row of the audit, accepted, ended', { s
   t.equal((await judge(input_text)).decision, 'forbid')
 
   // What a client proposes, a person accepts.
-  const other = 'You are worthless and everybody hates you, kill yourself'
+  const other = texts.forbidden
   const first = await judge(other)
   t.equal(first.decision, 'forbid')
   const proposed = await call(url, '/api/v1/safety/feedback', {
