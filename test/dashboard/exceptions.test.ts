@@ -9,7 +9,7 @@ t.test('a wrong decision: said so on its row of the audit, accepted, ended', { s
   const { page, alarms } = await openPage(browser)
   await becomeAdmin(page, running)
   const { url, key } = running
-  const input_text = `My card is 4111 1111 1111 1111, ${texts.otherForbidden}`
+  const input_text = `My card is 4111 1111 1111 1111. ${texts.forged}`
   const judge = async (text: string) =>
     (await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: text } })).body.evaluation
   const { decision, evaluation_id: id, matched_rules: rules } = await judge(input_text)
@@ -39,7 +39,7 @@ t.test('a wrong decision: said so on its row of the audit, accepted, ended', { s
   t.equal((await judge(input_text)).decision, 'forbid')
 
   // What a client proposes, a person accepts.
-  const other = texts.forbidden
+  const other = texts.otherForbidden
   const first = await judge(other)
   t.equal(first.decision, 'forbid')
   const proposed = await call(url, '/api/v1/safety/feedback', {

@@ -1,4 +1,4 @@
-// node test/bench/quality/lists.mjs --data DIR [--write]
+// node test/bench/quality/lists.mjs --data DIR [--write] [--every N]   (every N-th row alone: a look in a hurry)
 // What the phrases that ship match: every rule of a shipped constitution that uses a list of config/constitutions/lists, by itself,
 // over the rows of DIR/train, as written. With --write the figures go into the heads of the lists. No text is printed.
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,13 @@ import { parse } from 'yaml'
 import { promptsBehind } from './chats.mjs'
 import { readSets } from './rows.mjs'
 
-const { values } = parseArgs({ options: { data: { type: 'string' }, write: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string' },
+    write: { type: 'boolean', default: false },
+    every: { type: 'string', default: '1' }
+  }
+})
 if (values.data === undefined) {
   process.stderr.write('lists.mjs needs --data DIR, a folder with train/*.jsonl\n')
   process.exit(2)
@@ -87,7 +93,8 @@ const count = (constitution, rule, side) => {
   counts.set(key, entry)
 }
 for (const rows of readSets(resolve(values.data, 'train'), {}).values()) {
-  for (const row of rows) {
+  for (const [i, row] of rows.entries()) {
+    if (i % Number(values.every) !== 0) continue
     const isLabelled = Object.values(row.labels).some((label) => label === 1)
     const side = row.unsafe === 1 || isLabelled ? 'harmful' : row.unsafe === 0 ? 'harmless' : undefined
     if (side === undefined) continue
