@@ -334,7 +334,7 @@ t.test(
     const { url, key } = await build(t, { yaml: `storage: { url: "${store}" }\nreview: { allow_own: false }` })
     const { client } = await keysOf(store)
     const text = texts.otherForbidden
-    const judge = async (by: string, input_text = text) =>
+    const judge = async (by: string, input_text: string = text) =>
       (await call(url, evaluatePath, { key: by, body: { input_text } })).body.evaluation
     const stopped = await judge(client)
     t.equal(stopped.decision, 'forbid')
