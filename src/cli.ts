@@ -3,9 +3,9 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
+import { keepSmall } from './base/heap.js'
+import { version } from './base/version.js'
 import { collect, complain, endWithReader, exitCodes } from './cli/terminal.js'
-import { keepSmall } from './heap.js'
-import { version } from './version.js'
 
 /** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
 function createProgram(): Command {
@@ -24,7 +24,7 @@ function createProgram(): Command {
     .description('serve until SIGTERM or SIGINT')
     .action(async () => {
       const started = keepSmall()
-      const { serve } = await import('./server.js')
+      const { serve } = await import('./main/server.js')
       await serve()
       started()
     })

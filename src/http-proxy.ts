@@ -11,12 +11,12 @@
  * ```
  */
 import httpProxy from 'http-proxy'
-import { createRequestIds } from './http/request-id.js'
+import { createRequestIds } from './edge/request-id.js'
 import { clientAddress, compileAddressList } from './identity/address.js'
-import { type LibraryOptions, openForLibrary } from './library.js'
+import { type LibraryOptions, openForLibrary } from './main/library.js'
 import { createNodeGuard, type NodeGuard } from './proxy/node-http.js'
 
-export type { LibraryOptions } from './library.js'
+export type { LibraryOptions } from './main/library.js'
 export type { NodeGuard } from './proxy/node-http.js'
 
 export interface GuardOptions extends LibraryOptions {

@@ -11,17 +11,17 @@
  * ```
  */
 import type { FastifyPluginAsync } from 'fastify'
-import { type LibraryOptions, openForLibrary } from './library.js'
+import { type LibraryOptions, openForLibrary } from './main/library.js'
 
-export type { ChatPart, ChatReply, ChatRequest, Json, JsonObject, Role } from './chat.js'
-export type { Clock } from './clock.js'
+export type { ChatPart, ChatReply, ChatRequest, Json, JsonObject, Role } from './base/chat.js'
+export type { Clock } from './base/clock.js'
+export { type ErrorCode, errorTable, Fault } from './base/errors.js'
+export type { Settings } from './base/settings.js'
 export { ConfigError } from './config/problem.js'
 export type { Detector, Finding } from './detectors/detector.js'
 export type { Dialect } from './dialects/dialect.js'
-export { type ErrorCode, errorTable, Fault } from './errors.js'
-export type { LibraryOptions } from './library.js'
+export type { LibraryOptions } from './main/library.js'
 export type { Category, Decision, Detection, Evaluation, Evaluator } from './policy/evaluation.js'
-export type { Settings } from './settings.js'
 
 /** Options of the plugin; `prefix` is Fastify's own. */
 export interface SluicegateOptions extends LibraryOptions {}

@@ -1,7 +1,11 @@
-/** What the model scores: one lane for each label, and three that judge a text as a whole. */
+/**
+ * What the model scores: one lane for each label that it is asked for, two that judge a request and an answer as a whole,
+ * and two that say whether a text is worth the encoder's time, in the words of a user or a model and in those of a tool.
+ */
 import { labels } from './rows.js'
 
-export const lanes = [...labels, 'unsafe', 'harmful_request', 'harmful_answer'] as const
+const scored = labels.filter((label) => label !== 'misinformation')
+export const lanes = [...scored, 'harmful_request', 'harmful_answer', 'screen', 'screen_tool'] as const
 export type Lane = (typeof lanes)[number]
 
 /** Lanes are kept in rows of this many numbers. */

@@ -41,7 +41,7 @@ export class ModelError extends Error {
 
 const magic = 'SLGCLASS'
 /** Counts up with the layout and with the features: a model is of use only to the code that made its features. */
-const version = 2
+const version = 3
 const nameBytes = 24
 const headerBytes = 32
 /** The largest file that is looked at. */

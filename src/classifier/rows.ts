@@ -1,6 +1,6 @@
 /** The rows that the classifier is trained on, whether read from a corpus or written by a grammar. */
 
-/** What the classifier scores, named as the policy names its categories. */
+/** What rows are labelled with, named as the policy names its categories. */
 export const labels = [
   'hate',
   'harassment',
@@ -28,4 +28,6 @@ export interface TrainingRow {
   kind: 'prompt' | 'comment' | 'document' | 'conversation'
   /** Who said it, where that matters: `assistant` for answers, `tool` for tool results. */
   role?: string
+  /** How sure the encoder is (0 to 1) of anything that may stop such words; see `train/teacher.ts`. */
+  says?: number
 }

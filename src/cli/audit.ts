@@ -1,9 +1,10 @@
 /** `sluicegate audit`: the rows of the store as JSON lines, and whether anyone has tampered with them. */
-import { systemClock } from '../clock.js'
-import { auditRecord } from '../http/audit.js'
+
+import { auditRecord } from '../api/audit.js'
+import { systemClock } from '../base/clock.js'
+import { parseDuration } from '../base/units.js'
 import { ChainCheck, type ChainFault } from '../storage/audit-chain.js'
-import type { AuditFilter, AuditStore, ChainHead } from '../storage/audit-store.js'
-import { parseDuration } from '../units.js'
+import type { AuditFilter, AuditStore, ChainHead } from '../storage/contracts/audit-store.js'
 import { commandSettings, openCommandStorage } from './store.js'
 import { print, Told, UsageError } from './terminal.js'
 

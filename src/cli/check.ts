@@ -1,6 +1,7 @@
 /** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
 import { readFile } from 'node:fs/promises'
-import { systemClock } from '../clock.js'
+import { systemClock } from '../base/clock.js'
+import type { Settings } from '../base/settings.js'
 import { loadSettings, weakenings } from '../config/load.js'
 import { ConfigError } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
@@ -8,7 +9,6 @@ import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 import { loadPolicy } from '../policy/entry.js'
-import type { Settings } from '../settings.js'
 import { Told } from './terminal.js'
 
 export async function check(file: string | undefined): Promise<void> {

@@ -1,7 +1,7 @@
 /** `evaluate --jsonl`: lines in, lines out, in order, as fast as one core allows. */
-import type { Json } from '../chat.js'
-import { Fault, invalid } from '../errors.js'
-import { readEvaluateInput } from '../http/evaluate-input.js'
+import type { Json } from '../base/chat.js'
+import { Fault, invalid } from '../base/errors.js'
+import { readEvaluateInput } from '../edge/evaluate-input.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluate } from './evaluate.js'
 import { print, Told } from './terminal.js'

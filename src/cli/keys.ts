@@ -1,9 +1,9 @@
 /** `sluicegate keys`: the key service on the store itself, with the rights of whoever may open its file. */
-import { systemClock } from '../clock.js'
+import { systemClock } from '../base/clock.js'
+import { parseDuration } from '../base/units.js'
 import type { Actor, KeyRecord } from '../identity/caller.js'
 import { KeyService } from '../identity/key-service.js'
-import type { Environment } from '../storage/contracts.js'
-import { parseDuration } from '../units.js'
+import type { Environment } from '../storage/contracts/index.js'
 import { commandSettings, openCommandStorage, tellRunning } from './store.js'
 import { print, UsageError } from './terminal.js'
 

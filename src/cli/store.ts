@@ -1,9 +1,10 @@
 /** The store of the configuration, for a command that works on it beside a running server. */
+
+import type { Settings } from '../base/settings.js'
 import { loadSettings } from '../config/load.js'
-import type { Settings } from '../settings.js'
-import type { Storage } from '../storage/contracts.js'
+import type { Storage } from '../storage/contracts/index.js'
+import type { Notice } from '../storage/contracts/shared-state.js'
 import { openStorage } from '../storage/open.js'
-import type { Notice } from '../storage/shared-state.js'
 import { UsageError } from './terminal.js'
 
 export function commandSettings(): Settings {

@@ -1,7 +1,7 @@
 /** What the sub-commands share: exit codes, sentences for errors, writing with back-pressure. */
 import { once } from 'node:events'
+import { Fault } from '../base/errors.js'
 import { ConfigError } from '../config/problem.js'
-import { Fault } from '../errors.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const

@@ -1,8 +1,9 @@
 /** `sluicegate users`: who may sign in, with the rights of whoever may open the store. */
-import { systemClock } from '../clock.js'
-import { invitationPath } from '../http/users.js'
+
+import { invitationPath } from '../api/users.js'
+import { systemClock } from '../base/clock.js'
+import { type UserRole, userRoles } from '../base/settings.js'
 import type { Actor } from '../identity/caller.js'
-import { type UserRole, userRoles } from '../settings.js'
 import { UserService } from '../users/user-service.js'
 import { commandSettings, openCommandStorage } from './store.js'
 import { UsageError } from './terminal.js'

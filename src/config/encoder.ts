@@ -1,7 +1,7 @@
 /** The second reader of a configuration: one word, or a mapping. */
 import { resolve } from 'node:path'
-import type { EncoderSettings, EncoderUse } from '../settings.js'
-import { parseDuration } from '../units.js'
+import type { EncoderSettings, EncoderUse } from '../base/settings.js'
+import { parseDuration } from '../base/units.js'
 import type { FileEncoder } from './schema.js'
 
 /** What a configuration without the key means. */

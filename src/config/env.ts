@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type EncoderUse, encoderUses, type UpstreamAuth, upstreamAuths } from '../settings.js'
-import { isHttpPrefix } from '../units.js'
+import { type EncoderUse, encoderUses, type UpstreamAuth, upstreamAuths } from '../base/settings.js'
+import { isHttpPrefix } from '../base/units.js'
 import { errorCode } from './file.js'
 import type { Problem } from './problem.js'
 

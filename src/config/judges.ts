@@ -1,10 +1,10 @@
 /** The judges of a configuration: defaults filled in, files found, and every key one that its type has a use for. */
 import { accessSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { JudgeCommon, JudgeSettings, JudgeType, OnnxJudgeSettings, RemoteJudgeSettings } from '../base/settings.js'
+import { parseDuration } from '../base/units.js'
 import { publishedLabels } from '../judges/labels.js'
 import { hasGuideline } from '../judges/shieldgemma.js'
-import type { JudgeCommon, JudgeSettings, JudgeType, OnnxJudgeSettings, RemoteJudgeSettings } from '../settings.js'
-import { parseDuration } from '../units.js'
 import { errorCode } from './file.js'
 import type { FileConfig, FileJudge } from './schema.js'
 import { type Fail, readTls } from './upstreams.js'

@@ -1,6 +1,6 @@
 /** The sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
-import { userRoles, webhookFormats } from '../settings.js'
+import { userRoles, webhookFormats } from '../base/settings.js'
 import { choice, closed, hold, period, room, text } from './values.js'
 
 const openReviews = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })

@@ -1,6 +1,6 @@
 /** The sections of the configuration about people: reviews, the audit, signing in. */
-import type { Settings } from '../settings.js'
-import { parseDuration, parseSize } from '../units.js'
+import type { Settings } from '../base/settings.js'
+import { parseDuration, parseSize } from '../base/units.js'
 import type { FileConfig } from './schema.js'
 import type { Fail } from './upstreams.js'
 

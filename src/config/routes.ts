@@ -1,9 +1,9 @@
 /** The routes of a configuration: defaults merged in, references checked, one `RouteSettings` each. */
 
+import { dialectIds, type RouteSettings } from '../base/settings.js'
+import { parseDuration, parseSize } from '../base/units.js'
 import { dialects, operationAt } from '../dialects/index.js'
 import { compilePath, parametersOf } from '../dialects/path.js'
-import { dialectIds, type RouteSettings } from '../settings.js'
-import { parseDuration, parseSize } from '../units.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 import type { Fail } from './upstreams.js'
 

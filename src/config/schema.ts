@@ -3,8 +3,8 @@
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
+import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../base/settings.js'
 import { categories } from '../policy/evaluation.js'
-import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../settings.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {

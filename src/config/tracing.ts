@@ -1,7 +1,7 @@
 /** Traces: OpenTelemetry's own variables over the section `tracing` of the file. */
 import Type, { type Static } from 'typebox'
-import type { TracingSettings } from '../settings.js'
-import { isHttpPrefix } from '../units.js'
+import type { TracingSettings } from '../base/settings.js'
+import { isHttpPrefix } from '../base/units.js'
 import type { Environment } from './env.js'
 import type { Fail } from './upstreams.js'
 import { choice, closed, text } from './values.js'

@@ -8,7 +8,7 @@ import {
   parseDuration,
   parseSize,
   sizeForms
-} from '../units.js'
+} from '../base/units.js'
 
 /** Timers of Node fire at once beyond this many milliseconds. */
 const maxTimerMs = 2 ** 31 - 1

@@ -4,7 +4,7 @@
  */
 import { realpath, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../base/settings.js'
 
 /** A change is acted upon once two looks in a row saw the same, so that a file half written is not read. */
 const defaultLookEveryMs = 250

@@ -2,7 +2,7 @@
  * Names every setting in force that lets more through than the product's default does: for the log at start
  * (docs/architecture.md, rule 13).
  */
-import type { Settings } from '../settings.js'
+import type { Settings } from '../base/settings.js'
 import { defaultEncoderUse } from './encoder.js'
 
 export function weakenings(settings: Settings): string[] {

@@ -3,11 +3,15 @@
  * command use it. Constitutions judge everybody's traffic, so they belong to the account that operates the gateway;
  * for every other account there are none.
  */
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
-import type { ConstitutionOrigin, ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
-import type { AuditStore } from '../storage/contracts.js'
+import type {
+  ConstitutionOrigin,
+  ConstitutionState,
+  ConstitutionStore
+} from '../storage/contracts/constitution-store.js'
+import type { AuditStore } from '../storage/contracts/index.js'
 import { digestOf } from './digest.js'
 import type { Enforcement } from './enforcement.js'
 import { notFit } from './faults.js'

@@ -10,12 +10,12 @@
  * Nodes read a version when it is stored, or is about to be activated, and change over when the store says so.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import type { Policy } from '../policy/compile.js'
 import { entryOf, loadPolicy, numbered, type PolicyEntry } from '../policy/entry.js'
 import type { PolicyEvaluator } from '../policy/evaluator.js'
 import type { Coverage } from '../policy/judges.js'
-import type { ConstitutionState, ConstitutionStore } from '../storage/constitution-store.js'
+import type { ConstitutionState, ConstitutionStore } from '../storage/contracts/constitution-store.js'
 import { type Ahead, createAhead } from './ahead.js'
 import { changedFiles } from './files.js'
 import { createQueue, onceAtATime } from './queue.js'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { Policy } from '../policy/compile.js'
 import { loadPolicy } from '../policy/entry.js'
 import type { Coverage } from '../policy/judges.js'
-import type { ConstitutionFile } from '../storage/constitution-store.js'
+import type { ConstitutionFile } from '../storage/contracts/constitution-store.js'
 import { digestOf } from './digest.js'
 
 export interface ChangedFile {

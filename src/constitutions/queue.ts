@@ -1,5 +1,5 @@
 /** One piece of work after another. */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 
 /** Reading one large constitution takes about a second: whoever would wait longer than this many is told to come back. */
 const mostWaiting = 16

@@ -4,7 +4,7 @@ import type {
   ConstitutionOrigin,
   ConstitutionState,
   ConstitutionVersion
-} from '../storage/constitution-store.js'
+} from '../storage/contracts/constitution-store.js'
 
 /** One name: what is in force and what there is. Null before a first activation. */
 export interface ConstitutionRecord {

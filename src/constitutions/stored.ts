@@ -1,10 +1,10 @@
 /** Stored versions as they become policies. */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import type { Policy } from '../policy/compile.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 import { loadPolicy } from '../policy/entry.js'
 import type { Coverage } from '../policy/judges.js'
-import type { ConstitutionStore } from '../storage/constitution-store.js'
+import type { ConstitutionStore } from '../storage/contracts/constitution-store.js'
 import { digestOf } from './digest.js'
 
 export interface Versions {

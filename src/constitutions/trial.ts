@@ -2,8 +2,8 @@
  * What a constitution would say of texts, beside what the one in force says: a dry run. It touches no session, no review
  * and no count, asks no judge, and keeps nothing.
  */
-import type { JsonObject, Role } from '../chat.js'
-import { Fault, invalid } from '../errors.js'
+import type { JsonObject, Role } from '../base/chat.js'
+import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
 import { ConstitutionError } from '../policy/constitution-error.js'
 import type { DryOutcome, DryRun, DryRunTask, DrySide, DryText } from '../policy/dry-run.js'

@@ -1,6 +1,6 @@
 /**
- * The trained classifier as a detector: a kind for each category, `unsafe` for harm of any kind, `harmful_request` for
- * what is asked of a model and `harmful_answer` for what a model said. A finding's span is the stretch of text that
+ * The trained classifier as a detector: a kind for each category, `harmful_request` for what is asked of a model and
+ * `harmful_answer` for what a model said, `screen` and `screen_tool` for what the encoder should read. A finding's span is the stretch of text that
  * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`). `unread` says how
  * little of a text the classifier knows, in whatever language: of that its other kinds say nothing.
  */
@@ -44,6 +44,11 @@ function drifts(floors: Floors): Drifts {
 export const classifier: Detector = {
   id: 'classifier',
   kinds: [...lanes, 'unread'],
+  // Kinds of earlier versions, which stored constitutions may still ask for.
+  groups: new Map([
+    ['unsafe', ['screen']],
+    ['misinformation', []]
+  ]),
   readsWords: true,
   growsFrom(text, before, floors) {
     const all = before + text.slice(0, lastWord(text))

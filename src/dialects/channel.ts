@@ -1,5 +1,5 @@
 /** One text that a stream spells out over several events: its held pieces, and the end of what has left already. */
-import type { Json, JsonObject } from '../chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
 import type { HeldText } from './reply-stream.js'
 import { type Replacement, rewriteLeaf, setOwn } from './rewrite.js'
 

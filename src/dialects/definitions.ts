@@ -1,5 +1,5 @@
 /** Definitions of tools and schemas of answers: a model reads their words in the order in which they stand. */
-import type { Json } from '../chat.js'
+import type { Json } from '../base/chat.js'
 import { type Collector, lastSegment } from './walk.js'
 
 /** Where a schema speaks. What else stands between two of them could only keep them apart. */

@@ -1,6 +1,7 @@
 /** What a dialect is told when a verdict stops an exchange, and the sentences a person then reads. No evaluated text in them. */
+
+import type { ReviewBound } from '../base/settings.js'
 import type { Decision, Evaluation } from '../policy/evaluation.js'
-import type { ReviewBound } from '../settings.js'
 
 export type StoppingDecision = Exclude<Decision, 'permit'>
 

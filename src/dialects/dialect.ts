@@ -2,9 +2,9 @@
  * The contract of a dialect: reads and writes the shapes of one operation of a chat API. No network, no policy, no clock.
  * CONTRIBUTING.md says what a new dialect touches.
  */
-import type { ChatReply, ChatRequest, JsonObject } from '../chat.js'
-import type { Fault } from '../errors.js'
-import type { DialectId, UpstreamAuth } from '../settings.js'
+import type { ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
+import type { Fault } from '../base/errors.js'
+import type { DialectId, UpstreamAuth } from '../base/settings.js'
 import type { Denial } from './denial.js'
 import type { ReplyStream } from './reply-stream.js'
 

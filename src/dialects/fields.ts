@@ -1,6 +1,6 @@
 /** Fields of a request whose type decides how the rest of it is read: a backend that coerces would read another request. */
-import type { Json, JsonObject } from '../chat.js'
-import { invalid } from '../errors.js'
+import type { Json, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
 import { isObject } from './rewrite.js'
 
 /** A field that is left out, or null, counts as absent. @throws Fault `validation_error` */

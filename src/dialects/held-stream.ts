@@ -5,7 +5,7 @@
  *
  * What differs from API to API is a `StreamShape`: where the pieces stand in an event, and how a stream is ended.
  */
-import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../chat.js'
+import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../base/chat.js'
 import { parseJson } from '../json/parse.js'
 import { Channel, type Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'

@@ -1,5 +1,5 @@
 /** Every dialect with its operations. A literal list: the compiler holds it equal to `dialectIds`. */
-import type { DialectId } from '../settings.js'
+import type { DialectId } from '../base/settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
 import type { Dialect } from './dialect.js'

@@ -3,7 +3,7 @@
  * carries no signature of the kind that it claims, or reads as text after it, is text and is judged as such.
  */
 import { isUtf8 } from 'node:buffer'
-import type { Media } from '../chat.js'
+import type { Media } from '../base/chat.js'
 import { bytesOf, type DataUrl, parseDataUrl, textOf, zeroed } from './data-url.js'
 
 type Kind = Media['kind']

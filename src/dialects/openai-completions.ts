@@ -1,6 +1,6 @@
 /** OpenAI's legacy completions, as vLLM, llama.cpp and LM Studio still speak them: a text in, its continuation out. */
-import type { ChatReply, ChatRequest, JsonObject } from '../chat.js'
-import { invalid } from '../errors.js'
+import type { ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
 import { stringField } from './fields.js'
 import { HeldStream } from './held-stream.js'

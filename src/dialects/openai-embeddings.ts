@@ -1,6 +1,6 @@
 /** OpenAI's embeddings: texts in, numbers out. */
-import type { ChatReply, ChatRequest, Json, JsonObject } from '../chat.js'
-import { invalid } from '../errors.js'
+import type { ChatReply, ChatRequest, Json, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
 import { isPackedVector } from './media.js'
 import { offenderBy } from './offender.js'

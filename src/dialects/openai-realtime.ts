@@ -3,7 +3,7 @@
  * response as a streamed answer; the relay in `proxy/realtime/` holds the two together.
  */
 import { randomUUID } from 'node:crypto'
-import type { ChatReply, JsonObject } from '../chat.js'
+import type { ChatReply, JsonObject } from '../base/chat.js'
 import { apiVersion } from './azure-openai.js'
 import type { Dialect } from './dialect.js'
 import { HeldStream } from './held-stream.js'

@@ -2,8 +2,8 @@
  * The contracts of an answer that comes in pieces: `ReplyStream` is what the proxy holds and lets go, `StreamShape` what
  * differs from API to API. One class, `HeldStream`, makes the first of the second.
  */
-import type { ChatReply, JsonObject, Media } from '../chat.js'
-import { Fault } from '../errors.js'
+import type { ChatReply, JsonObject, Media } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import type { Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'
 import type { Replacement } from './rewrite.js'

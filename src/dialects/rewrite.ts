@@ -2,7 +2,7 @@
  * Rewriting one string leaf. A leaf that itself holds JSON (the arguments of a tool call) is judged in its decoded form
  * too; the pointer of such an inner leaf simply continues into the string, as if the string were the object it encodes.
  */
-import type { Json, JsonObject } from '../chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
 import { replaceEach } from './needles.js'
 
 /** Replace UTF-16 units [start, end) of the leaf at `pointer` by `text`. */

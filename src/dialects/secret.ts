@@ -1,5 +1,5 @@
 /** A secret that no client may be shown, found in what is decoded: whole, escaped once more, or spelled out over pieces. */
-import type { Json } from '../chat.js'
+import type { Json } from '../base/chat.js'
 
 const escaped = /\\(?:u([0-9a-fA-F]{4})|(.))/g
 

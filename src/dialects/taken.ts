@@ -2,7 +2,7 @@
  * The fields of an answer that a reader takes, each only where it has its documented type. Whatever is not taken (a field
  * of another type, of another event, of tomorrow) goes to `otherwise` and is judged as the answer's text.
  */
-import type { Json, JsonObject, Role } from '../chat.js'
+import type { Json, JsonObject, Role } from '../base/chat.js'
 import { type StreamSink, unreadable } from './reply-stream.js'
 import { isObject, pointerSegment } from './rewrite.js'
 import type { Collector } from './walk.js'

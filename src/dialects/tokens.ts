@@ -1,5 +1,5 @@
 /** The texts of token probabilities, in whatever shape an API gives them. */
-import type { Json, Role } from '../chat.js'
+import type { Json, Role } from '../base/chat.js'
 import { isObject, pointerSegment } from './rewrite.js'
 import type { Collector } from './walk.js'
 

@@ -1,5 +1,5 @@
 /** Operations whose answers are numbers (token counts, embeddings): there is no place for a sentence in them. */
-import type { ChatReply, Json, JsonObject } from '../chat.js'
+import type { ChatReply, Json, JsonObject } from '../base/chat.js'
 import type { Dialect } from './dialect.js'
 import { unreadable } from './reply-stream.js'
 import { isObject } from './rewrite.js'

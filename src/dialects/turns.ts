@@ -1,5 +1,5 @@
 /** Notes which texts of a conversation a model reads as one, so that a payload split over them is judged joined. */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import { append, type Collector } from './walk.js'
 
 export class Turns {

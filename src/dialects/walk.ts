@@ -2,8 +2,8 @@
  * The generic walk: whatever a dialect does not know by name is still read, leaf by leaf and key by key, so that a field
  * added to an API tomorrow is judged today.
  */
-import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../chat.js'
-import { invalid, tooComplex } from '../errors.js'
+import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../base/chat.js'
+import { invalid, tooComplex } from '../base/errors.js'
 import { dataKind, decodedText, isCiphertext, readBytes } from './media.js'
 import { isObject, pointerSegment } from './rewrite.js'
 

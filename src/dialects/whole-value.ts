@@ -1,5 +1,5 @@
 /** A value that comes whole in one event of a stream (the arguments of a call): its texts are pieces all the same, so that they can be redacted. */
-import type { JsonObject } from '../chat.js'
+import type { JsonObject } from '../base/chat.js'
 import type { Holder } from './channel.js'
 import { dataKind } from './media.js'
 import type { StreamSink } from './reply-stream.js'

@@ -3,7 +3,7 @@
  * 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of the text and who speaks; `training/encoder/calibration.py`
  * made the curves.
  */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
 import type { Manifest } from './manifest.js'
 

@@ -2,7 +2,7 @@
  * The second reader: a small encoder that knows the language, asked about what the first one raised. This is all that the
  * rest of the program knows of it; `open.ts` opens it.
  */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 
 /** What the encoder can find: names of policy categories. */
 export const encoderKinds = [

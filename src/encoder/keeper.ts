@@ -1,5 +1,5 @@
 /** One encoder for all gateways of a process: weights are loaded anew only where the configuration or the files changed. */
-import type { EncoderSettings } from '../settings.js'
+import type { EncoderSettings } from '../base/settings.js'
 import type { Encoder } from './index.js'
 import { readEncoderFiles } from './manifest.js'
 import { type EncoderDeps, type OpenEncoder, openEncoder } from './open.js'

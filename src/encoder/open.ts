@@ -1,6 +1,6 @@
 /** Opens the encoder of a configuration, and keeps it over reloads that change nothing of it. */
-import type { Clock } from '../clock.js'
-import type { EncoderSettings } from '../settings.js'
+import type { Clock } from '../base/clock.js'
+import type { EncoderSettings } from '../base/settings.js'
 import type { Encoder, EncoderReport } from './index.js'
 import { readEncoderFiles } from './manifest.js'
 import { Reader } from './reader.js'

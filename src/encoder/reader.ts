@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import { Calibration, type Scored, type Speaker, speakers, toSpeaker } from './calibration.js'
 import {
   type Encoder,

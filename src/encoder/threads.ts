@@ -3,8 +3,8 @@
  * whoever waits takes turns, so that nobody's long text holds up another's short one. A thread that ends is replaced.
  */
 import { Worker } from 'node:worker_threads'
-import { FairQueue } from '../fair-queue.js'
-import { threadFile } from '../thread.js'
+import { FairQueue } from '../base/fair-queue.js'
+import { threadFile } from '../base/thread.js'
 import { EncoderError } from './index.js'
 import { EncoderFileError } from './manifest.js'
 import type { Greeting, Outcome, Task, ThreadData } from './worker.js'

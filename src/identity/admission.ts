@@ -4,8 +4,8 @@
  * is an error.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Clock } from '../clock.js'
-import { type ErrorCode, Fault } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { type ErrorCode, Fault } from '../base/errors.js'
 import { Concurrency } from '../limits/concurrency.js'
 import { concurrencyFault, failedAuthFault, limitFault } from '../limits/fault.js'
 import type { Limiter, LimitState } from '../limits/limit.js'

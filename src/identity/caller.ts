@@ -1,5 +1,5 @@
 /** Who calls: what the other rooms know of an authenticated key. Types only. */
-import type { Environment } from '../storage/contracts.js'
+import type { Environment } from '../storage/contracts/index.js'
 import type { Scope } from './scopes.js'
 
 export interface Caller {

@@ -9,7 +9,7 @@
  * only where they share no root: then nobody who could hold the one could hold the other by an act of the API.
  * Roots never change after a key is stored, so that they are known in one look-up however long the descent is.
  */
-import type { KeyStore } from '../storage/key-store.js'
+import type { KeyStore } from '../storage/contracts/key-store.js'
 
 /** A key or a person, as a hand. */
 export interface Hand {

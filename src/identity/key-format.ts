@@ -5,7 +5,7 @@
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { Environment } from '../storage/contracts.js'
+import type { Environment } from '../storage/contracts/index.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefixLength = 8

@@ -1,6 +1,6 @@
 /** What a new key is made of, and what of it is refused: the same for the API, the command line and the dashboard. */
-import { invalid } from '../errors.js'
-import type { Environment } from '../storage/contracts.js'
+import { invalid } from '../base/errors.js'
+import type { Environment } from '../storage/contracts/index.js'
 import { compileAddressList } from './address.js'
 import { isScope, type Scope, scopes } from './scopes.js'
 

@@ -1,5 +1,5 @@
 /** A stored key as it is shown and as it counts: the state of a key is a matter of the clock, never stored. */
-import type { KeyRow } from '../storage/contracts.js'
+import type { KeyRow } from '../storage/contracts/index.js'
 import type { KeyRecord, KeyStatus } from './caller.js'
 import { shownPrefix } from './key-format.js'
 import { isScope } from './scopes.js'

@@ -1,5 +1,5 @@
 /** The row of a new key: a secret of its own, and whose hand it is. */
-import type { KeyRow } from '../storage/contracts.js'
+import type { KeyRow } from '../storage/contracts/index.js'
 import { newId } from '../storage/id.js'
 import { generateKey, parseKey } from './key-format.js'
 import type { NewKey } from './key-input.js'

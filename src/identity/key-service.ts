@@ -1,8 +1,8 @@
 /** The life of a key: docs/api.md, section 3. Knows no transport: the API, the command line and starts use it. */
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
-import type { AuditStore, DeliveryRow, KeyRow, KeyStore } from '../storage/contracts.js'
-import { Conflict } from '../storage/failure.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
+import { Conflict } from '../storage/contracts/failure.js'
+import type { AuditStore, DeliveryRow, KeyRow, KeyStore } from '../storage/contracts/index.js'
 import { isId } from '../storage/id.js'
 import type { Actor, KeyRecord, KeyStatus } from './caller.js'
 import { joinedRoots } from './hands.js'

@@ -1,6 +1,6 @@
 /** When each key was last used: gathered in memory and stored every few seconds, so that a request costs no write. */
-import type { Clock } from '../clock.js'
-import type { KeyStore } from '../storage/contracts.js'
+import type { Clock } from '../base/clock.js'
+import type { KeyStore } from '../storage/contracts/index.js'
 
 export interface LastUsed {
   mark(keyId: string): void

@@ -1,5 +1,5 @@
 /** Scopes: docs/api.md, section 3. */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 
 export const scopes = [
   '*',

@@ -6,8 +6,8 @@
  */
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.js'
-import type { KeyRow, KeyStore } from '../storage/contracts.js'
+import type { Clock } from '../base/clock.js'
+import type { KeyRow, KeyStore } from '../storage/contracts/index.js'
 import { type AddressMatcher, compileAddressList } from './address.js'
 import type { Caller } from './caller.js'
 import { type ParsedKey, shownPrefix } from './key-format.js'

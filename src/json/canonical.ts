@@ -1,4 +1,4 @@
-import type { Json } from '../chat.js'
+import type { Json } from '../base/chat.js'
 
 /**
  * One text per value: keys in code-unit order, no white space (the order and layout of RFC 8785). Two requests that say

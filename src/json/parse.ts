@@ -8,9 +8,9 @@
  * that something is wrong, `locate.ts` reads slowly to say where.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
-import { budgetSettings, defaultBudget } from '../budget.js'
-import type { Json, JsonObject } from '../chat.js'
-import { type Fault, invalid, tooComplex, type ValidationReason } from '../errors.js'
+import { budgetSettings, defaultBudget } from '../base/budget.js'
+import type { Json, JsonObject } from '../base/chat.js'
+import { type Fault, invalid, tooComplex, type ValidationReason } from '../base/errors.js'
 import { locateFault } from './locate.js'
 import { endOfString, isWellFormed, quote, toWellFormed } from './text.js'
 

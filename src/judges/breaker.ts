@@ -2,7 +2,7 @@
  * Leaves a judge alone that keeps failing: after so many failures in a row it is not asked for a while, then one call is
  * let through to see. What the text, and not the judge, is to blame for is told by `release` and counts for nothing.
  */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 
 export type BreakerState = 'closed' | 'half_open' | 'open'
 

@@ -1,5 +1,5 @@
 /** A guard model behind an OpenAI-compatible chat endpoint: what is asked, and what is read of its answer. */
-import type { Json, JsonObject } from '../chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
 import { type Asked, JudgeFailure } from './adapter.js'
 import { arrayOf, type JudgeClient, objectOf } from './http.js'
 

@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
+import type { JudgeSettings } from '../base/settings.js'
 import { type Category, categories } from '../policy/evaluation.js'
 import type { Failure, Opinion, Question } from '../policy/judges.js'
 import { round } from '../policy/score.js'
-import type { JudgeSettings } from '../settings.js'
 import { type Adapter, type Answer, type FailureReason, JudgeFailure } from './adapter.js'
 import { Breaker, type BreakerState } from './breaker.js'
 

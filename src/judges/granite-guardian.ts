@@ -6,8 +6,8 @@
  * empty `<think>` before it (from 3.3 on, asked not to think).
  * github.com/ibm-granite/granite-guardian and the model cards, arXiv:2412.07724
  */
-import type { JsonObject } from '../chat.js'
-import type { RemoteJudgeSettings } from '../settings.js'
+import type { JsonObject } from '../base/chat.js'
+import type { RemoteJudgeSettings } from '../base/settings.js'
 import { type Adapter, JudgeFailure, labelsFor, scoresOf } from './adapter.js'
 import { type ChatAsk, type Completion, complete, conversation, probabilityOfYes } from './chat.js'
 import { createClient } from './http.js'

@@ -1,9 +1,9 @@
 /** One JSON request to a judge over HTTP: its own pool, bounded in size, no redirect followed, the key in no message. */
 import { Pool } from 'undici'
-import type { Json, JsonObject } from '../chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
+import type { RemoteJudgeSettings } from '../base/settings.js'
+import { version } from '../base/version.js'
 import { parseJson } from '../json/parse.js'
-import type { RemoteJudgeSettings } from '../settings.js'
-import { version } from '../version.js'
 import { JudgeFailure } from './adapter.js'
 
 /** Bytes of an answer. A verdict is some hundred bytes; with log-probabilities some ten thousand. */

@@ -4,8 +4,9 @@
  * last one. The answer is `safe`, or `unsafe` and in a second line the codes, separated by commas.
  * llama.com/docs/model-cards-and-prompt-formats/llama-guard-3 and …/llama-guard-4
  */
+
+import type { RemoteJudgeSettings } from '../base/settings.js'
 import type { Category } from '../policy/evaluation.js'
-import type { RemoteJudgeSettings } from '../settings.js'
 import { type Adapter, type Answer, JudgeFailure, type Labels, scoresOf } from './adapter.js'
 import { complete, conversation } from './chat.js'
 import { createClient } from './http.js'

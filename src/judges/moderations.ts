@@ -3,8 +3,8 @@
  * result per text with `flagged` and a score for each category (platform.openai.com/docs/api-reference/moderations).
  * It knows no roles: each text is one input.
  */
-import type { Json } from '../chat.js'
-import type { RemoteJudgeSettings } from '../settings.js'
+import type { Json } from '../base/chat.js'
+import type { RemoteJudgeSettings } from '../base/settings.js'
 import { type Adapter, type Answer, JudgeFailure, type Labels, scoresOf } from './adapter.js'
 import { arrayOf, createClient, objectOf } from './http.js'
 

@@ -3,8 +3,8 @@
  * asks, and tokenizing takes as long as it takes. Roles are not told to the model: every text is classified by itself,
  * long ones in windows, and the worst counts.
  */
-import type { OnnxJudgeSettings } from '../settings.js'
-import { threadFile } from '../thread.js'
+import type { OnnxJudgeSettings } from '../base/settings.js'
+import { threadFile } from '../base/thread.js'
 import { type Adapter, JudgeFailure, scoresOf } from './adapter.js'
 import type { OnnxTask, OnnxThreadData } from './onnx-worker.js'
 

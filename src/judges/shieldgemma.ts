@@ -5,7 +5,7 @@
  * probability of the one against the other. One request per policy, at once.
  * ai.google.dev/gemma/docs/shieldgemma/model_card, arXiv:2407.21772 (figure 2)
  */
-import type { RemoteJudgeSettings } from '../settings.js'
+import type { RemoteJudgeSettings } from '../base/settings.js'
 import { type Adapter, type Asked, JudgeFailure, labelsFor, scoresOf } from './adapter.js'
 import { type Completion, complete, conversation, probabilityOfYes } from './chat.js'
 import { createClient } from './http.js'

@@ -1,5 +1,5 @@
 /** The 429 of docs/api.md, section 2, and the headers that go with every counted answer (docs/api.md, section 3). */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import type { LimitState } from './limit.js'
 
 export function limitHeaders(state: Pick<LimitState, 'limit' | 'remaining' | 'reset'>): Record<string, string> {

@@ -1,5 +1,5 @@
 /** The limit of a key: a sliding window of one minute over a counter that belongs to the key's lineage. */
-import type { CounterStore, Taken } from '../storage/contracts.js'
+import type { CounterStore, Taken } from '../storage/contracts/index.js'
 import type { Limiter, LimitState } from './limit.js'
 
 export const minuteMs = 60_000

@@ -5,8 +5,8 @@
  * goes on, a question to any process is answered for all of them, and a time in which none ran is known as such.
  * What was read is kept in bounded memory (5 MB when full), and only what changed is read again.
  */
-import type { Clock } from '../clock.js'
-import type { MetricsRow, MetricsStore } from '../storage/metrics-store.js'
+import type { Clock } from '../base/clock.js'
+import type { MetricsRow, MetricsStore } from '../storage/contracts/metrics-store.js'
 import { type Counted, createLayout, type Stretch } from './layout.js'
 import { Ring } from './ring.js'
 

@@ -2,8 +2,8 @@
  * Which processes serve, as each says of itself in the storage: whoever is asked can answer for all. What has not been
  * heard of for a while is shown as silent, and forgotten later; one that ends in order takes its leave.
  */
-import type { Clock } from '../clock.js'
-import type { ProcessRow, ProcessStore } from '../storage/process-store.js'
+import type { Clock } from '../base/clock.js'
+import type { ProcessRow, ProcessStore } from '../storage/contracts/process-store.js'
 
 const tellMs = 10_000
 /** Three times it was not heard of: it hangs, is cut off from the storage, or is gone. */

@@ -2,13 +2,13 @@
  * What becomes of one evaluation besides its answer: counted, metered, audited. The same on every surface, so that
  * dashboards, bills and the audit add up.
  */
-import type { ChatPart } from '../chat.js'
-import type { Clock } from '../clock.js'
+import type { ChatPart } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { EncoderReport } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation } from '../policy/evaluation.js'
-import type { AuditStore } from '../storage/audit-store.js'
-import type { UsageStore } from '../storage/usage-store.js'
+import type { AuditStore } from '../storage/contracts/audit-store.js'
+import type { UsageStore } from '../storage/contracts/usage-store.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 

@@ -1,7 +1,7 @@
 /** What becomes of a call that got no verdict, whichever edge it came in by: counted, logged, audited. */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import type { Caller } from '../identity/caller.js'
-import type { AuditStore } from '../storage/audit-store.js'
+import type { AuditStore } from '../storage/contracts/audit-store.js'
 import { describeError, type Log } from './log.js'
 import type { Metrics } from './metrics.js'
 import type { Surface } from './record.js'

@@ -4,7 +4,7 @@
  * the encoder has said of each. Both passes go over the same texts in the same way, so that an answer is found by the
  * text that it is about, whatever part, reading or seam that was.
  */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import type { EncoderReading, Stretch } from '../encoder/index.js'
 import type { View } from '../text/view.js'
 import type { CompiledRule } from './compile.js'

@@ -5,7 +5,7 @@
  * is left then waits for the next turn, so that the loop comes to what else there is, and callers take turns.
  */
 import { channel } from 'node:diagnostics_channel'
-import { FairQueue } from '../fair-queue.js'
+import { FairQueue } from '../base/fair-queue.js'
 
 /** Told before what is at hand is worked on, while anybody listens. From the first time on something may hold the event loop. */
 export const working = channel('sluicegate:working')

@@ -1,5 +1,5 @@
 /** What a caller's context does to a rule: settle its match, sharpen it, or leave it open. */
-import type { Json, JsonObject } from '../chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
 import { foldText } from '../text/fold.js'
 import type { Rule } from './rules.js'
 

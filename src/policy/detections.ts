@@ -1,5 +1,5 @@
 /** Matches as the interface shows them. */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { CompiledRule } from './compile.js'
 import type { Detection } from './evaluation.js'
 import type { Match } from './findings.js'

@@ -1,5 +1,5 @@
 /** Where a verdict is in doubt: which categories a judge is to be asked about, and which texts it has to see. */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Constitution } from './constitution.js'
 import { maxDetections } from './detections.js'
 import type { Escalation } from './escalation.js'

@@ -1,7 +1,7 @@
 /** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
 import type { Piscina } from 'piscina'
+import { isBuilt, threadFile } from '../base/thread.js'
 import type { Encoder } from '../encoder/index.js'
-import { isBuilt, threadFile } from '../thread.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type DryRound, type DryRun, type DryRunTask, dryRun, runDry } from './dry-run.js'
 

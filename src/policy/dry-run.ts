@@ -1,5 +1,5 @@
 /** Judges texts by one or two constitutions, for comparison: no session, no review and no count is touched by it. */
-import type { ChatPart, JsonObject, Role } from '../chat.js'
+import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import type { Encoder } from '../encoder/index.js'
 import { askEncoder, noReadings } from './ask-encoder.js'
 import type { Question, Readings } from './asking.js'

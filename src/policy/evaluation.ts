@@ -1,5 +1,5 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
-import type { ChatPart, JsonObject, Role } from '../chat.js'
+import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import type { Exceptions } from './exceptions.js'
 import type { Cancellation } from './judges.js'
 

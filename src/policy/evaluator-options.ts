@@ -1,8 +1,8 @@
 /** What an evaluator is made of, what a call of it costs, and how it fails. */
-import { type Budget, budgetSettings, judgedUnits } from '../budget.js'
-import type { Clock } from '../clock.js'
+import { type Budget, budgetSettings, judgedUnits } from '../base/budget.js'
+import type { Clock } from '../base/clock.js'
+import { tooComplex } from '../base/errors.js'
 import type { Encoder } from '../encoder/index.js'
-import { tooComplex } from '../errors.js'
 import type { EvaluationInput } from './evaluation.js'
 import type { Judges } from './judges.js'
 import type { SessionStore } from './session.js'

@@ -1,7 +1,7 @@
 /** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { defaultBudget } from '../budget.js'
+import { defaultBudget } from '../base/budget.js'
 import { askEncoder, noReadings } from './ask-encoder.js'
 import type { Question, Readings } from './asking.js'
 import { createBatch } from './batch.js'

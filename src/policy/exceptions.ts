@@ -2,7 +2,7 @@
  * Matches that people have found to be wrong, for one text and one rule. They are left out when a text is weighed, and
  * stay among its detections.
  */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Detection } from './evaluation.js'
 
 /** What is excepted for the caller at hand. */

@@ -1,5 +1,5 @@
 /** How a verdict came about: readings, matches, scores against the bands, context, session, and what would flip it. */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import type { Stretch } from '../encoder/index.js'
 import type { Policy } from './compile.js'
 import type { Constitution } from './constitution.js'

@@ -1,5 +1,5 @@
 /** What would flip a decision: found by deciding again without a rule, or with another context. Nothing here is guessed. */
-import type { JsonObject } from '../chat.js'
+import type { JsonObject } from '../base/chat.js'
 import type { CompiledRule } from './compile.js'
 import { countedOf } from './conditions.js'
 import type { Constitution } from './constitution.js'

@@ -1,6 +1,6 @@
 /** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
 import { LRUCache } from 'lru-cache'
-import type { ChatPart, JsonObject } from '../chat.js'
+import type { ChatPart, JsonObject } from '../base/chat.js'
 import { type Room, readingsOf } from '../text/views.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
 import type { Policy } from './compile.js'

@@ -2,7 +2,7 @@
  * Whom the evaluator may ask where it is in doubt itself. The judges do I/O and live in a room of their own; the policy
  * knows only this, and is given them from outside.
  */
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import type { Category, Scores } from './evaluation.js'
 
 /** By a judge's name: the categories that it speaks of. Plain data, known without asking it. */

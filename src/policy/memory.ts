@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Span } from '../text/fold.js'
 import type { CompiledRule } from './compile.js'
 import type { Sink } from './match.js'

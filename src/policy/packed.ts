@@ -2,7 +2,7 @@
  * A call's texts as a thread is sent them: one string, and numbers. To copy tens of thousands of objects would hold the event
  * loop for longer than most of their judging takes, and their pointers may be many times as long as the texts.
  */
-import { roles } from '../chat.js'
+import { roles } from '../base/chat.js'
 import type { JudgeInput, Verdict } from './judge.js'
 
 export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {

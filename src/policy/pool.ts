@@ -1,8 +1,8 @@
 /** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
 import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
-import { FairQueue } from '../fair-queue.js'
-import { threadFile } from '../thread.js'
+import { FairQueue } from '../base/fair-queue.js'
+import { threadFile } from '../base/thread.js'
 import type { Constitution } from './constitution.js'
 import type { JudgeInput, Verdict } from './judge.js'
 import { type PackedInput, pack, placed } from './packed.js'

@@ -4,8 +4,8 @@
  * and the event loop serves on meanwhile.
  */
 import { Worker } from 'node:worker_threads'
-import { stillSmall } from '../heap.js'
-import { isBuilt, threadFile } from '../thread.js'
+import { stillSmall } from '../base/heap.js'
+import { isBuilt, threadFile } from '../base/thread.js'
 import { isBuiltIn } from './built.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './constitution.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'

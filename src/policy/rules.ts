@@ -1,6 +1,6 @@
 /** Rules as the engine uses them: lexicons expanded, defaults filled in, every name checked. */
 import { RE2JS } from 're2js'
-import type { Role } from '../chat.js'
+import type { Role } from '../base/chat.js'
 import type { Detector } from '../detectors/detector.js'
 import type { Category, DetectionType } from './evaluation.js'
 import { isGoneRule } from './gone.js'

@@ -1,5 +1,5 @@
 /** What the judges' answers make of a verdict: scores moved, the decision taken anew, each answer shown. Pure. */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Constitution } from './constitution.js'
 import { withinBand } from './decide.js'
 import type { Doubt } from './doubts.js'

@@ -1,6 +1,6 @@
 /** The shape of a constitution's YAML. What a schema cannot say (names that must exist, cycles) is checked in `rules.ts`. */
 import Type, { type Static } from 'typebox'
-import { roles } from '../chat.js'
+import { roles } from '../base/chat.js'
 import { categories, detectionTypes } from './evaluation.js'
 import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './guarded/words.js'
 

@@ -1,6 +1,6 @@
 /** What is remembered of texts and of the places where they meet: under which name, and whose words they are. */
 import { hash } from 'node:crypto'
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { JoinedText } from './joined.js'
 import type { Call } from './sinks.js'
 

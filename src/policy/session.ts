@@ -3,8 +3,8 @@
  * a decaying sum of risk, so that repeated attempts weigh more. Neither ever counts against a turn by itself.
  */
 import { LRUCache } from 'lru-cache'
-import type { ChatPart } from '../chat.js'
-import type { Clock } from '../clock.js'
+import type { ChatPart } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { Decision } from './evaluation.js'
 
 export interface SessionState {

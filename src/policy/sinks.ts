@@ -1,5 +1,5 @@
 /** Where the matches of a text go: to the part that it is, or, of joined texts, to the part that shows them. */
-import type { ChatPart, Role } from '../chat.js'
+import type { ChatPart, Role } from '../base/chat.js'
 import type { View } from '../text/view.js'
 import { type Asking, Raised } from './asking.js'
 import type { CompiledRule } from './compile.js'

@@ -1,5 +1,5 @@
 /** What each reading of a text shows, and what matched in it: for explanations, by the clauses of `apart.ts`. */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import { Reading } from '../text/reading.js'
 import type { View } from '../text/view.js'
 import { readingsOf } from '../text/views.js'

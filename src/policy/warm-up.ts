@@ -2,7 +2,7 @@
  * Judges texts that nobody sent before the first caller comes: code that has not run yet costs three to five times as much
  * until the engine has compiled it, and so would the first seconds of calls.
  */
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Judge } from './judge.js'
 
 /** Put together by turns; they hold what ordinary texts hold: numbers, names, code, other languages, an address, a list. */

@@ -1,5 +1,5 @@
 /** What whole and streamed answers share: their verdict, and the review of what is kept from a client. */
-import type { ChatContent, ChatReply } from '../chat.js'
+import type { ChatContent, ChatReply } from '../base/chat.js'
 import type { Denial } from '../dialects/denial.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { asked, fork } from './earlier.js'

@@ -1,9 +1,10 @@
 /** The answer's half of the funnel, for an answer that comes as a whole. Its streamed twin is `stream.ts`. */
-import { decodeBody } from '../body.js'
-import type { ChatContent, Json, JsonObject } from '../chat.js'
+
+import type { ChatContent, Json, JsonObject } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import { refusalOf } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
-import { Fault } from '../errors.js'
+import { decodeBody } from '../edge/body.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { countMedia, judgeContent, storeAnswer } from './answer-verdict.js'

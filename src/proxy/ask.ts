@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import type { Cancel } from './cancel.js'
 import type { LetGo } from './places.js'
 import type { Upstream } from './upstreams.js'

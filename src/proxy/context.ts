@@ -1,9 +1,9 @@
 /** What a caller says about its own request: context and session. Nothing here can weaken mode, thresholds or output. */
-import type { ChatPart, JsonObject } from '../chat.js'
+import type { ChatPart, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
 import { isObject, pointerSegment } from '../dialects/rewrite.js'
 import { Collector } from '../dialects/walk.js'
-import { invalid } from '../errors.js'
-import { maxContextBytes, maxSessionId, sessionIdPattern } from '../http/evaluate-input.js'
+import { maxContextBytes, maxSessionId, sessionIdPattern } from '../edge/evaluate-input.js'
 import { parseJson } from '../json/parse.js'
 import type { Inbound } from './exchange.js'
 import type { Route } from './routes.js'

@@ -1,7 +1,7 @@
 /** The upstream's credential, which an answer must not show to a client. */
-import type { ChatContent, Json } from '../chat.js'
+import type { ChatContent, Json } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import { Secret } from '../dialects/secret.js'
-import { Fault } from '../errors.js'
 
 /** @throws Fault `upstream_error` where a leaf or key of the value holds it, plain or escaped */
 export function refuseCredential(key: string | undefined, value: Json): void {

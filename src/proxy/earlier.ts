@@ -3,7 +3,7 @@
  * (`previous_response_id`) bring nothing of it along: the session of a request stands under its answer's id too, so that
  * whatever goes on from there is judged with it. What else was tried from the same answer counts too, as in any session.
  */
-import type { ChatPart, ChatRequest } from '../chat.js'
+import type { ChatPart, ChatRequest } from '../base/chat.js'
 import { textOfTurn } from '../policy/session.js'
 import { asTurn, type Turn } from '../review/review.js'
 import { isIdentifier } from './context.js'

@@ -1,8 +1,8 @@
 /** What is known of one proxied exchange from its first byte to its last. Transport-free: both edges fill the same shape. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Budget } from '../budget.js'
-import type { ChatRequest, JsonObject } from '../chat.js'
-import type { Clock } from '../clock.js'
+import type { Budget } from '../base/budget.js'
+import type { ChatRequest, JsonObject } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { Target } from '../dialects/dialect.js'
 import type { Admission } from '../identity/admission.js'
 import type { Caller } from '../identity/caller.js'

@@ -6,11 +6,11 @@
  * Reference: envoyproxy.io, HTTP filters, External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { decodeBody, payloadTooLarge } from '../body.js'
+import { Fault } from '../base/errors.js'
 import { routerPath } from '../dialects/path.js'
-import { Fault } from '../errors.js'
-import { chatRefusals } from '../http/doc-responses.js'
-import { callerOf } from '../http/facts.js'
+import { decodeBody, payloadTooLarge } from '../edge/body.js'
+import { chatRefusals } from '../edge/doc-responses.js'
+import { callerOf } from '../edge/facts.js'
 import type { Exchange, Reply } from './exchange.js'
 import { cancelOnLeave } from './frames.js'
 import { type ChatProxy, checkQuery } from './proxy.js'

@@ -1,7 +1,7 @@
 /** Sends one judged body to an upstream, or to its fallback where nothing was sent yet, and hands back the answer. */
 import type { Readable } from 'node:stream'
 import { errors } from 'undici'
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import { ask, type Question, type UpstreamAnswer } from './ask.js'
 import { ConnectFailed, type Upstream, type Upstreams } from './upstreams.js'
 

@@ -1,7 +1,7 @@
 /** Writes a streamed reply to a socket at the pace of its reader. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { cutOff, isClosed, isComplete } from '../http/http2.js'
+import { cutOff, isClosed, isComplete } from '../edge/http2.js'
 import { Cancel } from './cancel.js'
 import { ClientGone, type Reply } from './exchange.js'
 

@@ -2,8 +2,9 @@
  * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
  * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
  */
-import { decodeBody } from '../body.js'
-import { Fault } from '../errors.js'
+
+import { Fault } from '../base/errors.js'
+import { decodeBody } from '../edge/body.js'
 import { describeError } from '../observe/log.js'
 import { statusClass } from '../observe/metrics.js'
 import { judgeAnswer } from './answer.js'

@@ -3,8 +3,8 @@
  * headers in `Connection` and had them stripped); nothing that is not named here passes, hop-by-hop headers least of all.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import type { UpstreamAuth } from '../base/settings.js'
 import type { Dialect, HeaderForm } from '../dialects/dialect.js'
-import type { UpstreamAuth } from '../settings.js'
 import type { UpstreamAnswer } from './ask.js'
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */

@@ -1,8 +1,8 @@
 /** Pass routes: what a dialect lists as safe to forward with a key and without evaluation (lists of models). */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Json } from '../chat.js'
+import type { Json } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import type { Dialect, PassPath } from '../dialects/dialect.js'
-import { Fault } from '../errors.js'
 import { parseJson } from '../json/parse.js'
 import type { Cancel } from './cancel.js'
 import { refuseCredential } from './credential.js'

@@ -2,7 +2,7 @@
  * Places of which there are only so many: the connections to one upstream, the turns of long events. Where all are taken,
  * keys take turns: whoever has many that wait gets one place for each that another key gets. Nobody waits for ever.
  */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import type { Cancel } from './cancel.js'
 
 /** Gives a place back, once however often it is called. */

@@ -1,16 +1,16 @@
 /**
  * The Fastify edge of the proxy. Each path is its own @fastify/http-proxy registration of exactly one route and one
  * method, in a scope of its own: no wildcard, no pass-through of payloads, and our forwarder instead of its streams.
- * Admission, the raw target and the framing are the business of `http/edge.ts`, which every route shares.
+ * Admission, the raw target and the framing are the business of `edge/edge.ts`, which every route shares.
  */
 import type { IncomingMessage } from 'node:http'
 import httpProxy from '@fastify/http-proxy'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Fault } from '../base/errors.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { routerPath } from '../dialects/path.js'
-import { Fault } from '../errors.js'
-import { callerOf } from '../http/facts.js'
-import { mountOf, withoutMount } from '../http/mount.js'
+import { callerOf } from '../edge/facts.js'
+import { mountOf, withoutMount } from '../edge/mount.js'
 import { ClientGone } from './exchange.js'
 import { cancelOnLeave } from './frames.js'
 import { guard } from './guard.js'

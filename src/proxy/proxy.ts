@@ -1,8 +1,9 @@
 /** The proxy of one configuration: route table, upstreams, and the transport over them. A reload makes a new one. */
+
+import { invalid } from '../base/errors.js'
+import type { RouteSettings, UpstreamSettings } from '../base/settings.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { fillPath } from '../dialects/path.js'
-import { invalid } from '../errors.js'
-import type { RouteSettings, UpstreamSettings } from '../settings.js'
 import { defaultAnswerLimit, type ProxyDeps } from './exchange.js'
 import { send } from './forward.js'
 import type { Transport } from './guard.js'

@@ -1,5 +1,5 @@
 /** What of an exchange was forwarded unjudged, and why: counted, told in the reply's headers, and in the audit's rows. */
-import type { ChatContent } from '../chat.js'
+import type { ChatContent } from '../base/chat.js'
 import type { Exchange } from './exchange.js'
 
 /** @param reason one of the metric's: a kind of media, or `output_off` */

@@ -1,7 +1,8 @@
 /** Replies that the gateway writes itself, and the headers that every proxied reply carries. */
+
+import type { Fault } from '../base/errors.js'
 import { type Denial, refusalOf } from '../dialects/denial.js'
 import type { Dialect, TurnFacts } from '../dialects/dialect.js'
-import type { Fault } from '../errors.js'
 import type { Exchange, Reply } from './exchange.js'
 import { headerValue } from './headers.js'
 import { mediaTypes } from './wire.js'

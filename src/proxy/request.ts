@@ -2,18 +2,19 @@
  * The request's half of the funnel: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict →
  * act. What leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
-import { bodyMissing, payloadTooLarge } from '../body.js'
-import { checkBudget, defaultBudget } from '../budget.js'
-import type { ChatRequest, JsonObject, Media } from '../chat.js'
+
+import { checkBudget, defaultBudget } from '../base/budget.js'
+import type { ChatRequest, JsonObject, Media } from '../base/chat.js'
+import { Fault, invalid } from '../base/errors.js'
+import type { ReviewBound } from '../base/settings.js'
 import type { StoppingDecision } from '../dialects/denial.js'
 import { isObject, rewriteTree } from '../dialects/rewrite.js'
 import { append, withinParts } from '../dialects/walk.js'
-import { Fault, invalid } from '../errors.js'
+import { bodyMissing, payloadTooLarge } from '../edge/body.js'
+import { largeTurns } from '../edge/large-turns.js'
 import { canonicalJson } from '../json/canonical.js'
 import { parseJson } from '../json/parse.js'
 import type { Evaluation } from '../policy/evaluation.js'
-import type { ReviewBound } from '../settings.js'
-import { largeTurns } from '../turns.js'
 import { readContext, readReviewId, readSession } from './context.js'
 import { before, sessionOfChain } from './earlier.js'
 import type { Exchange, Inbound, ProxyDeps, Reply } from './exchange.js'

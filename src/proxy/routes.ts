@@ -1,10 +1,10 @@
 /** The route table: path → the routes that share it, chosen by the request's model. Compiled once per load. */
 
+import { Fault } from '../base/errors.js'
+import type { RouteSettings } from '../base/settings.js'
 import type { Dialect } from '../dialects/dialect.js'
 import { operationAt } from '../dialects/index.js'
 import { compilePath, type PathParameters, parametersOf } from '../dialects/path.js'
-import { Fault } from '../errors.js'
-import type { RouteSettings } from '../settings.js'
 
 export interface Route extends RouteSettings {
   readonly spoken: Dialect

@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify'
 import type { Dialect } from '../dialects/dialect.js'
-import { toFault } from '../http/faults.js'
+import { toFault } from '../edge/faults.js'
 import { describeError } from '../observe/log.js'
 import type { Reply } from './exchange.js'
 import { writeFrames } from './frames.js'

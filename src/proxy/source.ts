@@ -1,9 +1,9 @@
 /** The events of a streamed answer, and the connection behind them. */
 import { Readable } from 'node:stream'
-import { decodeStream } from '../body.js'
+import { Fault } from '../base/errors.js'
 import type { Framing } from '../dialects/dialect.js'
 import type { WireEvent } from '../dialects/reply-stream.js'
-import { Fault } from '../errors.js'
+import { decodeStream } from '../edge/body.js'
 import type { UpstreamAnswer } from './ask.js'
 import type { Exchange } from './exchange.js'
 import { codingOf, discard } from './forward.js'

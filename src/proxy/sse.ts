@@ -1,8 +1,8 @@
 /** Server-sent events (WHATWG HTML, section 9.2): an event is complete when its blank line has come. */
 import type { Readable } from 'node:stream'
 import { createParser, type ParseError } from 'eventsource-parser'
+import type { Fault } from '../base/errors.js'
 import type { WireEvent } from '../dialects/reply-stream.js'
-import type { Fault } from '../errors.js'
 import { maxEventLength, readText, unreadableStream } from './text-chunks.js'
 
 /** @throws Fault `upstream_error` for lines that are no field of an event, and as `readText` */

@@ -4,10 +4,11 @@
  * `window.ts`), and judges each sentence that has ended; both until the hold budget is spent, when what is held is judged
  * as it stands. What is permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
  */
+
+import { Fault } from '../base/errors.js'
 import type { Framing } from '../dialects/dialect.js'
 import type { ReplyStream, WireEvent } from '../dialects/reply-stream.js'
-import { Fault } from '../errors.js'
-import { largeTurns } from '../turns.js'
+import { largeTurns } from '../edge/large-turns.js'
 import { judgeContent, storeAnswer } from './answer-verdict.js'
 import type { UpstreamAnswer } from './ask.js'
 import { fork } from './earlier.js'

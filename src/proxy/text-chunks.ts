@@ -1,7 +1,7 @@
 /** The bytes of a streamed answer as text, in small pieces: strict UTF-8 across their borders. What network chunks look like says nothing. */
 import type { Readable } from 'node:stream'
 import { TextDecoder } from 'node:util'
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 
 /** One event, or one line, may be this long, in UTF-16 units. */
 export const maxEventLength = 4 * 1024 * 1024

@@ -1,9 +1,9 @@
 /** The call upstream as a span of the request's trace, and whose `traceparent` an upstream is sent. */
 import { pipeline, Transform } from 'node:stream'
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
+import type { DialectId, TracingSettings } from '../base/settings.js'
 import type { TraceAttributes } from '../observe/trace-names.js'
 import type { Tracing, UpstreamSpan } from '../observe/tracing.js'
-import type { DialectId, TracingSettings } from '../settings.js'
 import { ClientGone } from './exchange.js'
 import type { Transport } from './guard.js'
 import type { Propagate } from './headers.js'

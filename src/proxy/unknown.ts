@@ -4,8 +4,8 @@
  * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
  */
 import type { IncomingHttpHeaders } from 'node:http'
+import { Fault } from '../base/errors.js'
 import type { Dialect } from '../dialects/dialect.js'
-import { Fault } from '../errors.js'
 import type { Reply } from './exchange.js'
 import { passAt, speaks } from './pass.js'
 import type { ChatProxy } from './proxy.js'

@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
+import type { UpstreamSettings } from '../base/settings.js'
 import type { Dialect } from '../dialects/dialect.js'
-import type { UpstreamSettings } from '../settings.js'
 import { credential } from './headers.js'
 import { Places } from './places.js'
 

@@ -1,8 +1,8 @@
 /** Asking the evaluator, and what its verdict means for redaction and for the sentence a client gets. */
-import { type ChatContent, type ChatPart, decodedMark } from '../chat.js'
+import { type ChatContent, type ChatPart, decodedMark } from '../base/chat.js'
+import { Fault } from '../base/errors.js'
 import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { Replacement } from '../dialects/rewrite.js'
-import { Fault } from '../errors.js'
 import type { Surface } from '../observe/record.js'
 import {
   type Decision,

@@ -1,7 +1,7 @@
 /** What `output: window` lets go, and when. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatContent } from '../chat.js'
-import type { Clock } from '../clock.js'
+import type { ChatContent } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import type { HeldText, ReplyStream } from '../dialects/reply-stream.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { sentenceStart } from '../policy/growth.js'

@@ -2,13 +2,13 @@
  * People at work on the queue: a claim keeps others off for a while, a decision is taken once, and never by the hand that
  * caused the review. Under the two-person rule a permit takes two hands; a refusal takes one.
  */
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
+import type { ReviewSettings } from '../base/settings.js'
+import { isoOrNull } from '../base/units.js'
 import type { Hands } from '../identity/hands.js'
-import type { ReviewSettings } from '../settings.js'
-import type { AuditStore } from '../storage/audit-store.js'
-import type { ReviewRow, ReviewStore } from '../storage/review-store.js'
-import { isoOrNull } from '../units.js'
+import type { AuditStore } from '../storage/contracts/audit-store.js'
+import type { ReviewRow, ReviewStore } from '../storage/contracts/review-store.js'
 import { reviewDetail, reviewRecord, reviewStatus, sealedFor } from './record.js'
 import type { ReviewDetail, Reviewer, ReviewRecord } from './review.js'
 import { findReview, type ReviewService, requireReviewer } from './review-service.js'

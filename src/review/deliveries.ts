@@ -1,11 +1,11 @@
 /** Sends what waits in the outbox to the webhook, until it is taken or given up: then it stays visible as a dead letter. */
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
+import type { WebhookSettings } from '../base/settings.js'
+import { isoOrNull, isoTime } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
-import type { WebhookSettings } from '../settings.js'
-import type { DeliveryRow, DeliveryStore } from '../storage/delivery-store.js'
+import type { DeliveryRow, DeliveryStore } from '../storage/contracts/delivery-store.js'
 import { isId } from '../storage/id.js'
-import { isoOrNull, isoTime } from '../units.js'
 import type { Reviewer } from './review.js'
 import { webhookHeaders } from './webhook.js'
 

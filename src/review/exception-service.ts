@@ -2,15 +2,15 @@
  * The way back for a decision that was wrong: whoever it hit says so, a person who answers for the policy accepts it for a
  * while, and from then on that rule does not count for that text. Nobody accepts what they proposed themselves.
  */
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
+import { durationForms, isoOrNull, isoTime, parseDuration } from '../base/units.js'
 import type { Hands } from '../identity/hands.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Exceptions } from '../policy/exceptions.js'
-import type { AuditStore } from '../storage/audit-store.js'
-import type { ExceptionRow, ExceptionState, ExceptionStore } from '../storage/exception-store.js'
+import type { AuditStore } from '../storage/contracts/audit-store.js'
+import type { ExceptionRow, ExceptionState, ExceptionStore } from '../storage/contracts/exception-store.js'
 import { isId, newId } from '../storage/id.js'
-import { durationForms, isoOrNull, isoTime, parseDuration } from '../units.js'
 import type { Fingerprint } from './fingerprint.js'
 import type { Reviewer } from './review.js'
 import type { Seal } from './seal.js'

@@ -3,7 +3,7 @@
  * key nobody can try out which text it was.
  */
 import { createHmac } from 'node:crypto'
-import type { ChatPart } from '../chat.js'
+import type { ChatPart } from '../base/chat.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { exceptable } from '../policy/exceptions.js'
 

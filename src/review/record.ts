@@ -1,6 +1,7 @@
 /** A stored review as it is shown, by who reads it. */
-import type { ReviewRow } from '../storage/review-store.js'
-import { isoOrNull, isoTime } from '../units.js'
+
+import { isoOrNull, isoTime } from '../base/units.js'
+import type { ReviewRow } from '../storage/contracts/review-store.js'
 import type { ReviewDetail, ReviewRecord, ReviewStatus, ReviewStatusRecord } from './review.js'
 import type { Seal } from './seal.js'
 

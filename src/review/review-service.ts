@@ -4,16 +4,16 @@
  * `adjudication.ts`.
  */
 import { hash } from 'node:crypto'
-import type { Clock } from '../clock.js'
-import { Fault, invalid } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import { Fault, invalid } from '../base/errors.js'
+import type { ReviewBound, ReviewSettings } from '../base/settings.js'
+import { durationForms, parseDuration } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Cancellation } from '../policy/judges.js'
-import type { ReviewBound, ReviewSettings } from '../settings.js'
-import type { DeliveryRow } from '../storage/delivery-store.js'
+import type { DeliveryRow } from '../storage/contracts/delivery-store.js'
+import type { Opened, ReviewRow, ReviewStore, ReviewSubject } from '../storage/contracts/review-store.js'
 import { isId, newId } from '../storage/id.js'
-import type { Opened, ReviewRow, ReviewStore, ReviewSubject } from '../storage/review-store.js'
-import { durationForms, parseDuration } from '../units.js'
 import { createWaits, type Waits } from './hold.js'
 import { reviewDetail, reviewRecord, type SealedField, sealedFor, statusRecord } from './record.js'
 import type {

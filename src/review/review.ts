@@ -1,10 +1,10 @@
 /** The shapes of a review as other rooms and clients see it. */
-import type { JsonObject, Role } from '../chat.js'
+import type { JsonObject, Role } from '../base/chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
-import type { ReviewFilter, ReviewSurface } from '../storage/review-store.js'
+import type { ReviewFilter, ReviewSurface } from '../storage/contracts/review-store.js'
 
-export type { Opened } from '../storage/review-store.js'
+export type { Opened } from '../storage/contracts/review-store.js'
 
 /** Who reads or decides: a key, or a person who is signed in. */
 export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'roots' | 'scopes'>

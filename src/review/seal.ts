@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolder } from '../folder.js'
+import { makeFolder } from '../base/folder.js'
 
 const version = 1
 const keyIdLength = 4

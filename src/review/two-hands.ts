@@ -2,7 +2,7 @@
  * Where a decision takes two hands: whether the one that decides is another than those that caused or began it, and what
  * is said where it is not. The way out is the same everywhere, and the refusal names it.
  */
-import { Fault } from '../errors.js'
+import { Fault } from '../base/errors.js'
 import { type Hand, sharedRoots } from '../identity/hands.js'
 
 const wayOut =

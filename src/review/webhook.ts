@@ -3,12 +3,12 @@
  * libraries verify it. Identifiers, rules and scores; never a text, a note or a context.
  */
 import { createHmac } from 'node:crypto'
+import type { WebhookFormat } from '../base/settings.js'
 import { shownPrefix } from '../identity/key-format.js'
 import type { SelfRotation } from '../identity/key-service.js'
-import type { WebhookFormat } from '../settings.js'
-import type { DeliveryRow } from '../storage/delivery-store.js'
+import type { DeliveryRow } from '../storage/contracts/delivery-store.js'
+import type { ReviewRow } from '../storage/contracts/review-store.js'
 import { newId } from '../storage/id.js'
-import type { ReviewRow } from '../storage/review-store.js'
 import { reviewStatus } from './record.js'
 
 export const reviewEvents = ['review.created', 'review.approved', 'review.decided'] as const

@@ -3,9 +3,9 @@
  * changed, moved or taken out breaks every hash after it. One chain for each node, so that nodes do not wait for each other.
  */
 import { hash } from 'node:crypto'
-import type { Json } from '../chat.js'
+import type { Json } from '../base/chat.js'
 import { canonicalJson } from '../json/canonical.js'
-import type { AuditRow } from './audit-store.js'
+import type { AuditRow } from './contracts/audit-store.js'
 
 /** A row in its place: what is stored, exported and verified. */
 export interface ChainedRow extends AuditRow {

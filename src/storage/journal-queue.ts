@@ -1,6 +1,6 @@
 /** What the journal has taken and not yet given a number: rows, usage, and who waits for them. Bounded. */
-import type { AuditRow } from './audit-store.js'
-import { unavailable } from './failure.js'
+import type { AuditRow } from './contracts/audit-store.js'
+import { unavailable } from './contracts/failure.js'
 import type { Group, JournalLog } from './journal.js'
 import { UsageSums } from './usage-sums.js'
 

@@ -4,10 +4,10 @@
  * in a spool on the disk, where there is one, and in memory otherwise; both are bounded, and what is lost is itself a row.
  */
 import { randomUUID } from 'node:crypto'
-import type { AuditRow, AuditStore } from './audit-store.js'
+import type { AuditRow, AuditStore } from './contracts/audit-store.js'
+import type { UsageRow, UsageStore } from './contracts/usage-store.js'
 import { JournalQueue, maxGroup } from './journal-queue.js'
 import { createSpool, type Spool, type SpoolOptions } from './spool.js'
-import type { UsageRow, UsageStore } from './usage-store.js'
 
 const groupMs = 100
 /** After a failed commit the next try waits longer, so that a dead disk is not hammered ten times a second. */

@@ -2,7 +2,7 @@
  * Counters that nodes share, and what a node does while they do not answer: it counts by itself, up to its share of the
  * limit. What it took before counts there too, so that an outage gives nobody a fresh window.
  */
-import type { CounterStore, Taken } from './counter-store.js'
+import type { CounterStore, Taken } from './contracts/counter-store.js'
 import type { MemoryCounters } from './memory/counters.js'
 
 /**

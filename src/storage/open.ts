@@ -1,6 +1,6 @@
 /** From a URL to a storage. */
 import { existsSync } from 'node:fs'
-import type { Storage } from './contracts.js'
+import type { Storage } from './contracts/index.js'
 import { type Copied, copyRows } from './copy.js'
 import type { JournalLog } from './journal.js'
 import { createMemoryStorage } from './memory/storage.js'

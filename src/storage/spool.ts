@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { accessSync, closeSync, constants, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { makeFolder } from '../folder.js'
+import { makeFolder } from '../base/folder.js'
 import type { Group } from './journal.js'
 
 export interface SpoolOptions {

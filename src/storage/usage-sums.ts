@@ -1,5 +1,5 @@
 /** Usage that waits for its commit, summed by key, surface and day. */
-import type { UsageRow, UsageStore } from './usage-store.js'
+import type { UsageRow, UsageStore } from './contracts/usage-store.js'
 
 const dayMs = 86_400_000
 

@@ -2,7 +2,7 @@
  * Sessions that another process keeps. Two nodes may judge turns of one session at once: what is stored carries a
  * version, and whoever finds that another was faster works its turn into what now stands.
  */
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import { memorySessions, type SessionState, type SessionStore } from '../policy/session.js'
 
 /** A state as it travels: monotonic clocks of two processes have nothing in common, so its time is wall time. */

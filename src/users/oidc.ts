@@ -4,10 +4,10 @@
  * people who never come back.
  */
 import type { Configuration, IDToken } from 'openid-client'
-import type { Clock } from '../clock.js'
-import { Fault } from '../errors.js'
-import { type OidcSettings, type UserRole, userRoles } from '../settings.js'
-import { isLoopbackUrl } from '../units.js'
+import type { Clock } from '../base/clock.js'
+import { Fault } from '../base/errors.js'
+import { type OidcSettings, type UserRole, userRoles } from '../base/settings.js'
+import { isLoopbackUrl } from '../base/units.js'
 
 /** Whom the provider vouches for. */
 export interface Vouched {

@@ -5,7 +5,7 @@
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { invalid } from '../errors.js'
+import { invalid } from '../base/errors.js'
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 

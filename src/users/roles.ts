@@ -1,6 +1,7 @@
 /** What people may do, as the scopes of the API. Nobody signed in evaluates or chats: that takes a key. */
+
+import type { UserRole } from '../base/settings.js'
 import type { Scope } from '../identity/scopes.js'
-import type { UserRole } from '../settings.js'
 
 const reads: readonly Scope[] = ['safety:metrics', 'constitutions:read', 'billing:read']
 

@@ -4,8 +4,8 @@
  * owner away (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../clock.js'
-import type { Fault } from '../errors.js'
+import type { Clock } from '../base/clock.js'
+import type { Fault } from '../base/errors.js'
 import { addressBucket } from '../identity/address.js'
 import { failedSignInFault } from '../limits/fault.js'
 import { createMemoryCounters } from '../storage/memory/counters.js'

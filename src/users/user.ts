@@ -1,7 +1,8 @@
 /** People as other rooms and clients see them. */
+
+import { isoOrNull, isoTime } from '../base/units.js'
 import type { Caller } from '../identity/caller.js'
-import type { SessionRow, UserRow } from '../storage/user-store.js'
-import { isoOrNull, isoTime } from '../units.js'
+import type { SessionRow, UserRow } from '../storage/contracts/user-store.js'
 import { scopesOf } from './roles.js'
 
 /** Who is signed in, for the request at hand. */

@@ -1,10 +1,10 @@
 /** What workers share where there is no Redis: the primary keeps it. */
 import { setTimeout } from 'node:timers/promises'
-import type { Clock } from '../clock.js'
+import type { Clock } from '../base/clock.js'
 import { memorySessions, type SessionState } from '../policy/session.js'
-import type { Taken } from '../storage/counter-store.js'
+import type { Taken } from '../storage/contracts/counter-store.js'
+import type { Listener, Notice, SharedState } from '../storage/contracts/shared-state.js'
 import { createMemoryCounters } from '../storage/memory/counters.js'
-import type { Listener, Notice, SharedState } from '../storage/shared-state.js'
 import { createVersionedSessions, type KeptSession } from '../storage/versioned-sessions.js'
 import type { Channel, Handlers } from './channel.js'
 

@@ -1,7 +1,7 @@
 /** The thread's side of `watchdog.ts`: what it watches cannot tell it anything while it stands still. */
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
-import { rememberStall } from './stalls.js'
+import { rememberStall } from '../observe/stalls.js'
 import { looks, type Watched } from './watchdog.js'
 
 const { beats, everyMs, file } = workerData as Watched

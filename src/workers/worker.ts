@@ -1,9 +1,9 @@
 /** A worker's side of the work that workers share: what it asks the primary, and what it answers. */
 import cluster from 'node:cluster'
-import type { Clock } from '../clock.js'
-import type { MetricsPage } from '../http/metrics.js'
+import type { MetricsPage } from '../api/metrics.js'
+import type { Clock } from '../base/clock.js'
 import type { Metrics } from '../observe/metrics.js'
-import type { Listener, Notice, SharedState } from '../storage/shared-state.js'
+import type { Listener, Notice, SharedState } from '../storage/contracts/shared-state.js'
 import { type Channel, type End, openChannel } from './channel.js'
 import { createWorkerState } from './shared-state.js'
 

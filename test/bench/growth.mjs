@@ -11,7 +11,7 @@ const { openStorage } = await dist('storage/open.js')
 const { generateKey, parseKey } = await dist('identity/key-format.js')
 const { createEvaluator } = await dist('policy/evaluator.js')
 const { categories } = await dist('policy/evaluation.js')
-const { systemClock } = await dist('clock.js')
+const { systemClock } = await dist('base/clock.js')
 
 const many = Number(process.argv[2] ?? 1_000_000)
 const dir = mkdtempSync(join(tmpdir(), 'sluicegate-growth-'))

@@ -1,9 +1,9 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Settings } from '../../src/base/settings.js'
+import { isAddressOrCidr, isHttpPrefix, parseDuration, parseSize } from '../../src/base/units.js'
 import { loadSettings, restartKeys, watchSettings } from '../../src/config/load.js'
-import type { Settings } from '../../src/settings.js'
-import { isAddressOrCidr, isHttpPrefix, parseDuration, parseSize } from '../../src/units.js'
 import { problemsOf } from '../support/config.js'
 
 t.test('the environment comes before the file, that before the defaults, and an empty variable is unset', async (t) => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
 import { children } from '../../src/detectors/children.js'
 import { createEvaluator } from '../../src/policy/evaluator.js'
 import { call } from '../policy/support.js'

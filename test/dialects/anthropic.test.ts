@@ -1,10 +1,10 @@
 /** Messages API, anthropic-version 2023-06-01. */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
 import { names } from '../../src/dialects/anthropic/names.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
-import { type Assembled, dialectSuite, leaves, noTarget, recorded } from '../contracts/dialect-suite.js'
+import { type Assembled, dialectSuite, leaves, noTarget, recorded } from './dialect-suite.js'
 
 const [messages, count] = dialects.anthropic as [(typeof dialects.anthropic)[0], (typeof dialects.anthropic)[0]]
 

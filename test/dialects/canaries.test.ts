@@ -1,11 +1,11 @@
 /** A canary in each leaf and each key of a hundred requests and more of every API: it is found, or the request refused. */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
-import { Fault } from '../../src/errors.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
+import { Fault } from '../../src/base/errors.js'
+import type { RouteSettings } from '../../src/base/settings.js'
+import { type DialectId, dialectIds } from '../../src/base/settings.js'
 import { Cancel } from '../../src/proxy/cancel.js'
 import { guard } from '../../src/proxy/guard.js'
-import type { RouteSettings } from '../../src/settings.js'
-import { type DialectId, dialectIds } from '../../src/settings.js'
 import { buildProxy, caller, route, upstreamSettings } from '../proxy/harness.js'
 import { type Published, published } from './published/index.js'
 

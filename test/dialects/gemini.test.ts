@@ -1,11 +1,11 @@
 /** generateContent, v1beta, as of 2025-10. */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
 import type { Target } from '../../src/dialects/dialect.js'
 import { names } from '../../src/dialects/gemini/names.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
-import { type Assembled, dialectSuite, facts, recorded } from '../contracts/dialect-suite.js'
+import { type Assembled, dialectSuite, facts, recorded } from './dialect-suite.js'
 
 const at = (operation: string) => operationAt('gemini', `/v1beta/models/m:${operation}`)!
 const generate = at('generateContent')

@@ -1,10 +1,10 @@
 /** Reading a request takes time in proportion to its size, whatever its shape, and no more of it than its budget. */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
+import type { DialectId } from '../../src/base/settings.js'
 import { dialects } from '../../src/dialects/index.js'
 import { withinParts } from '../../src/dialects/walk.js'
-import type { DialectId } from '../../src/settings.js'
-import { noTarget } from '../contracts/dialect-suite.js'
+import { noTarget } from './dialect-suite.js'
 
 t.setTimeout(240_000)
 

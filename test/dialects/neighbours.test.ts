@@ -1,11 +1,11 @@
 /** Attacks split over what a model reads as neighbours, whoever says the halves: judged joined, in every dialect. */
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
+import type { DialectId } from '../../src/base/settings.js'
 import { dialects } from '../../src/dialects/index.js'
 import { entryOf, loadPolicy } from '../../src/policy/entry.js'
-import type { DialectId } from '../../src/settings.js'
-import { noTarget } from '../contracts/dialect-suite.js'
+import { noTarget } from './dialect-suite.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
 const loaded = loadPolicy(readFileSync(file, 'utf8'), 'default.yaml', { name: 'default' }).then((policy) =>

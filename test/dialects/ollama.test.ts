@@ -1,10 +1,10 @@
 /** Ollama's API as of 0.12. */
 import t from 'tap'
-import type { JsonObject } from '../../src/chat.js'
+import type { JsonObject } from '../../src/base/chat.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
 import { names } from '../../src/dialects/ollama/names.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
-import { type Assembled, dialectSuite, facts, noTarget, recorded } from '../contracts/dialect-suite.js'
+import { type Assembled, dialectSuite, facts, noTarget, recorded } from './dialect-suite.js'
 
 const at = (operation: string) => operationAt('ollama', `/api/${operation}`)!
 const chat = at('chat')

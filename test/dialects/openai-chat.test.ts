@@ -1,15 +1,15 @@
 /** OpenAI's operations on choices and inputs, and what all dialects share in reading and rewriting. */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
+import { type ErrorCode, errorTable, Fault } from '../../src/base/errors.js'
+import { dialectIds } from '../../src/base/settings.js'
 import type { Dialect } from '../../src/dialects/dialect.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
 import { names } from '../../src/dialects/openai/names.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import { pointerSegments, type Replacement, rewriteTree, splice } from '../../src/dialects/rewrite.js'
-import { type ErrorCode, errorTable, Fault } from '../../src/errors.js'
-import { dialectIds } from '../../src/settings.js'
-import { type Assembled, dialectSuite, noTarget } from '../contracts/dialect-suite.js'
 import { refusal } from '../support/refusal.js'
+import { type Assembled, dialectSuite, noTarget } from './dialect-suite.js'
 
 const dialect = dialects['openai-chat'][0]
 

@@ -1,11 +1,11 @@
 /** Responses API as documented and streamed in November 2026 (openai 6.49). */
 import t from 'tap'
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
 import { dialects } from '../../src/dialects/index.js'
 import { names } from '../../src/dialects/openai/names.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
-import { type Assembled, dialectSuite, facts, leaves, noTarget, recorded } from '../contracts/dialect-suite.js'
 import { refusal } from '../support/refusal.js'
+import { type Assembled, dialectSuite, facts, leaves, noTarget, recorded } from './dialect-suite.js'
 
 const operation = dialects['openai-responses'][0]
 

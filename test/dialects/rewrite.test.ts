@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { JsonObject } from '../../src/chat.js'
+import type { JsonObject } from '../../src/base/chat.js'
 import { replaceEach } from '../../src/dialects/needles.js'
 import { type Replacement, rewriteTree, splice } from '../../src/dialects/rewrite.js'
 

@@ -7,7 +7,7 @@ import { connect as tlsConnect } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
-import { start } from '../../src/server.js'
+import { start } from '../../src/main/server.js'
 import { call, serveReal, tempDir } from '../support/gateway.js'
 import { fakeUpstream } from '../support/upstream.js'
 

@@ -1,12 +1,12 @@
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
+import type { EncoderSettings } from '../../src/base/settings.js'
 import { EncoderError, type EncoderFailure } from '../../src/encoder/index.js'
 import { EncoderKeeper } from '../../src/encoder/keeper.js'
 import { EncoderFileError, readEncoderFiles } from '../../src/encoder/manifest.js'
 import { noReport, openEncoder } from '../../src/encoder/open.js'
-import type { EncoderSettings } from '../../src/settings.js'
 import { asks, counting, fixture, isShipped, open, shipped, stretch } from './support.js'
 
 const filler = (count: number) => 'explain the weather to a friend '.repeat(count)

@@ -1,6 +1,6 @@
 /** Writers that remember what was acknowledged to them, and what of it a store must hold afterwards. */
 import { setTimeout } from 'node:timers/promises'
-import type { KeyRow } from '../../src/storage/contracts.js'
+import type { KeyRow } from '../../src/storage/contracts/index.js'
 import { openStorage } from '../../src/storage/open.js'
 import { call } from '../support/gateway.js'
 

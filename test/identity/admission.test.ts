@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/base/errors.js'
 import type { AdmissionRequest, Admitted } from '../../src/identity/admission.js'
 import { generateKey, parseKey } from '../../src/identity/key-format.js'
 import type { CreateKeyInput } from '../../src/identity/key-service.js'

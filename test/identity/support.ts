@@ -1,6 +1,6 @@
 /** A clock that moves when told to, and the rooms of identity wired as the gateway wires them. */
 import type { Test } from 'tap'
-import type { Clock } from '../../src/clock.js'
+import type { Clock } from '../../src/base/clock.js'
 import { type Admission, createAdmission, type DenialReason } from '../../src/identity/admission.js'
 import type { Actor } from '../../src/identity/caller.js'
 import { generateKey } from '../../src/identity/key-format.js'
@@ -8,7 +8,7 @@ import { KeyService } from '../../src/identity/key-service.js'
 import { createLastUsed, type LastUsed } from '../../src/identity/last-used.js'
 import { createVerifier, type Verifier } from '../../src/identity/verify.js'
 import { createLimiter } from '../../src/limits/limiter.js'
-import type { KeyStore, Storage } from '../../src/storage/contracts.js'
+import type { KeyStore, Storage } from '../../src/storage/contracts/index.js'
 import { createMemoryCounters } from '../../src/storage/memory/counters.js'
 import { createMemoryStorage } from '../../src/storage/memory/storage.js'
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
+import type { OnnxJudgeSettings } from '../../src/base/settings.js'
 import { noReport } from '../../src/judges/consult.js'
 import { openJudges } from '../../src/judges/open.js'
-import type { OnnxJudgeSettings } from '../../src/settings.js'
 import { onnxModel, tokenizerJson } from './onnx-model.js'
 import { question } from './support.js'
 

@@ -1,11 +1,11 @@
 /** One judge of a type, with everything that surrounds it, and what it reported. */
 import type { Test } from 'tap'
+import type { RemoteJudgeSettings } from '../../src/base/settings.js'
 import type { BreakerState } from '../../src/judges/breaker.js'
 import { publishedLabels } from '../../src/judges/labels.js'
 import { openJudges } from '../../src/judges/open.js'
 import type { Category } from '../../src/policy/evaluation.js'
 import type { Question } from '../../src/policy/judges.js'
-import type { RemoteJudgeSettings } from '../../src/settings.js'
 import { fakeClock } from '../policy/support.js'
 import { type Answer, completion, json } from '../support/upstream.js'
 

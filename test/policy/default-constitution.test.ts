@@ -4,8 +4,8 @@
  */
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import type { JsonObject, Role } from '../../src/chat.js'
-import { systemClock } from '../../src/clock.js'
+import type { JsonObject, Role } from '../../src/base/chat.js'
+import { systemClock } from '../../src/base/clock.js'
 import { createEvaluator } from '../../src/policy/evaluator.js'
 import { call, part } from './support.js'
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
 import { ConstitutionError } from '../../src/policy/constitution-error.js'
 import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'

@@ -1,7 +1,7 @@
 /** An explanation's claims, each checked by doing what it says: the rule taken out, the context given, the band moved. */
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import type { JsonObject } from '../../src/chat.js'
+import type { JsonObject } from '../../src/base/chat.js'
 import { compilePolicy, type Policy } from '../../src/policy/compile.js'
 import { parseConstitution } from '../../src/policy/constitution.js'
 import { decisions } from '../../src/policy/evaluation.js'

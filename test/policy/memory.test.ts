@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ChatPart } from '../../src/chat.js'
+import type { ChatPart } from '../../src/base/chat.js'
 import { detectors } from '../../src/detectors/index.js'
 import { compilePolicy } from '../../src/policy/compile.js'
 import { parseConstitution } from '../../src/policy/constitution.js'

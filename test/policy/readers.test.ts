@@ -3,8 +3,8 @@
  * each test says what is read and what is not; what the real one says of texts is measured elsewhere.
  */
 import t, { type Test } from 'tap'
-import type { ChatPart } from '../../src/chat.js'
-import { systemClock } from '../../src/clock.js'
+import type { ChatPart } from '../../src/base/chat.js'
+import { systemClock } from '../../src/base/clock.js'
 import {
   EncoderError,
   type EncoderFinding,

@@ -1,5 +1,5 @@
 /** A small constitution that tests extend, and the calls that they judge with it. */
-import type { ChatPart, JsonObject, Role } from '../../src/chat.js'
+import type { ChatPart, JsonObject, Role } from '../../src/base/chat.js'
 import { categories } from '../../src/policy/evaluation.js'
 
 export interface SourceOptions {

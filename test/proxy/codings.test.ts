@@ -2,7 +2,7 @@
 import { Agent, request as httpRequest } from 'node:http'
 import zlib from 'node:zlib'
 import t from 'tap'
-import { supportedEncodings } from '../../src/body.js'
+import { supportedEncodings } from '../../src/edge/body.js'
 import { type Answer, chunks, completion, fakeUpstream, json, sseText } from '../support/upstream.js'
 import { chat, gatewayKey, harness, route, shown, upstreamSettings } from './harness.js'
 

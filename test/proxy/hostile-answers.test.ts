@@ -1,11 +1,11 @@
 /** Answers of an upstream that is out to tell what nobody judges, to show its credential, or to make a little into a lot. */
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import type { JsonObject } from '../../src/chat.js'
+import type { JsonObject } from '../../src/base/chat.js'
+import type { DialectId, RouteSettings } from '../../src/base/settings.js'
 import { isCiphertext, isPackedVector, readBytes } from '../../src/dialects/media.js'
 import { Cancel } from '../../src/proxy/cancel.js'
 import { guard } from '../../src/proxy/guard.js'
-import type { DialectId, RouteSettings } from '../../src/settings.js'
 import { buildProxy, caller, chat, route, upstreamSettings } from './harness.js'
 
 const key = 'sk-upstream-0123456789abcdef'

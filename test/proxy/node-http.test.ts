@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, connect } from 'node:net'
 import HttpProxy from 'http-proxy'
 import t from 'tap'
-import { UnderWay } from '../../src/http/under-way.js'
+import type { RouteSettings, UpstreamSettings } from '../../src/base/settings.js'
+import { UnderWay } from '../../src/edge/under-way.js'
 import { createNodeGuard, type NodeGuard } from '../../src/proxy/node-http.js'
-import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
 import {
   chunks,
   completion,

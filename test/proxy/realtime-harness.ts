@@ -1,6 +1,6 @@
 /** The relay of the Realtime API for tests: alone with verdicts that stand in the text, or in the whole gateway. */
 import type { Test } from 'tap'
-import type { RouteSettings, UpstreamSettings } from '../../src/settings.js'
+import type { RouteSettings, UpstreamSettings } from '../../src/base/settings.js'
 import { source } from '../policy/support.js'
 import { type Built, build } from '../support/gateway.js'
 import { type Client, open, type RealtimeUpstream, realtimeUpstream } from '../support/realtime.js'

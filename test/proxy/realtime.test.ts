@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import type { RouteSettings } from '../../src/settings.js'
+import type { RouteSettings } from '../../src/base/settings.js'
 import { commandKey } from '../support/command-key.js'
 import { call, tempDir } from '../support/gateway.js'
 import {

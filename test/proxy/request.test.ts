@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import t from 'tap'
-import { supportedEncodings } from '../../src/body.js'
+import { supportedEncodings } from '../../src/edge/body.js'
 import { canonicalJson } from '../../src/json/canonical.js'
 import { compileGlob } from '../../src/proxy/routes.js'
 import { joinPaths } from '../../src/proxy/upstreams.js'

@@ -1,7 +1,8 @@
 /** One streamed answer through the funnel, without sockets: its bytes come in the chunks that a test gives. */
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
+import type { RouteSettings } from '../../src/base/settings.js'
 import { operationAt } from '../../src/dialects/index.js'
 import { createLog } from '../../src/observe/log.js'
 import { entryOf, loadPolicy, type PolicyEntry } from '../../src/policy/entry.js'
@@ -11,7 +12,6 @@ import { Cancel } from '../../src/proxy/cancel.js'
 import type { Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/routes.js'
 import { judgeStream } from '../../src/proxy/stream.js'
-import type { RouteSettings } from '../../src/settings.js'
 import {
   admission,
   caller,

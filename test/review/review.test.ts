@@ -1,15 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { ReviewSettings } from '../../src/base/settings.js'
 import { createHands } from '../../src/identity/hands.js'
 import type { Detection } from '../../src/policy/evaluation.js'
 import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
 import { type Reviewer, ReviewService } from '../../src/review/review-service.js'
 import { createSeal, loadDataKey } from '../../src/review/seal.js'
-import type { ReviewSettings } from '../../src/settings.js'
+import { unbounded } from '../../src/storage/contracts/review-store.js'
 import { openStorage } from '../../src/storage/open.js'
-import { unbounded } from '../../src/storage/review-store.js'
 import { steppedClock } from '../identity/support.js'
 
 const day = 24 * 60 * 60_000

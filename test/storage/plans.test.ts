@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { SqliteQueryCompiler } from 'kysely'
 import t, { type Test } from 'tap'
-import type { AuditFilter } from '../../src/storage/contracts.js'
+import type { AuditFilter } from '../../src/storage/contracts/index.js'
+import { reviewStates } from '../../src/storage/contracts/review-store.js'
 import { migrateStorage, openStorage } from '../../src/storage/open.js'
-import { reviewStates } from '../../src/storage/review-store.js'
-import { constitutionSuite } from '../contracts/constitution-suite.js'
-import { peopleSuite } from '../contracts/people-suite.js'
-import { storageSuite, t0 } from '../contracts/storage-suite.js'
+import { constitutionSuite } from './constitution-suite.js'
+import { peopleSuite } from './people-suite.js'
+import { storageSuite, t0 } from './storage-suite.js'
 
 /** Of a few rows whatever happens: one a node, a name, an account; and the migrations' own. */
 const small = ['audit_heads', 'constitutions', 'sqlite_master', 'kysely_migration', 'kysely_migration_lock']

@@ -3,11 +3,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
+import { unbounded } from '../../src/storage/contracts/review-store.js'
 import { copyStorage, migrateStorage, openStorage } from '../../src/storage/open.js'
 import { openPool } from '../../src/storage/postgres/pool.js'
-import { unbounded } from '../../src/storage/review-store.js'
-import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
 import { createDatabase, noPostgres } from '../support/services.js'
+import { keyRow, reviewRow, t0 } from './storage-suite.js'
 
 t.test('many that start on a new database at once all start, and migrate it once', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)

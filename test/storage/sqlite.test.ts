@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely } from 'kysely'
 import t from 'tap'
+import { unbounded } from '../../src/storage/contracts/review-store.js'
 import { isId, newId } from '../../src/storage/id.js'
 import { openStorage } from '../../src/storage/open.js'
-import { unbounded } from '../../src/storage/review-store.js'
 import { migrate } from '../../src/storage/sql/migrate.js'
 import { fromKey } from '../../src/storage/sql/tables/keys.js'
 import { fromReview } from '../../src/storage/sql/tables/reviews.js'
 import type { Tables } from '../../src/storage/sql/tables.js'
 import { embeddedDialect } from '../../src/storage/sqlite/dialect.js'
 import { sqlite } from '../../src/storage/sqlite/open.js'
-import { keyRow, reviewRow, t0 } from '../contracts/storage-suite.js'
+import { keyRow, reviewRow, t0 } from './storage-suite.js'
 
 const auditRow = (i: number) => ({ at: t0 + i, kind: 'test', account: 'acme', keyId: null, subject: null, data: { i } })
 

@@ -1,7 +1,7 @@
 /** What upstreams of every API answer, in all the fields that readers know: whole, streamed and as errors. */
 import { readFileSync } from 'node:fs'
-import type { JsonObject } from '../../src/chat.js'
-import type { DialectId } from '../../src/settings.js'
+import type { JsonObject } from '../../src/base/chat.js'
+import type { DialectId } from '../../src/base/settings.js'
 import { type Wire, wires } from './wires.js'
 
 const recorded = (name: string) => readFileSync(new URL(`../fixtures/dialects/${name}`, import.meta.url), 'utf8')

@@ -1,5 +1,5 @@
 /** A key as `sluicegate keys create` makes it beside a running gateway: a hand of its own. */
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
 import { KeyService } from '../../src/identity/key-service.js'
 import { openStorage } from '../../src/storage/open.js'
 

@@ -1,10 +1,10 @@
 /** A gateway on a folder whose constitution file, store and key are the test's; opened again, it is a restart. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../../src/clock.js'
+import { systemClock } from '../../src/base/clock.js'
 import { generateKey } from '../../src/identity/key-format.js'
 import { KeyService } from '../../src/identity/key-service.js'
-import type { Storage } from '../../src/storage/contracts.js'
+import type { Storage } from '../../src/storage/contracts/index.js'
 import { openStorage } from '../../src/storage/open.js'
 import { source } from '../policy/support.js'
 import { type Call, call, serveReal } from './gateway.js'

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import type { Clock } from '../../src/clock.js'
+import type { Clock } from '../../src/base/clock.js'
 import sluicegate from '../../src/index.js'
+import { type Serving, start } from '../../src/main/server.js'
 import { createLog } from '../../src/observe/log.js'
-import { type Serving, start } from '../../src/server.js'
 import { firstReaderAlone } from './first-reader.js'
 
 type Teardown = { teardown(fn: () => unknown): unknown }

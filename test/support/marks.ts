@@ -1,5 +1,5 @@
 /** A marked text in any place of a JSON value, as any type and in any dress: what a mark looks like on the wire, and once it is read. */
-import type { Json, JsonObject } from '../../src/chat.js'
+import type { Json, JsonObject } from '../../src/base/chat.js'
 
 type Place = readonly (string | number)[]
 

@@ -1,4 +1,4 @@
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/base/errors.js'
 
 /** What a reader refused, and why; undefined where it did not. */
 export function refusal(read: () => unknown): unknown {

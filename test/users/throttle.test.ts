@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { Fault } from '../../src/errors.js'
+import { Fault } from '../../src/base/errors.js'
 import { createThrottle } from '../../src/users/throttle.js'
 import { loginOf } from '../../src/users/user.js'
 import { steppedClock } from '../identity/support.js'

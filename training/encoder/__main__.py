@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'export', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'teach', 'export', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -52,6 +52,10 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--batch', type=int, default=6144, help='pieces of a batch')
     p.add_argument('--without', type=int, default=-1, help='a fold whose harmless sources the model that ships leaves out')
     p.add_argument('--rate', type=float, default=2e-4)
+    p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
+    p.add_argument(
+        '--translations', type=Path, nargs='*', default=[], help='folders of packages with translations; see README'
+    )
     p.add_argument(
         '--mined', type=int, default=30_000, help='harmless rows that are looked at for hard ones after a round'
     )
@@ -89,6 +93,7 @@ def main() -> None:
         rate=args.rate,
         budget=args.batch,
         without=args.without,
+        start=args.start,
     )
     if args.quick:
         options = runs.quick(options)
@@ -104,7 +109,10 @@ def main() -> None:
     if args.step in ('report', 'folds', 'all'):
         runs.report(options)
     if args.step in ('calibrate', 'all'):
-        runs.calibrate(options, args.checkpoint or runs.last_round(args.work))
+        settle = runs.calibrate if args.start is None else runs.recalibrate
+        settle(options, args.checkpoint or runs.last_round(args.work))
+    if args.step in ('teach', 'all'):
+        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl')
     if args.step in ('export', 'all'):
         from .ship import ship
 
@@ -121,12 +129,14 @@ def _prepare(args: argparse.Namespace) -> None:
     from .dataset import prepare
     from .grammar_rows import grammar_rows
     from .installed import installed_rows
+    from .translated import translated_rows
 
     if args.data is None:
         raise SystemExit('--data is needed: the folder that holds train/')
     args.work.mkdir(parents=True, exist_ok=True)
     made = grammar_rows(args.work, args.seed, args.dist) + installed_rows(args.installed, args.seed)
-    prepare(args.work, args.data, base_file(), made, args.pieces, args.seed)
+    made += translated_rows(args.translations, args.seed)
+    prepare(args.work, args.data, base_file(), made, args.pieces, args.seed, args.start)
 
 
 if __name__ == '__main__':

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from . import vocabulary
+from . import shipped, vocabulary
 from .e5pack import Pack, read_pack
 from .model import Encoder, Settings
 
@@ -37,10 +37,16 @@ def base_file() -> Path:
     return path
 
 
-def new_encoder(work: Path, settings: Settings, seed: int = 1) -> tuple[Encoder, Pack]:
-    """An encoder that has learnt nothing yet, with the vocabulary that `prepare` chose."""
+def new_encoder(work: Path, settings: Settings, seed: int = 1, start: Path | None = None) -> tuple[Encoder, Pack]:
+    """An encoder that has learnt nothing yet, with the vocabulary that `prepare` chose.
+
+    :param start: a folder with an exported encoder of the same vocabulary, whose weights it takes
+    """
     pack = read_pack(base_file())
     kept = [int(number) for number in np.load(work / 'kept.npy')]
     words, special = vocabulary.table(pack.pieces, pack.tensors['emb.word'], kept)
     torch.manual_seed(seed)
-    return Encoder(pack, words, special, settings), pack
+    model = Encoder(pack, words, special, settings)
+    if start is not None:
+        shipped.read_into(model, start)
+    return model, pack

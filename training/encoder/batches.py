@@ -19,7 +19,7 @@ from .windows import MARKS, framed, inside, random_start, window
 class Plan:
     """Rows to choose from and how.
 
-    `most` rows of a source in an epoch (of a grammar's topic: a quarter of that); `length` pieces a row with its marks;
+    `most` rows of a source in an epoch (of a grammar's topic: half of that); `length` pieces a row with its marks;
     `budget` pieces a batch; `hard`: rows that are always in, with how much more they count; `focus`: where the window
     of a row begins, as the round before found it most telling.
     """
@@ -52,7 +52,7 @@ def chosen(data: Dataset, plan: Plan, epoch: int) -> tuple[np.ndarray, np.ndarra
     rows: list[int] = []
     share: list[float] = []
     for source, members in sorted(by_source.items()):
-        most = plan.most // 4 if source.startswith('grammar:') else plan.most
+        most = plan.most // 2 if source.startswith('grammar:') else plan.most
         hard = [row for row in members if row in plan.hard]
         others = [row for row in members if row not in plan.hard]
         taken = others if len(others) <= most else list(random.choice(others, most, replace=False))

@@ -58,6 +58,9 @@ LENIENT = {'tool': 3.0}
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
 SURE = 0.001
 LEAST = 12
+# The least logit of a confidence. Rare is not yet harmful: where hardly anything harmless scores at all, a share says little,
+# and what the encoder itself takes for harmless is not stopped.
+FLOOR = {0.05: -4.0, 0.17: -1.5, 0.25: -0.5, 0.31: 0.0, 0.35: 0.5, 0.40: 1.0, 0.60: 1.75, 0.75: 2.5, 0.95: 5.0}
 # Slopes of a shift.
 LIKE = (0.85, 1.18)
 
@@ -88,6 +91,29 @@ def calibrate(
                 ]
                 knots[group] = _rising(line)
             told[role][name] = knots
+    return sound(told)
+
+
+def sound(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str, dict[str, dict[str, list[list[float]]]]]:
+    """Knots that few texts cannot lead astray.
+
+    A longer text has more windows to err on, so none of its knots lies below the same of a shorter one; and none lies
+    below `FLOOR`.
+    """
+    told: dict[str, dict[str, dict[str, list[list[float]]]]] = {}
+    for role, classes in knots.items():
+        told[role] = {}
+        below: dict[str, list[list[float]]] = {}
+        for name, _, _ in CLASSES:
+            if name not in classes:
+                continue
+            for group, line in classes[name].items():
+                least = below.get(group, line)
+                below[group] = [
+                    [max(at, shorter, FLOOR[told_at]), told_at]
+                    for (at, told_at), (shorter, _) in zip(line, least, strict=True)
+                ]
+            told[role][name] = dict(below)
     return told
 
 

@@ -20,6 +20,7 @@ from .e5pack import read_pack
 from .lanes import LANES, targets
 from .relatives import deal, made_here
 from .rows import Row, read_corpus
+from .shipped import kept_pieces
 
 # A text is read up to this many characters.
 LONGEST = 12_000
@@ -65,13 +66,16 @@ def dataset(tokenizer: Tokenizer, rows: list[Row], folds: dict[str, int]) -> Dat
     return Dataset(rows, ids, start, value, weight, fold)
 
 
-def prepare(work: Path, data: Path, base: Path, made: list[Row], size: int, seed: int = 1) -> None:
+def prepare(
+    work: Path, data: Path, base: Path, made: list[Row], size: int, seed: int = 1, start: Path | None = None
+) -> None:
     """Reads the corpora, chooses the vocabulary, leaves `tokenizer.json`, `kept.npy`, `rows.pickle`, `prepared.json`.
 
     :param data: the folder that holds `train/`
     :param base: the file of weights (see `e5pack`)
     :param made: rows of the grammars and of installed packages
     :param size: pieces to keep
+    :param start: a folder with an exported encoder that training goes on from: its vocabulary is kept
     """
     work.mkdir(parents=True, exist_ok=True)
     corpus = read_corpus(data / 'train')
@@ -81,7 +85,10 @@ def prepare(work: Path, data: Path, base: Path, made: list[Row], size: int, seed
     pack = read_pack(base)
     full = vocabulary.full_tokenizer(pack.pieces)
     seen = vocabulary.count_rows(full, [row.text for row in rows])
-    kept = vocabulary.choose(pack.pieces, seen, size)
+    if start is None:
+        kept = vocabulary.choose(pack.pieces, seen, size)
+    else:
+        kept = kept_pieces(start / 'encoder.tokenizer.json', pack.pieces)
     vocabulary.write(work / 'tokenizer.json', pack.pieces, kept)
     np.save(work / 'kept.npy', np.array(kept, np.int32))
     tokenizer = Tokenizer.from_file(str(work / 'tokenizer.json'))

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
 
 from . import calibration
 from .base import new_encoder
 from .batches import Plan, chosen
-from .dataset import Dataset, load
+from .dataset import Dataset, dataset, load
 from .lanes import LANE
 from .linear import linear_scores
 from .loop import Budget, train
@@ -30,6 +31,8 @@ from .ship import load_encoder
 
 # Of the harmless rows one in so many is never trained on, in any run: see `aside`.
 ASIDE = 12
+# Of a text the first reader is told what the encoder says of so many characters.
+TAUGHT = 1600
 # The roles that harmless held-out rows are scored in again.
 AGAIN = ('tool', 'assistant')
 
@@ -40,7 +43,7 @@ class Options:
 
     `most`: rows of a source in an epoch; `minutes`: by the clock, 0 for no bound; `budget`: pieces of a batch;
     `without`: a fold whose harmless sources the model that ships leaves out, so that thresholds come from its own
-    scores (-1: none).
+    scores (-1: none); `start`: a folder with an exported encoder to go on from.
     """
 
     work: Path
@@ -58,6 +61,7 @@ class Options:
     rate: float = 2e-4
     budget: int = 6144
     without: int = -1
+    start: Path | None = None
 
 
 def full(options: Options) -> Encoder:
@@ -66,9 +70,12 @@ def full(options: Options) -> Encoder:
     The checkpoint of each round stays in the work folder; a run that was cut off goes on from it.
     """
     data = load(options.work)
-    model, _ = new_encoder(options.work, options.settings, options.seed)
+    model, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     rows = np.flatnonzero(~aside(data) & ~left_out(data, options.without))
     plan = Plan(rows, options.seed, options.most, options.length, options.budget)
+    if options.start is not None:
+        # What it gets wrong now counts from the first round on.
+        plan = mine(model, data, plan, options.mined, options.seed, options.length)
     told: list[dict[str, float]] = []
     for number in range(options.epochs):
         # Each round warms up and cools down by itself, the later ones at a lower rate.
@@ -110,7 +117,11 @@ def left_out(data: Dataset, fold: int) -> np.ndarray:
 
     They are those of its sources that hold nothing harmful, with what was composed from them. Harmful requests are
     scarce, and say nothing about false alarms: the model learns from all of them.
+
+    :param fold: -1 for none; rows that the project makes are in no fold and never left out
     """
+    if fold < 0:
+        return np.zeros(len(data), bool)
     mixed = {row.source for row in data.rows if not row.benign and not made_here(row.source)}
     return np.array(
         [data.fold[i] == fold and row.source not in mixed for i, row in enumerate(data.rows)]
@@ -223,6 +234,71 @@ def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     }
     (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
     return told
+
+
+def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
+    """The confidences of a model that went on from an exported one (`start`), in `calibration.json`.
+
+    The exported one's knots were measured on sources that it had not seen. They are carried over by rows that neither of
+    the two learnt from.
+    """
+    assert options.start is not None
+    data = load(options.work)
+    shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
+    known = aside_rows(data, 100)
+    old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
+    new, _ = load_encoder(options.work, checkpoint)
+    lines: dict[str, dict[str, tuple[float, float]]] = {}
+    for role, groups in calibration.GROUPS.items():
+        was, is_now = (score(m, data, known, 128, options.windows, role=role).logits for m in (old, new))
+        lines[role] = {
+            lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in groups.values()
+        }
+    told = {
+        **calibration.manifest(calibration.sound(calibration.carried(shipped, lines))),
+        'carried': lines,
+        'aside_rows': len(known),
+        'by_source': [],
+    }
+    (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
+    return told
+
+
+def teach(options: Options, checkpoint: Path, out: Path, most: int = 4000) -> None:
+    """What the encoder says of every text at hand, for the first reader to learn from: JSON lines in `out`.
+
+    A line is `{text, source, kind, role, harmless, says}`: `says` is the highest confidence (0 to 1) of anything that may
+    stop such words. What a user may paste, a tool may bring: documents are there in both roles.
+
+    :param most: rows of a source
+    """
+    whole = load(options.work)
+    which = np.sort(chosen(whole, Plan(np.arange(len(whole)), 13, most), 0)[0])
+    cut = [replace(whole.rows[int(i)], text=whole.rows[int(i)].text[:TAUGHT]) for i in which]
+    data = dataset(Tokenizer.from_file(str(options.work / 'tokenizer.json')), cut, {})
+    knots = json.loads((options.work / 'calibration.json').read_text())['knots']
+    model, _ = load_encoder(options.work, checkpoint)
+    random = np.random.default_rng((options.seed, 99))
+    with out.open('w') as file:
+        for role in ('user', 'tool', 'assistant'):
+            spoken = np.array([i for i, row in enumerate(cut) if _may_say(row, role, random)])
+            for at in range(0, len(spoken), 20_000):
+                part = spoken[at : at + 20_000]
+                rows = [replace(cut[int(i)], role=role) for i in part]
+                pieces = np.array([len(data.pieces(int(i))) for i in part])
+                told = calibration.confidences(knots, rows, pieces, score(model, data, part, 128, 8, role=role).logits)
+                for row, says in zip(rows, told, strict=True):
+                    line = {'text': row.text, 'source': row.source, 'kind': row.kind, 'role': role, 'harmless': row.benign}
+                    file.write(json.dumps({**line, 'says': round(float(says), 3)}, ensure_ascii=False) + '\n')
+                print(f'{role}: {at + len(part)} of {len(spoken)} texts', flush=True)
+
+
+def _may_say(row: Row, role: str, random: np.random.Generator) -> bool:
+    if role == 'user':
+        return row.role in ('user', 'system')
+    if role == 'tool':
+        return row.role == 'tool' or row.kind in ('document', 'conversation') or random.random() < 0.1
+    return row.role == 'assistant'
 
 
 def _pooled(data: Dataset, found: list[Any], reader: str) -> tuple[list[Row], np.ndarray, np.ndarray]:

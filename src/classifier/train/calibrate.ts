@@ -38,14 +38,16 @@ export function calibrate(data: Dataset, scores: Float32Array, rows: readonly nu
 
 /**
  * The share of harmless prompts above a lane's ceiling for a few words: one in fifty, below what any rule asks at. An
- * insult needs no surroundings, nor does a demand for the operator's instructions.
+ * insult needs no surroundings, nor does a demand for the operator's instructions; what is only raised needs none either.
  */
 const ceilings: Partial<Record<Lane, number>> = {
   hate: 0.002,
   harassment: 0.002,
   sexual: 0.004,
   prompt_injection: 0.004,
-  profanity: 0
+  profanity: 0,
+  screen: 0,
+  screen_tool: 0
 }
 
 const leastSlope = 0.05

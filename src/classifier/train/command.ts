@@ -16,15 +16,16 @@ import { fit } from './fit.js'
 import { crossValidate, positiveWeights, sharesOf } from './folds.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { printReport, reported, reportOf } from './report.js'
+import { printReport, reported, reportOf, screenCurve } from './report.js'
+import { taught } from './teacher.js'
 
-const usage = 'usage: npm run train -- --data DIR [--out FILE] [--seed N]'
+const usage = 'usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]'
 
 /** Everything that a person may want to change between two trainings. */
 const sizes = { wordBits: 18, pairBits: 17 }
 const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
 /** Rows of a source that cross-validation uses. */
-const validated = 2000
+const validated = 1200
 
 export interface TrainOptions {
   rows: readonly TrainingRow[]
@@ -50,16 +51,22 @@ export function train({ rows, seed, print }: TrainOptions) {
     positive: positiveWeights(data, share),
     progress: (epoch, loss) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
   })
-  return { bytes: encodeModel(quantise(data, weights, calibration)), report, calibration }
+  const curve = screenCurve(data, held, calibration)
+  return { bytes: encodeModel(quantise(data, weights, calibration)), report, curve, calibration }
 }
 
 /** @param root the project's folder */
 export async function trainCommand(args: string[], root: string): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { data: { type: 'string' }, out: { type: 'string' }, seed: { type: 'string' } }
+    options: {
+      data: { type: 'string' },
+      teacher: { type: 'string' },
+      out: { type: 'string' },
+      seed: { type: 'string' }
+    }
   })
-  if (values.data === undefined) throw new Error(usage)
+  if (values.data === undefined || values.teacher === undefined) throw new Error(usage)
   const seed = Number(values.seed ?? 1)
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
   const out = values.out ?? join(root, 'config/models/classifier.bin')
@@ -70,11 +77,15 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   print(`${corpus.rows.length} rows read from ${Object.keys(corpus.sources).length} sources`)
   const written = [...syntheticRows(seed)]
   print(`${written.length} rows written by the grammars`)
-  const { bytes, report, calibration } = train({ rows: [...corpus.rows, ...written], seed, print })
+  const rows = [...corpus.rows, ...written]
+  const others = taught(rows, values.teacher)
+  print(`${rows.filter(({ says }) => says !== undefined).length + others.length} rows that the encoder has read`)
+  const { bytes, report, curve, calibration } = train({ rows: [...rows, ...others], seed, print })
   printReport(report, (line) => console.log(line))
+  for (const line of curve) console.log(JSON.stringify(line))
   mkdirSync(dirname(out), { recursive: true })
   writeFileSync(out, bytes)
-  const manifest = manifestOf(corpus, seed, bytes, written.length, root, { report, calibration })
+  const manifest = manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration })
   writeFileSync(out.replace(/\.bin$/, '.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   print(`${out}: ${bytes.length} bytes`)
 }
@@ -85,7 +96,7 @@ function manifestOf(
   bytes: Buffer,
   written: number,
   root: string,
-  { report, calibration }: Pick<ReturnType<typeof train>, 'report' | 'calibration'>
+  { report, curve, calibration }: Omit<ReturnType<typeof train>, 'bytes'>
 ) {
   return {
     model: { sha256: sha256(bytes), bytes: bytes.length, lanes },
@@ -102,6 +113,7 @@ function manifestOf(
     harmless_prompts_above: Object.fromEntries(
       lanes.map((lane, i) => [lane, exceeded(report[lane]!.thresholds, calibration.slope[i]!, calibration.offset[i]!)])
     ),
+    screen_on_sources_left_out: curve,
     cross_validation_by_source: report
   }
 }

@@ -18,9 +18,9 @@ export const folds = together.length
 /** These have no like: leaving them out would leave nothing to learn what they show. Their rows are split in halves. */
 const alone = new Set(['gptfuzz_responses', 'coldataset'])
 
-/** Rows of the grammars belong to no fold: every model learns from them, and is judged on what people wrote. */
+/** Rows that the project makes belong to no fold: every model learns from them, and is judged on what people wrote. */
 export function foldOf(row: MadeRow, index: number): number {
-  if (row.source.startsWith('grammar:')) return -1
+  if (/^(grammar|installed|composed):/.test(row.source)) return -1
   return alone.has(row.source) ? index % 2 : foldOfSource(row.source)
 }
 
@@ -82,7 +82,9 @@ export function crossValidate(
   for (let fold = 0; fold < folds; fold++) {
     const isOut = (row: MadeRow, i: number) =>
       foldOf(row, i) === fold ||
-      (row.carrier !== undefined && !row.carrier.startsWith('grammar:') && foldOfSource(row.carrier) === fold)
+      (row.carrier !== undefined &&
+        !/^(grammar|installed|composed):/.test(row.carrier) &&
+        foldOfSource(row.carrier) === fold)
     const share = base.map((value, i) => (isOut(rows[i]!, i) ? 0 : value))
     const options: FitOptions = {
       ...plan,

@@ -1,5 +1,7 @@
 /** What the cross-validation found, for people: by lane, and in each by source. */
 import { lanes, WIDTH } from '../lanes.js'
+import { sigmoid } from '../sigmoid.js'
+import type { Calibration } from './calibrate.js'
 import type { Dataset } from './dataset.js'
 import type { HeldOut } from './folds.js'
 import { ranking, shareAbove, threshold } from './metrics.js'
@@ -64,6 +66,46 @@ export function reportOf(data: Dataset, { rows, scores }: HeldOut): Report {
     report[name] = { thresholds, sources: sources.sort((a, b) => (a.source < b.source ? -1 : 1)) }
   }
   return report
+}
+
+/** Shares of what the encoder would stop. */
+const keptShares = [0.9, 0.95, 0.98, 0.99]
+
+export interface ScreenPoint {
+  lane: string
+  /** The share that is raised of what the encoder would stop, in sources that the screen never saw. */
+  kept: number
+  /** The confidence from which on that much is raised. */
+  from: number
+  /** The share of harmless texts that is raised with it, by kind. */
+  raised: Record<string, number>
+}
+
+/** What it costs to raise nearly all that the encoder would stop: texts in languages that the screen cannot read left out. */
+export function screenCurve(data: Dataset, { rows, scores }: HeldOut, { slope, offset }: Calibration): ScreenPoint[] {
+  const points: ScreenPoint[] = []
+  for (const name of ['screen', 'screen_tool'] as const) {
+    const lane = lanes.indexOf(name)
+    const confidence = (row: number) => sigmoid(slope[lane]! * scores[row * WIDTH + lane]! + offset[lane]!)
+    const stopped: number[] = []
+    const cleared = new Map<string, number[]>()
+    for (const row of rows) {
+      const target = data.value[row * WIDTH + lane]!
+      if (target < 0 || scores[row * WIDTH + lane]! < -99) continue
+      if (target === 1) stopped.push(confidence(row))
+      else {
+        const { kind } = data.rows[row]!
+        if (!cleared.has(kind)) cleared.set(kind, [])
+        cleared.get(kind)!.push(confidence(row))
+      }
+    }
+    for (const kept of keptShares) {
+      const from = threshold(stopped, kept)
+      const raised = Object.fromEntries([...cleared].map(([kind, list]) => [kind, shareAbove(list, from)]))
+      points.push({ lane: name, kept, from, raised })
+    }
+  }
+  return points
 }
 
 export function printReport(report: Report, print: (line: string) => void): void {

@@ -13,6 +13,9 @@ export interface Targets {
 
 const laneOf = new Map<string, number>(lanes.map((lane, i) => [lane, i]))
 
+/** The labels that have a lane. */
+const scored = labels.filter((label): label is Exclude<Label, 'misinformation'> => label !== 'misinformation')
+
 /** What a comment is not, whatever else it is: nobody asks a model for anything in it. */
 const notInComments: readonly Lane[] = [
   'illicit',
@@ -20,7 +23,6 @@ const notInComments: readonly Lane[] = [
   'weapons',
   'jailbreak',
   'prompt_injection',
-  'misinformation',
   'harmful_request'
 ]
 /** Jailbreaks come with any request or none: they teach nothing about requests. */
@@ -40,20 +42,18 @@ export function targetsOf(row: TrainingRow): Targets {
     value[i] = to
     weight[i] = base * share
   }
-  for (const label of labels) {
+  for (const label of scored) {
     const given = row.labels[label]
     if (given !== undefined) set(label, given, isConfused(row, label) ? 0.1 : isNoisyNegative(row, label) ? 0.5 : 1)
   }
-  if (row.unsafe !== undefined) set('unsafe', row.unsafe)
   if (row.role === 'assistant') {
     if (row.unsafe !== undefined) set('harmful_answer', row.unsafe)
   } else if (row.unsafe === 0) {
     set('harmful_answer', 0, 0.3)
   }
   if (row.unsafe === 0 || onlyPersonal(row)) {
-    for (const lane of labels) if (lane !== 'profanity' || !maySwear.has(row.source)) set(lane, 0)
+    for (const lane of scored) if (lane !== 'profanity' || !maySwear.has(row.source)) set(lane, 0)
     if (row.role !== 'assistant') set('harmful_request', 0)
-    if (onlyPersonal(row)) set('unsafe', 0)
   }
   if (row.unsafe === 1 && row.kind === 'prompt' && !attacksOnModels.has(row.source) && row.labels.jailbreak !== 1) {
     if (row.labels.prompt_injection !== 1) {
@@ -66,7 +66,33 @@ export function targetsOf(row: TrainingRow): Targets {
     set('prompt_injection', 0, 0.5)
   }
   if (row.kind === 'comment') for (const lane of notInComments) set(lane, 0, 0.3)
+  const screen = row.role === 'tool' ? 'screen_tool' : 'screen'
+  const raised = row.says === undefined ? labelled(row) : screened(row, row.says)
+  if (raised !== undefined) set(screen, raised, row.says === undefined ? 0.5 : 1)
   return { value, weight }
+}
+
+/** From this confidence of the encoder on a text is stopped; below the other the encoder clears it. */
+const stops = 0.4
+export const clears = 0.25
+
+/** What is known to be harmless need not be raised, even where the encoder errs. In between nothing is learnt. */
+function screened(row: TrainingRow, says: number): 0 | 1 | undefined {
+  if (says < clears) return 0
+  return says >= stops && !isHarmless(row) ? 1 : undefined
+}
+
+/** Of what the encoder has not read, its labels tell: it learnt from them too. In what tools bring it looks for orders only. */
+function labelled(row: TrainingRow): 0 | 1 | undefined {
+  if (isHarmless(row)) return 0
+  const { labels, unsafe, role } = row
+  if (labels.prompt_injection === 1) return 1
+  if (role === 'tool') return undefined
+  return unsafe === 1 || scored.some((label) => label !== 'profanity' && labels[label] === 1) ? 1 : undefined
+}
+
+function isHarmless({ unsafe, labels }: TrainingRow): boolean {
+  return unsafe === 0 && Object.values(labels).every((value) => value === 0)
 }
 
 /** Offensive tweets are "not hate" by Davidson's annotators and hate by those of others: worth little for hate. */

@@ -2,8 +2,8 @@
  * Content blocks, as requests, answers and the events of a stream hold them. Blocks stand within blocks (a document in a
  * tool's result, a page in a search's), so every object with a known `type` is read as a block wherever it lies.
  */
-import type { Json, JsonObject, Media, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment } from '../walk.js'
 

@@ -1,5 +1,5 @@
 /** Reads answers that are not streamed. */
-import type { ChatReply, JsonObject } from '../../chat.js'
+import type { ChatReply, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import { type Fields, readFields, walked, word, wordsOf } from '../taken.js'
 import { append, Collector } from '../walk.js'

@@ -1,6 +1,6 @@
 /** Reads `POST /v1/messages` and `POST /v1/messages/count_tokens`: every string leaf and key with its role. */
-import type { ChatRequest, JsonObject, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, JsonObject, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import { booleanField, objectField, requiredList, stringField } from '../fields.js'
 import { Turns } from '../turns.js'

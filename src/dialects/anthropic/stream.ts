@@ -2,7 +2,7 @@
  * The events of a streamed message (docs.anthropic.com/en/docs/build-with-claude/streaming). Every string of a delta
  * continues a channel: block × field. What is begun is closed again, also where the stream ends as filtered.
  */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'

@@ -3,8 +3,8 @@
  * `stop_reason: refusal`, and the same as a full run of events. Shapes: docs.anthropic.com/en/api/errors and
  * docs.anthropic.com/en/docs/test-and-evaluate/strengthen-guardrails/handle-streaming-refusals.
  */
-import type { Json, JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { Json, JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'

@@ -1,6 +1,6 @@
 /** A `Content`: whose turn, and its parts, as requests and whole answers hold them. */
-import type { Json, JsonObject, Media, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { objectAt } from '../fields.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment } from '../walk.js'

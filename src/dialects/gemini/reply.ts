@@ -1,5 +1,5 @@
 /** Reads answers that are not streamed: all candidates, thoughts, calls of functions, and every other leaf. */
-import type { ChatReply, Json, JsonObject } from '../../chat.js'
+import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, number, readFields, walked, word } from '../taken.js'
 import { tokenTexts } from '../tokens.js'

@@ -1,6 +1,6 @@
 /** Reads the requests of generateContent, countTokens and the embeddings: every string leaf and key with its role. */
-import type { ChatRequest, Json, JsonObject } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import type { Target } from '../dialect.js'
 import { objectAt, requiredList } from '../fields.js'

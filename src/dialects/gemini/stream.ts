@@ -2,7 +2,7 @@
  * The chunks of streamGenerateContent, each a whole `GenerateContentResponse` whose texts continue those of the chunks
  * before it. They come as server-sent events (`alt=sse`) or as a JSON array; there is no end marker beside the array's.
  */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import type { Framing, TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'

@@ -2,8 +2,8 @@
  * Writes what Google's SDKs read: google.rpc.Status with its code in an ErrorInfo, `promptFeedback.blockReason` for a
  * request and `finishReason: SAFETY` for an answer. Shapes: ai.google.dev/api/generate-content, cloud.google.com/apis/design/errors.
  */
-import type { Json, JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { Json, JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { Framing, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'

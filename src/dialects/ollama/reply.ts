@@ -1,5 +1,5 @@
 /** Reads answers that are not streamed. */
-import type { ChatReply, Json, JsonObject } from '../../chat.js'
+import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import { any, type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
 import { tokenTexts } from '../tokens.js'

@@ -1,6 +1,6 @@
 /** Reads the requests of chat, generate and the embeddings: every string leaf and key with its role. */
-import type { ChatRequest, Json, JsonObject, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import { booleanField, requiredList, stringField } from '../fields.js'
 import { Turns } from '../turns.js'

@@ -1,5 +1,5 @@
 /** The lines of a streamed answer: each an answer whose texts continue those of the lines before it, the last with `done`. */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject } from '../rewrite.js'

@@ -1,6 +1,6 @@
 /** Writes what Ollama's clients read: `{"error": text}`, and answers whose sentence is an ordinary one. */
-import type { JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 

@@ -1,5 +1,5 @@
 /** Reads an answer that is not streamed: all choices, tool calls, reasoning, refusals, and every other leaf. */
-import type { ChatReply, JsonObject } from '../../chat.js'
+import type { ChatReply, JsonObject } from '../../base/chat.js'
 import { choiceFields } from '../openai/choices.js'
 import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'

@@ -1,6 +1,6 @@
 /** Reads `POST /v1/chat/completions`: every string leaf and key with its role. */
-import type { ChatRequest, Json, JsonObject, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import { readContent } from '../openai/content.js'
 import { names } from '../openai/names.js'

@@ -2,7 +2,7 @@
  * Items and their parts: what a conversation consists of, in the events of both sides.
  * Shapes: platform.openai.com/docs/api-reference/realtime, ConversationItem.
  */
-import type { Json, JsonObject, Role } from '../../chat.js'
+import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { type ItemText, type Leaf, roleOf, wholeLeaf } from '../openai-responses/items.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector } from '../walk.js'

@@ -1,6 +1,6 @@
 /** Reads the opening of a session, and each event that a client sends in it. */
-import type { ChatRequest, Json, JsonObject } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import type { Target } from '../dialect.js'
 import { readPrompt } from '../openai-responses/request.js'

@@ -2,7 +2,7 @@
  * What a client has seen of a response: the items that were announced, with what was said in them so far. From it a
  * withheld response is ended: what is open is closed with what it holds, and `response.done` repeats what has left.
  */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 import { isIndex } from '../taken.js'

@@ -2,7 +2,7 @@
  * The events of one response of a session, or a single event that belongs to none. Increments continue the text of an
  * item; `done` events, finished parts and items and `response.done` say each text once more as a whole.
  */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { isPieceOfMedia } from '../media.js'
 import type { Leaf, LeafKind } from '../openai-responses/items.js'

@@ -1,6 +1,6 @@
 /** Writes events of the gateway's own. Shapes: platform.openai.com/docs/api-reference/realtime-server-events. */
-import type { JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { denied, error } from '../openai/errors.js'

@@ -3,8 +3,8 @@
  * events of a stream, whole or as they grow; so one reader serves all three and hands each growing text to its `leaf`.
  * Shapes: platform.openai.com/docs/api-reference/responses, the unions ResponseInputItem and ResponseOutputItem.
  */
-import type { Json, JsonObject, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { Json, JsonObject, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readContent, readPart } from '../openai/content.js'
 import { roleNamed } from '../openai/request.js'
 import { isObject, pointerSegment } from '../rewrite.js'

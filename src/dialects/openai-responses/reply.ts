@@ -1,5 +1,5 @@
 /** Reads a response: its output items, and what it repeats of the request. */
-import type { ChatReply, JsonObject, Role } from '../../chat.js'
+import type { ChatReply, JsonObject, Role } from '../../base/chat.js'
 import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'
 import { Turns } from '../turns.js'

@@ -1,6 +1,6 @@
 /** Reads `POST /v1/responses`: instructions, input items, tools, schemas, and every other leaf and key with its role. */
-import type { ChatRequest, Json, JsonObject } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { readDefinitions } from '../definitions.js'
 import { booleanField, objectField, stringField } from '../fields.js'
 import { readPart } from '../openai/content.js'

@@ -2,7 +2,7 @@
  * What a client has seen of a streamed response: the items that were announced, with what was said in them so far. From it
  * a blocked stream is ended: what is open is closed with what it holds, and the last event repeats what has left.
  */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'

@@ -2,7 +2,7 @@
  * The events of a streamed response. Increments continue the text of an item; `done` events, finished parts and items and
  * the last event say each text once more as a whole; everything else is judged once.
  */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
 import { isPieceOfMedia } from '../media.js'
 import { names } from '../openai/names.js'

@@ -3,8 +3,8 @@
  * an ordinary answer (`completed`), whole or as the run of events that the official SDKs expect.
  * Shapes: platform.openai.com/docs/api-reference/responses/object and …/responses-streaming.
  */
-import type { Json, JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { Json, JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { error } from '../openai/errors.js'

@@ -2,7 +2,7 @@
  * Chunks of choices (chat completions and completions). Every string inside a choice is an increment of one channel:
  * choice × path, with tool calls told apart by their own `index`. All other leaves of a chunk repeat from chunk to chunk.
  */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import type { Holder } from '../channel.js'
 import type { TurnFacts } from '../dialect.js'
 import { dataKind, isPieceOfMedia } from '../media.js'

@@ -1,5 +1,5 @@
 /** Writes answers that are lists of choices (chat completions and completions): turns of the gateway, and filtered ends. */
-import type { Json, JsonObject } from '../../chat.js'
+import type { Json, JsonObject } from '../../base/chat.js'
 import { type Denial, sentenceOf } from '../denial.js'
 import type { Dialect, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'

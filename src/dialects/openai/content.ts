@@ -1,6 +1,6 @@
 /** The content of messages and items: a string, or parts of which some hold media. */
-import type { Json, JsonObject, Media, Role } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import { isObject } from '../rewrite.js'
 import { append, type Collector } from '../walk.js'
 

@@ -3,8 +3,8 @@
  * policy Azure's published content_filter error.
  * Shapes: platform.openai.com/docs/guides/error-codes and learn.microsoft.com/azure/ai-services/openai/concepts/content-filter.
  */
-import type { JsonObject } from '../../chat.js'
-import type { Fault } from '../../errors.js'
+import type { JsonObject } from '../../base/chat.js'
+import type { Fault } from '../../base/errors.js'
 import type { Category } from '../../policy/evaluation.js'
 import { type Denial, refusalOf, sentenceOf } from '../denial.js'
 import { dataFrame } from './frames.js'

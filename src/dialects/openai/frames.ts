@@ -1,5 +1,5 @@
 /** Server-sent events as OpenAI's operations send them. */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
 
 /** An event without a name, as all operations but Responses send it. */
 export function dataFrame(value: JsonObject): string {

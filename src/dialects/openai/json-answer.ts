@@ -1,5 +1,5 @@
 /** Answers that a program reads as JSON. */
-import type { Json } from '../../chat.js'
+import type { Json } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 
 /**

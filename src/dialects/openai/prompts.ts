@@ -1,6 +1,6 @@
 /** A text, several, or texts as the numbers of a model's tokens: what `prompt` and `input` hold where there are no messages. */
-import type { Json } from '../../chat.js'
-import { invalid } from '../../errors.js'
+import type { Json } from '../../base/chat.js'
+import { invalid } from '../../base/errors.js'
 import type { Collector } from '../walk.js'
 
 /**

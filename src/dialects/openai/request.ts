@@ -1,5 +1,5 @@
 /** What the requests of all of OpenAI's operations have in common. */
-import type { JsonObject, Role } from '../../chat.js'
+import type { JsonObject, Role } from '../../base/chat.js'
 import { booleanField, objectField, stringField } from '../fields.js'
 
 export interface RequestOptions {

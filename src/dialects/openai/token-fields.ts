@@ -3,7 +3,7 @@
  * `prompt_token_ids` and `prompt_embeds`, SGLang's `input_ids` and `input_embeds`. Which text they stand for, the model
  * alone knows.
  */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
 import type { Collector } from '../walk.js'
 
 const fields = [

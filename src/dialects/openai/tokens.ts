@@ -1,5 +1,5 @@
 /** Token probabilities in an answer that was rewritten. */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 
 /** Drops what repeats the former text of a rewritten answer, or of an event of a stream. */

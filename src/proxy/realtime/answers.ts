@@ -4,9 +4,9 @@
  * response that is withheld is cancelled on the upstream, and whatever still comes of it is dropped.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
 import { isObject } from '../../dialects/rewrite.js'
-import { Fault } from '../../errors.js'
 import { refuseCredential } from '../credential.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { openExchange } from '../request.js'

@@ -1,6 +1,6 @@
 /** Opens the upstream's side of a session: after the caller is admitted, and before it is told anything. */
 import type { WebSocket } from 'ws'
-import { Fault } from '../../errors.js'
+import { Fault } from '../../base/errors.js'
 import type { Exchange } from '../exchange.js'
 import { candidates, transportFault } from '../forward.js'
 import { upstreamHeaders } from '../headers.js'

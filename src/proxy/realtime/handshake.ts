@@ -1,7 +1,7 @@
 /** What is asked of an upgrade before anything is opened for it (RFC 6455 section 4.2.1), beyond what every request is asked. */
 import type { IncomingMessage } from 'node:http'
-import { type Fault, invalid } from '../../errors.js'
-import { crossSiteFault } from '../../http/same-site.js'
+import { type Fault, invalid } from '../../base/errors.js'
+import { crossSiteFault } from '../../edge/same-site.js'
 
 /** The subprotocol of the API; that which carries the key is never selected. */
 export const subprotocol = 'realtime'

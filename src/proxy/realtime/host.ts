@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { answerUpgrade, asksForWebSocket, offerUpgrade } from '../../http/upgrade.js'
+import { answerUpgrade, asksForWebSocket, offerUpgrade } from '../../edge/upgrade.js'
 
 /** @param paths exact, with the prefix of the scope that they are registered in */
 export function upgradeOnHost(scope: FastifyInstance, paths: ReadonlySet<string>): void {

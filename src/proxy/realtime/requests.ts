@@ -2,13 +2,13 @@
  * The client's half of a session: each event is a request of its own, read, judged and acted on by the same funnel as a
  * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
  */
-import { defaultBudget } from '../../budget.js'
-import type { ChatRequest, JsonObject } from '../../chat.js'
+import { defaultBudget } from '../../base/budget.js'
+import type { ChatRequest, JsonObject } from '../../base/chat.js'
+import { Fault, invalid } from '../../base/errors.js'
 import { isObject } from '../../dialects/rewrite.js'
-import { Fault, invalid } from '../../errors.js'
+import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError } from '../../observe/log.js'
-import { largeTurns } from '../../turns.js'
 import type { Exchange, Reply } from '../exchange.js'
 import { passMedia } from '../receipt.js'
 import { type Forward, judgeRequest, openExchange } from '../request.js'

@@ -3,7 +3,7 @@
  * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
  * session.
  */
-import type { ChatPart, ChatRequest, Role } from '../../chat.js'
+import type { ChatPart, ChatRequest, Role } from '../../base/chat.js'
 
 const roles: readonly Role[] = ['system', 'assistant', 'tool']
 /** Texts of one role, and UTF-16 units of all of them. */

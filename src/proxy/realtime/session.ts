@@ -2,9 +2,9 @@
  * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
  * which it ends. Its halves are `requests.ts` and `answers.ts`.
  */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
-import { Fault } from '../../errors.js'
 import { describeError } from '../../observe/log.js'
 import { ClientGone, type Inbound, type ProxyDeps } from '../exchange.js'
 import type { LetGo, Places } from '../places.js'

@@ -2,9 +2,9 @@
  * What an upstream heard a user say. It is the caller's words, so it is judged as a request, when all of it is there: until
  * then its pieces wait. What is refused is taken out of the conversation, and the answer to it is cancelled.
  */
-import type { JsonObject } from '../../chat.js'
+import type { JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
 import { readTranscript } from '../../dialects/openai-realtime/request.js'
-import { Fault } from '../../errors.js'
 import { parseJson } from '../../json/parse.js'
 import { refuseCredential } from '../credential.js'
 import { refusalOf } from './requests.js'

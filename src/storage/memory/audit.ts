@@ -1,8 +1,8 @@
 /** The audit and the usage in this process. */
 import { chain, genesis } from '../audit-chain.js'
-import type { AuditStore, ChainedRow, ChainHead } from '../audit-store.js'
+import type { AuditStore, ChainedRow, ChainHead } from '../contracts/audit-store.js'
+import type { UsageRow, UsageStore } from '../contracts/usage-store.js'
 import { createJournal, type Journal } from '../journal.js'
-import type { UsageRow, UsageStore } from '../usage-store.js'
 
 /** Enough to look back on in a test or a demonstration; older rows are forgotten, since nothing here is durable. */
 const maxRows = 10_000

@@ -7,7 +7,7 @@ import {
   type ConstitutionVersion,
   type NewConstitution,
   nextVersion
-} from '../constitution-store.js'
+} from '../contracts/constitution-store.js'
 
 export function createMemoryConstitutions(call: <T>(work: () => T) => Promise<T>): ConstitutionStore {
   const rows: ConstitutionRow[] = []

@@ -1,6 +1,6 @@
 /** Counters of one process, synchronous: the default, and what one machine needs. */
-import type { Clock } from '../../clock.js'
-import type { CounterStore, Taken } from '../counter-store.js'
+import type { Clock } from '../../base/clock.js'
+import type { CounterStore, Taken } from '../contracts/counter-store.js'
 import { SlidingWindow } from './window.js'
 
 /** Up to this limit every request is remembered on its own, which is exact: at most 16 KB for a counter. */

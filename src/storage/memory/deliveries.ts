@@ -1,5 +1,5 @@
 /** The outbox of the webhook in this process. */
-import type { DeliveryRow, DeliveryStore } from '../delivery-store.js'
+import type { DeliveryRow, DeliveryStore } from '../contracts/delivery-store.js'
 
 /** @param rows what the reviews put in */
 export function createMemoryDeliveries(

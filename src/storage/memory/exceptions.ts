@@ -1,5 +1,5 @@
 /** Exceptions in this process. */
-import type { ExceptionRow, ExceptionStore } from '../exception-store.js'
+import type { ExceptionRow, ExceptionStore } from '../contracts/exception-store.js'
 
 export function createMemoryExceptions(call: <T>(work: () => T) => Promise<T>): ExceptionStore {
   const rows = new Map<string, ExceptionRow>()

@@ -1,8 +1,8 @@
 /** Keys in this process: for tests, and for programs that embed the gateway and keep no data. */
 
-import type { DeliveryRow } from '../delivery-store.js'
-import { Conflict } from '../failure.js'
-import type { KeyRow, KeyStore } from '../key-store.js'
+import type { DeliveryRow } from '../contracts/delivery-store.js'
+import { Conflict } from '../contracts/failure.js'
+import type { KeyRow, KeyStore } from '../contracts/key-store.js'
 
 /** @param outbox where the notices go */
 export function createMemoryKeys(call: <T>(work: () => T) => Promise<T>, outbox: Map<string, DeliveryRow>): KeyStore {

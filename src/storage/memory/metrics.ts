@@ -1,5 +1,5 @@
 /** The course of the metrics in this process. */
-import type { MetricsRow, MetricsStore } from '../metrics-store.js'
+import type { MetricsRow, MetricsStore } from '../contracts/metrics-store.js'
 
 export function createMemoryMetrics(call: <T>(work: () => T) => Promise<T>): MetricsStore {
   const rows = new Map<string, MetricsRow>()

@@ -1,5 +1,5 @@
 /** The processes that serve, where the storage is this process's own. */
-import type { ProcessRow, ProcessStore } from '../process-store.js'
+import type { ProcessRow, ProcessStore } from '../contracts/process-store.js'
 
 export function createMemoryProcesses(call: <T>(work: () => T) => Promise<T>): ProcessStore {
   const rows = new Map<string, ProcessRow>()

@@ -1,6 +1,6 @@
 /** Reviews in this process. */
-import type { ReviewBound, ReviewBounds } from '../../settings.js'
-import type { DeliveryRow } from '../delivery-store.js'
+import type { ReviewBound, ReviewBounds } from '../../base/settings.js'
+import type { DeliveryRow } from '../contracts/delivery-store.js'
 import {
   type Opened,
   type ReviewRow,
@@ -8,7 +8,7 @@ import {
   type ReviewSubject,
   sealedBytes,
   unbounded
-} from '../review-store.js'
+} from '../contracts/review-store.js'
 
 const withoutTexts = {
   sealedRequest: null,

@@ -1,7 +1,7 @@
 /** One node that shares with nobody. */
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../base/clock.js'
 import { memorySessions } from '../../policy/session.js'
-import type { SharedState } from '../shared-state.js'
+import type { SharedState } from '../contracts/shared-state.js'
 import { createMemoryCounters } from './counters.js'
 
 export function createLocalState(clock: Clock): SharedState {

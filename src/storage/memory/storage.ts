@@ -1,7 +1,8 @@
 /** The whole storage in this process; what it holds ends with it. */
-import type { Storage } from '../contracts.js'
-import type { DeliveryRow } from '../delivery-store.js'
-import { storageCall } from '../failure.js'
+
+import type { DeliveryRow } from '../contracts/delivery-store.js'
+import { storageCall } from '../contracts/failure.js'
+import type { Storage } from '../contracts/index.js'
 import { createMemoryAudit } from './audit.js'
 import { createMemoryConstitutions } from './constitutions.js'
 import { createMemoryDeliveries } from './deliveries.js'

@@ -1,6 +1,6 @@
 /** People, their sessions and invitations in this process. */
-import { Conflict } from '../failure.js'
-import type { InvitationRow, SessionRow, UserRow, UserStore } from '../user-store.js'
+import { Conflict } from '../contracts/failure.js'
+import type { InvitationRow, SessionRow, UserRow, UserStore } from '../contracts/user-store.js'
 
 export function createMemoryUsers(call: <T>(work: () => T) => Promise<T>): UserStore {
   const users = new Map<string, UserRow>()

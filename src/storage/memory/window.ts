@@ -3,7 +3,7 @@
  * *latest* of their times, so whatever is merged expires late, never early: the window may refuse up to one grain too
  * long, and never lets more than the limit through. A grain of 0 merges equal times only, which is exact.
  */
-import type { Taken } from '../counter-store.js'
+import type { Taken } from '../contracts/counter-store.js'
 
 export class SlidingWindow {
   #times = new Float64Array(4)

@@ -1,7 +1,7 @@
 /** The shared store: PostgreSQL, for any number of nodes. */
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
-import type { Storage } from '../contracts.js'
+import type { Storage } from '../contracts/index.js'
 import type { AuditOptions } from '../sql/audit.js'
 import type { SqlDialect } from '../sql/dialect.js'
 import { type Migrated, migrate } from '../sql/migrate.js'

@@ -2,7 +2,7 @@
  * Word of what changed, by pub/sub, which forgets whoever is not listening just then: each notice has a number, and the
  * heartbeat brings the number of the last one, so that what was missed is known within seconds.
  */
-import type { Listener, Notice } from '../shared-state.js'
+import type { Listener, Notice } from '../contracts/shared-state.js'
 import { connect } from './link.js'
 
 /** What was published may be on its way still. */

@@ -1,10 +1,10 @@
 /** What nodes share, in Redis. Nothing here is durable, and nothing that is lost with Redis opens a door. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import type { Clock } from '../../clock.js'
+import type { Clock } from '../../base/clock.js'
+import type { SharedState } from '../contracts/shared-state.js'
 import { createLocalShare } from '../local-share.js'
 import { createMemoryCounters, grainOf } from '../memory/counters.js'
-import type { SharedState } from '../shared-state.js'
 import { createVersionedSessions, type KeptSession } from '../versioned-sessions.js'
 import { RedisLink } from './link.js'
 import { listenForNotices, type Published } from './notices.js'

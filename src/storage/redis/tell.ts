@@ -1,5 +1,5 @@
 /** Word to the nodes of a gateway by a process that is none of them: the command. */
-import type { Notice } from '../shared-state.js'
+import type { Notice } from '../contracts/shared-state.js'
 import { RedisLink } from './link.js'
 
 /** Resolves when they were told, or could not be: those ask the storage in time. Never rejects. */

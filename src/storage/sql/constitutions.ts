@@ -6,8 +6,8 @@ import {
   type ConstitutionVersion,
   type NewConstitution,
   nextVersion
-} from '../constitution-store.js'
-import { storageCall } from '../failure.js'
+} from '../contracts/constitution-store.js'
+import { storageCall } from '../contracts/failure.js'
 import { fromRow, toActivation, toState, toVersion, versionColumns } from './tables/constitutions.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'

@@ -1,6 +1,6 @@
 /** The outbox of the webhook in SQL. */
-import type { DeliveryStore } from '../delivery-store.js'
-import { storageCall } from '../failure.js'
+import type { DeliveryStore } from '../contracts/delivery-store.js'
+import { storageCall } from '../contracts/failure.js'
 import { removeSteps } from '../steps.js'
 import { toDelivery } from './tables/reviews.js'
 import type { Database } from './tables.js'

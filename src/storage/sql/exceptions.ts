@@ -1,6 +1,6 @@
 /** Exceptions in SQL. */
-import type { ExceptionStore } from '../exception-store.js'
-import { storageCall } from '../failure.js'
+import type { ExceptionStore } from '../contracts/exception-store.js'
+import { storageCall } from '../contracts/failure.js'
 import { readSteps } from '../steps.js'
 import { type ExceptionsTable, fromException, toException } from './tables/exceptions.js'
 import type { Database } from './tables.js'

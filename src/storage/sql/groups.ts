@@ -1,8 +1,8 @@
 /** Groups of the journal in SQL: rows of the audit, chained to those before, and the usage that commits with them. */
 import { CompiledQuery, sql } from 'kysely'
 import { chain, genesis, type Link } from '../audit-chain.js'
+import type { UsageRow } from '../contracts/usage-store.js'
 import type { Group } from '../journal.js'
-import type { UsageRow } from '../usage-store.js'
 import { fromAudit } from './tables/audit.js'
 import { fromUsage } from './tables/usage.js'
 import type { Database } from './tables.js'

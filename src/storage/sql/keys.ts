@@ -1,7 +1,7 @@
 /** Keys in SQL, for every dialect that Kysely speaks. */
 import { sql } from 'kysely'
-import { storageCall } from '../failure.js'
-import type { KeyRow, KeyStore } from '../key-store.js'
+import { storageCall } from '../contracts/failure.js'
+import type { KeyRow, KeyStore } from '../contracts/key-store.js'
 import { readSteps } from '../steps.js'
 import { fromKey, toKey } from './tables/keys.js'
 import { fromDelivery } from './tables/reviews.js'

@@ -1,6 +1,6 @@
 /** The course of the metrics in SQL. */
-import { storageCall } from '../failure.js'
-import type { MetricsStore } from '../metrics-store.js'
+import { storageCall } from '../contracts/failure.js'
+import type { MetricsStore } from '../contracts/metrics-store.js'
 import { removeSteps } from '../steps.js'
 import { fromMetrics, toMetrics } from './tables/metrics.js'
 import type { Database } from './tables.js'

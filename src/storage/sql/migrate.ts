@@ -1,5 +1,5 @@
 import { Migrator } from 'kysely'
-import { unavailable } from '../failure.js'
+import { unavailable } from '../contracts/failure.js'
 import type { ColumnTypes } from './dialect.js'
 import { migrations } from './migrations/index.js'
 import type { Database } from './tables.js'

@@ -1,6 +1,6 @@
 /** The processes that serve, in SQL. */
-import { storageCall } from '../failure.js'
-import type { ProcessStore } from '../process-store.js'
+import { storageCall } from '../contracts/failure.js'
+import type { ProcessStore } from '../contracts/process-store.js'
 import { fromProcess, toProcess } from './tables/metrics.js'
 import type { Database } from './tables.js'
 import type { Write } from './write.js'

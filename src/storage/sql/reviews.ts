@@ -1,9 +1,9 @@
 /** Reviews in SQL, for every dialect that Kysely speaks. */
 
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { ReviewBound, ReviewBounds } from '../../settings.js'
-import type { DeliveryRow } from '../delivery-store.js'
-import { storageCall } from '../failure.js'
+import type { ReviewBound, ReviewBounds } from '../../base/settings.js'
+import type { DeliveryRow } from '../contracts/delivery-store.js'
+import { storageCall } from '../contracts/failure.js'
 import {
   type Opened,
   type ReviewPage,
@@ -12,7 +12,7 @@ import {
   type ReviewSubject,
   sealedBytes,
   unbounded
-} from '../review-store.js'
+} from '../contracts/review-store.js'
 import { entriesPerStep, removeSteps, type Stretch, searchSteps } from '../steps.js'
 import { fromDelivery, fromReview, toReview, withoutTexts } from './tables/reviews.js'
 import type { Database, Tables } from './tables.js'

@@ -1,7 +1,7 @@
 /** The storage over any SQL database that Kysely speaks: what a database adds is the connection and a `SqlDialect`. */
 import { sql } from 'kysely'
-import type { Storage } from '../contracts.js'
-import { storageCall } from '../failure.js'
+import { storageCall } from '../contracts/failure.js'
+import type { Storage } from '../contracts/index.js'
 import { adopt } from '../spool.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'

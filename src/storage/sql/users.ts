@@ -1,8 +1,8 @@
 /** People, their sessions and invitations in SQL. */
 import type { SelectQueryBuilder } from 'kysely'
-import { storageCall } from '../failure.js'
+import { storageCall } from '../contracts/failure.js'
+import type { UserRow, UserStore } from '../contracts/user-store.js'
 import { readSteps, removeSteps } from '../steps.js'
-import type { UserRow, UserStore } from '../user-store.js'
 import {
   fromInvitation,
   fromSession,

@@ -1,5 +1,5 @@
 /** Writing, the same for every store in SQL. */
-import { Conflict, storageCall } from '../failure.js'
+import { Conflict, storageCall } from '../contracts/failure.js'
 import type { SqlDialect } from './dialect.js'
 import type { Database } from './tables.js'
 

@@ -4,7 +4,7 @@
  * ends when none has come for a while: a quiet server does not pay for it.
  */
 import type { Piscina } from 'piscina'
-import { threadFile } from '../../thread.js'
+import { threadFile } from '../../base/thread.js'
 import type { JournalLog } from '../journal.js'
 import type { Aside } from '../sql/audit.js'
 

@@ -11,7 +11,7 @@ const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).
 export async function openEvaluator(constitution = 'default', use = 'required') {
   const { createEvaluator } = await dist('policy/evaluator.js')
   const { shippedConstitutions } = await dist('config/load.js')
-  const { systemClock } = await dist('clock.js')
+  const { systemClock } = await dist('base/clock.js')
   const constitutions = shippedConstitutions()
   const file = constitutions[constitution]
   if (file === undefined)
@@ -62,7 +62,7 @@ export async function detectors() {
   return { personal_data: personalData, secrets }
 }
 
-const { readText } = await dist('http/evaluate-input.js')
+const { readText } = await dist('edge/evaluate-input.js')
 
 /** The body's only text without context, exactly as the evaluate endpoint and `sluicegate evaluate` read it. */
 export const bareText = (text) => ({ ...readText(text, undefined), session: undefined })

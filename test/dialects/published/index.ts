@@ -2,8 +2,8 @@
  * Requests as applications send them, made from the published shapes of each API: every combination of its axes, of which
  * a test takes as many as it wants. No two are alike; none is anyone's traffic.
  */
-import type { JsonObject } from '../../../src/chat.js'
-import type { DialectId } from '../../../src/settings.js'
+import type { JsonObject } from '../../../src/base/chat.js'
+import type { DialectId } from '../../../src/base/settings.js'
 import type { Fields } from './combine.js'
 import { chats, completions, embeddings, realtime, responses } from './openai.js'
 import { anthropic, gemini, generate, ollama } from './others.js'

@@ -1,6 +1,6 @@
 import type { Generated, Insertable, Selectable } from 'kysely'
 import type { Link } from '../../audit-chain.js'
-import type { ChainedRow, ChainHead } from '../../audit-store.js'
+import type { ChainedRow, ChainHead } from '../../contracts/audit-store.js'
 
 export interface AuditTable {
   seq: Generated<number>

@@ -5,7 +5,7 @@ import type {
   ConstitutionRow,
   ConstitutionState,
   ConstitutionVersion
-} from '../../constitution-store.js'
+} from '../../contracts/constitution-store.js'
 
 /** One row a name: see `ConstitutionState`. */
 export interface ConstitutionsTable {

@@ -1,4 +1,4 @@
-import type { ExceptionRow } from '../../exception-store.js'
+import type { ExceptionRow } from '../../contracts/exception-store.js'
 
 export interface ExceptionsTable {
   exception_id: string

@@ -1,4 +1,4 @@
-import type { Environment, KeyRow } from '../../key-store.js'
+import type { Environment, KeyRow } from '../../contracts/key-store.js'
 
 export interface AccountsTable {
   id: string

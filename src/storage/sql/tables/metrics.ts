@@ -1,5 +1,5 @@
-import type { MetricsRow } from '../../metrics-store.js'
-import type { ProcessRow } from '../../process-store.js'
+import type { MetricsRow } from '../../contracts/metrics-store.js'
+import type { ProcessRow } from '../../contracts/process-store.js'
 
 export interface MetricsTable {
   process: string

@@ -1,6 +1,6 @@
 import type { Category } from '../../../policy/evaluation.js'
-import type { DeliveryRow } from '../../delivery-store.js'
-import { type ReviewRow, type ReviewState, type ReviewSurface, sealedBytes } from '../../review-store.js'
+import type { DeliveryRow } from '../../contracts/delivery-store.js'
+import { type ReviewRow, type ReviewState, type ReviewSurface, sealedBytes } from '../../contracts/review-store.js'
 
 export interface ReviewsTable {
   review_id: string

@@ -1,5 +1,5 @@
-import type { Environment } from '../../key-store.js'
-import type { UsageRow } from '../../usage-store.js'
+import type { Environment } from '../../contracts/key-store.js'
+import type { UsageRow } from '../../contracts/usage-store.js'
 
 export interface UsageTable {
   account: string

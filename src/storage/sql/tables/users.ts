@@ -1,4 +1,4 @@
-import type { InvitationRow, SessionRow, UserRow } from '../../user-store.js'
+import type { InvitationRow, SessionRow, UserRow } from '../../contracts/user-store.js'
 
 export interface UsersTable {
   user_id: string

@@ -1,0 +1,138 @@
+/** The audit over the API: search, and export as JSON lines with the hashes that tie the rows together. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { Clock } from '../base/clock.js'
+import { invalid } from '../base/errors.js'
+import { durationForms, isoTime, parseDuration } from '../base/units.js'
+import { callerOf, managed } from '../edge/facts.js'
+import { errorResponses, managedErrors } from '../edge/schemas.js'
+import type { AuditFilter, AuditStore, ChainedRow } from '../storage/contracts/audit-store.js'
+import { pagesOf, sendTexts } from './pages.js'
+
+const defaultPage = 100
+
+const instant = (description: string) =>
+  Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
+const Query = Type.Object(
+  {
+    kind: Type.Optional(Type.String({ pattern: '^[a-z_.]{1,64}$', examples: ['evaluation', 'review.decided'] })),
+    by: Type.Optional(Type.String({ pattern: '^(?:key|usr)_[0-9a-z]{1,40}$', description: 'A key or a user.' })),
+    subject: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9_.@+-]{1,128}$', description: 'The id of what it was done to.' })
+    ),
+    node: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,255}$' })),
+    from: Type.Optional(instant('The earliest')),
+    to: Type.Optional(instant('The latest')),
+    order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Default newest.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    cursor: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,14}$' })),
+    format: Type.Optional(
+      Type.Enum(['json', 'jsonl'], {
+        description:
+          'jsonl: one row a line. Without limit every row of the filter, as it stands now; with one, that many, and the header x-next-cursor has the cursor.'
+      })
+    )
+  },
+  { additionalProperties: false }
+)
+
+const AuditRecord = Type.Object({
+  seq: Type.Integer(),
+  at: Type.String({ format: 'date-time' }),
+  kind: Type.String({ examples: ['evaluation', 'key.created', 'review.decided', 'constitution.activated'] }),
+  by: Type.Union([Type.String(), Type.Null()], {
+    description: 'A key or a user; null for the program and the command line.'
+  }),
+  subject: Type.Union([Type.String(), Type.Null()]),
+  data: Type.Object({}, { additionalProperties: true, description: 'Facts of that kind; never a text.' }),
+  account: Type.Union([Type.String(), Type.Null()]),
+  node: Type.String(),
+  position: Type.Integer({ description: '1, 2, 3, … within the node.' }),
+  hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
+})
+
+export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {
+  app.route<{ Querystring: Static<typeof Query> }>({
+    method: 'GET',
+    url: '/api/v1/audit',
+    config: { access: managed('*') },
+    schema: {
+      summary: 'Search the audit: every decision and every administrative act, without texts',
+      tags: ['audit'],
+      querystring: Query,
+      response: {
+        200: Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) }),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    async handler(request, reply) {
+      const { order = 'newest', limit = defaultPage, cursor, format } = request.query
+      const now = clock.now()
+      const filter = readFilter(request.query, callerOf(request).accountId, now)
+      // Who searches wants to find what they have just done.
+      await audit.flush()
+      const after = cursor === undefined ? undefined : Number(cursor)
+      if (format === 'jsonl' && request.query.limit === undefined) {
+        // Rows that come while it is sent are of the next export: read oldest first, it would not end under load.
+        const upTo = { ...filter, to: Math.min(filter.to ?? now, now) }
+        return sendTexts(reply.type(jsonLines), exportOf(audit, { filter: upTo, order, after }))
+      }
+      const rows = await audit.read({ filter, order, after, limit: limit + 1 })
+      const shown = rows.slice(0, limit).map(auditRecord)
+      const next = rows.length > limit ? String(shown.at(-1)!.seq) : undefined
+      if (format !== 'jsonl') return next === undefined ? { rows: shown } : { rows: shown, next_cursor: next }
+      if (next !== undefined) reply.header('x-next-cursor', next)
+      return reply.type(jsonLines).serializer(String).send(linesOf(shown))
+    }
+  })
+}
+
+type Record = ReturnType<typeof auditRecord>
+const jsonLines = 'application/jsonl; charset=utf-8'
+
+function linesOf(rows: readonly Record[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+}
+
+/** @param page oldest first or newest, from an exclusive place on */
+export async function* exportOf(
+  audit: Pick<AuditStore, 'read'>,
+  { after: from, ...page }: Omit<Parameters<AuditStore['read']>[0], 'limit'>
+): AsyncGenerator<string, void> {
+  const pages = pagesOf((last: ChainedRow | undefined, limit) =>
+    audit.read({ ...page, after: last?.seq ?? from, limit })
+  )
+  for await (const rows of pages) yield linesOf(rows.map(auditRecord))
+}
+
+export function auditRecord(row: ChainedRow) {
+  const { seq, at, kind, keyId, subject, data, account, node, position, hash } = row
+  return { seq, at: isoTime(at), kind, by: keyId, subject, data, account, node, position, hash }
+}
+
+function readFilter(query: Static<typeof Query>, account: string, now: number): AuditFilter {
+  const { kind, by: keyId, subject, node } = query
+  return {
+    account,
+    kind,
+    keyId,
+    subject,
+    node,
+    from: readInstant('from', query.from, now),
+    to: readInstant('to', query.to, now)
+  }
+}
+
+function readInstant(name: string, text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined
+  const ago = parseDuration(text)
+  const at = ago === undefined ? (/^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN) : now - ago
+  if (Number.isNaN(at)) {
+    throw invalid(
+      `query.${name}`,
+      'invalid_format',
+      `${name} must be an ISO 8601 time, or a duration: ${durationForms}.`
+    )
+  }
+  return at
+}

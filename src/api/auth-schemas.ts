@@ -1,0 +1,64 @@
+/** The shapes of signing in: they validate what comes in and are its part of the OpenAPI document. */
+import Type from 'typebox'
+import { userRoles } from '../base/settings.js'
+import { scopes } from '../identity/scopes.js'
+import { maxPassword } from '../users/password.js'
+
+const closed = { additionalProperties: false }
+const time = Type.String({ format: 'date-time' })
+const Login = Type.String({ minLength: 1, maxLength: 100 })
+/** Longer than any password that is taken, so that one that is too long is told so by name. */
+const Password = Type.String({ minLength: 1, maxLength: maxPassword * 2 })
+export const Role = Type.Enum([...userRoles], {
+  description: 'viewer reads metrics, usage and constitutions; reviewer decides reviews too; admin does everything.'
+})
+
+export const SignIn = Type.Object({ login: Login, password: Password }, closed)
+export const Accept = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200 }), login: Login, password: Password },
+  closed
+)
+export const Confirm = Type.Object({ password: Password }, closed)
+export const ChangePassword = Type.Object({ current: Password, password: Password }, closed)
+export const SignOut = Type.Object({ everywhere: Type.Optional(Type.Boolean()) }, closed)
+
+export const SessionState = Type.Object({
+  signed_in: Type.Boolean(),
+  user: Type.Optional(
+    Type.Object({
+      user_id: Type.String(),
+      login: Type.String(),
+      role: Role,
+      signs_in_with: Type.Enum(['password', 'oidc'])
+    })
+  ),
+  scopes: Type.Optional(Type.Array(Type.Enum([...scopes]))),
+  ends_at: Type.Optional(Type.String({ format: 'date-time', description: 'If nothing more is asked.' })),
+  confirmed_until: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Until then what needs a fresh proof needs no other.' })
+  ),
+  ways: Type.Optional(Type.Object({ password: Type.Boolean(), oidc: Type.Boolean() })),
+  why: Type.Optional(Type.String({ description: 'Why one cannot sign in here.' }))
+})
+
+export const User = Type.Object({
+  user_id: Type.String({ pattern: '^usr_' }),
+  login: Type.String(),
+  role: Role,
+  status: Type.Enum(['active', 'disabled']),
+  signs_in_with: Type.Enum(['password', 'oidc']),
+  created_at: time,
+  signed_in_at: Type.Union([time, Type.Null()])
+})
+export const UserParams = Type.Object({ user_id: Type.String({ pattern: '^usr_[0-9A-Za-z]{1,40}$' }) })
+export const ChangeUser = Type.Object(
+  { role: Type.Optional(Role), disabled: Type.Optional(Type.Boolean()) },
+  { ...closed, minProperties: 1 }
+)
+export const Invite = Type.Object({ role: Role }, closed)
+export const Invitation = Type.Object({
+  token: Type.String({ description: 'For POST /api/v1/auth/accept; shown once.' }),
+  path: Type.String({ description: 'The link on this host.', examples: ['/dashboard/#/welcome?token=…'] }),
+  role: Role,
+  expires_at: time
+})

@@ -1,0 +1,208 @@
+/** Signing in to the dashboard: sessions, invitations, people. A session stands in for a key on the management API only. */
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { Fault } from '../base/errors.js'
+import { isoTime } from '../base/units.js'
+import { deviceCookie, readCookie, sessionCookie, writeCookie } from '../edge/cookies.js'
+import { crossSiteFault } from '../edge/same-site.js'
+import { errorResponses, NoQuery } from '../edge/schemas.js'
+import type { Oidc } from '../users/oidc.js'
+import { scopesOf } from '../users/roles.js'
+import type { SessionService } from '../users/session-service.js'
+import type { SignedIn } from '../users/user.js'
+import type { UserService } from '../users/user-service.js'
+import { Accept, ChangePassword, Confirm, SessionState, SignIn, SignOut } from './auth-schemas.js'
+import { registerOidc } from './oidc.js'
+
+export interface AuthDeps {
+  sessions: SessionService
+  users: UserService
+  oidc: Oidc | undefined
+  /** The account of people whom the provider vouches for. */
+  account: string
+  /** Refuses what travels in the clear. */
+  insecure(request: IncomingMessage): Fault | undefined
+}
+
+const path = '/api/v1/auth'
+const tags = ['sign-in']
+const open = { access: { posture: 'public' } } as const
+const person = { access: { posture: 'person' } } as const
+/** As long as a browser may be recognised as one in which someone signed in. */
+const deviceSeconds = 365 * 86_400
+
+export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
+  const { sessions, users, oidc } = deps
+
+  /** Before a secret is looked at: nothing from another site, nothing in the clear. */
+  function requireSafe(request: FastifyRequest): void {
+    const fault = deps.insecure(request.raw) ?? crossSiteFault(request.raw)
+    if (fault !== undefined) throw fault
+  }
+  const stateOf = (signedIn: SignedIn) => {
+    const { endsAt, confirmedUntil } = sessions.limitsOf(signedIn)
+    const { user } = signedIn
+    return {
+      signed_in: true,
+      user: {
+        user_id: user.userId,
+        login: user.login,
+        role: user.role,
+        signs_in_with: user.passwordHash === null ? 'oidc' : 'password'
+      },
+      scopes: [...scopesOf[user.role]],
+      ends_at: isoTime(endsAt),
+      confirmed_until: isoTime(confirmedUntil)
+    }
+  }
+  async function signedInBy(token: string): Promise<SignedIn> {
+    const signedIn = await sessions.find(token)
+    if (signedIn === undefined) throw new Fault('sign_in_failed')
+    return signedIn
+  }
+  const keep = (reply: FastifyReply, token: string) => reply.header('set-cookie', writeCookie(sessionCookie, token))
+
+  app.route({
+    method: 'GET',
+    url: `${path}/session`,
+    config: open,
+    schema: {
+      summary: 'Who is signed in, and how one can sign in',
+      tags,
+      querystring: NoQuery,
+      response: { 200: SessionState, ...errorResponses('validation_error', 'cross_site_request') }
+    },
+    async handler(request) {
+      const ways = { password: true, oidc: oidc !== undefined }
+      const insecure = deps.insecure(request.raw)
+      const token = readCookie(request.headers.cookie, sessionCookie)
+      if (insecure !== undefined)
+        return { signed_in: false, ways: { password: false, oidc: false }, why: insecure.message }
+      if (token === undefined) return { signed_in: false, ways }
+      const fault = crossSiteFault(request.raw)
+      if (fault !== undefined) throw fault
+      const signedIn = await sessions.find(token)
+      return signedIn === undefined ? { signed_in: false, ways } : { ...stateOf(signedIn), ways }
+    }
+  })
+
+  app.route<{ Body: Static<typeof SignIn> }>({
+    method: 'POST',
+    url: `${path}/sign-in`,
+    config: open,
+    schema: {
+      summary: 'Sign in with a password',
+      tags,
+      querystring: NoQuery,
+      body: SignIn,
+      response: { 200: SessionState, ...errorResponses(...signInErrors) }
+    },
+    async handler(request, reply) {
+      requireSafe(request)
+      const { token, device } = await sessions.signIn({ ...request.body, ...attemptOf(request) })
+      keep(reply, token)
+      reply.header('set-cookie', writeCookie(deviceCookie, device, { maxAgeSeconds: deviceSeconds }))
+      return stateOf(await signedInBy(token))
+    }
+  })
+
+  app.route<{ Body: Static<typeof Accept> }>({
+    method: 'POST',
+    url: `${path}/accept`,
+    config: open,
+    schema: {
+      summary: 'Use an invitation: choose a login and a password, and be signed in',
+      tags,
+      querystring: NoQuery,
+      body: Accept,
+      response: { 201: SessionState, ...errorResponses(...signInErrors, 'invitation_invalid', 'login_taken') }
+    },
+    async handler(request, reply) {
+      requireSafe(request)
+      const { token } = await sessions.begin(await users.accept(request.body), 'invitation')
+      keep(reply, token)
+      return reply.code(201).send(stateOf(await signedInBy(token)))
+    }
+  })
+
+  app.route<{ Body: Static<typeof Confirm> }>({
+    method: 'POST',
+    url: `${path}/confirm`,
+    config: person,
+    schema: {
+      summary: 'Prove again who you are, for what needs a fresh proof',
+      tags,
+      querystring: NoQuery,
+      body: Confirm,
+      response: { 200: SessionState, ...errorResponses(...signInErrors, 'sign_in_required') }
+    },
+    async handler(request) {
+      await sessions.confirm(signedInOf(request), request.body.password, attemptOf(request))
+      return stateOf(await signedInBy(readCookie(request.headers.cookie, sessionCookie) ?? ''))
+    }
+  })
+
+  app.route<{ Body: Static<typeof ChangePassword> }>({
+    method: 'POST',
+    url: `${path}/password`,
+    config: person,
+    schema: {
+      summary: 'Change your password; every other session of yours ends',
+      tags,
+      querystring: NoQuery,
+      body: ChangePassword,
+      response: { 204: Type.Null(), ...errorResponses(...signInErrors, 'sign_in_required') }
+    },
+    async handler(request, reply) {
+      const { current, password } = request.body
+      const signedIn = signedInOf(request)
+      await sessions.confirm(signedIn, current, attemptOf(request))
+      await users.changePassword(signedIn, password)
+      return reply.code(204).send()
+    }
+  })
+
+  app.route<{ Body: Static<typeof SignOut> }>({
+    method: 'POST',
+    url: `${path}/sign-out`,
+    config: person,
+    schema: {
+      summary: 'Sign out here, or everywhere',
+      tags,
+      querystring: NoQuery,
+      body: SignOut,
+      response: {
+        200: Type.Object({ ended: Type.Integer({ description: 'Sessions that ended.' }) }),
+        ...errorResponses('validation_error', 'sign_in_required', 'cross_site_request')
+      }
+    },
+    async handler(request, reply) {
+      reply.header('set-cookie', writeCookie(sessionCookie, '', { maxAgeSeconds: 0 }))
+      return sessions.signOut(signedInOf(request), request.body.everywhere === true)
+    }
+  })
+
+  if (oidc !== undefined) registerOidc(app, { ...deps, oidc }, keep)
+}
+
+/** What a sign-in, and what else looks at a password, may answer. */
+const signInErrors = [
+  'validation_error',
+  'sign_in_failed',
+  'cross_site_request',
+  'secure_transport_required',
+  'rate_limit_exceeded',
+  'storage_unavailable'
+] as const
+
+function attemptOf(request: FastifyRequest) {
+  return { address: request.sluicegate.address, device: readCookie(request.headers.cookie, deviceCookie) }
+}
+
+/** Who is signed in, on a route for people. */
+function signedInOf(request: FastifyRequest): SignedIn {
+  const { signedIn } = request.sluicegate
+  if (signedIn === undefined) throw new Error('the route is for people but admits none')
+  return signedIn
+}

@@ -1,0 +1,188 @@
+/** Constitutions over the API (docs/api.md, section 5): read, store a version, put one in force, take it back. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import type { JsonObject } from '../base/chat.js'
+import type { ConstitutionService } from '../constitutions/constitution-service.js'
+import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import { checkContextSize } from '../edge/evaluate-input.js'
+import { callerOf, managed } from '../edge/facts.js'
+import { bodyErrors, errorResponses, managedErrors, NoQuery, Page } from '../edge/schemas.js'
+import type { Actor } from '../identity/caller.js'
+import {
+  Activate,
+  Activated,
+  Activation,
+  ActiveConstitution,
+  Constitution,
+  ConstitutionParams,
+  PutConstitution,
+  Trial,
+  TryConstitution,
+  Version,
+  VersionParams,
+  VersionWithSource
+} from './constitution-schemas.js'
+
+const path = '/api/v1/constitutions'
+const read = { access: managed('constitutions:read') }
+const write = { access: managed('constitutions:write') }
+/** What is put in force may let more through. */
+const enforce = { access: managed('constitutions:write', { confirmed: true }) }
+const tags = ['constitutions']
+const readErrors = errorResponses('validation_error', ...managedErrors, 'not_found')
+const writeErrors = [...bodyErrors, ...managedErrors, 'not_found', 'overloaded'] as const
+
+type OfName = { Params: Static<typeof ConstitutionParams> }
+
+export interface ConstitutionsDeps {
+  constitutions: ConstitutionService
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+}
+
+export function registerConstitutions(app: FastifyInstance, { constitutions, tryOut }: ConstitutionsDeps): void {
+  app.route({
+    method: 'GET',
+    url: path,
+    config: read,
+    schema: {
+      summary: 'List the constitutions and what is in force',
+      tags,
+      querystring: NoQuery,
+      response: {
+        200: Type.Object({ constitutions: Type.Array(Constitution) }),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    handler: (request) => constitutions.list(callerOf(request))
+  })
+
+  app.route<OfName>({
+    method: 'GET',
+    url: `${path}/:name`,
+    config: read,
+    schema: {
+      summary: 'Read the version in force, with its text',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      response: { 200: ActiveConstitution, ...readErrors }
+    },
+    handler: (request) => constitutions.get(callerOf(request), request.params.name)
+  })
+
+  app.route<OfName & { Querystring: Static<typeof Page> }>({
+    method: 'GET',
+    url: `${path}/:name/versions`,
+    config: read,
+    schema: {
+      summary: 'List the versions of a constitution, newest first',
+      tags,
+      params: ConstitutionParams,
+      querystring: Page,
+      response: {
+        200: Type.Object({ versions: Type.Array(Version), next_cursor: Type.Optional(Type.String()) }),
+        ...readErrors
+      }
+    },
+    handler: (request) => constitutions.versions(callerOf(request), request.params.name, request.query)
+  })
+
+  app.route<{ Params: Static<typeof VersionParams> }>({
+    method: 'GET',
+    url: `${path}/:name/versions/:version`,
+    config: read,
+    schema: {
+      summary: 'Read one version, with its text',
+      tags,
+      params: VersionParams,
+      querystring: NoQuery,
+      response: { 200: VersionWithSource, ...readErrors }
+    },
+    handler: (request) => constitutions.version(callerOf(request), request.params.name, request.params.version)
+  })
+
+  app.route<OfName & { Querystring: Static<typeof Page> }>({
+    method: 'GET',
+    url: `${path}/:name/activations`,
+    config: read,
+    schema: {
+      summary: 'What was put in force, when and by whom, newest first',
+      tags,
+      params: ConstitutionParams,
+      querystring: Page,
+      response: {
+        200: Type.Object({ activations: Type.Array(Activation), next_cursor: Type.Optional(Type.String()) }),
+        ...readErrors
+      }
+    },
+    handler: (request) => constitutions.activations(callerOf(request), request.params.name, request.query)
+  })
+
+  app.route<OfName & { Body: Static<typeof PutConstitution> }>({
+    method: 'PUT',
+    url: `${path}/:name`,
+    config: write,
+    schema: {
+      summary: 'Store a new version; what is in force stays so',
+      description: 'The same text as the latest version is that version again: 200 instead of 201.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: PutConstitution,
+      response: {
+        200: Version,
+        201: Version,
+        ...errorResponses(...writeErrors)
+      }
+    },
+    async handler(request, reply) {
+      const { created, version } = await constitutions.put(callerOf(request), request.params.name, request.body)
+      return reply.code(created ? 201 : 200).send(version)
+    }
+  })
+
+  app.route<OfName & { Body: Static<typeof Activate> }>({
+    method: 'POST',
+    url: `${path}/:name/activate`,
+    config: enforce,
+    schema: {
+      summary: 'Put a version in force; an older one is the way back',
+      description:
+        'Read and compiled in full before it judges anything. No request is dropped: those under way end as they began.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: Activate,
+      response: {
+        200: Activated,
+        ...errorResponses(...writeErrors, 'confirmation_required', 'active_changed')
+      }
+    },
+    handler: (request) => constitutions.activate(callerOf(request), request.params.name, request.body)
+  })
+
+  app.route<OfName & { Body: Static<typeof TryConstitution> }>({
+    method: 'POST',
+    url: `${path}/:name/test`,
+    config: read,
+    schema: {
+      summary: 'Dry run: what a version would say of texts, beside what is in force',
+      description:
+        'Creates no review, touches no session, counts nothing and asks no judge. With `explain`, each verdict tells how it came about and what would flip it.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: TryConstitution,
+      response: {
+        200: Trial,
+        ...errorResponses(...writeErrors, 'evaluator_unavailable')
+      }
+    },
+    handler(request) {
+      for (const [i, text] of request.body.texts.entries()) {
+        if (typeof text !== 'string') checkContextSize(text.context as JsonObject | undefined, `texts.${i}.context`)
+      }
+      return tryOut(callerOf(request), request.params.name, request.body as TrialRequest)
+    }
+  })
+}

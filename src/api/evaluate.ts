@@ -1,0 +1,71 @@
+/**
+ * `POST /api/v1/safety/evaluate` (docs/api.md, section 4): the decision point as an endpoint. It decides and says so;
+ * the caller acts.
+ */
+import type { FastifyInstance } from 'fastify'
+import type { JsonObject } from '../base/chat.js'
+import { queueFull } from '../dialects/denial.js'
+import { checkContextSize, EvaluateInput } from '../edge/evaluate-input.js'
+import { callerOf } from '../edge/facts.js'
+import { EvaluateReply, errorResponses, judgedErrors, NoQuery } from '../edge/schemas.js'
+import { canonicalJson } from '../json/canonical.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import { asTurn } from '../review/review.js'
+import type { ReviewService } from '../review/review-service.js'
+import type { Judge } from './judge.js'
+
+export const evaluatePath = '/api/v1/safety/evaluate'
+
+export interface EvaluateDeps {
+  judge: Judge
+  reviews: ReviewService
+}
+
+export function registerEvaluate(app: FastifyInstance, { judge, reviews }: EvaluateDeps): void {
+  app.route<{ Body: EvaluateInput }>({
+    method: 'POST',
+    url: evaluatePath,
+    config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
+    schema: {
+      summary: 'Evaluate a text',
+      tags: ['safety'],
+      querystring: NoQuery,
+      body: EvaluateInput,
+      response: {
+        200: EvaluateReply,
+        ...errorResponses(...judgedErrors)
+      }
+    },
+    async handler(request, reply) {
+      const caller = callerOf(request)
+      const { input_text, context, session_id } = request.body
+      checkContextSize(context)
+      let turns: readonly string[] | undefined
+      const evaluation = await judge.text(input_text, {
+        surface: 'evaluate',
+        route: evaluatePath,
+        caller,
+        requestId: request.sluicegate.id,
+        context,
+        session: session_id === undefined ? undefined : `${caller.accountId}:${session_id}`,
+        recalled: (before) => (turns = before),
+        response: reply.raw
+      })
+      request.sluicegate.decision = evaluation.decision
+      if (evaluation.decision !== 'divert') return { status: 'success', evaluation }
+      const opened = await reviews.open({
+        surface: 'evaluate',
+        account: caller.accountId,
+        keyId: caller.keyId,
+        lineage: caller.lineage,
+        route: evaluatePath,
+        policy: evaluation.policy,
+        canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
+        evaluation,
+        history: turns?.map(asTurn)
+      })
+      const review = opened.full === undefined ? { review_id: opened.reviewId } : { review_error: queueFull.code }
+      return { status: 'success', evaluation: { ...evaluation, ...review } satisfies Evaluation }
+    }
+  })
+}

@@ -1,0 +1,121 @@
+/**
+ * What other gateways' guardrail hooks share: their shapes differ, the evaluator, the keys, the reviews and the reasons do
+ * not. A guard answers whether a text may go on; whoever asked does the rest.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ChatContent, JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
+import { type Denial, refusalOf as reasonOf, sentenceOf } from '../../dialects/denial.js'
+import { dialects } from '../../dialects/index.js'
+import { maxSessionId, sessionIdPattern } from '../../edge/evaluate-input.js'
+import { callerOf } from '../../edge/facts.js'
+import { canonicalJson } from '../../json/canonical.js'
+import type { Evaluation } from '../../policy/evaluation.js'
+import { asTurn } from '../../review/review.js'
+import type { ReviewService } from '../../review/review-service.js'
+import type { Judge } from '../judge.js'
+
+export interface GuardDeps {
+  judge: Judge
+  reviews: Pick<ReviewService, 'open'>
+}
+
+/** What a peer asks about. */
+export interface Question {
+  content: ChatContent
+  direction: 'request' | 'answer'
+  context?: JsonObject | undefined
+  /** The peer's own name for the conversation; one that is no identifier here is left out. */
+  session?: string | undefined
+}
+
+export interface Ruling {
+  /** Undefined where the content cannot be judged at all. */
+  evaluation: Evaluation | undefined
+  refusal: Refusal | undefined
+}
+
+/** Why a text may not go on. */
+export interface Refusal {
+  status: number
+  code: string
+  /** A sentence for the person behind the peer, without any of the text. */
+  message: string
+  reviewId?: string
+  /** The error that OpenAI's clients read. */
+  body: JsonObject
+}
+
+export type Guard = (request: FastifyRequest, reply: FastifyReply, question: Question) => Promise<Ruling>
+
+const [openai] = dialects['openai-chat']
+const sessionId = new RegExp(sessionIdPattern)
+
+/** @param route path of the endpoint */
+export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard {
+  return async (request, reply, { content, direction, context, session }) => {
+    const { id: requestId } = request.sluicegate
+    const [media] = content.media
+    if (media !== undefined) {
+      const fault = new Fault('unscannable_content', {
+        message: `The ${direction} holds content that cannot be evaluated (${media.kind}).`,
+        fields: { details: { pointer: media.pointer } }
+      })
+      return { evaluation: undefined, refusal: refusalOf(fault, requestId) }
+    }
+    const caller = callerOf(request)
+    let turns: readonly string[] | undefined
+    const evaluation = await judge.content(content, direction, {
+      surface: 'guard',
+      route,
+      caller,
+      requestId,
+      context,
+      session: isSession(session) ? `${caller.accountId}:${session}` : undefined,
+      recalled: (before) => (turns = before),
+      response: reply.raw
+    })
+    const { decision } = evaluation
+    request.sluicegate.decision = decision
+    if (decision === 'permit') return { evaluation, refusal: undefined }
+    const denial: Denial = { decision, direction, evaluation, pointer: undefined, reviewId: undefined }
+    if (decision === 'divert') {
+      const { accountId: account, keyId, lineage } = caller
+      const canonical = Buffer.from(canonicalJson((request.body ?? {}) as JsonObject))
+      const { policy } = evaluation
+      const opened = { surface: 'evaluate' as const, account, keyId, lineage, route, policy, canonical, evaluation }
+      const { reviewId, full } = await reviews.open({ ...opened, context, history: turns?.map(asTurn) })
+      denial.reviewId = reviewId
+      if (full !== undefined) Object.assign(denial, { decision: 'forbid', full })
+    }
+    const { status, code } = reasonOf(denial)
+    const refusal: Refusal = { status, code, message: sentenceOf(denial), body: openai.denied(denial, requestId) }
+    if (denial.reviewId !== undefined) refusal.reviewId = denial.reviewId
+    return { evaluation, refusal }
+  }
+}
+
+/** A fault in the terms of a refusal, for peers that take any error for a pass. */
+export function refusalOf(fault: Fault, requestId: string): Refusal {
+  return { status: fault.status, code: fault.code, message: fault.message, body: openai.error(fault, requestId) }
+}
+
+/** What a peer may log or show of a ruling: names, numbers and ids; never a text. */
+export function factsOf({ evaluation, refusal }: Ruling): JsonObject {
+  return {
+    ...(refusal !== undefined && { code: refusal.code, message: refusal.message }),
+    ...(refusal?.reviewId !== undefined && { review_id: refusal.reviewId }),
+    ...(evaluation !== undefined && {
+      decision: evaluation.decision,
+      risk_score: evaluation.risk_score,
+      matched_rules: evaluation.matched_rules,
+      policy: evaluation.policy,
+      evaluation_id: evaluation.evaluation_id,
+      ...(evaluation.missing_context !== undefined && { missing_context: evaluation.missing_context })
+    })
+  }
+}
+
+function isSession(session: string | undefined): session is string {
+  return session !== undefined && session !== '' && session.length <= maxSessionId && sessionId.test(session)
+}

@@ -1,0 +1,125 @@
+/** Key management (docs/api.md, section 3). What a caller may do with which key is the service's. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { callerOf, managed } from '../edge/facts.js'
+import {
+  CreateKey,
+  errorResponses,
+  KeyPage,
+  KeyParams,
+  KeyRecord,
+  managedErrors,
+  NoQuery,
+  OfLineage
+} from '../edge/schemas.js'
+import type { KeyService } from '../identity/key-service.js'
+import { json, listOf, objectText, sendTexts } from './pages.js'
+
+const path = '/api/v1/ssaas/keys'
+/** No scope here: a key without `*` may still look after itself, so the service decides. */
+const access = managed()
+/** Both hand out a key: whoever found a desk unlocked must not walk away with one. */
+const handingOut = managed(undefined, { confirmed: true })
+
+export function registerKeys(app: FastifyInstance, keys: KeyService): void {
+  app.route<{ Querystring: Static<typeof KeyPage> }>({
+    method: 'GET',
+    url: path,
+    config: { access },
+    schema: {
+      summary: 'List the account’s keys',
+      tags: ['keys'],
+      querystring: KeyPage,
+      response: {
+        200: Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) }),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    async handler(request, reply) {
+      const caller = callerOf(request)
+      const { limit, cursor, lineage } = request.query
+      if (limit !== undefined) return keys.list(caller, { limit, cursor, lineage })
+      const all = listOf(async (page) => {
+        const { keys: rows, next_cursor: next } = await keys.list(caller, { ...page, lineage })
+        return { rows, next }
+      }, cursor)
+      return sendTexts(reply.type(json), objectText({}, 'keys', all))
+    }
+  })
+
+  app.route<{ Body: Static<typeof CreateKey> }>({
+    method: 'POST',
+    url: path,
+    config: { access: { ...handingOut, scope: '*' } },
+    schema: {
+      summary: 'Create a key',
+      tags: ['keys'],
+      querystring: NoQuery,
+      body: CreateKey,
+      response: {
+        201: Type.Object({ key: Type.String({ description: 'The full key, shown once.' }), record: KeyRecord }),
+        ...errorResponses('validation_error', ...managedErrors, 'confirmation_required')
+      }
+    },
+    async handler(request, reply) {
+      const { accept_terms: _, ...wanted } = request.body
+      return reply.code(201).send(await keys.create(callerOf(request), wanted))
+    }
+  })
+
+  app.route<{ Params: Static<typeof KeyParams> }>({
+    method: 'DELETE',
+    url: `${path}/:key_id`,
+    config: { access },
+    schema: {
+      summary: 'Revoke a key at once',
+      tags: ['keys'],
+      params: KeyParams,
+      querystring: NoQuery,
+      response: { 200: KeyRecord, ...errorResponses(...managedErrors, 'not_found') }
+    },
+    handler: (request) => keys.revoke(callerOf(request), request.params.key_id)
+  })
+
+  app.route<{ Querystring: Static<typeof OfLineage> }>({
+    method: 'DELETE',
+    url: path,
+    config: { access: managed('*') },
+    schema: {
+      summary: 'Revoke every key of a chain of rotations at once, whoever rotated it',
+      tags: ['keys'],
+      querystring: OfLineage,
+      response: {
+        200: Type.Object({ keys: Type.Array(KeyRecord) }),
+        ...errorResponses('validation_error', ...managedErrors, 'not_found')
+      }
+    },
+    handler: (request) => keys.revokeLineage(callerOf(request), request.query.lineage)
+  })
+
+  app.route<{ Params: Static<typeof KeyParams> }>({
+    method: 'POST',
+    url: `${path}/:key_id/rotate`,
+    config: { access: handingOut },
+    schema: {
+      summary: 'Rotate a key; the old one works for 5 more minutes',
+      tags: ['keys'],
+      params: KeyParams,
+      querystring: NoQuery,
+      response: {
+        201: Type.Object({ key: Type.String(), record: KeyRecord, previous: KeyRecord }),
+        ...errorResponses(
+          ...managedErrors,
+          'confirmation_required',
+          'not_found',
+          'key_retiring',
+          'key_revoked',
+          'key_expired'
+        )
+      }
+    },
+    async handler(request, reply) {
+      return reply.code(201).send(await keys.rotate(callerOf(request), request.params.key_id))
+    }
+  })
+}

@@ -1,0 +1,29 @@
+/** The Prometheus page: with a key on the main listener, open on the operations listener. */
+import type { FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
+import type { Access } from '../edge/facts.js'
+
+export interface MetricsPage {
+  readonly contentType: string
+  page(): Promise<string>
+}
+
+/** What this process alone counts. */
+export const ownPage = ({ registry }: { registry: Registry }): MetricsPage => ({
+  contentType: registry.contentType,
+  page: () => registry.metrics()
+})
+
+export function registerMetrics(app: FastifyInstance, metrics: MetricsPage, access: Access): void {
+  app.route({
+    method: 'GET',
+    url: '/metrics',
+    config: { access },
+    exposeHeadRoute: false,
+    schema: { summary: 'Metrics in Prometheus’ text format', tags: ['operations'] },
+    async handler(_request, reply) {
+      const page = await metrics.page()
+      return reply.type(metrics.contentType).serializer(String).send(page)
+    }
+  })
+}

@@ -1,0 +1,83 @@
+/** Signing in by the company's provider: the way there and the way back, which a browser goes by itself. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { Fault } from '../base/errors.js'
+import { oidcCookie, readCookie, writeCookie } from '../edge/cookies.js'
+import { errorResponses } from '../edge/schemas.js'
+import type { Oidc } from '../users/oidc.js'
+import type { AuthDeps } from './auth.js'
+
+const path = '/api/v1/auth/oidc'
+const tags = ['sign-in']
+const open = { access: { posture: 'public' } } as const
+const dashboard = '/dashboard/'
+
+/** @param keep gives the browser the cookie of its session */
+export function registerOidc(
+  app: FastifyInstance,
+  { oidc, users, sessions, account, insecure }: Omit<AuthDeps, 'oidc'> & { oidc: Oidc },
+  keep: (reply: FastifyReply, token: string) => unknown
+): void {
+  /**
+   * A browser that is refused is shown why on the page it came from, by a name from a closed set: what a link could say
+   * in full, anybody could have the page say. Programs get the fault.
+   */
+  async function shown(request: FastifyRequest, reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
+    try {
+      const fault = insecure(request.raw)
+      if (fault !== undefined) throw fault
+      return await work()
+    } catch (error) {
+      const isBrowser = (request.headers.accept ?? '').includes('text/html')
+      if (!isBrowser || !(error instanceof Fault)) throw error
+      const reason = typeof error.fields['reason'] === 'string' ? error.fields['reason'] : error.code
+      forget(reply)
+      return reply.redirect(`${dashboard}#/sign-in?refused=${reason}`, 303)
+    }
+  }
+  const forget = (reply: FastifyReply) =>
+    reply.header('set-cookie', writeCookie(oidcCookie, '', { maxAgeSeconds: 0, sameSite: 'Lax' }))
+
+  app.route<{ Querystring: { confirm?: '1' } }>({
+    method: 'GET',
+    url: `${path}/start`,
+    config: open,
+    schema: {
+      summary: 'Sign in with the company’s provider: redirects there',
+      tags,
+      querystring: Type.Object({ confirm: Type.Optional(Type.Literal('1')) }, { additionalProperties: false }),
+      response: errorResponses('validation_error', 'secure_transport_required', 'sign_in_unavailable')
+    },
+    handler: (request, reply) =>
+      shown(request, reply, async () => {
+        const { url, cookie } = await oidc.start(request.query.confirm === '1')
+        // Lax: the way back is a navigation that another site began.
+        reply.header('set-cookie', writeCookie(oidcCookie, cookie, { maxAgeSeconds: 600, sameSite: 'Lax' }))
+        return reply.redirect(url, 303)
+      })
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${path}/callback`,
+    config: open,
+    schema: {
+      summary: 'The way back from the provider: redirects to the dashboard, which says why where it was refused',
+      tags,
+      querystring: Type.Object({}, { additionalProperties: true }),
+      response: errorResponses('sign_in_failed', 'secure_transport_required', 'sign_in_unavailable', 'login_taken')
+    },
+    handler: (request, reply) =>
+      shown(request, reply, async () => {
+        const target = request.raw.url ?? ''
+        const query = target.slice(target.indexOf('?'))
+        const vouched = await oidc.finish(query, readCookie(request.headers.cookie, oidcCookie))
+        const user = await users.vouched({ account, ...vouched })
+        if (user === undefined) throw new Fault('sign_in_failed', { fields: { reason: 'disabled' } })
+        const { token } = await sessions.begin(user, 'oidc')
+        keep(reply, token)
+        forget(reply)
+        return reply.redirect(dashboard, 303)
+      })
+  })
+}

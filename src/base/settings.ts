@@ -1,0 +1,230 @@
+/** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
+
+import type { Category } from '../policy/evaluation.js'
+import type { Budget } from './budget.js'
+import type { ReviewSettings, SignInSettings } from './people-settings.js'
+
+export * from './people-settings.js'
+
+export const dialectIds = [
+  'openai-chat',
+  'openai-responses',
+  'openai-realtime',
+  'openai-completions',
+  'openai-embeddings',
+  'azure-openai',
+  'anthropic',
+  'gemini',
+  'ollama'
+] as const
+export type DialectId = (typeof dialectIds)[number]
+
+export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const
+export type UpstreamAuth = (typeof upstreamAuths)[number]
+
+export interface UpstreamSettings {
+  name: string
+  /** Absolute http or https URL; its path is a prefix. */
+  url: string
+  /** Credential sent upstream, never shown to a client. */
+  key: string | undefined
+  /** Undefined: what the route's dialect uses. */
+  auth: UpstreamAuth | undefined
+  connectTimeoutMs: number
+  firstByteTimeoutMs: number
+  idleTimeoutMs: number
+  totalTimeoutMs: number
+  maxConnections: number
+  /** How long a request waits for one of them, ms. */
+  queueTimeoutMs: number
+  /** PEM texts, already read. */
+  tls: { ca: string | undefined; cert: string | undefined; key: string | undefined }
+  /** Names of upstreams to try when this one cannot be reached, before a byte of the request was written. */
+  fallback: readonly string[]
+}
+
+export type Mode = 'enforce' | 'observe'
+export type Respond = 'error' | 'message'
+export type Output = 'off' | 'window' | 'full'
+export type OnFailure = 'closed' | 'open'
+export type Unscannable = 'deny' | 'review' | 'permit'
+export type Redactable = 'personal_data' | 'secrets'
+
+export interface RouteSettings {
+  /** Stable name of the route in metrics and logs: the path, or path and upstream where several share it. */
+  id: string
+  /** GET where it is opened as a WebSocket. */
+  method: 'POST' | 'GET'
+  /** Exact path that clients call. */
+  path: string
+  /** Path on the upstream, before the upstream's own prefix. */
+  upstreamPath: string
+  dialect: DialectId
+  upstream: string
+  /** Globs (`*` only) over the request's model; undefined matches all. */
+  match: { model: readonly string[] } | undefined
+  mode: Mode
+  respond: Respond
+  output: Output
+  divert: 'queue' | { upstream: string }
+  onFailure: OnFailure
+  unscannable: Unscannable
+  redact: readonly Redactable[]
+  constitution: string
+  /** The context keys of a caller that count; others are judged as text only. */
+  callerContext: readonly string[]
+  bodyLimit: number
+  /** How much of a streamed answer, and with `window` for how long, is held before it is judged as it stands. */
+  hold: { bytes: number; ms: number }
+}
+
+export const judgeTypes = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'onnx'] as const
+export type JudgeType = (typeof judgeTypes)[number]
+
+/** A heavier judge that constitutions may escalate to. */
+export interface JudgeCommon {
+  name: string
+  /** The judge's own labels, each with the categories that it stands for. */
+  labels: Readonly<Record<string, readonly Category[]>>
+  /** Scores from `unsafe` on count as found, up to `safe` as clear, in between as not sure. */
+  thresholds: { unsafe: number; safe: number }
+  /** For one consultation, all its requests together. */
+  timeoutMs: number
+  /** Consultations at once; beyond, one has failed. */
+  maxConcurrent: number
+  /** UTF-16 units of all texts of a consultation. */
+  maxChars: number
+  /** `size` 0: none. */
+  cache: { size: number; ttlMs: number }
+  breaker: { failures: number; openMs: number }
+}
+
+export interface RemoteJudgeSettings extends JudgeCommon {
+  type: Exclude<JudgeType, 'onnx'>
+  /** Up to and without the path of the operation; `…/v1` as a rule. */
+  baseUrl: string
+  /** Sent as a bearer token. */
+  key: string | undefined
+  model: string
+  tls: UpstreamSettings['tls']
+  /** `shieldgemma`: the text of each policy, by label, where it is not the built-in one. */
+  guidelines: Readonly<Record<string, string>>
+  /** `granite-guardian`: where the server's chat template looks for the criterion. */
+  criteria: 'template' | 'system'
+}
+
+export interface OnnxJudgeSettings extends JudgeCommon {
+  type: 'onnx'
+  /** Absolute paths of the model and of a Hugging Face `tokenizer.json`. */
+  model: string
+  tokenizer: string
+  /** The labels in the order of the model's outputs. */
+  outputs: readonly string[]
+  activation: 'softmax' | 'sigmoid'
+  /** Of one window, special tokens included. */
+  maxTokens: number
+  /** Tokens that two windows share. */
+  overlap: number
+}
+
+export type JudgeSettings = RemoteJudgeSettings | OnnxJudgeSettings
+
+/** `required`: nothing starts without it; `preferred`: where its library does not run on a platform, the first reader decides. */
+export const encoderUses = ['required', 'preferred', 'off'] as const
+export type EncoderUse = (typeof encoderUses)[number]
+
+/** The second reader (`encoder/`). */
+export interface EncoderSettings {
+  use: EncoderUse
+  /** Absolute path of the folder that holds its three files. */
+  folder: string
+  threads: number
+  /** Windows that may wait for a thread. */
+  queue: number
+  /** For all that one request asks, its waiting included; infinite: none. */
+  deadlineMs: number
+}
+
+export interface Limits {
+  livePerMinute: number
+  testPerMinute: number
+  failedAuthPerAddressPerMinute: number
+  /** Requests under way at once, where a key has no number of its own; for each process. */
+  concurrentPerKey: number
+  request: Budget
+}
+
+export interface TracingSettings {
+  /** The whole URL that spans are sent to, by OTLP over HTTP as JSON; undefined: there are no traces. */
+  endpoint: string | undefined
+  /** Sent along: may hold a credential. */
+  headers: Readonly<Record<string, string>>
+  /** Of the resource, besides its name. */
+  attributes: Readonly<Record<string, string>>
+  serviceName: string
+  /** The share of requests that are traced, where no client's trace is continued. */
+  ratio: number
+  /** What becomes of a client's `traceparent`. */
+  fromClient: 'ignore' | 'continue'
+  /** What an upstream is sent: what the client sent, the gateway's own, or nothing. */
+  toUpstream: 'client' | 'own' | 'none'
+}
+
+export interface Settings {
+  /** The file the settings came from, or undefined for the defaults alone. */
+  file: string | undefined
+  server: {
+    host: string
+    port: number
+    /** CIDRs; empty: no forwarded address is believed. */
+    trustedProxies: readonly string[]
+    bodyLimit: number
+    /** PEM; `hstsMs`: for how long a browser is told to come by TLS alone (RFC 6797), 0 to take that back. */
+    tls: { cert: string; key: string; hstsMs: number } | undefined
+    /** How long a client may take nothing of what is there for it, ms. */
+    writeTimeoutMs: number
+    /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
+    drainDelayMs: number
+  }
+  ops: { host: string; port: number }
+  storage: {
+    /** `sqlite:<absolute path>` or `postgres://…` */
+    url: string
+    /** How long known keys are honoured while the storage is down, ms. */
+    staleKeysMs: number
+    /** Room on the disk for audit and usage that the storage does not take, for each process. */
+    spoolBytes: number
+  }
+  /** Undefined: nothing is shared but the storage. `prefix` is before every name there. */
+  redis: { url: string; prefix: string } | undefined
+  /** Names this process in the audit and in status: the machine's name, unless one is given. */
+  node: string
+  dataDir: string
+  /** 32 bytes that encrypt stored texts; undefined: taken from, or made as, `<dataDir>/master.key`. */
+  dataKey: Buffer | undefined
+  bootstrapKey: string | undefined
+  docsUrl: string
+  upstreams: Readonly<Record<string, UpstreamSettings>>
+  /** True where no upstream is configured: the built-in demo backend stands in as `default`. */
+  demo: boolean
+  routes: readonly RouteSettings[]
+  limits: Limits
+  /** By name. */
+  judges: Readonly<Record<string, JudgeSettings>>
+  encoder: EncoderSettings
+  review: ReviewSettings
+  audit: {
+    /** Whether an answer waits until what was decided is committed to the audit. */
+    required: boolean
+    /** Rows older than this are removed, ms. */
+    retentionMs: number
+    /** Which decisions are written: every one, or those that are not `permit`. */
+    decisions: 'all' | 'stopped'
+  }
+  signIn: SignInSettings
+  tracing: TracingSettings
+  /** YAML files of constitutions, by name. */
+  constitutions: Readonly<Record<string, string>>
+  /** Processes that share the port. */
+  workers: number
+}

@@ -1,0 +1,51 @@
+/**
+ * The same management request twice: a client that lost an answer cannot know whether its request took effect, and sending
+ * it again would make a second key. With `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) a request takes
+ * effect at most once, on whichever node it arrives. Answers are not kept, since some of them hold a secret that is shown
+ * once: who sends a request again is told that it was sent before, and looks.
+ */
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Fault, invalid } from '../base/errors.js'
+import type { CounterStore } from '../storage/contracts/counter-store.js'
+import { type Access, callerOf } from './facts.js'
+import { errorResponses } from './schemas.js'
+
+/** How long a key is remembered, ms: longer than clients go on trying. */
+export const rememberedMs = 600_000
+const header = 'idempotency-key'
+const valid = /^[\x21-\x7e]{1,255}$/
+const reads: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** To be registered before the routes that it guards: those that change what is managed. */
+export function registerDuplicateGuard(app: FastifyInstance, counters: CounterStore): void {
+  app.addHook('onRoute', (route) => {
+    if (!isGuarded(route.config?.access) || reads.includes(route.method)) return
+    const response = { ...(route.schema?.response as Record<string, { description?: string }> | undefined) }
+    const { 409: own } = errorResponses('duplicate_request') as Record<string, { description: string }>
+    const known = response['409']?.description
+    response['409'] = known === undefined ? own! : { ...own, description: `${known}, ${own!.description}` }
+    const description = `With the header Idempotency-Key it takes effect at most once in ${rememberedMs / 60_000} minutes.`
+    route.schema = { description, ...route.schema, response }
+  })
+  app.addHook('preHandler', async function refuseDuplicate(request) {
+    const key = request.headers[header]
+    if (key === undefined || reads.includes(request.method) || !isGuarded(request.routeOptions.config?.access)) return
+    if (typeof key !== 'string' || !valid.test(key)) {
+      throw invalid(header, 'invalid_format', 'Idempotency-Key takes 1 to 255 visible ASCII characters, once.')
+    }
+    const { allowed } = await counters.take(counterOf(request, key), 1, 1, rememberedMs)
+    if (!allowed) throw new Fault('duplicate_request')
+  })
+}
+
+function isGuarded(access: Access | undefined): boolean {
+  return access?.posture === 'key' && access.cost === 0
+}
+
+/** Names of counters are seen by whoever sees the shared store: what clients choose does not stand in them. */
+function counterOf(request: FastifyRequest, key: string): string {
+  const { accountId, lineage } = callerOf(request)
+  const sent = JSON.stringify([accountId, lineage, request.method, request.raw.url, key])
+  return `once:${createHash('sha256').update(sent).digest('base64url')}`
+}

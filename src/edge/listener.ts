@@ -1,0 +1,171 @@
+/**
+ * A node:http(s) server with this product's bounds (docs/architecture.md, rule 8), in front of whatever application
+ * is current. The application can be swapped while it serves: requests under way end on the old one, new ones begin
+ * on the new one.
+ */
+import http, { type RequestListener, type Server, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import type { Socket } from 'node:net'
+import { type ErrorCode, errorTable } from '../base/errors.js'
+import { urlHost } from '../base/units.js'
+import { hasBody } from './body.js'
+import { lingerOnClose } from './linger.js'
+import { createRequestIds } from './request-id.js'
+import { answerUpgrade, offerUpgrade, UpgradableRequest } from './upgrade.js'
+
+const bounds = {
+  /** Headers and body must have arrived by then; answers may take longer. */
+  requestTimeout: 30_000,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  /** Longer than the idle time of common load balancers (60 s), so that they close first and no request meets a closing socket. */
+  keepAliveTimeout: 65_000,
+  maxHeaderSize: 16_384,
+  insecureHTTPParser: false,
+  // Checked by the edge, which answers in the shape that clients read.
+  requireHostHeader: false,
+  IncomingMessage: UpgradableRequest
+}
+
+const hstsHeader = 'strict-transport-security'
+
+/** Connections without a request yet: neither active nor idle to Node, so that `drain` must know them by itself. */
+const unusedSockets = new WeakMap<Server, Set<Socket>>()
+
+export function createListener(handler: RequestListener, tls?: { cert: string; key: string; hstsMs: number }): Server {
+  const unused = new Set<Socket>()
+  // On every answer over TLS, and on none without (RFC 6797, sections 7.1 and 7.2). For this host alone: what its
+  // subdomains serve is not ours to say.
+  const policy = tls && `max-age=${Math.floor(tls.hstsMs / 1000)}`
+  const answer: RequestListener = (request, response: ServerResponse) => {
+    if (policy !== undefined) response.setHeader(hstsHeader, policy)
+    handler(request, response)
+  }
+  const handle: RequestListener = (request, response) => {
+    unused.delete(request.socket)
+    if (hasBody(request)) lingerOnClose(request)
+    answer(request, response)
+  }
+  const server =
+    tls === undefined
+      ? http.createServer(bounds, handle)
+      : (https.createServer(
+          { ...bounds, cert: tls.cert, key: tls.key, minVersion: 'TLSv1.2' },
+          handle
+        ) as unknown as Server)
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  unusedSockets.set(server, unused)
+  // Headers beyond a count would be dropped unseen (CVE-2026-58044); the 16 KiB bound them, and the edge refuses too many.
+  server.maxHeadersCount = 0
+  server.maxRequestsPerSocket = 0
+  // Any other expectation than 100-continue: refused by the edge, not by Node's empty answer.
+  server.on('checkExpectation', handle)
+  server.on('upgrade', (request, socket, head) => {
+    unused.delete(socket as Socket)
+    offerUpgrade(request, socket, head)
+    answerUpgrade(request, socket, answer)
+  })
+  const nextId = createRequestIds()
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as Socket, nextId(), policy))
+  return server
+}
+
+/** What Node could not parse never reaches the application: answered here in the same shape, and closed. */
+function answerBrokenRequest(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  requestId: string,
+  policy: string | undefined
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const { status, ...body } = brokenRequests[error.code ?? ''] ?? {
+    status: '400 Bad Request',
+    error: 'validation_error',
+    message: 'The request is not well-formed HTTP/1.1.',
+    details: { field: '', reason: 'invalid_format' }
+  }
+  const text = JSON.stringify({ ...body, request_id: requestId })
+  const hsts = policy === undefined ? '' : `${hstsHeader}: ${policy}\r\n`
+  socket.end(
+    `HTTP/1.1 ${status}\r\nx-request-id: ${requestId}\r\n${hsts}content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
+  )
+}
+
+const brokenRequests: Readonly<
+  Record<string, { status: string; error: ErrorCode; message: string; details?: object }>
+> = {
+  // A path in bytes that no path here is written in.
+  HPE_INVALID_URL: { status: '404 Not Found', error: 'not_found', message: errorTable.not_found.message },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: 'validation_error',
+    message: `The headers are too large: at most ${bounds.maxHeaderSize} bytes are allowed.`,
+    details: { field: '', reason: 'too_long' }
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    error: 'validation_error',
+    message: `The request did not arrive in time: headers within ${bounds.headersTimeout / 1000} s, all of it within ${bounds.requestTimeout / 1000} s.`,
+    details: { field: '', reason: 'missing' }
+  }
+}
+
+const listenFailures: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process has this port',
+  EACCES: 'this user may not take this port',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'this host has no address'
+}
+
+/**
+ * Listens and answers with the address actually bound.
+ * @param section of the configuration, where the address stands
+ * @throws an Error that names the address, its keys and its variables
+ */
+export function listen(
+  server: Server,
+  { port, host }: { port: number; host: string },
+  section: 'server' | 'ops'
+): Promise<{ host: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => {
+      const prefix = section === 'ops' ? 'SLUICEGATE_OPS' : 'SLUICEGATE'
+      const reason = listenFailures[error.code ?? ''] ?? error.message
+      reject(
+        new Error(
+          `Cannot listen on ${urlHost(host)}:${port}: ${reason} (${error.code}; ${section}.host and ${section}.port, ${prefix}_HOST and ${prefix}_PORT)`,
+          { cause: error }
+        )
+      )
+    }
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? { host, port: address.port } : { host, port })
+    })
+  })
+}
+
+/** How often connections that became idle are looked for while draining, ms. */
+const idleCheckMs = 50
+
+/** Stops accepting, lets requests under way end, and cuts what is left after the deadline. */
+export async function drain(server: Server, deadlineMs: number): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  // A connection whose last answer has just ended stays open for the keep-alive time: nobody will use it again.
+  const idle = setInterval(() => server.closeIdleConnections(), idleCheckMs)
+  for (const socket of unusedSockets.get(server) ?? []) socket.destroy()
+  try {
+    await new Promise<void>((resolve) => server.close(() => resolve()))
+  } finally {
+    clearTimeout(deadline)
+    clearInterval(idle)
+  }
+}

@@ -1,0 +1,198 @@
+/** The schemas of the API: they validate what comes in, type it inside, and are the OpenAPI document. */
+import Type from 'typebox'
+import { type ErrorCode, errorTable } from '../base/errors.js'
+import { scopes } from '../identity/scopes.js'
+import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
+
+const nullable = (description: string) =>
+  Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
+
+const Score = Type.Number({ minimum: 0, maximum: 1 })
+
+export const Detection = Type.Object({
+  type: Type.Enum([...detectionTypes]),
+  category: Type.Enum([...categories]),
+  confidence: Score,
+  rule: Type.String(),
+  span: Type.Object(
+    { start: Type.Integer(), end: Type.Integer() },
+    { description: 'UTF-16 offsets into the original text.' }
+  ),
+  suppressed: Type.Optional(Type.Literal(true, { description: 'Excepted by people: it did not count.' })),
+  layer: Type.String({
+    description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
+  })
+})
+
+export const Evaluation = Type.Object({
+  risk_score: Score,
+  decision: Type.Enum([...decisions]),
+  is_blocked: Type.Boolean({ description: 'True exactly for forbid.' }),
+  matched_rules: Type.Array(Type.String()),
+  detections: Type.Array(Detection),
+  decision_time_ms: Type.Number(),
+  scores: Type.Object(Object.fromEntries(categories.map((category) => [category, Score]))),
+  evaluation_id: Type.String(),
+  policy: Type.String({ description: 'name@version of the constitution.' }),
+  missing_context: Type.Optional(
+    Type.Array(Type.String(), { description: 'For depends: the context keys that would settle it.' })
+  ),
+  review_id: Type.Optional(Type.String({ description: 'For divert: the review that was opened.' })),
+  review_error: Type.Optional(
+    Type.Literal('review_queue_full', {
+      description: 'For divert, in the place of review_id: nobody will decide, and nothing was stored.'
+    })
+  )
+})
+
+export const EvaluateReply = Type.Object({ status: Type.Literal('success'), evaluation: Evaluation })
+
+export const KeyRecord = Type.Object({
+  key_id: Type.String(),
+  name: Type.String(),
+  prefix: Type.String({ description: 'slg_<environment>_<8 characters>; never the full key.' }),
+  environment: Type.Enum(['live', 'test']),
+  scopes: Type.Array(Type.String()),
+  ip_allowlist: Type.Array(Type.String()),
+  status: Type.Enum(['active', 'retiring', 'revoked', 'expired']),
+  created_at: Type.String({ format: 'date-time' }),
+  last_used_at: nullable('Last use, within a few seconds.'),
+  expires_at: nullable('End of validity.'),
+  revoked_at: nullable('When the key was revoked, or will be at the end of its grace.'),
+  rotated_to: Type.Union([Type.String(), Type.Null()], { description: 'The key that replaced this one.' }),
+  rate_limit_per_minute: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Null: the limit of its environment.'
+  }),
+  max_concurrent: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Requests under way at once. Null: limits.concurrent_per_key.'
+  }),
+  created_by: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Id of the key (key_…) or the person (usr_…) that created or rotated it over the API. Null: the command line, the first start, or a version that did not keep it.'
+  }),
+  lineage: Type.String({ description: 'Id of the first key of its chain of rotations.' }),
+  roots: Type.Array(Type.String(), {
+    description:
+      'Whose hand it is: the people, and the keys made on the command line, that it descends from. Keys that share one are one hand where two are asked for.'
+  }),
+  self_rotation: Type.Boolean({ description: 'Whether it may rotate itself without keys:rotate.' })
+})
+
+export const CreateKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    environment: Type.Optional(Type.Enum(['live', 'test'])),
+    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 16 })),
+    ip_allowlist: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 })),
+    expires_at: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' })),
+    rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+    max_concurrent: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 100_000, description: 'Requests under way at once.' })
+    ),
+    self_rotation: Type.Optional(
+      Type.Boolean({ description: 'Whether the key may rotate itself without keys:rotate. Default true.' })
+    ),
+    accept_terms: Type.Literal(true)
+  },
+  { additionalProperties: false }
+)
+
+const Lineage = Type.String({
+  pattern: '^key_[0-9A-Za-z]{1,40}$',
+  description: 'Id of the first key of a chain of rotations.'
+})
+export const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^key_[0-9A-Za-z]{1,40}$' }) })
+
+/** Cursors are opaque; their reader refuses what it did not write. */
+export const Page = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+    cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
+  },
+  { additionalProperties: false }
+)
+
+export const KeyPage = Type.Object(
+  { ...Page.properties, lineage: Type.Optional(Lineage) },
+  { additionalProperties: false }
+)
+export const OfLineage = Type.Object({ lineage: Lineage }, { additionalProperties: false })
+
+export const NoQuery = Type.Object({}, { additionalProperties: false })
+
+const ErrorBody = Type.Object(
+  { error: Type.String(), message: Type.String(), request_id: Type.String() },
+  {
+    additionalProperties: true,
+    description: 'Some codes add fields: details, docs, required, available, limit, retry_after.'
+  }
+)
+
+const OpenAIErrorBody = Type.Object({
+  error: Type.Object(
+    {
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+      code: Type.String(),
+      request_id: Type.String()
+    },
+    { additionalProperties: true }
+  )
+})
+
+/** The OpenAPI responses of the given codes, by status, each naming its codes. */
+export function errorResponses(...codes: ErrorCode[]): Record<string, object> {
+  return responsesOf(codes, ErrorBody)
+}
+
+/** The same in the envelope that OpenAI's clients read. */
+export function openaiErrorResponses(...codes: ErrorCode[]): Record<string, object> {
+  return responsesOf(codes, OpenAIErrorBody)
+}
+
+function responsesOf(codes: readonly ErrorCode[], body: object): Record<string, object> {
+  const responses: Record<string, object> = {}
+  for (const code of codes) {
+    const { status } = errorTable[code]
+    const known = (responses[status] as { description?: string } | undefined)?.description
+    responses[status] = { ...body, description: known === undefined ? code : `${known}, ${code}` }
+  }
+  return responses
+}
+
+/** What a body may be refused for, before what it says is looked at. */
+export const bodyErrors: ErrorCode[] = [
+  'validation_error',
+  'payload_too_large',
+  'too_complex',
+  'unsupported_media_type',
+  'unsupported_encoding'
+]
+
+/** What any route with a key may answer. */
+export const keyErrors: ErrorCode[] = [
+  'api_key_required',
+  'invalid_api_key',
+  'insufficient_scope',
+  'ip_not_allowed',
+  'storage_unavailable'
+]
+
+/** What a route may answer that lets in people who are signed in, too. */
+export const managedErrors: ErrorCode[] = [
+  ...keyErrors,
+  'sign_in_required',
+  'cross_site_request',
+  'secure_transport_required'
+]
+
+/** What any route may answer that counts against the limit and judges a text. */
+export const judgedErrors: ErrorCode[] = [
+  ...bodyErrors,
+  ...keyErrors,
+  'rate_limit_exceeded',
+  'concurrency_limit_exceeded',
+  'evaluator_unavailable',
+  'overloaded'
+]

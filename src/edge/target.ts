@@ -1,0 +1,108 @@
+/**
+ * The raw request target and framing, checked before anything is looked up. Routers decode and normalise what they match
+ * (`%63hat`, `//`, `/./`, `;x`), upstreams decode it differently, and every difference is a way around a guard
+ * (CVE-2026-22031, CVE-2026-2880, GHSA-2q7r-29rg-6m5h). So a path has one spelling; any other names nothing.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { Fault, invalid } from '../base/errors.js'
+import { hasBody } from './body.js'
+import { isHttp2 } from './http2.js'
+
+/** Segments of unreserved characters and `:` (Gemini's `model:verb`), none empty, none starting with a dot. */
+const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*)*)?$/
+
+/**
+ * The path of a raw target, or a 404 for any spelling that is not canonical.
+ * @param folder the one path whose only spelling ends in a slash, so that links in its page are relative to it
+ */
+export function canonicalTarget(target: string, folder?: string): string | Fault {
+  const query = target.indexOf('?')
+  const path = query === -1 ? target : target.slice(0, query)
+  return path === folder || canonicalPath.test(path) ? path : new Fault('not_found')
+}
+
+const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+
+/** Whether a body is taken with a method; with any other it is refused. */
+export function mayHaveBody(method: string): boolean {
+  return !bodiless.has(method)
+}
+
+/**
+ * Headers that say one thing each. Node keeps the first of most of them and drops the rest unseen, where another hop may
+ * keep the last.
+ */
+const single = [
+  'host',
+  'authorization',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'x-session-id',
+  'x-safety-context',
+  'x-safety-review-id'
+]
+/** A bit each, so that what a request has shown already fits a number. */
+const singleBits = new Map(single.map((name, index) => [name, 1 << index]))
+
+/** More header lines than any client of a chat API sends; Node's own bound drops what is beyond it unseen (CVE-2026-58044). */
+const maxHeaderLines = 100
+
+/** Connections on which something was refused for its framing: what else came over them is not looked at. */
+const refused = new WeakSet<Socket>()
+
+/**
+ * Framing and headers that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the
+ * message is refused and, by the caller, its connection closed. Node has then read what followed in the same packet, and
+ * hands it on as requests of their own: they are refused too.
+ */
+export function checkFraming(raw: IncomingMessage): Fault | undefined {
+  if (refused.has(raw.socket)) return invalid('', 'invalid_format', 'The connection is being closed.')
+  const fault = findAmbiguity(raw)
+  if (fault !== undefined) refused.add(raw.socket)
+  return fault
+}
+
+export function wrongVersion(): Fault {
+  return invalid('', 'unknown_value', 'The version of HTTP must be 1.1 or 1.0.')
+}
+
+function findAmbiguity(raw: IncomingMessage): Fault | undefined {
+  if (isHttp2(raw)) {
+    const { ':authority': authority, host } = raw.headers
+    if (authority !== undefined && host !== undefined && authority !== host) {
+      return invalid('host', 'unknown_value', 'The Host header must be what :authority is.')
+    }
+  } else if (raw.httpVersionMajor !== 1) {
+    return wrongVersion()
+  }
+  const coding = raw.headers['transfer-encoding']
+  if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || raw.httpVersionMinor === 0)) {
+    return invalid('transfer-encoding', 'unknown_value', 'Transfer-Encoding must be chunked, with HTTP/1.1.')
+  }
+  if (!mayHaveBody(raw.method ?? '') && hasBody(raw)) {
+    return invalid('', 'unknown_field', `${raw.method} takes no body.`)
+  }
+  if (raw.headers.host === undefined && raw.httpVersionMinor > 0) {
+    return invalid('host', 'missing', 'The Host header is required.')
+  }
+  const { expect } = raw.headers
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    return invalid('expect', 'unknown_value', 'The only expectation that is met is 100-continue.')
+  }
+  const { rawHeaders } = raw
+  if (rawHeaders.length > 2 * maxHeaderLines) {
+    return invalid('', 'too_long', `A request may have at most ${maxHeaderLines} header lines.`)
+  }
+  let seen = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase()
+    const bit = singleBits.get(name)
+    if (bit === undefined) continue
+    if ((seen & bit) !== 0) return invalid(name, 'duplicate_key', `The header ${name} may be given once.`)
+    seen |= bit
+  }
+  return undefined
+}

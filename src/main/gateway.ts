@@ -1,0 +1,277 @@
+/**
+ * The composition root: builds each room from its settings and registers the edges in the order in which a request
+ * passes them. Nothing else in the program knows all the rooms.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { registerAudit } from '../api/audit.js'
+import { registerAuth } from '../api/auth.js'
+import { registerConstitutions } from '../api/constitutions.js'
+import { registerDashboard } from '../api/dashboard.js'
+import { registerDocPages } from '../api/doc-pages.js'
+import { registerDocs } from '../api/docs.js'
+import { registerEvaluate } from '../api/evaluate.js'
+import { registerExceptions } from '../api/exceptions.js'
+import { authRequestPath, fold } from '../api/guards/auth-request.js'
+import { registerGuards } from '../api/guards/index.js'
+import { registerHealth } from '../api/health.js'
+import { createJudge } from '../api/judge.js'
+import { registerKeys } from '../api/keys.js'
+import { registerMetrics } from '../api/metrics.js'
+import { moderationsPath, registerModerations } from '../api/moderations.js'
+import { registerReviews } from '../api/reviews.js'
+import { registerSafetyMetrics } from '../api/safety-metrics.js'
+import { registerStatus } from '../api/status.js'
+import { registerUsage } from '../api/usage.js'
+import { registerUsers } from '../api/users.js'
+import { Fault } from '../base/errors.js'
+import type { Settings } from '../base/settings.js'
+import { version } from '../base/version.js'
+import { upstreamSettings, weakenings } from '../config/load.js'
+import { dialects } from '../dialects/index.js'
+import { registerDuplicateGuard } from '../edge/duplicates.js'
+import { type EdgeDeps, registerEdge } from '../edge/edge.js'
+import { managed } from '../edge/facts.js'
+import { plainFault, type ShapedFault, sendFault } from '../edge/faults.js'
+import { Overload } from '../edge/overload.js'
+import { rememberPeers } from '../edge/peers.js'
+import { createPeopleAdmission } from '../edge/person-admission.js'
+import { createRequestIds } from '../edge/request-id.js'
+import { insecureFault } from '../edge/same-site.js'
+import { UnderWay } from '../edge/under-way.js'
+import type { OpenEncoder } from '../encoder/open.js'
+import { clientAddress, compileAddressList } from '../identity/address.js'
+import type { Caller } from '../identity/caller.js'
+import { firstAccount } from '../identity/key-service.js'
+import { type OpenJudges, openJudges } from '../judges/open.js'
+import { judgeReport } from '../observe/record.js'
+import { evaluatorOf, type PolicyEvaluator } from '../policy/evaluator.js'
+import { registerExtAuthz } from '../proxy/ext-authz.js'
+import { dialectAt } from '../proxy/pass.js'
+import { registerProxy } from '../proxy/plugin.js'
+import { type ChatProxy, createProxy } from '../proxy/proxy.js'
+import { faultReply } from '../proxy/reply.js'
+import { propagation, tracedTransport } from '../proxy/traced.js'
+import { explainUnknown } from '../proxy/unknown.js'
+import type { Platform } from './platform.js'
+
+export interface Gateway {
+  readonly settings: Settings
+  readonly platform: Platform
+  readonly evaluator: PolicyEvaluator
+  readonly proxy: ChatProxy
+  /** The requests of every edge. */
+  readonly underWay: UnderWay
+  /** Answers in the place of the application where there is too much to do. @returns whether it did */
+  refuse(request: IncomingMessage, response: ServerResponse): boolean
+  /** Registers every route on a Fastify scope of its own. */
+  register(app: FastifyInstance): Promise<void>
+  /** Registers what the operations listener serves. */
+  registerOps(app: FastifyInstance): Promise<void>
+  /** Lets go of what belongs to this gateway; the platform stays. Requests under way are ended first. */
+  close(): Promise<void>
+}
+
+export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
+  const settings = given.demo ? await withDemo(given, platform) : given
+  const { clock, log, metrics, admission, keys, record, unjudged, people, storage } = platform
+  const { reviews } = people
+  const exceptions = (caller: Caller) => people.exceptions.for(caller)
+  const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
+  const encoder = await openEncoder(settings, platform, judges)
+  const evaluator = await openEvaluator(settings, platform, judges, encoder)
+  const inForce = [...weakenings(settings), ...(encoder.weakening === undefined ? [] : [encoder.weakening])]
+  const { tracing } = platform
+  const untraced = createProxy(
+    {
+      evaluator,
+      reviews,
+      clock,
+      record,
+      exceptions,
+      sessions: platform.sessions,
+      metrics,
+      log,
+      admission,
+      budget: settings.limits.request,
+      unjudged,
+      propagate: propagation(settings.tracing.toUpstream, tracing),
+      tracing
+    },
+    settings
+  )
+  const proxy =
+    tracing === undefined
+      ? untraced
+      : { ...untraced, transport: tracedTransport(untraced.transport, tracing, untraced.upstreams) }
+  platform.adopt({ settings, evaluator, judges, weakenings: inForce })
+  const loadedAt = clock.now()
+
+  const trusted = compileAddressList(settings.server.trustedProxies)
+  const insecure = (request: IncomingMessage) => insecureFault(request, trusted)
+  /** Paths of other APIs answer as those do. */
+  function shape(path: string, fault: Fault, requestId: string): ShapedFault {
+    if (path.endsWith(authRequestPath)) return fold(fault)
+    const dialect = path.endsWith(moderationsPath) ? dialects['openai-chat'][0] : dialectAt(proxy, path)
+    return dialect === undefined ? plainFault(fault, requestId) : faultReply(dialect, fault, requestId)
+  }
+  const underWay = new UnderWay(settings.server.writeTimeoutMs, () => metrics.stalledClients.inc())
+  const overload = new Overload({ log, metrics, shape })
+  const edge: EdgeDeps = {
+    admission,
+    overload,
+    clientAddress: rememberPeers((peer, forwardedFor) => clientAddress(peer, forwardedFor, trusted)),
+    clock,
+    metrics,
+    log,
+    tracing,
+    bodyLimit: settings.server.bodyLimit,
+    underWay,
+    maxNodes: settings.limits.request.nodes,
+    people: createPeopleAdmission(people.sessions, insecure),
+    shape,
+    explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
+  }
+  const judge = createJudge({ evaluator, record, unjudged, exceptions, budget: settings.limits.request })
+  const ready = async () =>
+    !platform.isDraining() &&
+    storage.ping().then(
+      () => true,
+      () => false
+    )
+
+  return {
+    settings,
+    platform,
+    evaluator,
+    proxy,
+    underWay,
+    refuse: (request, response) => overload.refuse(request, response),
+    async register(app) {
+      registerEdge(app, edge)
+      registerDuplicateGuard(app, platform.counters)
+      await registerDocs(app, version)
+      if (!registerDocPages(app)) log.warn('there are no pages of documents: they are built by npm run build')
+      registerHealth(app, ready)
+      await app.register(async (loaded) => {
+        overload.mayRefuse(loaded)
+        registerEvaluate(loaded, { judge, reviews })
+        registerModerations(loaded, { judge, admission })
+        registerGuards(loaded, { judge, reviews })
+        await registerProxy(loaded, proxy)
+        await registerExtAuthz(loaded, proxy)
+      })
+      registerKeys(app, keys)
+      registerReviews(app, people, metrics)
+      registerExceptions(app, people.exceptions)
+      registerAudit(app, storage.audit, clock)
+      registerUsage(app, storage.usage, clock)
+      registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, insecure })
+      registerUsers(app, people.users)
+      if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
+      registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
+      registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
+      registerSafetyMetrics(app, {
+        history: platform.history,
+        presence: platform.presence,
+        reviews,
+        clock,
+        upstreams: Object.keys(settings.upstreams),
+        limits: settings.limits
+      })
+      registerStatus(app, async () => ({
+        version,
+        node: platform.node,
+        runtime: process.version,
+        startedAt: platform.startedAt,
+        loadedAt,
+        now: clock.now(),
+        demo: settings.demo,
+        storage: { kind: settings.storage.url.split(':', 1)[0]!, available: await ready() },
+        audit: { required: settings.audit.required, dropped: storage.audit.dropped },
+        policies: evaluator.loaded(),
+        weakenings: inForce,
+        exceptions: people.exceptions.active,
+        processes: await platform.presence.all()
+      }))
+    },
+    async registerOps(app) {
+      registerEdge(app, edge)
+      registerHealth(app, ready)
+      registerMetrics(app, platform.metricsPage, { posture: 'public' })
+    },
+    async close() {
+      await proxy.close()
+      platform.enforcement.release(evaluator)
+      await evaluator.close()
+      await encoder.close()
+      await judges.close()
+    }
+  }
+}
+
+async function openEncoder({ encoder }: Settings, { encoders }: Platform, judges: OpenJudges): Promise<OpenEncoder> {
+  try {
+    return await encoders.open(encoder)
+  } catch (error) {
+    await judges.close()
+    throw error
+  }
+}
+
+async function openEvaluator(
+  { constitutions, limits }: Settings,
+  { clock, sessions, enforcement, stalls }: Platform,
+  judges: OpenJudges,
+  { encoder, close }: OpenEncoder
+): Promise<PolicyEvaluator> {
+  try {
+    return await enforcement.open(constitutions, judges.coverage, (entries) =>
+      evaluatorOf(entries, {
+        clock,
+        sessions,
+        judges,
+        encoder,
+        judgesApart: () => stalls.isRecent,
+        budget: limits.request
+      })
+    )
+  } catch (error) {
+    await close()
+    await judges.close()
+    throw error
+  }
+}
+
+/** The demo backend in the place of the upstream that is not configured yet. */
+async function withDemo(settings: Settings, platform: Platform): Promise<Settings> {
+  const url = await platform.demoUrl()
+  return { ...settings, upstreams: { ...settings.upstreams, default: upstreamSettings('default', url) } }
+}
+
+/** A Fastify application of our own, for our own listeners; a host application brings its own. */
+export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
+  const nextId = createRequestIds()
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // What starts slowly, on a machine that is busy otherwise, is waited for.
+    pluginTimeout: 60_000,
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      // Longer than any identifier here: what is too long for one is refused by its pattern, like any other.
+      maxParamLength: 1_000
+    },
+    // A target that the router cannot read names nothing here, like any other odd spelling.
+    frameworkErrors: (_error, _request, reply) => {
+      const id = nextId()
+      reply.header('x-request-id', id)
+      sendFault(reply, plainFault(new Fault('not_found'), id))
+    }
+  })
+  await register(app)
+  await app.ready()
+  return app
+}

@@ -1,0 +1,263 @@
+/**
+ * What outlives a change of the configuration: the store, the keys and their counters, the reviews, the sessions, the
+ * metrics. Opened once per process; gateways come and go in front of it.
+ */
+import { join } from 'node:path'
+import { type MetricsPage, ownPage } from '../api/metrics.js'
+import { type Clock, systemClock } from '../base/clock.js'
+import type { Limits, Settings } from '../base/settings.js'
+import { version } from '../base/version.js'
+import type { ConstitutionService } from '../constitutions/constitution-service.js'
+import type { Enforcement } from '../constitutions/enforcement.js'
+import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import { EncoderKeeper } from '../encoder/keeper.js'
+import { type Admission, createAdmission } from '../identity/admission.js'
+import type { Actor } from '../identity/caller.js'
+import { parseKey } from '../identity/key-format.js'
+import { KeyService } from '../identity/key-service.js'
+import { createLastUsed } from '../identity/last-used.js'
+import { createVerifier } from '../identity/verify.js'
+import { createLimiter } from '../limits/limiter.js'
+import { createLog, describeError, type Log } from '../observe/log.js'
+import type { Metrics } from '../observe/metrics.js'
+import { createRecorder, encoderReport, type Recorder } from '../observe/record.js'
+import { openTracing, type Tracing, traced } from '../observe/tracing.js'
+import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
+import type { SessionStore } from '../policy/session.js'
+import { createSeal, loadDataKey, type Seal } from '../review/seal.js'
+import type { CounterStore } from '../storage/contracts/counter-store.js'
+import type { Storage } from '../storage/contracts/index.js'
+import type { SharedState } from '../storage/contracts/shared-state.js'
+import { openStorage } from '../storage/open.js'
+import { startDemo } from './demo.js'
+import { openPolicies } from './policies.js'
+import { openPeople, type People } from './review-desk.js'
+import { openSharedState } from './shared-state.js'
+import { type InForce, openSelf, type Self } from './vitals.js'
+
+export interface PlatformOptions {
+  clock?: Clock
+  log?: Log
+  /** Default: Redis where it is configured, else this process alone. */
+  shared?: SharedState
+  /** Whether the process is about to stop, and wants no more requests. Default: never. */
+  isDraining?: () => boolean
+  /** Its number among the workers of its node. Default: it is the only process. */
+  worker?: number
+  /** Default: the metrics of this process. */
+  metricsPage?: (own: Metrics) => MetricsPage
+}
+
+export interface Platform extends Readonly<Self> {
+  readonly clock: Clock
+  readonly log: Log
+  /** This process in the audit. */
+  readonly node: string
+  /** What a scrape of this process is answered with. */
+  readonly metricsPage: MetricsPage
+  readonly storage: Storage
+  isDraining(): boolean
+  readonly admission: Admission
+  readonly keys: KeyService
+  readonly people: People
+  /** Counts, meters and audits each verdict. */
+  readonly record: Recorder
+  readonly unjudged: UnjudgedRecorder
+  /** Undefined where none are configured. */
+  readonly tracing?: Tracing
+  readonly constitutions: ConstitutionService
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+  /** Which constitutions are in force, whatever gateway asks. */
+  readonly enforcement: Enforcement
+  readonly sessions: SessionStore
+  /** The second reader, the same for all gateways whose settings agree. */
+  readonly encoders: EncoderKeeper
+  /** Shared by all nodes, as far as they share anything. */
+  readonly counters: CounterStore
+  /**
+   * Creates the first key where the store has none and returns it in full, to be shown once. Called when everything else
+   * stands: a start that fails must not leave behind a key that nobody saw.
+   */
+  firstKey(): Promise<string | undefined>
+  /** The demo backend's address; it is started when it is first asked for. */
+  demoUrl(): Promise<string>
+  /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
+  adopt(next: Omit<InForce, 'loadedAt'>): void
+  close(): Promise<void>
+}
+
+/** @throws an Error in words that an operator can act on */
+export async function openPlatform(settings: Settings, options: PlatformOptions = {}): Promise<Platform> {
+  if (settings.bootstrapKey !== undefined && parseKey(settings.bootstrapKey) === undefined) {
+    throw new Error('SLUICEGATE_BOOTSTRAP_KEY: is not a key: slg_<live|test>_<8>_<48>, with its checksum')
+  }
+  const { log = createLog(), clock = systemClock } = options
+  const dataKey = loadDataKey(settings)
+  if (dataKey.generated) {
+    log.warn(
+      { data_dir: settings.dataDir },
+      'a key that encrypts stored texts was generated as master.key; keep a copy'
+    )
+  }
+  const seal = createSeal(dataKey.key)
+  const storage = await openStorage({
+    url: settings.storage.url,
+    node: settings.node,
+    spool: { folder: join(settings.dataDir, 'spool'), maxBytes: settings.storage.spoolBytes },
+    log
+  })
+  try {
+    const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
+    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log }, options)
+    await platform.people.exceptions.refresh()
+    const { endpoint } = settings.tracing
+    if (endpoint === undefined) return platform
+    return traced(platform, await openTracing({ ...settings.tracing, endpoint }, platform))
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+interface Parts {
+  storage: Storage
+  shared: SharedState
+  dataKey: Buffer
+  seal: Seal
+  clock: Clock
+  log: Log
+}
+
+function build(
+  settings: Settings,
+  { storage, shared, dataKey, seal, clock, log }: Parts,
+  { metricsPage: pageOf = ownPage, isDraining = () => false, worker }: PlatformOptions
+): Platform {
+  // One object that the rooms read at each use, so that a reload is in force without rebuilding them.
+  const limits: Limits = { ...settings.limits }
+  const { sessions, notices } = shared
+  let inForce: InForce | undefined
+  let demo: ReturnType<typeof startDemo> | undefined
+
+  const lastUsed = createLastUsed({ keys: storage.keys, clock })
+  const verifier = createVerifier({ keys: storage.keys, clock, limits, staleKeysMs: settings.storage.staleKeysMs })
+  const keys = new KeyService({
+    keys: storage.keys,
+    clock,
+    lastUsed,
+    audit: storage.audit,
+    notices: (rotation) => people.rotationNotices(rotation),
+    noticed: () => people.noticed(),
+    invalidate(prefix) {
+      verifier.invalidate(prefix)
+      return notices.publish({ kind: 'key', prefix })
+    }
+  })
+  const policies = openPolicies({ storage, notices, clock, log, encoder: () => encoders.current })
+  const { enforcement, constitutions } = policies
+  notices.listen((notice) => {
+    if (notice.kind === 'key') return verifier.invalidate(notice.prefix)
+    if (notice.kind === 'unknown') verifier.invalidateAll()
+    return policies.heard(notice)
+  })
+  const self = openSelf({
+    storage,
+    shared,
+    reviews: () => people.reviews.backlog(),
+    clock,
+    log,
+    node: settings.node,
+    worker,
+    dataDir: settings.dataDir,
+    inForce: () => inForce,
+    encoderWaiting: () => encoders.waiting()
+  })
+  const { metrics, history, presence } = self
+  const encoders = new EncoderKeeper({
+    clock,
+    report: encoderReport(metrics),
+    crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced')
+  })
+  const people = openPeople({
+    storage,
+    clock,
+    log,
+    settings,
+    dataKey,
+    seal,
+    delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
+    refused: (bound) => metrics.reviewsRefused.inc({ bound })
+  })
+  const auditing = { ...settings.audit }
+  const { audit, usage } = storage
+  const { fingerprints } = people
+  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
+  const tell = (kind: string, data: Record<string, unknown>) =>
+    audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
+  tell('process.started', { version })
+  const admission = createAdmission({
+    verifier,
+    lastUsed,
+    limiter: createLimiter({ counters: shared.counters }),
+    clock,
+    docsUrl: settings.docsUrl,
+    limits,
+    denied: (reason) => metrics.keyDenials.inc({ reason }),
+    underWay: (by) => metrics.requestsUnderWay.inc(by)
+  })
+
+  return {
+    ...self,
+    clock,
+    log,
+    node: settings.node,
+    metricsPage: pageOf(metrics),
+    storage,
+    isDraining,
+    admission,
+    keys,
+    people,
+    record,
+    unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
+    constitutions,
+    tryOut: policies.tryOut,
+    enforcement,
+    sessions,
+    encoders,
+    counters: shared.counters,
+    async firstKey() {
+      const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
+      if (first.created && settings.bootstrapKey === undefined) return first.key
+      // Whoever set it knows it: a key that was given is never printed.
+      if (first.created) log.info({ prefix: first.record.prefix }, 'the bootstrap key is the first key')
+      else if (first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
+      return undefined
+    },
+    async demoUrl() {
+      demo ??= startDemo()
+      return (await demo).url
+    },
+    adopt(standing) {
+      const { settings: next, evaluator, weakenings } = standing
+      Object.assign(limits, next.limits)
+      Object.assign(auditing, next.audit)
+      people.adopt(next)
+      tell('settings.adopted', { weakenings, policies: evaluator.loaded() })
+      for (const weakening of weakenings) log.warn({ weakening }, 'a setting weakens the guard')
+      inForce = { ...standing, loadedAt: clock.now() }
+      void presence.tell()
+    },
+    async close() {
+      self.stalls.close()
+      await history.close()
+      await presence.close()
+      await policies.close()
+      await (await demo)?.close()
+      await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
+      await people.close()
+      tell('process.stopped', {})
+      await shared.close()
+      await storage.close()
+    }
+  }
+}

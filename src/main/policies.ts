@@ -1,0 +1,97 @@
+/** The constitutions of this process: stored, put in force, tried out, and followed where other nodes activate one. */
+import type { Clock } from '../base/clock.js'
+import { isShipped } from '../config/load.js'
+import { ConstitutionService } from '../constitutions/constitution-service.js'
+import { Enforcement } from '../constitutions/enforcement.js'
+import { type TrialReport, type TrialRequest, tryOut } from '../constitutions/trial.js'
+import type { Encoder } from '../encoder/index.js'
+import type { Actor } from '../identity/caller.js'
+import { firstAccount } from '../identity/key-service.js'
+import { describeError, type Log } from '../observe/log.js'
+import { createDryRunner } from '../policy/dry-run-pool.js'
+import type { Storage } from '../storage/contracts/index.js'
+import type { Notice, Notices } from '../storage/contracts/shared-state.js'
+
+/** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
+const refreshEveryMs = 1_000
+/** How long an activation waits for other nodes to have read the version: longer than one that ended or froze is counted. */
+const preparedMs = 20_000
+
+export interface Policies {
+  readonly enforcement: Enforcement
+  readonly constitutions: ConstitutionService
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+  /** Does what word of another node asks for; a failure is logged, and tried again soon. Resolves when it is done. */
+  heard(notice: Notice): Promise<void>
+  close(): Promise<void>
+}
+
+export function openPolicies({
+  storage,
+  notices,
+  clock,
+  log,
+  encoder
+}: {
+  storage: Storage
+  notices: Notices
+  clock: Clock
+  log: Log
+  /** What reads in force; undefined where none does. */
+  encoder: () => Encoder | undefined
+}): Policies {
+  const enforcement = new Enforcement({
+    store: storage.constitutions,
+    account: firstAccount,
+    clock,
+    isShipped,
+    read: (version) => log.info(version, 'a version of a constitution was read'),
+    followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
+    warned: (what) => log.warn(what, 'a constitution names what the shipped one has no more'),
+    adopted({ name, from, to }) {
+      log.info({ name, from, to }, 'the file of a constitution was put in force')
+      const data = { name, from, to, origin: 'file' }
+      storage.audit.append({
+        at: clock.now(),
+        kind: 'constitution.activated',
+        account: firstAccount,
+        keyId: null,
+        subject: name,
+        data
+      })
+    }
+  })
+  const constitutions = new ConstitutionService({
+    store: storage.constitutions,
+    account: firstAccount,
+    audit: storage.audit,
+    clock,
+    enforcement,
+    origin: 'api',
+    changed: () => notices.publish({ kind: 'constitution' }),
+    prepareOthers: (name, version) => notices.publishAndWait({ kind: 'prepare', name, version }, preparedMs)
+  })
+  const runner = createDryRunner(encoder)
+  const refresh = () =>
+    enforcement
+      .refresh()
+      .catch((error) =>
+        log.error({ err: describeError(error) }, 'an activation by another process is not in force here')
+      )
+  const refreshing = setInterval(() => void refresh(), refreshEveryMs)
+  refreshing.unref()
+  return {
+    enforcement,
+    constitutions,
+    tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
+    async heard(notice) {
+      if (notice.kind !== 'prepare') return refresh()
+      // Whoever activates it is told what is wrong with it.
+      await enforcement.prepare(notice.name, notice.version).catch(() => undefined)
+    },
+    async close() {
+      clearInterval(refreshing)
+      await runner.close()
+    }
+  }
+}

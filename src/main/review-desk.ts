@@ -1,0 +1,198 @@
+/**
+ * The rooms in which people work, opened once per process like the rest of the platform: the queue and its decisions, the
+ * webhook that tells of them, who signs in, and the upkeep of what is kept for them.
+ */
+import { hkdfSync } from 'node:crypto'
+import type { ChatPart } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
+import type { ReviewBound, Settings } from '../base/settings.js'
+import { createHands } from '../identity/hands.js'
+import { firstAccount, type SelfRotation } from '../identity/key-service.js'
+import { describeError, type Log } from '../observe/log.js'
+import type { Evaluation } from '../policy/evaluation.js'
+import { Adjudication } from '../review/adjudication.js'
+import { Deliveries } from '../review/deliveries.js'
+import { ExceptionService } from '../review/exception-service.js'
+import { createFingerprint, fingerprintsOf } from '../review/fingerprint.js'
+import { ReviewService } from '../review/review-service.js'
+import type { Seal } from '../review/seal.js'
+import { delivery, keyRotated, rotationBody } from '../review/webhook.js'
+import type { DeliveryRow, Storage } from '../storage/contracts/index.js'
+import { createOidc, type Oidc } from '../users/oidc.js'
+import { SessionService } from '../users/session-service.js'
+import { createThrottle } from '../users/throttle.js'
+import { UserService } from '../users/user-service.js'
+
+/** How soon what another process accepts holds here. */
+const refreshEveryMs = 5_000
+const upkeepEveryMs = 3_600_000
+/** Not at once: a start has better things to do. */
+const firstUpkeepMs = 60_000
+/** Rows of the audit that one transaction removes. */
+const pruneBatch = 5_000
+
+export interface People {
+  readonly reviews: ReviewService
+  readonly adjudication: Adjudication
+  readonly deliveries: Deliveries
+  readonly exceptions: ExceptionService
+  readonly users: UserService
+  readonly sessions: SessionService
+  /** Of the texts that a decision was about. */
+  fingerprints(evaluation: Evaluation, parts: readonly ChatPart[]): string[]
+  /** What the webhook is to be told of a key that rotates itself, for the transaction that does it. */
+  rotationNotices(rotation: SelfRotation): DeliveryRow[]
+  /** Sends what is new in the outbox. */
+  noticed(): void
+  /** Sign-in by the provider of the configuration in force. */
+  oidc(): Oidc | undefined
+  /** The token of the first administrator's link; undefined where there is anyone already. */
+  firstInvitation(): Promise<string | undefined>
+  /** Puts a new configuration in force. */
+  adopt(settings: Settings): void
+  /** Deletes what has been kept for long enough; a timer does so by itself. */
+  upkeep(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface PeopleOptions {
+  storage: Storage
+  clock: Clock
+  log: Log
+  settings: Settings
+  /** 32 bytes. */
+  dataKey: Buffer
+  seal: Seal
+  /** Told what became of each attempt to deliver. */
+  delivered(outcome: string): void
+  /** Told what of the queue was full, each time a review is refused. */
+  refused(bound: ReviewBound): void
+}
+
+export function openPeople(options: PeopleOptions): People {
+  const { storage, clock, log, settings: first, dataKey, seal, delivered, refused } = options
+  // Objects that the rooms read at each use, so that a reload is in force without rebuilding them.
+  const review = { ...first.review }
+  const signIn = { ...first.signIn }
+  let retentionMs = first.audit.retentionMs
+  let oidc = oidcOf(first, seal, clock)
+
+  const deliveries = new Deliveries({
+    deliveries: storage.deliveries,
+    clock,
+    settings: review,
+    outcome: delivered,
+    failure: (error) => log.error({ err: describeError(error) }, 'messages to the webhook wait')
+  })
+  const noticed = () => deliveries.kick()
+  const hands = createHands(storage.keys)
+  const reviews = new ReviewService({ reviews: storage.reviews, clock, seal, settings: review, noticed, refused })
+  const adjudication = new Adjudication({
+    reviews: storage.reviews,
+    queue: reviews,
+    audit: storage.audit,
+    clock,
+    seal,
+    hands,
+    settings: review,
+    noticed
+  })
+  const { users: store, audit } = storage
+  const fingerprint = createFingerprint(derivedKey(dataKey, 'fingerprints of texts'))
+  const exceptions = new ExceptionService({
+    exceptions: storage.exceptions,
+    audit,
+    clock,
+    seal,
+    fingerprint,
+    hands,
+    account: firstAccount,
+    settings: review
+  })
+  const refreshing = setInterval(() => {
+    exceptions
+      .refresh()
+      .catch((error) =>
+        log.error({ err: describeError(error) }, 'exceptions that another process accepted do not hold')
+      )
+  }, refreshEveryMs)
+  refreshing.unref()
+  const users = new UserService({ users: store, audit, clock })
+  const throttle = createThrottle(clock, derivedKey(dataKey, 'device cookies'))
+  const sessions = new SessionService({ users: store, audit, clock, throttle, settings: signIn })
+
+  /** At first too: a process before this one may have ended between the two. */
+  let isToScrub = true
+
+  async function upkeep(): Promise<void> {
+    const now = clock.now()
+    const texts = await reviews.purge()
+    let rows = 0
+    for (let gone = pruneBatch; gone >= pruneBatch; ) {
+      gone = await storage.audit.prune(now - retentionMs, pruneBatch)
+      rows += gone
+    }
+    await storage.deliveries.purge(now - review.retentionMs)
+    await sessions.purge()
+    isToScrub ||= texts > 0 || rows > 0
+    if (isToScrub) await storage.scrub()
+    isToScrub = false
+    // Whoever could rewrite the store cannot rewrite what the log's readers have kept.
+    for (const { node, position, hash } of await storage.audit.heads()) {
+      log.info({ node, position, hash }, 'the end of the audit so far')
+    }
+    if (texts === 0 && rows === 0) return
+    const data = { review_texts: texts, audit_rows: rows }
+    audit.append({ at: now, kind: 'retention.applied', account: null, keyId: null, subject: null, data })
+    log.info(data, 'what was kept for long enough is deleted')
+  }
+  const tend = () =>
+    upkeep().catch((error) => log.error({ err: describeError(error) }, 'what was kept for long enough is not deleted'))
+  const soon = setTimeout(tend, firstUpkeepMs)
+  const often = setInterval(tend, upkeepEveryMs)
+  soon.unref()
+  often.unref()
+
+  return {
+    reviews,
+    adjudication,
+    deliveries,
+    exceptions,
+    fingerprints: (evaluation, parts) => fingerprintsOf(fingerprint, evaluation, parts),
+    users,
+    sessions,
+    oidc: () => oidc,
+    rotationNotices(rotation) {
+      const { webhook } = review
+      if (webhook === undefined) return []
+      const { account, keyId: subject } = rotation.old
+      const body = rotationBody(rotation, webhook.format)
+      return [delivery(keyRotated, { account, subject, body }, rotation.at)]
+    },
+    noticed,
+    firstInvitation: () => users.firstInvitation(firstAccount),
+    adopt(next) {
+      Object.assign(review, next.review)
+      Object.assign(signIn, next.signIn)
+      retentionMs = next.audit.retentionMs
+      oidc = oidcOf(next, seal, clock)
+      deliveries.kick()
+    },
+    upkeep,
+    async close() {
+      clearTimeout(soon)
+      clearInterval(often)
+      clearInterval(refreshing)
+      await deliveries.close()
+    }
+  }
+}
+
+function oidcOf({ signIn }: Settings, seal: Seal, clock: Clock): Oidc | undefined {
+  return signIn.oidc === undefined ? undefined : createOidc(signIn.oidc, seal, clock)
+}
+
+/** A key for one purpose, of which nothing can be told about the data key. */
+function derivedKey(dataKey: Buffer, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', dataKey, '', `sluicegate ${purpose}`, 32))
+}

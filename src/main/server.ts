@@ -1,0 +1,234 @@
+/** The process: settings, listeners, reload, graceful end. What is served is `gateway.ts`. */
+import { readFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
+import closeWithGrace from 'close-with-grace'
+import { invitationPath } from '../api/users.js'
+import { systemClock } from '../base/clock.js'
+import type { Settings } from '../base/settings.js'
+import { urlHost } from '../base/units.js'
+import { loadSettings, watchSettings } from '../config/load.js'
+import { createListener, drain, listen } from '../edge/listener.js'
+import { createLog } from '../observe/log.js'
+import { startPrimary } from '../workers/primary.js'
+import { startWatchdog } from '../workers/watchdog.js'
+import { linkToPrimary, type WorkerLink } from '../workers/worker.js'
+import { buildApp, createGateway } from './gateway.js'
+import { openPlatform, type Platform } from './platform.js'
+
+/** How long a stopping process waits for requests under way. */
+const drainMs = 30_000
+/** How long the command warms up, ms: the first calls then cost a third of what they would; the engine settles within seconds. */
+const warmUpMs = 300
+
+export interface ServeOptions {
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  /** ms spent before the listeners are bound so that the first calls find compiled code. Default: none. */
+  warmUpMs?: number
+  /** In a worker: the primary answers on the operations listener, and keeps what is shared. */
+  link?: WorkerLink | undefined
+}
+
+export interface Serving {
+  url: string
+  /** Empty in a worker. */
+  opsUrl: string
+  ready(): Promise<boolean>
+  /** Safe to call twice. */
+  close(): Promise<void>
+}
+
+/** Starts everything and answers once both listeners are bound. */
+export async function start({
+  env = process.env,
+  cwd = process.cwd(),
+  warmUpMs = 0,
+  link
+}: ServeOptions = {}): Promise<Serving> {
+  const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
+  const load = () => loadSettings({ env, cwd })
+  const settings = load()
+  /** An empty file is valid, and is what a file is for a moment while an editor writes it: not a policy to fall back to. */
+  const reload = () => {
+    const next = load()
+    if (next.file !== undefined && readFileSync(next.file, 'utf8').trim() === '')
+      throw new Error(`${next.file} is empty`)
+    return next
+  }
+  let isDraining = false
+  const platform = await openPlatform(settings, {
+    log,
+    isDraining: () => isDraining,
+    ...(link === undefined ? {} : { metricsPage: link.metricsPage, worker: link.worker }),
+    ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
+  })
+  let current = await assemble(settings, platform).catch(async (error: unknown) => {
+    await platform.close()
+    throw error
+  })
+
+  if (warmUpMs > 0) current.warmUp(warmUpMs)
+  const main = createListener((request, response) => {
+    // So that whoever keeps connections for the next request has let go of them before they are closed.
+    if (isDraining) response.shouldKeepAlive = false
+    current.handle(request, response)
+  }, settings.server.tls)
+  const ops = createListener((request, response) => current.handleOps(request, response))
+  const bound = await listen(main, settings.server, 'server')
+  const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
+  const opsUrl = link === undefined ? await listenOps() : ''
+  async function listenOps(): Promise<string> {
+    const { host, port } = await listen(ops, settings.ops, 'ops')
+    return `http://${urlHost(host)}:${port}`
+  }
+
+  const watcher = watchSettings(reload, settings, {
+    async change(next: Settings, restart: readonly string[]) {
+      const old = current
+      current = await assemble(next, platform)
+      platform.metrics.configReloads.inc({ result: 'success' })
+      log.info({ file: next.file, needs_restart: restart }, 'configuration reloaded')
+      // Not awaited: a stream may go on for minutes, and the next change must not wait for it.
+      void old.close()
+    },
+    failure(error: unknown) {
+      platform.metrics.configReloads.inc({ result: 'failure' })
+      log.error(
+        { problem: error instanceof Error ? error.message : String(error) },
+        'configuration not reloaded; the last good one stays in force'
+      )
+    }
+  })
+
+  log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
+  const firstKey = await platform.firstKey()
+  if (firstKey !== undefined) {
+    const invitation = await platform.people.firstInvitation()
+    announce(url, settings, firstKey, invitation)
+  }
+
+  let closing: Promise<void> | undefined
+  async function close(): Promise<void> {
+    watcher.close()
+    isDraining = true
+    // What stands before this learns that it is not ready, and goes elsewhere, while nothing is refused yet.
+    await setTimeout(settings.server.drainDelayMs)
+    await Promise.all([current.drain(), drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
+    await current.close()
+    await platform.close()
+  }
+  return {
+    url,
+    opsUrl,
+    ready: async () =>
+      !isDraining &&
+      platform.storage.ping().then(
+        () => true,
+        () => false
+      ),
+    close() {
+      closing ??= close()
+      return closing
+    }
+  }
+}
+
+interface Assembly {
+  handle: RequestListener
+  handleOps: RequestListener
+  warmUp(ms: number): void
+  /** Ends the sessions, at the latest after the drain time. */
+  drain(): Promise<void>
+  /** Waits for the requests under way, at most for the drain time, then lets go. */
+  close(): Promise<void>
+}
+
+/** One configuration, ready to serve: what a reload swaps as a whole. */
+async function assemble(settings: Settings, platform: Platform): Promise<Assembly> {
+  const gateway = await createGateway(settings, platform)
+  const app = await buildApp((scope) => gateway.register(scope))
+  const ops = await buildApp((scope) => gateway.registerOps(scope))
+  let underWay = 0
+  let idle: (() => void) | undefined
+  const ended = () => {
+    if (--underWay === 0) idle?.()
+  }
+  return {
+    handle(request, response) {
+      if (gateway.refuse(request, response)) return
+      underWay++
+      response.once('close', ended)
+      app.routing(request, response)
+    },
+    handleOps: (request, response) => ops.routing(request, response),
+    warmUp: (ms) => gateway.evaluator.warmUp(ms),
+    drain: () => gateway.proxy.sessions.drain(drainMs),
+    async close() {
+      void gateway.proxy.sessions.drain(drainMs)
+      const deadline = new AbortController()
+      const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
+      if (underWay > 0) await Promise.race([new Promise<void>((resolve) => (idle = resolve)), timeout])
+      deadline.abort()
+      await gateway.close()
+      await Promise.all([app.close(), ops.close()])
+    }
+  }
+}
+
+/** `sluicegate serve`: starts, and ends gracefully on SIGTERM, SIGINT or a fault that nothing caught. */
+export async function serve(options: ServeOptions = {}): Promise<void> {
+  const { env = process.env, cwd = process.cwd() } = options
+  const link = linkToPrimary()
+  const settings = loadSettings({ env, cwd })
+  if (link === undefined && settings.workers > 1) {
+    const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
+    const primary = await startPrimary(settings, log, settings.server.drainDelayMs + drainMs + 1_000)
+    endGracefully(primary, settings.server.drainDelayMs)
+    return
+  }
+  const serving = await start({ warmUpMs, ...options, link })
+  const stop = endGracefully(serving, settings.server.drainDelayMs)
+  link?.serving(serving.ready, stop)
+  startWatchdog(settings.dataDir)
+}
+
+/** @returns what a signal does */
+function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number): () => void {
+  // SIGHUP reloads.
+  const { close } = closeWithGrace(
+    { delay: drainDelayMs + drainMs + 2_000, logger: false, skip: ['SIGHUP'] },
+    async ({ err }) => {
+      // The message could quote a client: only the kind of fault and its place are shown.
+      if (err !== undefined)
+        process.stderr.write(
+          `sluicegate: stopping after ${err.name}\n${err.stack?.split('\n').slice(1, 6).join('\n')}\n`
+        )
+      await running.close()
+    }
+  )
+  return close
+}
+
+/** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
+function announce(url: string, settings: Settings, firstKey: string, invitation: string | undefined): void {
+  const lines = [
+    '',
+    `Sluicegate serves at ${url}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,
+    '',
+    `Your first API key, shown this once: ${firstKey}`,
+    '',
+    ...(invitation === undefined
+      ? []
+      : [
+          'To sign in as the first administrator, choose a password within 24 hours by this link, which works once:',
+          `  ${settings.signIn.publicUrl ?? url}${invitationPath(invitation)}`,
+          ''
+        ]),
+    'Try it:',
+    `  curl -s ${url}/api/v1/safety/evaluate -H 'X-API-Key: ${firstKey}' -H 'content-type: application/json' -d '{"input_text":"How do I kill a Python process?"}'`,
+    `  curl -s ${url}/v1/chat/completions -H 'Authorization: Bearer ${firstKey}' -H 'content-type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"Hello!"}]}'`,
+    ''
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}

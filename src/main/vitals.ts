@@ -1,0 +1,126 @@
+/** What this process tells of itself: its metrics, and to the others, by the storage, their course and that it serves. */
+
+import type { Clock } from '../base/clock.js'
+import type { Settings } from '../base/settings.js'
+import { version } from '../base/version.js'
+import type { OpenJudges } from '../judges/open.js'
+import { createHistory, type History } from '../observe/history.js'
+import { describeError, type Log } from '../observe/log.js'
+import { createMetrics, type Gauges, type Metrics } from '../observe/metrics.js'
+import { createPresence, type Presence } from '../observe/presence.js'
+import { type Stalls, watchStalls } from '../observe/stalls.js'
+import type { PolicyEvaluator } from '../policy/evaluator.js'
+import type { Storage } from '../storage/contracts/index.js'
+import type { SharedState } from '../storage/contracts/shared-state.js'
+import { newId } from '../storage/id.js'
+
+/** What a gateway brings that stands. */
+export interface InForce {
+  settings: Settings
+  evaluator: PolicyEvaluator
+  judges: Pick<OpenJudges, 'states'>
+  /** What in it weakens the guard, in words. */
+  weakenings: readonly string[]
+  /** Wall time, ms. */
+  loadedAt: number
+}
+
+export interface SelfDeps {
+  storage: Storage
+  shared: SharedState
+  /** The queue of reviews. */
+  reviews: Gauges['reviews']
+  clock: Clock
+  log: Log
+  node: string
+  worker: number | undefined
+  dataDir: string
+  /** Undefined until a gateway stands. */
+  inForce(): InForce | undefined
+  encoderWaiting: Gauges['encoderWaiting']
+}
+
+export interface Self {
+  metrics: Metrics
+  /** What the metrics of all processes did over time. */
+  history: History
+  /** Which processes serve. */
+  presence: Presence
+  /** Of this machine: whether an event loop stood still lately. */
+  stalls: Stalls
+  /** Wall time, ms. */
+  startedAt: number
+}
+
+export function openSelf({
+  storage,
+  shared,
+  reviews,
+  clock,
+  log,
+  node,
+  worker,
+  dataDir,
+  inForce,
+  encoderWaiting
+}: SelfDeps): Self {
+  const stalls = watchStalls(dataDir, log, (at) =>
+    storage.audit.append({
+      at: clock.now(),
+      kind: 'process.stalled',
+      account: null,
+      keyId: null,
+      subject: node,
+      data: { at }
+    })
+  )
+  const metrics = createMetrics({
+    storage: () => storage.ping(),
+    audit: () => storage.audit,
+    reviews,
+    deadLetters: () => storage.deliveries.dead(),
+    sessions: () => shared.sessions.size,
+    shared: () => shared.status(),
+    policies: () => inForce()?.evaluator.loaded() ?? [],
+    weakenings() {
+      const current = inForce()
+      return current?.weakenings ?? []
+    },
+    judges: () => inForce()?.judges.states() ?? [],
+    encoderWaiting,
+    judgesApart: () => stalls.isRecent,
+    uncovered: () => inForce()?.evaluator.uncoveredChars() ?? 0
+  })
+  const startedAt = clock.now()
+  const processId = newId('prc', startedAt)
+  const failure = (what: string) => (error: unknown) => log.error({ err: describeError(error) }, what)
+  const history = createHistory({
+    metrics,
+    clock,
+    store: storage.metrics,
+    process: processId,
+    failure: failure('the course of the metrics waits: the storage does not take it')
+  })
+  const presence = createPresence({
+    store: storage.processes,
+    clock,
+    self: { process: processId, node, startedAt },
+    facts() {
+      const current = inForce()
+      return (
+        current && {
+          version,
+          runtime: process.version,
+          pid: process.pid,
+          worker: worker ?? null,
+          loadedAt: current.loadedAt,
+          policies: current.evaluator.loaded(),
+          weakenings: current.weakenings,
+          auditDropped: storage.audit.dropped
+        }
+      )
+    },
+    failure: failure('other processes do not hear of this one: the storage does not answer')
+  })
+  return { metrics, history, presence, stalls, startedAt }
+}

@@ -1,0 +1,153 @@
+/** The contract of what keeps the reviews. `index.ts` says what holds for every contract. */
+
+import type { ReviewBound, ReviewBounds } from '../../base/settings.js'
+import type { Category } from '../../policy/evaluation.js'
+import type { DeliveryRow } from './delivery-store.js'
+
+export const reviewStates = ['pending', 'permitted', 'forbidden'] as const
+/** What is stored; `expired` is a matter of the clock, never written. */
+export type ReviewState = (typeof reviewStates)[number]
+export type ReviewSurface = 'evaluate' | 'chat' | 'answer'
+
+/** A review at rest. The texts are sealed (see `review/seal.ts`): the store never holds a readable one. */
+export interface ReviewRow {
+  reviewId: string
+  account: string
+  /** The key that caused it, and the lineage of that key, which outlives a rotation. */
+  keyId: string
+  lineage: string
+  surface: ReviewSurface
+  /** Which route of the gateway: the same request on another route is another request. */
+  route: string
+  /** `name@version` of the constitution that diverted. */
+  policy: string
+  /** SHA-256 of the canonical bytes, hex. */
+  digest: string
+  /** Null once deleted, like every sealed text. */
+  sealedRequest: Uint8Array | null
+  sealedContext: Uint8Array | null
+  /** The turns of its session before it. */
+  sealedHistory: Uint8Array | null
+  sealedNote: Uint8Array | null
+  /** What the first of two said who permitted it. */
+  sealedApprovalNote: Uint8Array | null
+  state: ReviewState
+  riskScore: number
+  matchedRules: readonly string[]
+  /** Of the detections, each once. */
+  categories: readonly Category[]
+  /** JSON array of detections: spans and categories, no text. */
+  detections: string
+  createdAt: number
+  /** The first moment at which the review no longer counts. */
+  expiresAt: number
+  /** Who has it before them, and until when others may not decide it. */
+  claimedBy: string | null
+  claimedUntil: number | null
+  /** Under the two-person rule, who permitted it first. */
+  approvedBy: string | null
+  approvedAt: number | null
+  decidedAt: number | null
+  decidedBy: string | null
+  usedAt: number | null
+  /** When the texts were deleted. */
+  purgedAt: number | null
+}
+
+/** How much of it lies in the store until it is decided. */
+export function sealedBytes({ sealedRequest, sealedContext, sealedHistory }: ReviewRow): number {
+  return [sealedRequest, sealedContext, sealedHistory].reduce((sum, sealed) => sum + (sealed?.length ?? 0), 0)
+}
+
+export const unbounded: ReviewBounds = { key: Infinity, account: Infinity, total: Infinity, bytes: Infinity }
+
+/** A review, stored now or before; or what is full, and nothing was stored. */
+export type Opened =
+  | { reviewId: string; created: boolean; full?: undefined }
+  | { full: ReviewBound; created: false; reviewId?: undefined }
+
+/** What makes two requests the same request for a review. */
+export interface ReviewSubject {
+  account: string
+  lineage: string
+  surface: ReviewSurface
+  route: string
+  digest: string
+}
+
+/** `expired` is `pending` past its expiry; the stored states are narrowed to match: `pending` means still open. */
+export type ReviewFilter = ReviewState | 'expired'
+
+export interface ReviewPage {
+  state?: ReviewFilter | undefined
+  category?: Category | undefined
+  keyId?: string | undefined
+  /** Both exclusive. */
+  createdBefore?: number | undefined
+  createdAfter?: number | undefined
+  /** Divides `pending` from `expired`. */
+  now: number
+  /** Default: newest. */
+  order?: 'newest' | 'oldest' | undefined
+  /** An exclusive review id, in that order. */
+  after?: string | undefined
+  limit: number
+}
+
+/** What a change of a review tells the webhook: stored in the same transaction, and only where the change is made. */
+type Notices = readonly DeliveryRow[]
+
+export interface ReviewStore {
+  /**
+   * Stores the review, unless one of the same subject is pending and unexpired at `row.createdAt`: then nothing is stored
+   * and the id of that one is returned. Nor is anything stored beyond the bounds at `row.createdAt`. Atomic: of many at
+   * once, on whichever nodes, no more are stored than the bounds allow.
+   * @param bounds default: none
+   */
+  open(row: ReviewRow, notices?: Notices, bounds?: ReviewBounds): Promise<Opened>
+  get(account: string, reviewId: string): Promise<ReviewRow | undefined>
+  /** Without texts: every sealed one is null. */
+  list(account: string, page: ReviewPage): Promise<ReviewRow[]>
+  /** Reviews of one subject that are unexpired at `now` and not used, newest first. */
+  current(subject: ReviewSubject, now: number): Promise<ReviewRow[]>
+  /** Compare and set: claims an open review that nobody else has at `at`; false where it is not, or someone has. */
+  claim(account: string, reviewId: string, claim: { by: string; at: number; until: number }): Promise<boolean>
+  /** Ends a claim; false where `by` has none. */
+  release(account: string, reviewId: string, by: string): Promise<boolean>
+  /**
+   * Compare and set: records the first of two permits of an open review that nobody else has claimed; false where it is
+   * not open, is claimed by someone else, or has one. Ends the claim.
+   */
+  approve(
+    account: string,
+    reviewId: string,
+    approval: { by: string; at: number; sealedNote: Uint8Array | null },
+    notices?: Notices
+  ): Promise<boolean>
+  /**
+   * Compare and set: decides where the review is pending and unexpired at `at`, and not claimed by someone else; with
+   * `approvedBy`, only where it has that first permit. False where that does not hold.
+   */
+  decide(
+    account: string,
+    reviewId: string,
+    decision: {
+      state: 'permitted' | 'forbidden'
+      at: number
+      by: string
+      sealedNote: Uint8Array | null
+      /** Who has permitted it first, where a permit takes two: the caller has seen to it that they are two. */
+      approvedBy?: string | undefined
+    },
+    notices?: Notices
+  ): Promise<boolean>
+  /** Compare and set: uses up a permit that is unused and unexpired at `at`; false where it is not. */
+  use(account: string, reviewId: string, at: number): Promise<boolean>
+  /** Over all accounts: how many are pending and unexpired at `now`, and when the oldest of them was created. */
+  pending(now: number): Promise<{ depth: number; oldestCreatedAt: number | undefined }>
+  /**
+   * Over all accounts: deletes every sealed text of reviews that were decided, or expired undecided, before
+   * `endedBefore`. What remains are facts. @returns of how many reviews, at most `limit`
+   */
+  purgeTexts(wanted: { endedBefore: number; at: number; limit: number }): Promise<number>
+}

@@ -1,0 +1,77 @@
+/** The contract of what keeps the people who sign in. `index.ts` says what holds for every contract. */
+import type { UserRole } from '../../base/settings.js'
+
+export type { UserRole } from '../../base/settings.js'
+
+export interface UserRow {
+  userId: string
+  account: string
+  /** What is typed to sign in, in lower case; unique over all accounts. */
+  login: string
+  role: UserRole
+  /** See `users/password.ts`. Null: signs in elsewhere. */
+  passwordHash: string | null
+  /** Who vouches for this person (OpenID Connect's `iss` and `sub`); both or neither, unique together. */
+  issuer: string | null
+  subject: string | null
+  createdAt: number
+  signedInAt: number | null
+  disabledAt: number | null
+}
+
+/** A browser that is signed in. The token itself is nowhere but in the browser. */
+export interface SessionRow {
+  /** SHA-256 of the token, hex. */
+  sessionId: string
+  userId: string
+  createdAt: number
+  /** Moved forward as requests come, within a minute. */
+  seenAt: number
+  /** When this person last proved who they are. */
+  confirmedAt: number
+}
+
+export interface InvitationRow {
+  /** SHA-256 of the token of the link, hex. */
+  invitationId: string
+  account: string
+  role: UserRole
+  createdAt: number
+  expiresAt: number
+  createdBy: string | null
+}
+
+/** What may change of a user. */
+export type UserChange = Partial<Pick<UserRow, 'role' | 'passwordHash' | 'disabledAt' | 'signedInAt'>>
+
+export interface UserStore {
+  isEmpty(): Promise<boolean>
+  /** Rejects with `Conflict` where the login, or issuer and subject, is taken. */
+  insert(row: UserRow): Promise<void>
+  byLogin(login: string): Promise<UserRow | undefined>
+  bySubject(issuer: string, subject: string): Promise<UserRow | undefined>
+  get(account: string, userId: string): Promise<UserRow | undefined>
+  /** In order of creation; `after` is an exclusive id. Complete without a limit. */
+  list(account: string, page?: { after?: string | undefined; limit?: number | undefined }): Promise<UserRow[]>
+  /**
+   * Undefined: no such user in this account. `last_admin`: it would leave the account without an administrator who may
+   * sign in; nothing was changed. Decided and written in one, so that two administrators cannot remove each other.
+   */
+  update(account: string, userId: string, change: UserChange): Promise<UserRow | 'last_admin' | undefined>
+
+  invite(row: InvitationRow): Promise<void>
+  invitation(invitationId: string, now: number): Promise<InvitationRow | undefined>
+  /** In one transaction uses up the invitation and stores the user; false where it is used or expired. Rejects with `Conflict` as `insert`. */
+  accept(invitationId: string, now: number, user: UserRow): Promise<boolean>
+
+  addSession(row: SessionRow): Promise<void>
+  /** With its user, disabled or not. */
+  session(sessionId: string): Promise<{ session: SessionRow; user: UserRow } | undefined>
+  /** Moves times forward, never back. */
+  touchSession(sessionId: string, change: { seenAt?: number; confirmedAt?: number }): Promise<void>
+  endSession(sessionId: string): Promise<void>
+  /** Every session of a user, but for one where that is named. @returns how many there were */
+  endSessions(userId: string, except?: string): Promise<number>
+  /** Removes sessions created or last seen before these moments, and invitations expired at `now`. */
+  purge(limits: { createdBefore: number; seenBefore: number; now: number }): Promise<void>
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { exportOf } from '../../src/api/audit.js'
+import { createMemoryStorage } from '../../src/storage/memory/storage.js'
+import { openStorage } from '../../src/storage/open.js'
+import { build, call, tempDir } from '../support/gateway.js'
+
+const path = '/api/v1/audit'
+const rowOf = (i: number, kind = 'test.row') => ({
+  at: Date.now() - 1000,
+  kind,
+  account: 'default',
+  keyId: null,
+  subject: `ev_${i}`,
+  data: { filling: 'x'.repeat(200) }
+})
+
+/** A gateway whose store holds so many rows of one kind, among others. */
+async function filled(t: Test, rows: number) {
+  const url = `sqlite:${join(tempDir(t), 'gate.db')}`
+  const gateway = await build(t, { yaml: `storage: { url: "${url}" }`, env: { SLUICEGATE_NODE: 'n1' } })
+  const beside = await openStorage({ url, node: 'n2' })
+  t.teardown(() => beside.close())
+  for (let i = 0; i < rows; i++) beside.audit.append(rowOf(i, i % 10 === 0 ? 'test.other' : 'test.row'))
+  await beside.audit.flush()
+  return gateway
+}
+
+t.test('an export is the whole of the filter, in order, and verifies against its own hashes', async (t) => {
+  const { url, key } = await filled(t, 1_700)
+  for (const order of ['oldest', 'newest']) {
+    const { status, headers, body } = await call(url, `${path}?format=jsonl&kind=test.row&order=${order}`, { key })
+    t.equal(status, 200)
+    t.match(headers.get('content-type'), /^application\/jsonl/)
+    const numbers = (body as string)
+      .trim()
+      .split('\n')
+      .map((line) => Number(JSON.parse(line).subject.slice(3)))
+    const expected = Array.from({ length: 1_700 }, (_, i) => i).filter((i) => i % 10 !== 0)
+    t.same(numbers, order === 'oldest' ? expected : expected.reverse())
+  }
+  const chain = (await call(url, `${path}?format=jsonl&node=n2&order=oldest`, { key })).body as string
+  let hash = '0'.repeat(64)
+  const lines = chain.trim().split('\n')
+  t.equal(lines.length, 1_700)
+  for (const line of lines) {
+    const { seq: _, hash: own, at, by, ...row } = JSON.parse(line)
+    const facts: Record<string, unknown> = { ...row, at: Date.parse(at), key_id: by }
+    const canonical = JSON.stringify(Object.fromEntries(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))))
+    hash = createHash('sha256').update(`${hash}\n${canonical}`).digest('hex')
+    if (hash !== own) {
+      t.fail(`row ${row.position} does not follow from the one before`)
+      break
+    }
+  }
+  t.same((await call(url, `${path}?format=jsonl&kind=no.such`, { key })).body, '', 'of nothing: an empty file')
+  t.match(await call(url, `${path}?format=jsonl&from=yesterday`, { key }), { status: 400 })
+})
+
+t.test('a page of an export is read when the one before was taken, and no more once its reader is gone', async (t) => {
+  const { audit, close } = createMemoryStorage()
+  t.teardown(close)
+  for (let i = 0; i < 5_000; i++) audit.append(rowOf(i))
+  await audit.flush()
+  let reads = 0
+  const counting = {
+    read: (page: Parameters<typeof audit.read>[0]) => {
+      reads++
+      return audit.read(page)
+    }
+  }
+  const lines = exportOf(counting, { filter: {}, order: 'oldest' })
+  await lines.next()
+  await lines.next()
+  t.equal(reads, 2)
+  await lines.return()
+  t.equal(reads, 2)
+})
+
+t.test('a reader that leaves in the middle of an export costs nobody else anything', async (t) => {
+  const { url, key } = await filled(t, 20_000)
+  const { hostname, port } = new URL(url)
+  for (let i = 0; i < 3; i++) {
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET ${path}?format=jsonl HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${key}\r\n\r\n`)
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.pause()
+    await wait(50)
+    socket.destroy()
+  }
+  t.equal((await call(url, `${path}?limit=1`, { key })).status, 200)
+})
+
+t.test('the row of a verdict says what was no part of it', async (t) => {
+  const { url, key } = await build(t, {
+    yaml: 'defaults: { output: off, unscannable: permit }\naudit: { decisions: all }'
+  })
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+  for (const content of ['Hello!', [{ type: 'text', text: 'What is this?' }, image, image]]) {
+    const answer = await call(url, '/v1/chat/completions', {
+      key,
+      body: { model: 'demo', messages: [{ role: 'user', content }] }
+    })
+    t.equal(answer.status, 200)
+  }
+  await wait(300)
+  const { body } = await call(url, `${path}?kind=evaluation&order=oldest`, { key })
+  t.match(body, {
+    rows: [{ data: { not_evaluated: ['output_off'] } }, { data: { not_evaluated: ['image', 'output_off'] } }]
+  })
+})

@@ -1,0 +1,81 @@
+/** The budget of a request: what is counted, and how a request beyond it is refused on every surface. */
+import t from 'tap'
+import { checkBudget, defaultBudget, judgedUnits } from '../../src/base/budget.js'
+import { Fault } from '../../src/base/errors.js'
+import { joinTexts, separators } from '../../src/policy/joined.js'
+import { build, call } from '../support/gateway.js'
+
+const part = (text: string) => ({ role: 'user' as const, text, pointer: '/x' })
+
+t.test('what is read joined is counted before it is laid out', async (t) => {
+  const texts = ['a'.repeat(5_000), 'b c '.repeat(2_000), 'short', '', 'd'.repeat(700)]
+  const run = texts.map((_, i) => i)
+  const parts = texts.map(part)
+  const laid = separators
+    .flatMap((separator) =>
+      joinTexts(
+        parts.map(({ text }, i) => ({ part: i, text })),
+        separator
+      )
+    )
+    .reduce((sum, { text }) => sum + text.length, 0)
+  const own = parts.reduce((sum, { text }) => sum + text.length, 0)
+  const counted = judgedUnits(parts, [run]) - own
+  t.ok(counted >= laid, `${counted} counted, ${laid} laid out`)
+  t.ok(counted <= 1.2 * laid + 100)
+})
+
+t.test('beyond it a request is refused, with the number, the limit and the setting', async (t) => {
+  const suffixed = {
+    parts: [...Array.from({ length: 800 }, () => part('a')), part('b'.repeat(2_600))],
+    joined: [] as number[][]
+  }
+  for (let i = 0; i < 800; i++) suffixed.joined.push([i, 800])
+  t.ok(judgedUnits(suffixed.parts, suffixed.joined) > 800 * 2 * 2_000, 'a suffix costs as often as it is read')
+  t.throws(() => checkBudget(suffixed, defaultBudget), {
+    code: 'too_complex',
+    fields: { details: { field: 'units', limit: defaultBudget.units / 8, setting: 'limits.request.units' } }
+  })
+  // A body that is large itself may come to more, in proportion.
+  const large = { ...suffixed, parts: suffixed.parts.map(({ text }) => part(text.repeat(100))) }
+  t.doesNotThrow(() => checkBudget(large, defaultBudget))
+  t.throws(() => checkBudget({ parts: [part('a'), part('b')], joined: [] }, { ...defaultBudget, parts: 1 }), Fault)
+  t.doesNotThrow(() => checkBudget({ ...suffixed, joined: suffixed.joined.slice(0, 200) }, defaultBudget))
+})
+
+t.test('on every surface, in the shape that its clients read', async (t) => {
+  const { url, key } = await build(t, {
+    yaml: 'limits: { live_per_minute: 100000, request: { nodes: 2000, parts: 1000, units: 200000 } }'
+  })
+  const texts = Array.from({ length: 1_200 }, () => 'a')
+  const messages = [{ role: 'user', content: texts.map((text) => ({ text })) }]
+  const rows: [path: string, body: unknown, code: (body: never) => unknown, field: string][] = [
+    ['/v1/chat/completions', { messages }, openai, 'nodes'],
+    ['/v1/completions', { prompt: texts }, openai, 'parts'],
+    ['/v1/embeddings', { input: texts }, openai, 'parts'],
+    ['/v1/responses', { input: [{ role: 'user', content: texts }] }, openai, 'parts'],
+    ['/v1/messages', { messages: [{ role: 'user', content: [{ type: 'x', a: texts }] }] }, anthropic, 'parts'],
+    ['/v1beta/models/m:generateContent', { contents: [{ parts: [{ a: texts }] }] }, gemini, 'parts'],
+    ['/api/chat', { messages: [{ role: 'user', content: 'a', more: texts }] }, ollama, 'parts'],
+    ['/beta/litellm_basic_guardrail_api', { input_type: 'request', texts }, plain, 'parts'],
+    ['/api/v1/safety/evaluate', { input_text: 'a', context: { more: Array(2_000).fill(1) } }, plain, 'nodes'],
+    ['/v1/moderations', { input: Array(2_100).fill('a') }, openai, 'nodes']
+  ]
+  for (const [path, given, codeOf, field] of rows) {
+    const { status, body } = await call(url, path, { key, body: given })
+    t.equal(status, 422, path)
+    t.equal(codeOf(body as never), 'too_complex', path)
+    t.match(JSON.stringify(body), new RegExp(`"field":"${field}"`), path)
+    t.match(JSON.stringify(body), /"setting":"limits\.request\./, path)
+  }
+  const suffix = 'b'.repeat(2_300)
+  const { status, body } = await call(url, '/v1/completions', { key, body: { prompt: texts.slice(0, 800), suffix } })
+  t.equal(status, 422)
+  t.match(body, { error: { code: 'too_complex', details: { field: 'units', setting: 'limits.request.units' } } })
+})
+
+const openai = ({ error }: { error: { code: string } }) => error.code
+const anthropic = ({ error }: { error: { message: string } }) => error.message.split(':', 1)[0]
+const gemini = ({ error }: { error: { details: { reason: string }[] } }) => error.details[0]!.reason
+const ollama = ({ error }: { error: string }) => error.split(':', 1)[0]
+const plain = ({ error }: { error: string }) => error

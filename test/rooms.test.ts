@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+
+const src = join(dirname(fileURLToPath(import.meta.url)), '../src')
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => name.replaceAll('\\', '/'))
+  .sort()
+/** The dashboard runs in a browser and is built by itself: it knows no other room, and no other room knows it. */
+const files = sources.filter((name) => !name.startsWith('dashboard/'))
+const page = sources.filter((name) => name.startsWith('dashboard/'))
+
+/** Room of a file: its folder, or its own name for the files at the top. */
+const roomOf = (file: string) => (file.includes('/') ? file.split('/', 1)[0]! : file.replace(/\.ts$/, ''))
+
+/** What each room may import besides itself. Types count: a type is knowledge too. */
+const allowed: Record<string, string[]> = {
+  base: ['policy'],
+  json: ['base'],
+  text: ['base'],
+  classifier: ['base', 'text'],
+  encoder: ['base'],
+  detectors: ['base', 'text', 'classifier', 'encoder'],
+  policy: ['base', 'json', 'detectors', 'text', 'encoder'],
+  judges: ['base', 'json', 'policy'],
+  dialects: ['base', 'json', 'policy'],
+  storage: ['base', 'json', 'policy'],
+  limits: ['base', 'storage'],
+  identity: ['base', 'storage', 'limits'],
+  review: ['base', 'storage', 'identity', 'policy'],
+  users: ['base', 'storage', 'identity', 'limits'],
+  constitutions: ['base', 'storage', 'identity', 'policy'],
+  observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
+  config: ['base', 'json', 'policy', 'identity', 'dialects', 'judges'],
+  edge: ['base', 'json', 'identity', 'limits', 'users', 'policy', 'dialects', 'observe', 'storage', 'api'],
+  api: [
+    'base',
+    'json',
+    'edge',
+    'identity',
+    'limits',
+    'review',
+    'users',
+    'constitutions',
+    'policy',
+    'dialects',
+    'observe',
+    'storage'
+  ],
+  proxy: ['base', 'json', 'edge', 'identity', 'limits', 'review', 'policy', 'dialects', 'observe']
+}
+/** They put the rooms together. */
+const composition = ['main', 'workers', 'cli', 'index', 'http-proxy']
+
+const importsOf = (file: string) =>
+  [
+    ...readFileSync(join(src, file), 'utf8').matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'|^import '([^']+)'/gm)
+  ].map((match) => match[1] ?? match[2]!)
+
+t.test('rooms import in one direction', async (t) => {
+  for (const file of files) {
+    const room = roomOf(file)
+    if (composition.includes(room)) continue
+    const may = new Set([room, ...(allowed[room] ?? [])])
+    for (const specifier of importsOf(file)) {
+      if (!specifier.startsWith('.')) continue
+      const target = roomOf(relative('.', normalize(join(dirname(file), specifier))).replace(/\.js$/, '.ts'))
+      if (!may.has(target)) t.fail(`${file} imports ${specifier}: ${room} may not know ${target}`)
+    }
+  }
+  t.ok(files.length > 50)
+})
+
+t.test('the dashboard talks to the gateway over its API alone', async (t) => {
+  for (const file of page) {
+    for (const specifier of importsOf(file)) {
+      const target = specifier.startsWith('.') ? normalize(join(dirname(file), specifier)) : 'dashboard/'
+      t.ok(target.startsWith('dashboard/'), `${file} imports ${specifier}`)
+    }
+    t.notMatch(readFileSync(join(src, file), 'utf8'), /dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML/, file)
+  }
+})
+
+t.test('only the edges know Fastify, and only the platform and the command open a store', async (t) => {
+  for (const file of files) {
+    const text = readFileSync(join(src, file), 'utf8')
+    if (
+      [
+        'policy',
+        'detectors',
+        'dialects',
+        'identity',
+        'limits',
+        'text',
+        'storage',
+        'review',
+        'users',
+        'constitutions'
+      ].includes(roomOf(file))
+    ) {
+      t.notMatch(text, /from '(?:@fastify\/|fastify)/, `${file} knows no Fastify`)
+    }
+    if (/openStorage\(\{/.test(text))
+      t.match(file, /^(?:main\/platform\.ts|cli\/|storage\/open\.ts)/, `${file} may open a store`)
+  }
+})
+
+t.test('every file can be imported, and doing so has no effect', async (t) => {
+  const handles = () =>
+    process.getActiveResourcesInfo().filter((name) => /Server|Timeout|Worker|Socket/.test(name)).length
+  const before = handles()
+  for (const file of files) {
+    if (roomOf(file) === 'cli' || file.endsWith('worker.ts')) continue
+    await t.resolves(import(join(src, file)), file)
+  }
+  t.equal(handles(), before, 'no timer, server or worker was started')
+})
+
+t.test('no file has outgrown its readers', async (t) => {
+  for (const file of sources) {
+    const lines = readFileSync(join(src, file), 'utf8').split('\n').length
+    t.ok(lines <= 400, `${file} has ${lines} lines`)
+  }
+})
