@@ -9,7 +9,7 @@ const { values } = parseArgs({
   options: { dist: { type: 'string' }, folder: { type: 'string' }, rows: { type: 'string' }, wrong: { type: 'string' } }
 })
 const at = (path) => import(pathToFileURL(resolve(values.dist, path)).href)
-const [{ noReport, openEncoder }, { systemClock }] = await Promise.all([at('encoder/open.js'), at('clock.js')])
+const [{ noReport, openEncoder }, { systemClock }] = await Promise.all([at('encoder/open.js'), at('base/clock.js')])
 const settings = { use: 'required', folder: resolve(values.folder), threads: 1, queue: 256, deadlineMs: Infinity }
 const { encoder, close } = await openEncoder(settings, { clock: systemClock, report: noReport, crashed() {} })
 const rows = (await readFile(values.rows, 'utf8'))

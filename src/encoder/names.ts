@@ -11,8 +11,9 @@ const longestRest = 40
 const placeholder = /^[<[]?(?:PERSON|PLACE|ORGANISATION|PERSONAL_DATA|SECRETS)[>\]]?$/
 /** What stands around a name and is no part of it. */
 const around = /[\s\u200b-\u200f\ufeff\p{Cc}]/u
-/** Scripts that write words apart, and join nothing to a name but its own endings. */
-const apart = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{M}]/u
+/** Letters of scripts that write words apart: a word is a name, or part of one, as a whole. */
+const apart =
+  /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Mn}\p{Mc}]/u
 
 const outside = -1
 /** That a tag may not follow another. */
@@ -48,7 +49,7 @@ export class Names {
     const count = pieced.ids.length
     if (count === 0) return []
     const sure = this.#probabilities(logits, count)
-    const path = this.#path(sure, count)
+    const path = this.#path(sure, count, (piece) => isWithinWord(text, pieced.starts[piece]!))
     const found: Name[] = []
     for (let from = 0; from < count; ) {
       const { kind } = this.#tags[path[from]!]!
@@ -94,8 +95,11 @@ export class Names {
     return Math.min(1, sum)
   }
 
-  /** The most probable way in which the inside of a name follows nothing but a name of its kind (Viterbi). */
-  #path(sure: Float32Array, count: number): Uint8Array {
+  /**
+   * The most probable way in which the inside of a name follows nothing but a name of its kind (Viterbi), and the rest of a
+   * word its beginning.
+   */
+  #path(sure: Float32Array, count: number, isRest: (piece: number) => boolean): Uint8Array {
     const tags = this.#tags
     const from = new Uint8Array(count * tags.length)
     let best = tags.map(({ isInside }, tag) => (isInside ? never : Math.log(sure[tag]!)))
@@ -103,9 +107,11 @@ export class Names {
       const at = piece * tags.length
       let any = 0
       for (let tag = 1; tag < best.length; tag++) if (best[tag]! > best[any]!) any = tag
+      const rest = isRest(piece)
       best = tags.map(({ kind, isInside }, tag) => {
+        if (rest && kind !== outside && !isInside) return never
         let before = any
-        if (isInside) {
+        if (isInside || rest) {
           before = -1
           for (let other = 0; other < tags.length; other++) {
             if (tags[other]!.kind === kind && (before === -1 || best[other]! > best[before]!)) before = other
