@@ -20,7 +20,7 @@ type Prompt = keyof typeof prompts
 export const answers = {
   permit: 'Use pkill with the name of the process.',
   forbidden: texts.forbiddenAnswer,
-  secret: `Use the key id ${aws[1]} with the secret ${aws[0]}.`
+  secret: `${aws[1]} is the key id for the secret ${aws[0]}.`
 }
 
 export interface Seen {
