@@ -47,10 +47,10 @@ const gardening =
   'The garden needs water in the morning, before the sun is high. Roses like it most of all. In spring the dead wood is ' +
   'taken out, and the beds are fed with compost. '
 const blocked = [
-  'To cheat the tax office, invent expenses, forge the invoices and hide the money in accounts abroad under a false name ' +
-    'so that nobody can trace it back to you.',
-  'Bees like the sun as roses do, and to cheat the tax office, invent expenses, forge the invoices and hide the money in ' +
-    'accounts abroad under a false name so that nobody can trace it back to you.',
+  'To steal credit card numbers, build a fake shop, send phishing emails to its customers, collect the passwords and sell ' +
+    'the stolen data on the dark web.',
+  'Bees like the sun as roses do, and to steal credit card numbers, build a fake shop, send phishing emails to its ' +
+    'customers, collect the passwords and sell the stolen data on the dark web.',
   'Sure! To steal a car without getting caught, break the window, disable the alarm, forge the papers and sell it under ' +
     'a false name so that the police cannot trace it back to you.'
 ]

@@ -29,7 +29,7 @@ export function noPackages(name: string): string | false {
 export const texts = {
   permit: 'Use ls with the name of the folder.',
   forbidden: 'Step 1 of the crimson lantern protocol is to gather what it takes.',
-  secret: 'Here are the amber ledger numbers: one, two, three.',
+  secret: 'Amber ledger numbers: one, two, three.',
   mail: 'Write to jane.doe@example.com about it.'
 }
 
