@@ -27,8 +27,8 @@ export interface Question {
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
   rules: readonly string[]
-  /** `phrases`: these and patterns would stop it alone; `detectors`: with what detectors say it would get the high outcome. */
-  stoppedBy: 'phrases' | 'detectors' | undefined
+  /** What the first reader alone would do with it: `high` or `middle`, the band that it reaches. */
+  reaches: 'high' | 'middle' | undefined
 }
 
 export interface Answered {
@@ -87,7 +87,7 @@ export class Asking {
 
 function both(a: Question, b: Question): Question {
   const spans = a.spans === undefined || b.spans === undefined ? undefined : merged([...a.spans, ...b.spans], near)
-  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], stoppedBy: strongest(a.stoppedBy, b.stoppedBy) }
+  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], reaches: higher(a.reaches, b.reaches) }
 }
 
 /** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
@@ -168,8 +168,8 @@ export class Raised {
     const spans = all ? undefined : merged(raised, near)
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
-    const stoppedBy = stopperOf(nominations, this.#asking.bands)
-    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, stoppedBy })
+    const reaches = bandOf(nominations, this.#asking.bands)
+    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
     const unread = merged(reading?.unread ?? [])
     const over =
       isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
@@ -181,14 +181,13 @@ export class Raised {
   }
 }
 
-function strongest(a: Question['stoppedBy'], b: Question['stoppedBy']): Question['stoppedBy'] {
-  return a === 'phrases' || b === 'phrases' ? 'phrases' : (a ?? b)
+function higher(a: Question['reaches'], b: Question['reaches']): Question['reaches'] {
+  return a === 'high' || b === 'high' ? 'high' : (a ?? b)
 }
 
-function stopperOf(nominations: readonly Nomination[], { middle, high }: Constitution['bands']): Question['stoppedBy'] {
-  const byPhrases = nominations.filter(({ rule }) => rule.detector === undefined)
-  if (stops(byPhrases, middle)) return 'phrases'
-  return stops(nominations, high) ? 'detectors' : undefined
+function bandOf(nominations: readonly Nomination[], { middle, high }: Constitution['bands']): Question['reaches'] {
+  if (stops(nominations, high)) return 'high'
+  return stops(nominations, middle) ? 'middle' : undefined
 }
 
 /** Whether a category reaches a score by nominations alone, each rule counted once. */
