@@ -2,9 +2,10 @@
  * What the model scores: one lane for each label that it is asked for, two that judge a request and an answer as a whole,
  * and two that say whether a text is worth the encoder's time, in the words of a user or a model and in those of a tool.
  */
-import { labels } from './rows.js'
+import { type Label, labels } from './rows.js'
 
-const scored = labels.filter((label) => label !== 'misinformation')
+/** The labels that have a lane. */
+export const scored = labels.filter((label): label is Exclude<Label, 'misinformation'> => label !== 'misinformation')
 export const lanes = [...scored, 'harmful_request', 'harmful_answer', 'screen', 'screen_tool'] as const
 export type Lane = (typeof lanes)[number]
 

@@ -26,10 +26,10 @@ export function readList(name: string): ListSource {
 /** The constitution with the lists that it names beneath what it says itself. */
 export function withLists(source: ConstitutionSource, problems?: Problems): ConstitutionSource {
   if (source.lists === undefined) return source
+  const accepted = shippedLists()
   let { lexicons = {}, guarded } = source
   for (const [i, name] of source.lists.entries()) {
-    if (!shippedLists().includes(name)) {
-      const accepted = shippedLists()
+    if (!accepted.includes(name)) {
       problems?.add(['lists', i], `there is no list of this name; known: ${accepted.join(', ')}`, { accepted })
       continue
     }

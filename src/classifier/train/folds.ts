@@ -20,8 +20,13 @@ const alone = new Set(['gptfuzz_responses', 'coldataset'])
 
 /** Rows that the project makes belong to no fold: every model learns from them, and is judged on what people wrote. */
 export function foldOf(row: MadeRow, index: number): number {
-  if (/^(grammar|installed|composed):/.test(row.source)) return -1
+  if (isMade(row.source)) return -1
   return alone.has(row.source) ? index % 2 : foldOfSource(row.source)
+}
+
+/** Whether the project made the rows of a source: see `made_here` in training/encoder/relatives.py. */
+function isMade(source: string): boolean {
+  return /^(grammar|installed|composed):/.test(source)
 }
 
 function foldOfSource(source: string): number {
@@ -82,9 +87,7 @@ export function crossValidate(
   for (let fold = 0; fold < folds; fold++) {
     const isOut = (row: MadeRow, i: number) =>
       foldOf(row, i) === fold ||
-      (row.carrier !== undefined &&
-        !/^(grammar|installed|composed):/.test(row.carrier) &&
-        foldOfSource(row.carrier) === fold)
+      (row.carrier !== undefined && !isMade(row.carrier) && foldOfSource(row.carrier) === fold)
     const share = base.map((value, i) => (isOut(rows[i]!, i) ? 0 : value))
     const options: FitOptions = {
       ...plan,

@@ -81,7 +81,7 @@ export interface ScreenPoint {
   raised: Record<string, number>
 }
 
-/** What it costs to raise nearly all that the encoder would stop: texts in languages that the screen cannot read left out. */
+/** What it costs to raise nearly all that the encoder would stop: texts of which it knows too few words for a score left out. */
 export function screenCurve(data: Dataset, { rows, scores }: HeldOut, { slope, offset }: Calibration): ScreenPoint[] {
   const points: ScreenPoint[] = []
   for (const name of ['screen', 'screen_tool'] as const) {

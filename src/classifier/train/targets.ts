@@ -2,8 +2,8 @@
  * What each row says for and against each lane, and how much it counts. Sources annotate different things, and where one
  * is silent the row is mostly left out; the exceptions are listed here, each with its reason.
  */
-import { type Lane, lanes, WIDTH } from '../lanes.js'
-import { type Label, labels, type TrainingRow } from '../rows.js'
+import { type Lane, lanes, scored, WIDTH } from '../lanes.js'
+import type { Label, TrainingRow } from '../rows.js'
 
 export interface Targets {
   /** By lane: 1, 0, or -1 where the row says nothing. */
@@ -12,9 +12,6 @@ export interface Targets {
 }
 
 const laneOf = new Map<string, number>(lanes.map((lane, i) => [lane, i]))
-
-/** The labels that have a lane. */
-const scored = labels.filter((label): label is Exclude<Label, 'misinformation'> => label !== 'misinformation')
 
 /** What a comment is not, whatever else it is: nobody asks a model for anything in it. */
 const notInComments: readonly Lane[] = [
