@@ -125,7 +125,8 @@ def test_a_confidence_is_a_share_of_false_alarms() -> None:
     random = np.random.default_rng(5)
     rows = [Row(str(i), f'benign_{i % 20}', 'prompt', unsafe=0) for i in range(40_000)]
     pieces = np.full(len(rows), 20)
-    logits = random.normal(-4, 1.5, (len(rows), len(LANES))).astype(np.float32)
+    # Above the floors, which bind where hardly anything harmless scores.
+    logits = random.normal(2, 1.5, (len(rows), len(LANES))).astype(np.float32)
     knots = calibration.calibrate(rows, pieces, logits)
     told = calibration.confidences(knots, rows, pieces, logits)
     for share, confidence in calibration.SCALE:
@@ -133,6 +134,14 @@ def test_a_confidence_is_a_share_of_false_alarms() -> None:
             assert abs(np.log((told >= confidence).mean() / share)) < np.log(1.25), (share, confidence)
     for line in knots['user']['one window'].values():
         assert all(b[0] > a[0] and b[1] > a[1] for a, b in zip(line, line[1:], strict=False))
+
+
+def test_rare_is_not_yet_harmful_and_a_longer_text_needs_no_less() -> None:
+    line = [[-9.0, 0.05], [-5.0, 0.40], [-4.0, 0.75]]
+    longer = [[-9.5, 0.05], [3.0, 0.40], [2.0, 0.75]]
+    told = calibration.sound({'user': {'one window': {'request': line}, 'up to three': {'request': longer}}})['user']
+    assert told['one window']['request'] == [[-4.0, 0.05], [1.0, 0.40], [2.5, 0.75]]
+    assert told['up to three']['request'] == [[-4.0, 0.05], [3.0, 0.40], [2.5, 0.75]]
 
 
 def test_scores_are_carried_from_one_model_to_another() -> None:
@@ -150,7 +159,10 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
     ]
     made = composed_rows(rows, {'papers': 3, 'asks': 3}, 1, most=60)
     assert {row.source.rsplit(':', 1)[1] for row in made} == {'3'}
-    injected = [row for row in made if row.labels.get('prompt_injection') == 1]
+    attacks = [row for row in made if row.labels.get('prompt_injection') == 1]
+    overrides = [row for row in attacks if 'override' in row.source]
+    assert overrides and all(row.role == 'user' and 'write a poem' in row.text.lower() for row in overrides)
+    injected = [row for row in attacks if row not in overrides]
     assert injected and all(row.role == 'tool' and 'Write a poem' in row.text for row in injected)
     assert all('Write a poem' not in row.text for row in made if 'clean' in row.source)
     assert composed_rows(rows, {'papers': 3, 'asks': 2}, 1, most=60) == []
