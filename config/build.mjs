@@ -80,14 +80,17 @@ try {
 chmodSync(out, 0o755)
 chmodSync(join(out, 'cli.js'), 0o755)
 
-// What the shipped constitutions and lists hold, by the SHA-256 of their text: see src/policy/shipped.ts.
+// What the shipped constitutions and lists hold, by the SHA-256 of their text: see src/policy/constitution/shipped.ts.
 const constitutions = join(root, 'config/constitutions')
 const texts = readdirSync(constitutions, { recursive: true })
   .filter((name) => /^(lists\/)?\w+\.yaml$/.test(name))
   .map((name) => readFileSync(join(constitutions, name), 'utf8'))
-mkdirSync(join(out, 'policy/shipped'))
+mkdirSync(join(out, 'policy/constitution/shipped'))
 for (const text of texts) {
-  writeFileSync(join(out, `policy/shipped/${hash('sha256', text, 'hex')}.json`), JSON.stringify(parse(text)))
+  writeFileSync(
+    join(out, `policy/constitution/shipped/${hash('sha256', text, 'hex')}.json`),
+    JSON.stringify(parse(text))
+  )
 }
 
 const page = join(out, 'dashboard')

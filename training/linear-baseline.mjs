@@ -1,22 +1,27 @@
 // The linear reader, trained on the same rows and scoring the same held-out ones:
-// node training/linear-baseline.mjs --dist DIR --rows FILE --out FILE. Rows with `"held": true` are scored, never learnt from.
+// node training/linear-baseline.mjs --rows FILE --out FILE. Rows with `"held": true` are scored, never learnt from.
 import { createReadStream, createWriteStream } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import '../test/support/typescript.mjs'
 
 const { values } = parseArgs({
-  options: { dist: { type: 'string' }, rows: { type: 'string' }, out: { type: 'string' }, seed: { type: 'string' } }
+  options: { rows: { type: 'string' }, out: { type: 'string' }, seed: { type: 'string' } }
 })
-if (!values.dist || !values.rows || !values.out) {
-  console.error('usage: node training/linear-baseline.mjs --dist DIR --rows FILE --out FILE [--seed N]')
+if (!values.rows || !values.out) {
+  console.error('usage: node training/linear-baseline.mjs --rows FILE --out FILE [--seed N]')
   process.exit(2)
 }
-const load = (name) => import(pathToFileURL(resolve(join(values.dist, 'classifier', name))).href)
 const [{ madeRows }, { buildDataset }, { fit, Trainer }, { positiveWeights, sharesOf }, { Random }, { lanes, WIDTH }] =
   await Promise.all(
-    ['train/augment.js', 'train/dataset.js', 'train/fit.js', 'train/folds.js', 'train/random.js', 'lanes.js'].map(load)
+    [
+      './classifier/augment.ts',
+      './classifier/dataset.ts',
+      './classifier/fit.ts',
+      './classifier/folds.ts',
+      './classifier/random.ts',
+      '../src/classifier/lanes.ts'
+    ].map((file) => import(file))
   )
 
 const learnt = []

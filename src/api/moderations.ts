@@ -12,9 +12,9 @@ import { judgedErrors, NoQuery, openaiErrorResponses } from '../edge/schemas.js'
 import { compileValidator } from '../edge/validate.js'
 import type { Admission } from '../identity/admission.js'
 import { limitHeaders } from '../limits/fault.js'
-import { withinBand } from '../policy/decide.js'
+import { withinBand } from '../policy/decide/decide.js'
+import type { Assessment } from '../policy/evaluate/evaluator.js'
 import type { Category, Scores } from '../policy/evaluation.js'
-import type { Assessment } from '../policy/evaluator.js'
 import type { Judge } from './judge.js'
 
 /** Its clients are SDKs of that API, so that its errors come in their shape too. */

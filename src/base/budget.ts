@@ -3,7 +3,7 @@
  * begins, what is judged joined included, so that what a request costs is known before it is paid for.
  */
 
-import { joinedUnits } from '../policy/joined.js'
+import { joinedUnits } from '../policy/match/joined.js'
 import type { ChatContent, ChatPart } from './chat.js'
 import { tooComplex } from './errors.js'
 

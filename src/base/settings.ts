@@ -1,7 +1,7 @@
 /** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
 
+import type { Redactable } from '../policy/decide/names.js'
 import type { Category } from '../policy/evaluation.js'
-import type { Redactable } from '../policy/names.js'
 import type { Budget } from './budget.js'
 import type { ReviewSettings, SignInSettings } from './people-settings.js'
 
@@ -49,7 +49,7 @@ export type Respond = 'error' | 'message'
 export type Output = 'off' | 'window' | 'full'
 export type OnFailure = 'closed' | 'open'
 export type Unscannable = 'deny' | 'review' | 'permit'
-export type { Redactable } from '../policy/names.js'
+export type { Redactable } from '../policy/decide/names.js'
 
 export interface RouteSettings {
   /** Stable name of the route in metrics and logs: the path, or path and upstream where several share it. */

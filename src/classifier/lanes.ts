@@ -2,7 +2,23 @@
  * What the model scores: one lane for each label that it is asked for, two that judge a request and an answer as a whole,
  * and two that say whether a text is worth the encoder's time, in the words of a user or a model and in those of a tool.
  */
-import { type Label, labels } from './rows.js'
+
+/** What rows are labelled with, named as the policy names its categories. */
+export const labels = [
+  'hate',
+  'harassment',
+  'violence',
+  'self_harm',
+  'sexual',
+  'illicit',
+  'cyber_misuse',
+  'weapons',
+  'jailbreak',
+  'prompt_injection',
+  'misinformation',
+  'profanity'
+] as const
+export type Label = (typeof labels)[number]
 
 /** The labels that have a lane. */
 export const scored = labels.filter((label): label is Exclude<Label, 'misinformation'> => label !== 'misinformation')

@@ -7,8 +7,8 @@ import { ConfigError } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
-import { ConstitutionError } from '../policy/constitution-error.js'
-import { loadPolicy } from '../policy/entry.js'
+import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { loadPolicy } from '../policy/evaluate/entry.js'
 import { Told } from './terminal.js'
 
 export async function check(file: string | undefined): Promise<void> {

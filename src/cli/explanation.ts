@@ -1,6 +1,6 @@
 /** An explanation as a page for people: what `evaluate --explain` shows on a terminal. */
-import type { Explanation } from '../policy/explain.js'
-import type { TracedMatch } from '../policy/trace.js'
+import type { Explanation } from '../policy/explain/explain.js'
+import type { TracedMatch } from '../policy/explain/trace.js'
 
 export function page({ summary, views, encoder, categories, rules, thresholds, policy }: Explanation): string {
   const lines = [...summary, '', `policy      ${policy}, bands from ${thresholds.middle} and from ${thresholds.high}`]

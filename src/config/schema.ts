@@ -4,8 +4,8 @@
  */
 import Type, { type Static } from 'typebox'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../base/settings.js'
+import { redactables } from '../policy/decide/names.js'
 import { categories } from '../policy/evaluation.js'
-import { redactables } from '../policy/names.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {

@@ -3,7 +3,7 @@
  * to read a large constitution takes a second, and several on a busy machine.
  */
 import { LRUCache } from 'lru-cache'
-import type { Policy } from '../policy/compile.js'
+import type { Policy } from '../policy/match/compile.js'
 import { createQueue } from './queue.js'
 
 /** The newest version, and the one before for the way back, of two constitutions. Each may take some megabytes. */

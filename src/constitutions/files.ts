@@ -1,8 +1,8 @@
 /** Files of constitutions as they become versions. */
 import { readFile } from 'node:fs/promises'
-import type { Policy } from '../policy/compile.js'
-import { loadPolicy } from '../policy/entry.js'
-import type { Coverage } from '../policy/judges.js'
+import type { Coverage } from '../policy/escalate/judges.js'
+import { loadPolicy } from '../policy/evaluate/entry.js'
+import type { Policy } from '../policy/match/compile.js'
 import type { ConstitutionFile } from '../storage/contracts/constitutions.js'
 import { digestOf } from './digest.js'
 

@@ -1,9 +1,9 @@
 /** Stored versions as they become policies. */
 import { Fault } from '../base/errors.js'
-import type { Policy } from '../policy/compile.js'
-import { ConstitutionError } from '../policy/constitution-error.js'
-import { loadPolicy } from '../policy/entry.js'
-import type { Coverage } from '../policy/judges.js'
+import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import type { Coverage } from '../policy/escalate/judges.js'
+import { loadPolicy } from '../policy/evaluate/entry.js'
+import type { Policy } from '../policy/match/compile.js'
 import type { ConstitutionStore } from '../storage/contracts/constitutions.js'
 import { digestOf } from './digest.js'
 

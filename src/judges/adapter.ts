@@ -1,6 +1,7 @@
 /** The contract of a judge: one file each. It asks once and answers in scores, or fails; everything around it is shared. */
+
+import type { Question } from '../policy/escalate/judges.js'
 import type { Category, Scores } from '../policy/evaluation.js'
-import type { Question } from '../policy/judges.js'
 
 export type Asked = Pick<Question, 'texts' | 'direction' | 'categories'>
 

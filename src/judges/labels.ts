@@ -1,8 +1,8 @@
 /** What each judge's own categories stand for here, where the configuration does not say otherwise. */
 
 import type { JudgeSettings, JudgeType } from '../base/settings.js'
+import type { Coverage } from '../policy/escalate/judges.js'
 import type { Category } from '../policy/evaluation.js'
-import type { Coverage } from '../policy/judges.js'
 import type { Labels } from './adapter.js'
 
 export const publishedLabels: Readonly<Record<JudgeType, Labels>> = {

@@ -1,7 +1,7 @@
 /** The judges of a configuration, ready to be asked. */
 
 import type { JudgeSettings, RemoteJudgeSettings } from '../base/settings.js'
-import type { Judges } from '../policy/judges.js'
+import type { Judges } from '../policy/escalate/judges.js'
 import type { Adapter } from './adapter.js'
 import type { BreakerState } from './breaker.js'
 import { type Consult, type ConsultDeps, createConsult } from './consult.js'

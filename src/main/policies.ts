@@ -8,7 +8,7 @@ import type { Encoder } from '../encoder/index.js'
 import type { Actor } from '../identity/caller.js'
 import { firstAccount } from '../identity/key-service.js'
 import { describeError, type Log } from '../observe/log.js'
-import { createDryRunner } from '../policy/dry-run-pool.js'
+import { createDryRunner } from '../policy/explain/dry-run-pool.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { Notice, Notices } from '../storage/contracts/shared-state.js'
 

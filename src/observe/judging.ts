@@ -5,8 +5,8 @@
 import type { ChatPart } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
+import type { Exceptions } from '../policy/decide/exceptions.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
-import type { Exceptions } from '../policy/exceptions.js'
 import type { Recorder, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 

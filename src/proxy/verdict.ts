@@ -9,6 +9,7 @@ import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
 import type { Judging } from '../observe/judging.js'
 import type { Metrics } from '../observe/metrics.js'
+import { replacementOf } from '../policy/decide/names.js'
 import {
   type Decision,
   type Detection,
@@ -17,7 +18,6 @@ import {
   type Evaluator,
   strictest
 } from '../policy/evaluation.js'
-import { replacementOf } from '../policy/names.js'
 import type { Exchange } from './exchange.js'
 
 /** What a verdict is asked for. */

@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto'
 import type { ChatPart } from '../base/chat.js'
+import { exceptable } from '../policy/decide/exceptions.js'
 import type { Evaluation } from '../policy/evaluation.js'
-import { exceptable } from '../policy/exceptions.js'
 
 /** Of one evaluation; a text in which more rules hold is not excepted by halves. */
 const maxFingerprints = 32

@@ -1,7 +1,7 @@
 /** What workers share where there is no Redis: the primary keeps it. */
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
-import { memorySessions, type SessionState } from '../policy/session.js'
+import { memorySessions, type SessionState } from '../policy/evaluate/session.js'
 import type { Listener, Notice, SharedState, Taken } from '../storage/contracts/shared-state.js'
 import { createMemoryCounters } from '../storage/shared/local.js'
 import { createVersionedSessions, type KeptSession } from '../storage/shared/versioned-sessions.js'

@@ -8,7 +8,7 @@ import { url as inspectorUrl } from 'node:inspector'
 import { Worker } from 'node:worker_threads'
 import { threadFile } from '../base/thread.js'
 import { stallFile } from '../observe/stalls.js'
-import { working } from '../policy/batch.js'
+import { working } from '../policy/evaluate/batch.js'
 
 /** Longer than anything that holds the loop rightly, many times over; shorter than a client's patience. */
 const limitMs = 10_000

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { checkBudget, defaultBudget, judgedUnits } from '../../src/base/budget.js'
 import { Fault } from '../../src/base/errors.js'
-import { joinTexts, separators } from '../../src/policy/joined.js'
+import { joinTexts, separators } from '../../src/policy/match/joined.js'
 import { build, call } from '../support/gateway.js'
 
 const part = (text: string) => ({ role: 'user' as const, text, pointer: '/x' })

@@ -9,7 +9,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 const dist = (name) => import(new URL(`../../dist/${name}`, import.meta.url).href)
 const { openStorage } = await dist('storage/open.js')
 const { generateKey, parseKey } = await dist('identity/key-format.js')
-const { createEvaluator } = await dist('policy/evaluator.js')
+const { createEvaluator } = await dist('policy/evaluate/evaluator.js')
 const { categories } = await dist('policy/evaluation.js')
 const { systemClock } = await dist('base/clock.js')
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { syntheticRows } from '../../src/classifier/grammar/index.js'
-import { inflect } from '../../src/classifier/grammar/inflect.js'
-import { compile, type Pattern, PatternError } from '../../src/classifier/grammar/pattern.js'
-import { Random } from '../../src/classifier/grammar/random.js'
-import { labels, type TrainingRow } from '../../src/classifier/rows.js'
+import { syntheticRows } from '../../training/grammar/index.js'
+import { inflect } from '../../training/grammar/inflect.js'
+import { compile, type Pattern, PatternError } from '../../training/grammar/pattern.js'
+import { Random } from '../../training/grammar/random.js'
+import { labels, type TrainingRow } from '../../training/rows.js'
 
 const rows = [...syntheticRows(1)]
 const topics = new Map<string, TrainingRow[]>()

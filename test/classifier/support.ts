@@ -1,4 +1,4 @@
-import type { TrainingRow } from '../../src/classifier/rows.js'
+import type { TrainingRow } from '../../training/rows.js'
 
 /** A corpus of a few hundred rows from four sources, mild and small, in which one lane can be learnt. */
 export function tinyCorpus(): TrainingRow[] {

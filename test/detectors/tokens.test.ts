@@ -5,7 +5,7 @@ import { compileForm } from '../../src/detectors/secrets/form.js'
 import { groups, rows } from '../../src/detectors/secrets/kinds/index.js'
 import { FormScanner } from '../../src/detectors/secrets/scan.js'
 import { secrets } from '../../src/detectors/secrets.js'
-import { loadPolicy } from '../../src/policy/entry.js'
+import { loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { source } from '../policy/support.js'
 import { growth } from '../support/growth.js'
 

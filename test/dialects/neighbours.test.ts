@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Json, JsonObject } from '../../src/base/chat.js'
 import type { DialectId } from '../../src/base/settings.js'
 import { dialects } from '../../src/dialects/index.js'
-import { entryOf, loadPolicy } from '../../src/policy/entry.js'
+import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { noTarget } from './dialect-suite.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)

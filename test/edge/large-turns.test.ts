@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { FairQueue } from '../../src/base/fair-queue.js'
 import { LargeTurns, largeBody } from '../../src/edge/large-turns.js'
-import { createBatch } from '../../src/policy/batch.js'
+import { createBatch } from '../../src/policy/evaluate/batch.js'
 
 t.test('callers take turns, each in the order of its own', async (t) => {
   const queue = new FairQueue<string>()

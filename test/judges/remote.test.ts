@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Opinion } from '../../src/policy/judges.js'
+import type { Opinion } from '../../src/policy/escalate/judges.js'
 import { type Answer, fakeUpstream, json, raw, reset, stall } from '../support/upstream.js'
 import { openOne, question, says } from './support.js'
 

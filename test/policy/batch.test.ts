@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { createBatch } from '../../src/policy/batch.js'
+import { createBatch } from '../../src/policy/evaluate/batch.js'
 
 t.test('what comes in one turn of the event loop is done in one go, before any outcome is told', async (t) => {
   const inTurn = createBatch()

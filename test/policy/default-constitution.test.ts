@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { JsonObject, Role } from '../../src/base/chat.js'
 import { systemClock } from '../../src/base/clock.js'
-import { createEvaluator } from '../../src/policy/evaluator.js'
+import { createEvaluator } from '../../src/policy/evaluate/evaluator.js'
 import { call, part } from './support.js'
 
 const file = fileURLToPath(new URL('../../config/constitutions/default.yaml', import.meta.url))

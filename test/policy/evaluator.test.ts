@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { ConstitutionError } from '../../src/policy/constitution-error.js'
-import { entryOf, loadPolicy, numbered } from '../../src/policy/entry.js'
+import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { entryOf, loadPolicy, numbered } from '../../src/policy/evaluate/entry.js'
+import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluate/evaluator.js'
 import type { Evaluation } from '../../src/policy/evaluation.js'
-import { createEvaluator, EvaluatorError, type EvaluatorOptions } from '../../src/policy/evaluator.js'
 import { call, fakeClock, part, source } from './support.js'
 
 const rules = `

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { JsonObject } from '../../src/base/chat.js'
-import { compilePolicy, type Policy } from '../../src/policy/compile.js'
-import { parseConstitution } from '../../src/policy/constitution.js'
+import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { Judge, type JudgeInput } from '../../src/policy/evaluate/judge.js'
 import { decisions } from '../../src/policy/evaluation.js'
-import { type Explanation, explain } from '../../src/policy/explain.js'
-import { Judge, type JudgeInput } from '../../src/policy/judge.js'
+import { type Explanation, explain } from '../../src/policy/explain/explain.js'
+import { compilePolicy, type Policy } from '../../src/policy/match/compile.js'
 import { call, source } from './support.js'
 
 const rules = `

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { compilePolicy } from '../../src/policy/compile.js'
-import { type Constitution, parseConstitution } from '../../src/policy/constitution.js'
-import { ConstitutionError } from '../../src/policy/constitution-error.js'
-import { Judge } from '../../src/policy/judge.js'
-import { shippedSource } from '../../src/policy/shipped.js'
+import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { type Constitution, parseConstitution } from '../../src/policy/constitution/parse.js'
+import { shippedSource } from '../../src/policy/constitution/shipped.js'
+import { Judge } from '../../src/policy/evaluate/judge.js'
+import { compilePolicy } from '../../src/policy/match/compile.js'
 import { part } from './support.js'
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
-import { readLexicons } from '../../src/policy/lexicons.js'
-import { readList, shippedFormats, shippedLists } from '../../src/policy/lists.js'
-import type { ConstitutionSource } from '../../src/policy/schema.js'
+import { readLexicons } from '../../src/policy/constitution/lexicons.js'
+import { readList, shippedFormats, shippedLists } from '../../src/policy/constitution/lists.js'
+import type { ConstitutionSource } from '../../src/policy/constitution/schema.js'
 
 const folder = fileURLToPath(new URL('../../config/constitutions/', import.meta.url))
 const text = (name: string) => readFileSync(`${folder}${name}.yaml`, 'utf8')

@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { ChatPart } from '../../src/base/chat.js'
 import { detectors } from '../../src/detectors/index.js'
-import { compilePolicy } from '../../src/policy/compile.js'
-import { parseConstitution } from '../../src/policy/constitution.js'
-import { Judge, type JudgeInput } from '../../src/policy/judge.js'
+import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { Judge, type JudgeInput } from '../../src/policy/evaluate/judge.js'
+import { compilePolicy } from '../../src/policy/match/compile.js'
 import { source } from './support.js'
 
 const rules = `

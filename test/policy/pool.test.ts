@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { loadPolicy } from '../../src/policy/entry.js'
-import { createPool, type PoolOptions } from '../../src/policy/pool.js'
+import { loadPolicy } from '../../src/policy/evaluate/entry.js'
+import { createPool, type PoolOptions } from '../../src/policy/evaluate/pool.js'
 import { call, source } from './support.js'
 
 t.setTimeout(300_000)

@@ -12,12 +12,12 @@ import {
   type EncoderReading,
   type Stretch
 } from '../../src/encoder/index.js'
-import { parseConstitution } from '../../src/policy/constitution.js'
-import type { ConstitutionError } from '../../src/policy/constitution-error.js'
-import { type DryRunTask, dryRun, runDry } from '../../src/policy/dry-run.js'
-import { entryOf, loadPolicy } from '../../src/policy/entry.js'
+import type { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
+import { EvaluatorError, type EvaluatorOptions, evaluatorOf } from '../../src/policy/evaluate/evaluator.js'
 import type { Evaluation } from '../../src/policy/evaluation.js'
-import { EvaluatorError, type EvaluatorOptions, evaluatorOf } from '../../src/policy/evaluator.js'
+import { type DryRunTask, dryRun, runDry } from '../../src/policy/explain/dry-run.js'
 import { type CallOptions, call, part, source } from './support.js'
 
 t.setTimeout(300_000)

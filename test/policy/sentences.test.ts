@@ -1,9 +1,9 @@
 /** What counts as one saying: phrases within a sentence, and what a detector says by several rules. */
 import t from 'tap'
-import { compilePolicy } from '../../src/policy/compile.js'
-import { parseConstitution } from '../../src/policy/constitution.js'
-import { ConstitutionError } from '../../src/policy/constitution-error.js'
-import { Judge } from '../../src/policy/judge.js'
+import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { Judge } from '../../src/policy/evaluate/judge.js'
+import { compilePolicy } from '../../src/policy/match/compile.js'
 import { sentenceEnds } from '../../src/text/sentence.js'
 import { part, source } from './support.js'
 

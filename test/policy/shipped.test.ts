@@ -6,9 +6,9 @@ import { parse } from 'yaml'
 import type { JsonObject, Role } from '../../src/base/chat.js'
 import { systemClock } from '../../src/base/clock.js'
 import { readText } from '../../src/edge/evaluate-input.js'
-import { parseConstitution } from '../../src/policy/constitution.js'
-import { ConstitutionError } from '../../src/policy/constitution-error.js'
-import { createEvaluator } from '../../src/policy/evaluator.js'
+import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { createEvaluator } from '../../src/policy/evaluate/evaluator.js'
 import { isShipped, open, shipped } from '../encoder/support.js'
 
 interface Example {
@@ -127,13 +127,13 @@ t.test('the context says whose words a text is, and only known writers count', a
 })
 
 t.test('what the build has read ahead is what the texts hold, and another text is read as it stands', async (t) => {
-  const read = await import(new URL('../../dist/policy/built.js', import.meta.url).href)
+  const read = await import(new URL('../../dist/policy/constitution/built.js', import.meta.url).href)
   for (const name of names) {
     const text = readFileSync(`${folder}${name}.yaml`, 'utf8')
     t.same(read.builtFrom(text), parse(text))
     t.equal(read.builtFrom(`${text}\n`), undefined)
   }
-  const { parseConstitution } = await import(new URL('../../dist/policy/constitution.js', import.meta.url).href)
+  const { parseConstitution } = await import(new URL('../../dist/policy/constitution/parse.js', import.meta.url).href)
   const developer = readFileSync(`${folder}developer.yaml`, 'utf8')
   let problems: { line: number; path: string }[] = []
   try {

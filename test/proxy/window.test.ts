@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { EncoderQuestion, EncoderReading } from '../../src/encoder/index.js'
-import { entryOf, loadPolicy } from '../../src/policy/entry.js'
+import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { Looks, mostAtOnce } from '../../src/proxy/answer/window.js'
 import { source } from '../policy/support.js'
 import { piecesOf } from '../storage/window-suite.js'

@@ -1,7 +1,7 @@
 /** What nodes must find in whatever they share. Each implementation runs the whole of it, with two nodes where it can. */
 import { setTimeout } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { nextState } from '../../src/policy/session.js'
+import { nextState } from '../../src/policy/evaluate/session.js'
 import type { Notice, SharedState } from '../../src/storage/contracts/shared-state.js'
 
 const session = { halfLifeMs: 600_000, turns: 4, most: 0.5 }

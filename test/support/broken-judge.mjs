@@ -5,7 +5,7 @@
 import { isMainThread } from 'node:worker_threads'
 
 const dist = new URL('../../dist/', import.meta.url)
-const { Judge } = await import(new URL('policy/judge.js', dist))
+const { Judge } = await import(new URL('policy/evaluate/judge.js', dist))
 const { secrets } = await import(new URL('detectors/secrets.js', dist))
 const judge = Judge.prototype.judge
 

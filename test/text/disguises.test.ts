@@ -1,9 +1,9 @@
 /** Disguised demands are judged as plain ones are, wherever they stand; what only looks disguised is not. */
 import fc from 'fast-check'
 import t from 'tap'
-import { compilePolicy } from '../../src/policy/compile.js'
-import { Judge } from '../../src/policy/judge.js'
-import { readConstitution } from '../../src/policy/read.js'
+import { readConstitution } from '../../src/policy/constitution/read.js'
+import { Judge } from '../../src/policy/evaluate/judge.js'
+import { compilePolicy } from '../../src/policy/match/compile.js'
 import { call } from '../policy/support.js'
 import { type Disguise, disguises, wrappers } from './disguises.js'
 

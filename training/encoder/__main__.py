@@ -19,7 +19,6 @@ def parser() -> argparse.ArgumentParser:
         '--work', type=Path, required=True, help='folder for rows, checkpoints and scores; outside the checkout'
     )
     p.add_argument('--data', type=Path, help='folder that holds train/ (for prepare)')
-    p.add_argument('--dist', type=Path, default=ROOT / 'dist', help='the built program (npm run build)')
     p.add_argument(
         '--installed',
         type=Path,
@@ -81,7 +80,6 @@ def main() -> None:
     layers = tuple(int(number) for number in args.layers.split(','))
     options = runs.Options(
         args.work,
-        args.dist,
         args.seed,
         args.most,
         args.epochs,
@@ -143,7 +141,7 @@ def _prepare(args: argparse.Namespace) -> None:
     if args.data is None:
         raise SystemExit('--data is needed: the folder that holds train/')
     args.work.mkdir(parents=True, exist_ok=True)
-    made = grammar_rows(args.work, args.seed, args.dist) + installed_rows(args.installed, args.seed)
+    made = grammar_rows(args.work, args.seed) + installed_rows(args.installed, args.seed)
     made += translated_rows(args.translations, args.seed)
     prepare(args.work, args.data, base_file(), made, args.pieces, args.seed, args.start)
 

@@ -1,7 +1,7 @@
 """What the encoder scores, and what each row says for and against each lane.
 
 Sources annotate different things; where one is silent, the lane is masked out of the loss. The exceptions are listed
-here, each with its reason. They are those of `src/classifier/train/targets.ts`, so that both readers learn from one
+here, each with its reason. They are those of `training/classifier/targets.ts`, so that both readers learn from one
 reading of the labels.
 """
 

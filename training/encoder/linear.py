@@ -13,7 +13,7 @@ from .rows import Row
 SCRIPT = Path(__file__).parent.parent / 'linear-baseline.mjs'
 
 
-def linear_scores(learnt: list[Row], held: list[Row], dist: Path, work: Path, seed: int) -> np.ndarray:
+def linear_scores(learnt: list[Row], held: list[Row], work: Path, seed: int) -> np.ndarray:
     """:returns: (held rows, lanes) scores of a linear model that learnt from the other rows"""
     source, out = work / 'linear-rows.jsonl', work / 'linear-scores.jsonl'
     with source.open('w') as file:
@@ -35,8 +35,6 @@ def linear_scores(learnt: list[Row], held: list[Row], dist: Path, work: Path, se
             'node',
             '--max-old-space-size=6000',
             str(SCRIPT),
-            '--dist',
-            str(dist),
             '--rows',
             str(source),
             '--out',

@@ -47,7 +47,6 @@ class Options:
     """
 
     work: Path
-    dist: Path
     seed: int = 1
     most: int = 4000
     epochs: int = 3
@@ -197,7 +196,6 @@ def fold_run(options: Options, fold: int, with_linear: bool) -> None:
         kept['linear'] = linear_scores(
             [data.rows[int(i)] for i in learnt],
             [data.rows[int(i)] for i in held],
-            options.dist,
             options.work,
             options.seed,
         )

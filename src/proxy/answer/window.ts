@@ -4,7 +4,7 @@ import type { ChatContent } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import type { HeldText, ReplyStream } from '../../dialects/reply-stream.js'
 import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
-import { sentenceStart } from '../../policy/growth.js'
+import { sentenceStart } from '../../policy/match/growth.js'
 import type { Exchange } from '../exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */

@@ -2,7 +2,7 @@
  * What nodes of one gateway share beyond the storage: counters for limits, sessions, and word of what changed. In this
  * process alone, in Redis for many machines, or in the primary for the workers of one machine.
  */
-import type { SessionStore } from '../../policy/session.js'
+import type { SessionStore } from '../../policy/evaluate/session.js'
 
 /** Something that other processes hold in their memory was changed in the storage. */
 export type Notice =

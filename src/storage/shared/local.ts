@@ -1,6 +1,6 @@
 /** One node that shares with nobody. */
 import type { Clock } from '../../base/clock.js'
-import { memorySessions } from '../../policy/session.js'
+import { memorySessions } from '../../policy/evaluate/session.js'
 import type { CounterStore, SharedState, Taken } from '../contracts/shared-state.js'
 
 export function createLocalState(clock: Clock): SharedState {

@@ -3,7 +3,7 @@
  * version, and whoever finds that another was faster works its turn into what now stands.
  */
 import type { Clock } from '../../base/clock.js'
-import { memorySessions, type SessionState, type SessionStore } from '../../policy/session.js'
+import { memorySessions, type SessionState, type SessionStore } from '../../policy/evaluate/session.js'
 
 /** A state as it travels: monotonic clocks of two processes have nothing in common, so its time is wall time. */
 export type KeptSession = SessionState

@@ -22,9 +22,9 @@ if (values.data === undefined) {
   process.exit(2)
 }
 const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).href)
-const { compilePolicy } = await dist('policy/compile.js')
-const { parseConstitution } = await dist('policy/constitution.js')
-const { Matcher } = await dist('policy/match.js')
+const { compilePolicy } = await dist('policy/match/compile.js')
+const { parseConstitution } = await dist('policy/constitution/parse.js')
+const { Matcher } = await dist('policy/match/match.js')
 
 const folder = new URL('../../../config/constitutions/', import.meta.url)
 const read = (name) => readFileSync(new URL(name, folder), 'utf8')

@@ -9,7 +9,7 @@ const dist = (name) => import(new URL(`../../../dist/${name}`, import.meta.url).
  * @param use of the encoder: `required`, or `off` for the first reader alone
  */
 export async function openEvaluator(constitution = 'default', use = 'required') {
-  const { createEvaluator } = await dist('policy/evaluator.js')
+  const { createEvaluator } = await dist('policy/evaluate/evaluator.js')
   const { shippedConstitutions } = await dist('config/load.js')
   const { systemClock } = await dist('base/clock.js')
   const constitutions = shippedConstitutions()
@@ -51,7 +51,7 @@ export async function openEvaluator(constitution = 'default', use = 'required') 
 
 async function bandsOf(file) {
   const { readFile } = await import('node:fs/promises')
-  const { readConstitution } = await dist('policy/read.js')
+  const { readConstitution } = await dist('policy/constitution/read.js')
   return (await readConstitution(await readFile(file, 'utf8'), file)).bands
 }
 

@@ -1,0 +1,73 @@
+/** Lists of phrases and their inclusion by `$name`. */
+import { foldPhrase } from '../../text/fold.js'
+import { goneLexicon, isGoneLexicon } from './gone.js'
+import type { Path, Problems } from './problems.js'
+
+export interface Lexicons {
+  /** The distinct phrases of a list, lexicons included; reports whatever is wrong with an entry at `path`. */
+  expand(list: readonly string[], path: Path): string[]
+}
+
+const namePattern = /^[a-z][a-z0-9_]{0,63}$/
+
+/**
+ * Checks every lexicon, used or not, so that a mistake is seen before the rule that needs it is written.
+ * @param warnings takes the names that the shipped constitution had once: they stand for nothing
+ */
+export function readLexicons(
+  source: Readonly<Record<string, readonly string[]>>,
+  problems: Problems,
+  warnings: Problems
+): Lexicons {
+  const done = new Map<string, readonly string[]>()
+
+  function resolve(name: string, chain: readonly string[]): readonly string[] {
+    const known = done.get(name)
+    if (known !== undefined) return known
+    if (chain.includes(name)) {
+      problems.add(['lexicons', name], `includes itself: ${[...chain, name].map((step) => `$${step}`).join(' → ')}`, {
+        atKey: true
+      })
+      return []
+    }
+    const phrases = expandList(source[name] ?? [], ['lexicons', name], [...chain, name])
+    done.set(name, phrases)
+    return phrases
+  }
+
+  function expandList(list: readonly string[], path: Path, chain: readonly string[]): string[] {
+    const phrases = new Set<string>()
+    for (const [i, entry] of list.entries()) {
+      if (!entry.startsWith('$')) {
+        const reason = refusal(entry)
+        if (reason === undefined) phrases.add(entry)
+        else problems.add([...path, i], reason)
+      } else if (Object.hasOwn(source, entry.slice(1))) {
+        for (const phrase of resolve(entry.slice(1), chain)) phrases.add(phrase)
+      } else if (isGoneLexicon(entry.slice(1))) {
+        warnings.add([...path, i], goneLexicon(entry))
+      } else {
+        const accepted = Object.keys(source).map((name) => `$${name}`)
+        const known = accepted.length === 0 ? 'none' : accepted.join(', ')
+        problems.add([...path, i], `unknown lexicon "${entry}"; known: ${known}`, { accepted })
+      }
+    }
+    return [...phrases]
+  }
+
+  for (const name of Object.keys(source)) {
+    if (!namePattern.test(name))
+      problems.add(['lexicons', name], `a lexicon's name must match ${namePattern.source}`, { atKey: true })
+    resolve(name, [])
+  }
+  return { expand: (list, path) => expandList(list, path, []) }
+}
+
+/** Why a phrase cannot be matched, or undefined. */
+function refusal(phrase: string): string | undefined {
+  const body = phrase.endsWith('*') ? phrase.slice(0, -1) : phrase
+  if (body.includes('*')) return '"*" may stand only at the end of a phrase'
+  if (body !== body.trimEnd() && phrase.endsWith('*')) return '"*" must follow a letter or digit'
+  if (foldPhrase(body).trim() === '') return 'holds no letter or digit, so it can never match'
+  return undefined
+}

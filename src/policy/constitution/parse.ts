@@ -1,0 +1,179 @@
+/** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
+import { Ajv } from 'ajv'
+import { LineCounter, parseDocument } from 'yaml'
+import type { Detector } from '../../detectors/detector.js'
+import { detectors as allDetectors } from '../../detectors/index.js'
+import { ownSchemas } from '../../json/own-schemas.js'
+import type { Coverage } from '../escalate/judges.js'
+import { defaultSession, type SessionPolicy } from '../evaluate/session.js'
+import type { Category } from '../evaluation.js'
+import { builtFrom } from './built.js'
+import { ConstitutionError, type Problem } from './constitution-error.js'
+import { type Escalation, readEscalations } from './escalation.js'
+import { type Extended, extend } from './extend.js'
+import { readLexicons } from './lexicons.js'
+import { withLists } from './lists.js'
+import { addSchemaProblem, collectProblems, type Problems } from './problems.js'
+import { type Rule, readRules } from './rules.js'
+import { ConstitutionSource, ExtensionSource, type ReaderMode } from './schema.js'
+import { type GuardedWords, readGuardedWords } from './word-groups.js'
+
+export interface CategoryPolicy {
+  high: 'forbid' | 'divert' | 'permit'
+  middle: 'ask' | 'divert' | 'permit'
+}
+
+export interface Constitution {
+  name: string
+  version: string
+  description: string
+  /** What is put to the encoder, where there is one. */
+  readers: ReaderMode
+  /** Scores below `middle` permit; from `high` on a category's `high` applies. */
+  bands: { middle: number; high: number }
+  categories: Record<Category, CategoryPolicy>
+  /** Context that holds where a caller's own says nothing on the key. */
+  assume: Readonly<Record<string, string>> | undefined
+  /** The words by which system prompts are read for what they guard; undefined: they are not. */
+  guarded: GuardedWords | undefined
+  rules: readonly Rule[]
+  session: SessionPolicy
+  /** When which judge is asked; empty: never. */
+  escalate: readonly Escalation[]
+  /** The text it was read from: what a worker thread, or a store of versions, is given. */
+  source: string
+  /** `name@version` of the shipped constitution that it extends. */
+  base: string | undefined
+  /** What says nothing: names of rules and lexicons that the shipped constitution had once. */
+  warnings: readonly Problem[]
+}
+
+export interface ReadOptions {
+  /** What the constitution must be called; undefined: whatever it calls itself. */
+  name?: string | undefined
+  /** The judges that it may escalate to; undefined: none. */
+  coverage?: Coverage | undefined
+}
+
+/** Bands closer than this leave no room for a score between them. */
+const minBand = 0.01
+/** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
+const maxLength = 4 * 1024 * 1024
+
+/** Compiles a schema when it is first needed, and remembers: most threads read no constitution. */
+const ajv = new Ajv({ ...ownSchemas, allErrors: true, strict: false, verbose: true })
+
+/**
+ * @param fileName only for messages
+ * @throws ConstitutionError with every problem found
+ */
+export function parseConstitution(
+  yamlText: string,
+  fileName: string,
+  { name, coverage = {} }: ReadOptions = {},
+  detectors: readonly Detector[] = allDetectors
+): Constitution {
+  if (yamlText.length > maxLength) {
+    throw new ConstitutionError(fileName, [
+      { line: 1, column: 1, path: '', message: `is longer than ${maxLength} characters` }
+    ])
+  }
+  const lines = new LineCounter()
+  const open = () => {
+    // A key that is a collection would be put into words, and the words into a warning on standard error.
+    const document = parseDocument(yamlText, {
+      lineCounter: lines,
+      prettyErrors: false,
+      uniqueKeys: true,
+      stringKeys: true
+    })
+    return { document, lines }
+  }
+  let given = builtFrom(yamlText)
+  const opened = given === undefined ? open() : undefined
+  const problems = collectProblems(() => opened ?? open())
+  const warnings = collectProblems(() => opened ?? open())
+  const fail = () => new ConstitutionError(fileName, problems.list)
+  if (opened !== undefined) {
+    const { document } = opened
+    for (const error of [...document.errors, ...document.warnings]) {
+      const { line, col } = lines.linePos(error.pos[0])
+      problems.list.push({ line, column: col, path: '', message: error.message })
+    }
+    if (problems.list.length > 0) throw fail()
+    given = readValue(() => document.toJS({ maxAliasCount: 100 }), problems.add)
+    if (problems.list.length > 0) throw fail()
+  }
+  const { source: checked, problems: found, warnings: warned, base } = readSource(given, problems, warnings)
+  if (problems.list.length > 0) throw fail()
+  if (checked.bands.high - checked.bands.middle < minBand) {
+    problems.add(['bands', 'high'], `must be at least ${minBand} above bands.middle`)
+  }
+  if (name !== undefined && checked.name !== name) {
+    problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
+  }
+  const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
+  const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
+  const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
+  const escalate = readEscalations(checked, coverage, problems)
+  if (problems.list.length > 0) throw fail()
+  return {
+    name: checked.name,
+    version: checked.version,
+    description: checked.description ?? '',
+    readers: checked.readers ?? 'balanced',
+    bands: checked.bands,
+    categories: checked.categories,
+    assume: checked.assume,
+    guarded,
+    rules,
+    session: readSession(checked.session),
+    escalate,
+    source: yamlText,
+    base,
+    warnings: warnings.list
+  }
+}
+
+/** What the schema accepts, laid over its base where it has one. What it does not accept is reported, and not to be used. */
+function readSource(
+  given: unknown,
+  problems: Problems,
+  warnings: Problems
+): Pick<Extended, 'source' | 'problems' | 'warnings'> & { base?: string } {
+  const check = (schema: object, value: unknown, found: Problems) => {
+    const accepts = ajv.compile(schema)
+    if (!accepts(value)) for (const error of accepts.errors ?? []) addSchemaProblem(found, error, value)
+    return problems.list.length === 0
+  }
+  const whole = { source: given as ConstitutionSource, problems, warnings }
+  if (typeof given !== 'object' || given === null || !('extends' in given)) {
+    return check(ConstitutionSource, given, problems) ? { ...whole, source: withLists(whole.source, problems) } : whole
+  }
+  if (!check(ExtensionSource, given, problems)) return whole
+  const extended = extend(given as ExtensionSource, problems, warnings)
+  check(ConstitutionSource, extended.source, extended.problems)
+  return extended
+}
+
+function readSession({
+  half_life_minutes,
+  turns,
+  most
+}: NonNullable<ConstitutionSource['session']> = {}): SessionPolicy {
+  return {
+    halfLifeMs: half_life_minutes === undefined ? defaultSession.halfLifeMs : half_life_minutes * 60_000,
+    turns: turns ?? defaultSession.turns,
+    most: most ?? defaultSession.most
+  }
+}
+
+/** Aliases that multiply without end are refused by the reader itself. */
+function readValue(read: () => unknown, report: (path: [], message: string) => void): unknown {
+  try {
+    return read()
+  } catch (error) {
+    report([], error instanceof Error ? error.message : 'not readable')
+    return undefined
+  }
+}

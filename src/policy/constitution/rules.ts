@@ -1,0 +1,246 @@
+/** Rules as the engine uses them: lexicons expanded, defaults filled in, every name checked. */
+import { RE2JS } from 're2js'
+import type { Role } from '../../base/chat.js'
+import type { Detector } from '../../detectors/detector.js'
+import type { Category, DetectionType } from '../evaluation.js'
+import { isGoneRule } from './gone.js'
+import type { Lexicons } from './lexicons.js'
+import { shippedFormats } from './lists.js'
+import type { Path, Problems } from './problems.js'
+import type { ConstitutionSource, RuleSource } from './schema.js'
+import type { GuardedKind } from './word-groups.js'
+
+export interface PatternRule {
+  anchors: string[]
+  regex: string
+  /** UTF-16 units on each side of an anchor. */
+  reach: number
+}
+
+export interface Rule {
+  name: string
+  category: Category
+  type: DetectionType
+  /** 0..1, the score of one match; 0 only of a rule that nominates. */
+  weight: number
+  /** Whether its matches are put to the encoder, where one reads such texts by a rule of the same category. */
+  nominate: boolean
+  /** Of a rule that nominates: false where it is too weak a sign to have a text read for, and is left to the encoder all the same. */
+  raises: boolean
+  any: string[]
+  all: string[][]
+  /** Words from the first to the last of a match of `all`. */
+  within: number
+  ordered: boolean
+  patterns: PatternRule[]
+  /** Whether a match of phrases may reach from one sentence into another. */
+  acrossSentences: boolean
+  detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
+  /** What a text does about what the chat's own system prompt guards. */
+  guarded: ReadonlySet<GuardedKind> | undefined
+  /** Names of rules that must match in the same part too, or must not. */
+  when: { all: string[]; any: string[]; none: string[] } | undefined
+  unless: string[]
+  /** The same, but only in what an operator or the model wrote: a caller's own words must not switch a rule off by declining it. */
+  unlessTrusted: string[]
+  unlessWithin: number
+  /** Undefined: all. */
+  roles: ReadonlySet<Role> | undefined
+  direction: 'request' | 'answer' | 'both'
+  context: {
+    /** Keys that could settle a match, for `missing_context`. */
+    keys: string[]
+    permit: Readonly<Record<string, string[]>>
+    forbid: Readonly<Record<string, string[]>>
+    /** Whether `permit` settles matches of any score, or only those below the high band. */
+    settles: 'all' | 'middle'
+  }
+}
+
+const typeOf: Partial<Record<Category, DetectionType>> = {
+  prompt_injection: 'prompt_injection',
+  jailbreak: 'jailbreak',
+  personal_data: 'personal_data',
+  secrets: 'secret'
+}
+
+/** What a finding is called where nothing says otherwise. */
+export function typeOfCategory(category: Category): DetectionType {
+  return typeOf[category] ?? 'policy_violation'
+}
+
+/** A bound on one pattern's automaton, so that a short text of nested repetitions cannot cost seconds. */
+const maxProgram = 5000
+/** UTF-16 units on each side of an anchor. */
+const defaultReach = 200
+
+export interface RuleReader {
+  source: ConstitutionSource
+  lexicons: Lexicons
+  detectors: readonly Detector[]
+  problems: Problems
+  /** Takes the names of rules that the shipped constitution had once. */
+  warnings: Problems
+}
+
+export function readRules(reader: RuleReader): Rule[] {
+  const seen = new Map<string, number>()
+  return reader.source.rules.map((source, i) => {
+    const first = seen.get(source.name)
+    if (first === undefined) seen.set(source.name, i)
+    else reader.problems.add(['rules', i, 'name'], `"${source.name}" is the name of rules[${first}] already`)
+    return readRule(source, ['rules', i], reader)
+  })
+}
+
+function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
+  const { lexicons, problems } = reader
+  const expand = (list: readonly string[] | undefined, ...step: Path) => lexicons.expand(list ?? [], [...path, ...step])
+  refuseIdle(source, path, problems)
+  const any = expand(source.any, 'any')
+  const all = (source.all ?? []).map((group, i) => expand(group, 'all', i))
+  // Words that have all gone match nothing; without a clause the rule would match wherever its `when` holds.
+  if (source.any !== undefined && any.length + all.length === 0) all.push([])
+  const rule: Rule = {
+    name: source.name,
+    category: source.category,
+    type: source.type ?? typeOfCategory(source.category),
+    weight: source.weight,
+    nominate: source.nominate ?? false,
+    raises: source.raises ?? true,
+    any,
+    all,
+    within: source.within ?? 10,
+    ordered: source.ordered ?? false,
+    patterns: [
+      ...(source.patterns ?? []).map((pattern, i) => {
+        checkRegex(pattern.regex, [...path, 'patterns', i, 'regex'], problems)
+        const anchors = expand(pattern.anchors, 'patterns', i, 'anchors')
+        return { anchors, regex: pattern.regex, reach: pattern.reach ?? defaultReach }
+      }),
+      ...readFormats(source, path, problems)
+    ],
+    acrossSentences: source.across_sentences ?? false,
+    detector: readDetector(source, path, reader),
+    guarded: readGuarded(source, path, reader),
+    when: readWhen(source, path, reader),
+    unless: expand(source.unless, 'unless'),
+    unlessTrusted: expand(source.unless_trusted, 'unless_trusted'),
+    unlessWithin: source.unless_within ?? 6,
+    roles: source.roles === undefined ? undefined : new Set(source.roles),
+    direction: source.direction ?? 'both',
+    context: readContext(source, reader.source)
+  }
+  return rule
+}
+
+/** The patterns of formats that ship. */
+function readFormats({ formats = [] }: RuleSource, path: Path, problems: Problems): PatternRule[] {
+  return formats.flatMap((name, i) => {
+    const known = shippedFormats()
+    const patterns = known.get(name)
+    if (patterns !== undefined) return patterns.map((pattern) => ({ ...pattern, reach: pattern.reach ?? defaultReach }))
+    const accepted = [...known.keys()]
+    problems.add([...path, 'formats', i], `unknown format; known: ${accepted.join(', ')}`, { accepted })
+    return []
+  })
+}
+
+/** A field without the field that it belongs to does nothing, which its author did not mean. */
+function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
+  const { any, all, patterns, formats, detector, guarded, when } = source
+  const byItself = [any, all, patterns, formats, detector, guarded].some((given) => given !== undefined)
+  if (!byItself && when?.all === undefined && when?.any === undefined) {
+    problems.add(path, 'matches nothing: give any, all, patterns, formats, detector, guarded, or when with all or any')
+  }
+  if (source.weight === 0 && source.nominate !== true) {
+    problems.add(
+      [...path, 'weight'],
+      'must be > 0, but for a rule with "nominate: true", which may count nothing by itself'
+    )
+  }
+  if (source.nominate === true && detector === 'encoder') {
+    problems.add([...path, 'nominate'], 'has no effect with "detector: encoder", which decides', { atKey: true })
+  }
+  const needs = [
+    ['within', 'all'],
+    ['ordered', 'all'],
+    ['kinds', 'detector'],
+    ['min_confidence', 'detector'],
+    ['raises', 'nominate'],
+    ['unless_within', 'unless']
+  ] as const
+  for (const [field, owner] of needs) {
+    if (source[field] !== undefined && source[owner] === undefined) {
+      problems.add([...path, field], `has no effect without "${owner}"`, { atKey: true })
+    }
+  }
+}
+
+function checkRegex(regex: string, path: Path, problems: Problems): void {
+  try {
+    const compiled = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE)
+    if (compiled.programSize() > maxProgram) problems.add(path, 'is too large: repeat less')
+    else if (compiled.matcher('').find()) problems.add(path, 'matches the empty text')
+  } catch (error) {
+    problems.add(path, `is not a linear-time (RE2) pattern: ${error instanceof Error ? error.message : 'not readable'}`)
+  }
+}
+
+function readDetector(source: RuleSource, path: Path, { detectors, problems }: RuleReader): Rule['detector'] {
+  if (source.detector === undefined) return undefined
+  const detector = detectors.find((candidate) => candidate.id === source.detector)
+  if (detector === undefined) {
+    const accepted = detectors.map((candidate) => candidate.id)
+    problems.add([...path, 'detector'], `unknown detector; known: ${accepted.join(', ')}`, { accepted })
+    return undefined
+  }
+  for (const [i, kind] of (source.kinds ?? []).entries()) {
+    if (!detector.kinds.includes(kind) && detector.groups?.has(kind) !== true) {
+      const accepted = detector.kinds
+      problems.add([...path, 'kinds', i], `unknown kind; "${detector.id}" finds: ${accepted.join(', ')}`, { accepted })
+    }
+  }
+  const kinds = source.kinds && new Set(source.kinds.flatMap((kind) => detector.groups?.get(kind) ?? [kind]))
+  return { id: detector.id, kinds, minConfidence: source.min_confidence ?? 0 }
+}
+
+function readGuarded({ guarded }: RuleSource, path: Path, { source, problems }: RuleReader): Rule['guarded'] {
+  if (guarded === undefined) return undefined
+  if (source.guarded === undefined) {
+    problems.add([...path, 'guarded'], 'needs the words of "guarded" at the top of the constitution')
+  }
+  return new Set(guarded)
+}
+
+/** A rule looks back only, so that conditions cannot go in circles. */
+function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings }: RuleReader): Rule['when'] {
+  if (when === undefined) return undefined
+  const own = path[1] as number
+  const read = (field: 'all' | 'any' | 'none') => {
+    for (const [i, name] of (when[field] ?? []).entries()) {
+      const index = source.rules.findIndex((rule) => rule.name === name)
+      if (index < 0 && isGoneRule(name)) {
+        warnings.add(
+          [...path, 'when', field, i],
+          `the shipped constitution has no rule "${name}" any more: it never matches`
+        )
+      } else if (index < 0) problems.add([...path, 'when', field, i], `there is no rule "${name}"`)
+      else if (index >= own) problems.add([...path, 'when', field, i], `"${name}" must stand before this rule`)
+    }
+    return when[field] ?? []
+  }
+  return { all: read('all'), any: read('any'), none: read('none') }
+}
+
+/** A key that a rule's `permit` names can settle it whether it is listed or not. */
+function readContext(source: RuleSource, constitution: ConstitutionSource): Rule['context'] {
+  const permit = source.context?.permit ?? {}
+  const keys = source.context?.keys ?? constitution.categories[source.category]?.context ?? []
+  return {
+    keys: [...new Set([...keys, ...Object.keys(permit)])],
+    permit,
+    forbid: source.context?.forbid ?? {},
+    settles: source.context?.settles ?? 'all'
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Matches that people have found to be wrong, for one text and one rule. They are left out when a text is weighed, and
+ * stay among its detections.
+ */
+import type { ChatPart } from '../../base/chat.js'
+import type { Detection } from '../evaluation.js'
+
+/** What is excepted for the caller at hand. */
+export interface Exceptions {
+  covers(rule: string, text: string): boolean
+}
+
+/** A rule's matches in one part. Plain data, so that it can go to another thread. */
+export interface Suppressed {
+  rule: string
+  /** Index into the parts. */
+  part: number
+}
+
+/**
+ * The matches that an exception can be about: those of one part by itself. What only several parts together, or earlier
+ * turns, have shown is not the matter of that text.
+ */
+export function exceptable(
+  detections: readonly Pick<Detection, 'rule' | 'type' | 'layer' | 'pointer'>[],
+  parts: readonly ChatPart[]
+): Suppressed[] {
+  const found = new Map<string, Suppressed>()
+  const at = new Map<string, number>()
+  for (const [part, { pointer }] of parts.entries()) if (!at.has(pointer)) at.set(pointer, part)
+  for (const { rule, type, layer, pointer = '' } of detections) {
+    if (type === 'session_risk' || layer.startsWith('joined') || layer === 'judge') continue
+    const part = at.get(pointer)
+    if (part !== undefined) found.set(placeKey(rule, part), { rule, part })
+  }
+  return [...found.values()]
+}
+
+/** Names a rule's matches in one part. */
+export function placeKey(rule: string, part: number): string {
+  return `${part} ${rule}`
+}
+
+/** Those of a verdict that are excepted. */
+export function suppressedOf(
+  exceptions: Exceptions,
+  detections: readonly Detection[],
+  parts: readonly ChatPart[]
+): Suppressed[] {
+  return exceptable(detections, parts).filter(({ rule, part }) => exceptions.covers(rule, parts[part]!.text))
+}

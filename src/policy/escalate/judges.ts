@@ -1,0 +1,52 @@
+/**
+ * Whom the evaluator may ask where it is in doubt itself. The judges do I/O and live in a room of their own; the policy
+ * knows only this, and is given them from outside.
+ */
+import type { Role } from '../../base/chat.js'
+import type { Category, Scores } from '../evaluation.js'
+
+/** By a judge's name: the categories that it speaks of. Plain data, known without asking it. */
+export type Coverage = Readonly<Record<string, readonly Category[]>>
+
+export interface Judges {
+  readonly coverage: Coverage
+  /**
+   * Never rejected but where the caller has left: a judge that cannot be had, or cannot be understood, is an outcome.
+   * @throws the reason of `question.cancel`
+   */
+  consult(judge: string, question: Question): Promise<Opinion | Failure>
+}
+
+export interface Question {
+  /** What is in doubt, in order: whole texts, each with its role. */
+  texts: readonly { role: Role; text: string }[]
+  direction: 'request' | 'answer'
+  /** The categories in doubt, in the order of `categories`. */
+  categories: readonly Category[]
+  /** `name@version` of the constitution that asks. */
+  policy: string
+  cancel?: Cancellation | undefined
+}
+
+/**
+ * What a judge found, held against its thresholds. A category that is in neither list is one of which it is not sure, or
+ * of which it was not asked. `safe` is empty where it found anything at all, whatever it was: a text that is unsafe in
+ * one way is cleared in none.
+ */
+export interface Opinion {
+  /** 0..1 */
+  unsafe: Partial<Scores>
+  safe: Partial<Scores>
+}
+
+/** No opinion could be had. */
+export interface Failure {
+  failure: string
+}
+
+/** The end of a call whose caller has left. */
+export interface Cancellation {
+  readonly reason: Error | undefined
+  /** @returns what takes the listener off again */
+  onCancel(listener: (reason: Error) => void): () => void
+}

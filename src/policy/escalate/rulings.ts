@@ -1,0 +1,165 @@
+/** What the judges' answers make of a verdict: scores moved, the decision taken anew, each answer shown. Pure. */
+import type { ChatPart } from '../../base/chat.js'
+import type { Constitution } from '../constitution/parse.js'
+import { typeOfCategory } from '../constitution/rules.js'
+import { withinBand } from '../decide/decide.js'
+import { round } from '../decide/score.js'
+import type { Verdict } from '../evaluate/judge.js'
+import { type Category, type Decision, type Detection, strictest } from '../evaluation.js'
+import type { Doubt } from './doubts.js'
+import type { Failure, Opinion } from './judges.js'
+
+export interface Ruling {
+  doubt: Doubt
+  answer: Opinion | Failure
+}
+
+type CategoryVerdict = Verdict['categories'][number]
+type Policy = Pick<Constitution, 'bands' | 'categories'>
+
+/** Rules' names have no colon: a judge's cannot be taken for one of them. */
+const ruleOf = (judge: string) => `judge:${judge}`
+
+export function applyRulings(policy: Policy, verdict: Verdict, rulings: readonly Ruling[]): Verdict {
+  const changes = rulings.flatMap((ruling) => changesOf(policy, verdict, ruling))
+  const changed = new Map(changes.map((change) => [change.category, change]))
+  const kept = verdict.categories.filter(({ category }) => !changed.has(category))
+  const categories: CategoryVerdict[] = [
+    ...kept,
+    ...changes.map(({ category, score, decision, missing }) => ({ category, score, decision, missing }))
+  ]
+  const decision = categories.reduce<Decision>((worst, entry) => strictest(worst, entry.decision), 'permit')
+  const deciding = decision === 'permit' ? [] : categories.filter((entry) => entry.decision === decision)
+  const named = deciding.flatMap(({ category }) => [...rulesOf(verdict, category), ...judgesOf(changed, category)])
+  const scores = { ...verdict.scores }
+  for (const { category, score } of changes) scores[category] = score
+  return {
+    ...verdict,
+    decision,
+    riskScore: categories.reduce((most, entry) => Math.max(most, withinBand(entry, policy.bands)), 0),
+    scores,
+    matchedRules: [...new Set(named)],
+    missingContext: [...new Set(deciding.flatMap(({ missing }) => missing))].sort(),
+    categories,
+    detections: [...verdict.detections, ...changes.map(({ detection }) => detection)],
+    rules: [
+      ...verdict.rules,
+      ...changes.map(({ category, detection }) => ({
+        rule: detection.rule,
+        category,
+        score: detection.confidence,
+        effect: 'none' as const
+      }))
+    ],
+    ownRisk: ownRiskOf(verdict, changes, categories, policy)
+  }
+}
+
+interface Change extends CategoryVerdict {
+  detection: Detection
+  by: 'unsafe' | 'safe' | 'failure'
+}
+
+function changesOf({ bands, categories }: Policy, verdict: Verdict, { doubt, answer }: Ruling): Change[] {
+  const { escalation, texts } = doubt
+  const stands = (category: Category): CategoryVerdict =>
+    verdict.categories.find((entry) => entry.category === category) ?? {
+      category,
+      score: 0,
+      decision: 'permit',
+      missing: []
+    }
+  const shown = (category: Category, confidence: number, layer: string): Detection =>
+    detectionOf({ category, confidence: round(confidence), rule: ruleOf(escalation.judge), layer }, verdict, texts[0])
+
+  if ('failure' in answer) {
+    const { onFailure } = escalation
+    if (onFailure === 'permit_local') return []
+    return doubt.categories.map((category): Change => {
+      const local = stands(category)
+      const decision = strictest(local.decision, onFailure)
+      const score = withinBand({ score: local.score, decision }, bands)
+      return {
+        category,
+        score,
+        decision,
+        missing: [],
+        by: 'failure',
+        detection: shown(category, local.score, 'judge_unavailable')
+      }
+    })
+  }
+  const changes: Change[] = []
+  for (const [category, confidence] of Object.entries(answer.unsafe) as [Category, number][]) {
+    if (!escalation.categories.includes(category)) continue
+    const score = round(Math.max(stands(category).score, bands.high, confidence))
+    const decision = categories[category].high
+    changes.push({
+      category,
+      score,
+      decision,
+      missing: [],
+      by: 'unsafe',
+      detection: shown(category, confidence, 'judge')
+    })
+  }
+  if (escalation.trust !== 'both') return changes
+  for (const [category, confidence] of Object.entries(answer.safe) as [Category, number][]) {
+    if (!doubt.clearable.has(category)) continue
+    const local = stands(category)
+    const score = withinBand({ score: Math.min(local.score, confidence), decision: 'permit' }, bands)
+    changes.push({
+      category,
+      score,
+      decision: 'permit',
+      missing: [],
+      by: 'safe',
+      detection: shown(category, confidence, 'judge')
+    })
+  }
+  return changes
+}
+
+/** Shown where the doubt is; where the judge names a category in which nothing was found, the first text as a whole. */
+function detectionOf(
+  found: Pick<Detection, 'category' | 'confidence' | 'rule' | 'layer'>,
+  { detections }: Verdict,
+  text: ChatPart | undefined
+): Detection {
+  const local = detections
+    .filter(({ category }) => category === found.category)
+    .reduce<Detection | undefined>(
+      (best, next) => (best !== undefined && best.confidence >= next.confidence ? best : next),
+      undefined
+    )
+  const pointer = local === undefined ? text?.pointer : local.pointer
+  const { category, confidence, rule, layer } = found
+  const span = local?.span ?? { start: 0, end: text?.text.length ?? 0 }
+  const detection: Detection = { type: typeOfCategory(category), category, confidence, rule, span, layer }
+  return pointer === undefined || pointer === '' ? detection : { ...detection, pointer }
+}
+
+function rulesOf({ rules }: Verdict, category: Category): string[] {
+  return rules
+    .filter((entry) => entry.category === category && entry.score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ rule }) => rule)
+}
+
+function judgesOf(changed: ReadonlyMap<Category, Change>, category: Category): string[] {
+  const change = changed.get(category)
+  return change === undefined || change.by === 'safe' ? [] : [change.detection.rule]
+}
+
+/** What the session remembers follows the judge, up and down; that none could be had is nobody's risk. */
+function ownRiskOf(
+  { ownRisk }: Verdict,
+  changes: readonly Change[],
+  categories: readonly CategoryVerdict[],
+  policy: Policy
+): number {
+  const unsafe = changes.filter(({ by }) => by === 'unsafe').map(({ score }) => score)
+  if (unsafe.length > 0) return Math.max(ownRisk, ...unsafe)
+  const counted = categories.filter(({ category }) => policy.categories[category].high !== 'permit')
+  return Math.min(ownRisk, Math.max(0, ...counted.map(({ score }) => score)))
+}

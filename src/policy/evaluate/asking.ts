@@ -1,0 +1,216 @@
+/**
+ * What a call puts to the encoder: texts in which a rule that nominates has matched, or, of a thorough constitution, every
+ * text. First the call is judged without readings, and what was raised comes out as questions; then once more, with what
+ * the encoder has said of each. Both passes go over the same texts in the same way, so that an answer is found by the
+ * text that it is about, whatever part, reading or seam that was.
+ */
+import type { Role } from '../../base/chat.js'
+import type { EncoderReading, Stretch } from '../../encoder/index.js'
+import type { View } from '../../text/view.js'
+import type { Constitution } from '../constitution/parse.js'
+import { noisyOr, signsOf } from '../decide/score.js'
+import type { Category } from '../evaluation.js'
+import type { CompiledRule } from '../match/compile.js'
+
+/** A text for the encoder to read. Plain data, so that it can come from another thread. */
+export interface Question {
+  /** The part that shows it, and where it stands there, in UTF-16 units. */
+  part: number
+  start: number
+  end: number
+  /** The reading of the text that was raised. */
+  layer: string
+  role: Role
+  /** All of that reading. */
+  text: string
+  /** What of it was raised, from left to right; undefined: all of it is to be read. */
+  spans: readonly Stretch[] | undefined
+  /** The rules that raised it. */
+  rules: readonly string[]
+  /** What the first reader alone would do with it: `high` or `middle`, the band that it reaches. */
+  reaches: 'high' | 'middle' | undefined
+}
+
+export interface Answered {
+  question: Question
+  reading: EncoderReading
+}
+
+/** By `keyOf`. Empty in the first pass. */
+export type Readings = ReadonlyMap<string, EncoderReading>
+
+export function keyOf({ role, text }: Pick<Question, 'role' | 'text'>): string {
+  return `${role} ${text}`
+}
+
+/** Stretches closer than this are one question: what lies between them is read as a neighbour of both. UTF-16 units. */
+const near = 100
+
+/** The questions of one call. */
+export class Asking {
+  /** How often anything was raised: what is remembered of a text holds no questions. */
+  raised = 0
+  readonly isThorough: boolean
+  readonly bands: Constitution['bands']
+  readonly #readings: Readings
+  readonly #open = new Map<string, Question>()
+  readonly #read = new Map<string, Answered>()
+
+  constructor(readings: Readings, { readers, bands }: Pick<Constitution, 'readers' | 'bands'>) {
+    this.#readings = readings
+    this.isThorough = readers === 'thorough'
+    this.bands = bands
+  }
+
+  /** What was raised and has not been read. */
+  get questions(): Question[] {
+    return [...this.#open.values()]
+  }
+
+  /** What was raised and has been read. */
+  get answered(): Answered[] {
+    return [...this.#read.values()]
+  }
+
+  /** @returns what the encoder has said of the text; undefined: the question is noted */
+  put(question: Question): EncoderReading | undefined {
+    this.raised++
+    const key = keyOf(question)
+    const reading = this.#readings.get(key)
+    const before = this.#open.get(key) ?? this.#read.get(key)?.question
+    const all = before === undefined ? question : both(before, question)
+    if (reading === undefined) this.#open.set(key, all)
+    else this.#read.set(key, { question: all, reading })
+    return reading
+  }
+}
+
+function both(a: Question, b: Question): Question {
+  const spans = a.spans === undefined || b.spans === undefined ? undefined : merged([...a.spans, ...b.spans], near)
+  return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], reaches: higher(a.reaches, b.reaches) }
+}
+
+/** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
+export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
+  const all: Stretch[] = []
+  for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
+    const last = all.at(-1)
+    if (last !== undefined && start <= last.end + gap) last.end = Math.max(last.end, end)
+    else all.push({ start, end })
+  }
+  return all
+}
+
+/** A match, which the encoder decides over if its rule nominates. */
+export interface Nomination {
+  rule: CompiledRule
+  /** In the reading. */
+  from: number
+  to: number
+  /** What it counts where the encoder does not read it. */
+  confidence: number
+  shown: Stretch | undefined
+}
+
+/** Of a reading that has been looked at to its end. */
+export interface Read {
+  /** `isDecided`: the encoder reads it, or is about to, so that it counts nothing by itself. */
+  nominations: readonly (Nomination & { isDecided: boolean })[]
+  reading: EncoderReading | undefined
+  /** Where texts meet, what was raised: a finding is about all of that, or it would be one of a text by itself. */
+  over: Stretch | undefined
+}
+
+/** Whose words a text is, and where it is shown. */
+export interface Place {
+  role: Role
+  part: number
+  /** Where a reading of it stands in the part. */
+  placeOf(view: View): Stretch
+  /** Whether a match of the rule counts there, in UTF-16 units of the text. */
+  counts(rule: CompiledRule, start: number, end: number): boolean
+  /** Set where texts meet. */
+  isSeam: boolean
+  /** Whether it is read by a thorough constitution though nothing raised it. */
+  isReadAnyway: boolean
+}
+
+/** Collects what is raised in the readings of one text. */
+export class Raised {
+  readonly #asking: Asking
+  readonly #place: Place
+  #nominations: Nomination[] = []
+
+  constructor(asking: Asking, place: Place) {
+    this.#asking = asking
+    this.#place = place
+  }
+
+  /** @returns false where no rule of its category has the encoder read there: then the match counts as any other */
+  raise(view: View, nomination: Nomination): boolean {
+    const { readBy } = nomination.rule
+    if (readBy.length === 0) return false
+    const { start, end } = view.textSpan(nomination.from, nomination.to)
+    const { counts } = this.#place
+    if (!counts(nomination.rule, start, end) || !readBy.some((rule) => counts(rule, start, end))) return false
+    if (nomination.rule.raises) this.#nominations.push(nomination)
+    return true
+  }
+
+  /** Told that a reading has been looked at to its end. @returns undefined where nothing in it concerns the encoder */
+  close(view: View): Read | undefined {
+    const { part, role, placeOf, isSeam, isReadAnyway } = this.#place
+    const all = isReadAnyway && view.layer === 'plain'
+    const nominations = this.#nominations
+    if (nominations.length === 0 && !all) return undefined
+    this.#nominations = []
+    const raised = nominations.map(({ from, to }) => ({ start: from, end: to }))
+    const spans = all ? undefined : merged(raised, near)
+    const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
+    const { layer, text } = view
+    const reaches = bandOf(nominations, this.#asking.bands)
+    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
+    const unread = merged(reading?.unread ?? [])
+    const over =
+      isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
+    return {
+      nominations: nominations.map((each) => ({ ...each, isDecided: !touches(unread, each.from, each.to) })),
+      reading,
+      over
+    }
+  }
+}
+
+function higher(a: Question['reaches'], b: Question['reaches']): Question['reaches'] {
+  return a === 'high' || b === 'high' ? 'high' : (a ?? b)
+}
+
+function bandOf(nominations: readonly Nomination[], { middle, high }: Constitution['bands']): Question['reaches'] {
+  if (stops(nominations, high)) return 'high'
+  return stops(nominations, middle) ? 'middle' : undefined
+}
+
+/** Whether a category reaches a score by nominations alone, each rule counted once. */
+function stops(nominations: readonly Nomination[], middle: number): boolean {
+  const byCategory = new Map<Category, Map<CompiledRule, number>>()
+  for (const { rule, confidence } of nominations) {
+    const rules = byCategory.get(rule.category) ?? new Map<CompiledRule, number>()
+    byCategory.set(rule.category, rules.set(rule, Math.max(rules.get(rule) ?? 0, confidence)))
+  }
+  return [...byCategory.values()].some((rules) => {
+    const scored = [...rules].map(([rule, score]) => ({ rule, score }))
+    return noisyOr(signsOf(scored)) >= middle
+  })
+}
+
+/** @param stretches from left to right, none overlapping another */
+function touches(stretches: readonly Stretch[], from: number, to: number): boolean {
+  let low = 0
+  let high = stretches.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (stretches[middle]!.end > from) high = middle
+    else low = middle + 1
+  }
+  return low < stretches.length && stretches[low]!.start < to
+}

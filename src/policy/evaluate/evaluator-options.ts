@@ -1,0 +1,59 @@
+/** What an evaluator is made of, what a call of it costs, and how it fails. */
+import { type Budget, budgetSettings, judgedUnits } from '../../base/budget.js'
+import type { Clock } from '../../base/clock.js'
+import { tooComplex } from '../../base/errors.js'
+import type { Encoder } from '../../encoder/index.js'
+import type { Judges } from '../escalate/judges.js'
+import type { EvaluationInput } from '../evaluation.js'
+import type { SessionStore } from './session.js'
+
+export interface EvaluatorOptions {
+  clock: Clock
+  /** For texts judged in another thread, ms. Default 2000. */
+  deadlineMs?: number
+  /**
+   * UTF-16 units up to which a call is judged at once: of all parts, of what is read joined, of the prompts that an answer is
+   * held by, and half as many of other readings of them. Default 32,768.
+   */
+  inlineLimit?: number
+  /** What a call may hold; read at each use. Only `views` is looked at here: the rest is the surfaces' to count. */
+  budget?: Readonly<Pick<Budget, 'views'>>
+  /** Whether texts of every length are to be judged in threads now. Default: never. */
+  judgesApart?: () => boolean
+  /** Default: in memory. */
+  sessions?: SessionStore
+  /** Reads what rules that nominate have raised. Default: none, and such rules count as any other. */
+  encoder?: (Pick<Encoder, 'read'> & Partial<Pick<Encoder, 'names' | 'findsNames'>>) | undefined
+  /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
+  judges?: Judges
+  /** Default `ev_`. */
+  idPrefix?: string
+}
+
+/** No verdict could be reached in time and in full. Whoever asks must treat the text as not permitted. */
+export class EvaluatorError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'EvaluatorError'
+  }
+}
+
+/** What a part costs besides its characters, in characters: many tiny parts are a long text too. */
+const partCost = 32
+
+/** UTF-16 units that are read for a verdict, with what each text costs besides; other readings are known when they are made. */
+export function costOf(input: EvaluationInput): number {
+  return judgedUnits(input.parts, input.joined) + input.parts.length * partCost + heldUnits(input)
+}
+
+/** What an answer is held by is read with it, and is no part of it. */
+function heldUnits({ direction, prompts = [] }: EvaluationInput): number {
+  return direction === 'answer' ? prompts.reduce((sum, { length }) => sum + length, 0) : 0
+}
+
+/** Other readings of a request are its caller's doing; those of an answer are not. */
+export function crowded({ direction }: EvaluationInput, limit: number): Error {
+  return direction === 'request'
+    ? tooComplex('views', limit + 1, limit, budgetSettings.views)
+    : new EvaluatorError('The text was not judged in full.')
+}

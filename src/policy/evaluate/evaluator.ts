@@ -1,0 +1,281 @@
+/** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
+import { readFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { defaultBudget } from '../../base/budget.js'
+import type { Constitution } from '../constitution/parse.js'
+import { suppressedOf } from '../decide/exceptions.js'
+import { findNames } from '../decide/names.js'
+import { consult } from '../escalate/consult.js'
+import { doubtsOf } from '../escalate/doubts.js'
+import type { Judges } from '../escalate/judges.js'
+import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
+import { type Explanation, explain } from '../explain/explain.js'
+import { askEncoder, noReadings } from './ask-encoder.js'
+import type { Question, Readings } from './asking.js'
+import { createBatch } from './batch.js'
+import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
+import { createIdSource } from './ids.js'
+import type { JudgeInput, Verdict } from './judge.js'
+import { evaluationOf } from './outcome.js'
+import { createPool } from './pool.js'
+import {
+  boostOf,
+  memorySessions,
+  nextState,
+  type SessionState,
+  type SessionStore,
+  textOfTurn,
+  turnOf
+} from './session.js'
+import { isVerdict } from './verdict-shape.js'
+import { warmUp } from './warm-up.js'
+
+export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
+
+/** The evaluation and what each category came to, held against which thresholds. */
+export interface Assessment {
+  evaluation: Evaluation
+  categories: Verdict['categories']
+  bands: Constitution['bands']
+}
+
+export interface PolicyEvaluator extends Evaluator {
+  assess(input: EvaluationInput, constitution?: string): Promise<Assessment>
+  /** The evaluation and how it came about, for the command line. Costs many times an evaluation. */
+  explain(input: EvaluationInput, constitution?: string): Promise<{ evaluation: Evaluation; explanation: Explanation }>
+  /** Puts a constitution in force under its own name, at once: a call under way, and whoever holds the one before, ends with that. */
+  put(entry: PolicyEntry): void
+  /** Judges made-up texts by what is in force, for about so many ms, so that the first callers do not wait for the engine. */
+  warmUp(ms: number): void
+  readonly sessions: SessionStore
+  /** Whether `names` can be asked for. */
+  readonly findsNames: boolean
+  /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
+  uncoveredChars(): number
+}
+
+/** An evaluator on files alone. @throws ConstitutionError, or the file system's error */
+export async function createEvaluator({
+  constitutions,
+  ...options
+}: EvaluatorOptions & { constitutions: Readonly<Record<string, string>> }): Promise<PolicyEvaluator> {
+  const entries: PolicyEntry[] = []
+  for (const [name, file] of Object.entries(constitutions)) {
+    const read = { name, coverage: options.judges?.coverage }
+    entries.push(entryOf(await loadPolicy(await readFile(file, 'utf8'), file, read)))
+  }
+  return evaluatorOf(entries, options)
+}
+
+/** @param initial read for the same judges */
+export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOptions): PolicyEvaluator {
+  const { clock, deadlineMs = 2000, inlineLimit = 32_768, judgesApart = () => false } = options
+  const budget = options.budget ?? defaultBudget
+  const sessions = options.sessions ?? memorySessions(clock)
+  const judges = options.judges ?? noJudges
+  const { encoder } = options
+  const readings = encoder && noReadings
+  const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
+  const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
+  const inTurn = createBatch()
+  let uncovered = 0
+  const entries = new Map<string, PolicyEntry>()
+  const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
+  for (const entry of initial) put(entry)
+
+  function lookUp(constitution: string | HeldPolicy): PolicyEntry | undefined {
+    return typeof constitution === 'string' ? entries.get(constitution) : (constitution as PolicyEntry)
+  }
+
+  function loaded(entry: PolicyEntry | undefined): PolicyEntry {
+    if (entry === undefined) throw new EvaluatorError('The constitution is not loaded.')
+    return entry
+  }
+
+  /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
+  function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
+    const { parts, joined, context, direction, prompts, session: key } = input
+    if (key === undefined || direction === 'answer')
+      return { parts, joined, context, direction, prompts, session: undefined, readings }
+    const withState = (state: SessionState | undefined): JudgeInput => {
+      const risk = boostOf(state, clock.monotonic(), rules)
+      const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk }
+      return { parts, joined, context, direction, session, readings }
+    }
+    const state = sessions.get(key)
+    return state instanceof Promise ? state.then(withState) : withState(state)
+  }
+
+  function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
+    const judgeInput = withSession(input, entry.judge.policy.constitution)
+    return judgeInput instanceof Promise
+      ? judgeInput.then((judgeInput) => judgeWith(input, judgeInput, entry))
+      : judgeWith(input, judgeInput, entry)
+  }
+
+  function judgeWith(input: EvaluationInput, judgeInput: JudgeInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
+    const { policy } = entry.judge
+    const { parts, session: key } = input
+    const { session } = judgeInput
+    const total = parts.reduce((sum, { text }) => sum + text.length, 0)
+    const units = costOf(input)
+
+    function settle(given: JudgeInput, verdict: Verdict): Verdict | Promise<Verdict> {
+      checkVerdict(verdict, total)
+      const { exceptions } = input
+      if (exceptions !== undefined && verdict.decision !== 'permit') {
+        const suppressed = suppressedOf(exceptions, verdict.detections, parts)
+        // Once more, without what people have excepted: rare, and so only the rest has to be weighed in one place.
+        if (suppressed.length > 0) return decide({ ...given, suppressed })
+      }
+      return conclude(verdict)
+    }
+    function conclude(verdict: Verdict): Verdict | Promise<Verdict> {
+      const doubts = doubtsOf(policy.constitution, verdict, parts)
+      if (doubts.length === 0) return remember(verdict)
+      return consult(judges, policy, verdict, doubts, input).then(remember, (error: unknown) => {
+        throw new EvaluatorError(leftEarly, error)
+      })
+    }
+    function remember(verdict: Verdict): Verdict | Promise<Verdict> {
+      if (key === undefined || session === undefined) return verdict
+      const { decision, ownRisk } = verdict
+      input.recalled?.(session.tail)
+      const turn = { text: textOfTurn(parts, session.turn), decision, ownRisk }
+      const stored = sessions.update(key, (state) =>
+        nextState(state, turn, clock.monotonic(), policy.constitution.session)
+      )
+      return stored instanceof Promise ? stored.then(() => verdict) : verdict
+    }
+    function decide(given: JudgeInput): Verdict | Promise<Verdict> {
+      const next = (verdict: Verdict) => {
+        if (verdict.questions !== undefined) return read(given, verdict, verdict.questions)
+        return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
+      }
+      if (units <= inlineLimit && !judgesApart()) {
+        const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2 }))
+        // How much its other readings hold is known when they are made.
+        if (verdict?.isCrowded !== true) return next(verdict)
+      }
+      const { views } = budget
+      const call = { whose: input.whose ?? '', key: entry.key, constitution: policy.constitution }
+      return pool.judge({ ...call, input: { ...given, views } }).then(
+        (verdict) => {
+          if (verdict.isCrowded === true) throw crowded(input, views)
+          return next(verdict)
+        },
+        (error: unknown) => {
+          throw new EvaluatorError('The text could not be judged in time.', error)
+        }
+      )
+    }
+    /** Judges once more, with what the encoder says of all that was raised. */
+    function read(given: JudgeInput, verdict: Verdict, questions: readonly Question[]): Promise<Verdict> {
+      checkVerdict(verdict, total)
+      if (given.readings !== noReadings) throw new EvaluatorError('The text was not read in full.')
+      input.raised?.()
+      return ask(questions, input).then((readings) => decide({ ...given, readings }))
+    }
+    const checked = (verdict: Verdict) => {
+      checkVerdict(verdict, total)
+      return conclude(verdict)
+    }
+    return decide(judgeInput)
+  }
+
+  /** @throws EvaluatorError: what the encoder was asked is not decided without it */
+  function ask(questions: readonly Question[], { whose = '', cancel }: EvaluationInput): Promise<Readings> {
+    return askEncoder(encoder!, questions, { whose, cancel }).catch((error: unknown) => {
+      const why = cancel?.reason === undefined ? 'The text could not be read by the encoder.' : leftEarly
+      throw new EvaluatorError(why, error)
+    })
+  }
+
+  function checkVerdict(verdict: Verdict, total: number): void {
+    const covered = verdict?.charsCovered
+    if (verdict?.charsTotal !== total || covered !== total) {
+      uncovered += Math.max(0, total - (Number.isFinite(covered) ? covered : 0))
+      throw new EvaluatorError('The text was not judged in full.')
+    }
+    if (!isVerdict(verdict)) throw new EvaluatorError('The verdict is none.')
+  }
+
+  /** @param constitution is looked up before the call waits for its turn: it ends with what was in force when it came */
+  function verdictOf<T>(
+    input: EvaluationInput,
+    constitution: string | HeldPolicy,
+    told: (verdict: Verdict, entry: PolicyEntry, ms: number) => T
+  ): Promise<T> {
+    const found = lookUp(constitution)
+    return inTurn(() => {
+      const entry = loaded(found)
+      const started = clock.monotonic()
+      const tell = (verdict: Verdict) => told(verdict, entry, clock.monotonic() - started)
+      const verdict = judge(input, entry)
+      return verdict instanceof Promise ? verdict.then(tell) : tell(verdict)
+    }, input.whose)
+  }
+
+  function toEvaluation(verdict: Verdict, { label }: PolicyEntry, ms: number): Evaluation {
+    return evaluationOf(verdict, { label, id: nextId(), ms })
+  }
+
+  return {
+    async evaluate(input, constitution = 'default') {
+      if (input.names !== true) return verdictOf(input, constitution, toEvaluation)
+      const held = lookUp(constitution) ?? constitution
+      // First, since whatever windows the verdict asks for are then read already.
+      const names = await findNames(encoder, input)
+      const evaluation = await verdictOf(input, held, toEvaluation)
+      return { ...evaluation, detections: [...evaluation.detections, ...names] }
+    },
+    settled(text, growing, constitution) {
+      return lookUp(constitution)?.growth.settled(text, growing) ?? 0
+    },
+    hold: (constitution) => entries.get(constitution) ?? constitution,
+    assess: (input, constitution = 'default') =>
+      verdictOf(input, constitution, (verdict, entry, ms) => ({
+        evaluation: toEvaluation(verdict, entry, ms),
+        categories: verdict.categories,
+        bands: entry.judge.policy.constitution.bands
+      })),
+    async explain(input, constitution = 'default') {
+      const entry = loaded(lookUp(constitution))
+      // Before the verdict, which the session remembers.
+      const judgeInput = await withSession(input, entry.judge.policy.constitution)
+      const { questions } = await inTurn(() => guarded(() => entry.judge.find(judgeInput)))
+      const readings = questions.length === 0 ? judgeInput.readings : await ask(questions, input)
+      const explanation = await inTurn(() => guarded(() => explain(entry.judge, { ...judgeInput, readings })))
+      return { evaluation: await verdictOf(input, entry, toEvaluation), explanation }
+    },
+    put,
+    warmUp(ms) {
+      for (const { judge } of entries.values()) warmUp(judge, ms / entries.size)
+    },
+    loaded: () =>
+      [...entries.values()]
+        .map(({ judge: { policy } }) => policy.constitution)
+        .map(({ name, version }) => ({ name, version })),
+    sessions,
+    findsNames: encoder?.findsNames === true,
+    uncoveredChars: () => uncovered,
+    close: () => pool.close()
+  }
+}
+
+const leftEarly = 'The caller left before the verdict.'
+
+const noJudges: Judges = {
+  coverage: {},
+  consult: async () => ({ failure: 'unknown_judge' })
+}
+
+/** A fault of the engine's own is reported like any other failure to decide. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new EvaluatorError('The evaluation failed.', error)
+  }
+}

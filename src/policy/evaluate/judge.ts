@@ -1,0 +1,272 @@
+/** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
+import { LRUCache } from 'lru-cache'
+import type { ChatPart, JsonObject } from '../../base/chat.js'
+import { type Room, readingsOf } from '../../text/views.js'
+import { type ContextEffect, GivenContext } from '../decide/context.js'
+import { decide, type Judgement, noScores } from '../decide/decide.js'
+import { placeKey, type Suppressed } from '../decide/exceptions.js'
+import { type RuleScore, scoreRules } from '../decide/score.js'
+import { sharpened } from '../decide/sharpened.js'
+import type { Category, Decision, Detection } from '../evaluation.js'
+import type { Policy } from '../match/compile.js'
+import { countedOf } from '../match/conditions.js'
+import { toDetections } from '../match/detections.js'
+import { Findings, type Match } from '../match/findings.js'
+import { joinTexts, type Member, mostReach, separators } from '../match/joined.js'
+import { Matcher, type Sink } from '../match/match.js'
+import { Digests, isTranscript, PartMemory } from '../match/memory.js'
+import { areMixed, kindOf, modeOf, seamKey } from '../match/seams.js'
+import { type Call, joinedSink, partSink, turnSink } from '../match/sinks.js'
+import { type Answered, Asking, type Question, type Readings } from './asking.js'
+import { spokenFrom } from './session.js'
+
+export interface JudgeInput {
+  parts: readonly ChatPart[]
+  joined: readonly (readonly number[])[]
+  context: JsonObject | undefined
+  direction: 'request' | 'answer'
+  /** Of an answer: the system prompts that it was given under. A request holds its own. */
+  prompts?: readonly string[] | undefined
+  /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
+  session?: { tail: readonly string[]; turn: number; risk: number } | undefined
+  /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
+  views?: number | undefined
+  /** Matches that do not count, by people's exception; they are shown all the same. */
+  suppressed?: readonly Suppressed[] | undefined
+  /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
+  readings?: Readings | undefined
+}
+
+/** Plain data, so that it can come from another thread. */
+export interface Verdict extends Omit<Judgement, 'categories'> {
+  detections: Detection[]
+  /** `missing`: the context keys that could settle a `depends`. */
+  categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
+  /** Every rule that matched, those that the context settled included. */
+  rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
+  /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
+  ownRisk: number
+  /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
+  charsTotal: number
+  charsCovered: number
+  /** Set where a reading had to be left out for want of room: nothing is broken, the texts are more than is judged at once. */
+  isCrowded?: true
+  /** Set where the encoder is to be asked before anything is decided: then the rest is of no use. */
+  questions?: readonly Question[]
+}
+
+export interface Found {
+  matches: readonly Match[]
+  /** What rules match by themselves, whatever they say of each other. */
+  alone: readonly Match[]
+  /** For the encoder, before what was found means anything. */
+  questions: readonly Question[]
+  /** What the encoder was asked, and has said. */
+  answered: readonly Answered[]
+  charsTotal: number
+  charsCovered: number
+  isCrowded?: true
+}
+
+/**
+ * Keys, role names and model names come with every request: up to this length they are remembered when nothing is in
+ * them. What people write is not.
+ */
+const maxRemembered = 64
+
+/** The verdict where nothing matched, whatever the constitution, the context and the session: most calls end here. */
+const quiet = Object.freeze({
+  decision: 'permit',
+  riskScore: 0,
+  scores: noScores,
+  matchedRules: [],
+  missingContext: [],
+  categories: [],
+  detections: [],
+  rules: [],
+  ownRisk: 0
+}) satisfies Partial<Verdict>
+
+/** One per policy and thread. */
+export class Judge {
+  readonly policy: Policy
+  readonly #matcher: Matcher
+  readonly #memory = new PartMemory()
+  /** Of the call under way. */
+  #room: Room = { units: 0 }
+  #isCrowded = false
+  /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
+  readonly #blank = new Map<string, LRUCache<string, true>>()
+
+  constructor(policy: Policy) {
+    this.policy = policy
+    this.#matcher = new Matcher(policy)
+  }
+
+  judge(input: JudgeInput): Verdict {
+    const { parts, session } = input
+    const { matches, questions, charsTotal, charsCovered, isCrowded } = this.find(input)
+    const covered = {
+      charsTotal,
+      charsCovered,
+      ...(isCrowded === true && { isCrowded }),
+      ...(questions.length > 0 && { questions })
+    }
+    if (matches.length === 0) return { ...quiet, ...covered }
+    const { constitution } = this.policy
+    const counted = input.suppressed === undefined ? matches : matches.filter(isCounted(input.suppressed))
+    const { rules, judgement } = this.weigh(counted, input)
+    const raised = sharpened(constitution, rules, judgement, session?.risk ?? 0)
+    const detections = toDetections(matches, parts, raised, counted)
+    return {
+      ...judgement,
+      categories: judgement.categories.map(({ category, score, decision, missing }) => ({
+        category,
+        score,
+        decision,
+        missing
+      })),
+      detections,
+      rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
+      ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
+      ...covered
+    }
+  }
+
+  /** What matches come to, by the context, the session and the bands. */
+  weigh(
+    matches: readonly Match[],
+    { context, session }: Pick<JudgeInput, 'context' | 'session'>
+  ): { rules: RuleScore[]; judgement: Judgement } {
+    const { constitution } = this.policy
+    const given = constitution.assume === undefined ? context : { ...constitution.assume, ...context }
+    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
+    return { rules, judgement: decide(constitution, rules, session?.risk ?? 0) }
+  }
+
+  /** Every match, before context, session and bands say what it counts. */
+  find(input: JudgeInput): Found {
+    const { parts, session } = input
+    this.#room = { units: input.views ?? Number.POSITIVE_INFINITY }
+    this.#isCrowded = false
+    const findings = new Findings(parts.length)
+    const digests = isTranscript(parts) ? new Digests(parts) : undefined
+    const guarded = this.policy.guard?.read(promptsOf(input))
+    const { constitution, readers } = this.policy
+    const readings = constitution.readers === 'fast' || readers.length === 0 ? undefined : input.readings
+    const asking = readings && new Asking(readings, constitution)
+    const call = { parts, direction: input.direction, findings, digests, guarded, asking, readers }
+    let charsTotal = 0
+    let charsCovered = 0
+    for (const [i, part] of parts.entries()) {
+      charsTotal += part.text.length
+      charsCovered += this.#judgePart(call, i)
+      // Nothing comes of a verdict over a part of the texts.
+      if (this.#isFull()) break
+    }
+    for (const run of input.joined) {
+      if (this.#isFull()) break
+      if (
+        run.length > 1 &&
+        !this.#judgeJoined(
+          call,
+          run.map((part) => ({ part, text: parts[part]!.text })),
+          joinedSink
+        )
+      ) {
+        charsCovered = 0
+      }
+    }
+    if (session !== undefined && session.tail.length > 0) {
+      const members = [
+        ...session.tail.map((text) => ({ part: -1, text })),
+        ...spokenFrom(parts, session.turn, mostReach)
+      ]
+      if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
+    }
+    const questions = asking?.questions ?? []
+    const asked = { questions, answered: asking?.answered ?? [] }
+    const covered = { ...asked, charsTotal, charsCovered, ...(this.#isFull() && { isCrowded: true as const }) }
+    if (findings.isEmpty) return { matches: [], alone: [], ...covered }
+    const alone = findings.all()
+    return { matches: countedOf(this.policy.conditional, alone), alone, ...covered }
+  }
+
+  #isFull(): boolean {
+    return this.#isCrowded
+  }
+
+  /** @returns the number of characters looked at. */
+  #judgePart(call: Call, index: number): number {
+    const { text, role, isKey } = call.parts[index]!
+    if (text === '') return 0
+    const recurs = text.length <= maxRemembered && (role === 'parameter' || isKey === true)
+    const blank = recurs ? this.#blankFor(`${modeOf(call)}/${role}`) : undefined
+    if (blank?.has(text)) return text.length
+    const before = call.findings.added
+    const mayKeep = unraised(call)
+    const scan = (sink: Sink) => this.#scan(text, sink)
+    const sink = partSink(call, index)
+    const { digests } = call
+    const complete =
+      digests === undefined || blank !== undefined
+        ? scan(sink)
+        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, sink, scan, mayKeep)
+    if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
+    return complete ? text.length : 0
+  }
+
+  /** @returns false for a text of which a reading had to be left out: it counts as not looked at. */
+  #scan(text: string, sink: Sink): boolean {
+    const { views, complete } = readingsOf(text, this.policy.words, this.#room)
+    if (!complete) this.#isCrowded = true
+    this.#matcher.match(views, sink)
+    return complete && views[0]?.text.length === text.length
+  }
+
+  #blankFor(kind: string): LRUCache<string, true> {
+    let blank = this.#blank.get(kind)
+    if (blank === undefined) {
+      blank = new LRUCache({ max: 2000 })
+      this.#blank.set(kind, blank)
+    }
+    return blank
+  }
+
+  /** @returns false where a reading had to be left out. */
+  #judgeJoined(call: Call, members: readonly Member[], sinkOf: typeof turnSink): boolean {
+    const { parts } = call
+    // What one role says in a run of several was looked at in a run of its own.
+    const isMixed = areMixed(parts, members)
+    let all = true
+    for (const separator of separators) {
+      for (const joined of joinTexts(members, separator)) {
+        if (isMixed && !areMixed(parts, joined.pieces)) continue
+        const sink = sinkOf(call, joined)
+        if (sink === undefined) continue
+        const scan = (sink: Sink) => this.#scan(joined.text, sink)
+        const key = seamKey(call, joined, separator)
+        all = (key === undefined ? scan(sink) : this.#memory.replay(key, sink, scan, unraised(call))) && all
+      }
+    }
+    return all
+  }
+}
+
+/** @returns what tells whether nothing was put to the encoder since */
+function unraised({ asking }: Call): () => boolean {
+  const before = asking?.raised
+  return () => asking?.raised === before
+}
+
+/** The texts of a chat by which its other texts are held. */
+export function promptsOf({ parts, direction, prompts = [] }: JudgeInput): readonly string[] {
+  if (direction === 'answer') return prompts
+  const own = parts.filter(({ role, isKey }) => role === 'system' && isKey !== true)
+  return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)
+}
+
+function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
+  const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
+  return ({ rule, part }) => !places.has(placeKey(rule.name, part))
+}

@@ -1,0 +1,63 @@
+/**
+ * A call's texts as a thread is sent them: one string, and numbers. To copy tens of thousands of objects would hold the event
+ * loop for longer than most of their judging takes, and their pointers may be many times as long as the texts.
+ */
+import { roles } from '../../base/chat.js'
+import type { JudgeInput, Verdict } from './judge.js'
+
+export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {
+  /** All texts, one after the other. */
+  text: string
+  /** UTF-16 units of each. */
+  lengths: Uint32Array
+  /** Index of each one's role, with `keyBit` for a key. */
+  roles: Uint8Array
+  /** Runs, one after the other: how many texts, then which. */
+  joined: Uint32Array
+}
+
+const keyBit = 0x80
+
+export function pack({ parts, joined, ...rest }: JudgeInput): PackedInput {
+  const lengths = new Uint32Array(parts.length)
+  const kinds = new Uint8Array(parts.length)
+  let text = ''
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!
+    lengths[i] = part.text.length
+    kinds[i] = roles.indexOf(part.role) | (part.isKey === true ? keyBit : 0)
+    text += part.text
+  }
+  const runs = new Uint32Array(joined.reduce((sum, run) => sum + 1 + run.length, 0))
+  let at = 0
+  for (const run of joined) {
+    runs[at++] = run.length
+    runs.set(run, at)
+    at += run.length
+  }
+  return { ...rest, text, lengths, roles: kinds, joined: runs }
+}
+
+/** Pointers are the numbers of the texts: see `placed`. */
+export function unpack({ text, lengths, roles: kinds, joined: runs, ...rest }: PackedInput): JudgeInput {
+  let from = 0
+  const parts = Array.from(lengths, (length, i) => {
+    const role = roles[kinds[i]! & ~keyBit]!
+    const part = { role, text: text.slice(from, from + length), pointer: String(i) }
+    from += length
+    return kinds[i]! & keyBit ? { ...part, isKey: true as const } : part
+  })
+  const joined: number[][] = []
+  for (let at = 0; at < runs.length; at += runs[at]! + 1)
+    joined.push(Array.from(runs.subarray(at + 1, at + 1 + runs[at]!)))
+  return { ...rest, parts, joined }
+}
+
+/** The verdict over a packed call, with the pointers of its texts. */
+export function placed(verdict: Verdict, parts: JudgeInput['parts']): Verdict {
+  const detections = verdict.detections.map(({ pointer: number, ...detection }) => {
+    const pointer = parts[Number(number)]?.pointer ?? ''
+    return pointer === '' ? detection : { ...detection, pointer }
+  })
+  return { ...verdict, detections }
+}

@@ -1,0 +1,192 @@
+/** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
+import { LRUCache } from 'lru-cache'
+import type { Piscina } from 'piscina'
+import { FairQueue } from '../../base/fair-queue.js'
+import { threadFile } from '../../base/thread.js'
+import type { Constitution } from '../constitution/parse.js'
+import type { JudgeInput, Verdict } from './judge.js'
+import { type PackedInput, pack, placed } from './packed.js'
+
+/**
+ * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
+ * after the thread has said that it does not know it.
+ */
+export interface WorkerTask {
+  key: string
+  constitution: Constitution | undefined
+  /** Undefined: only to compile. */
+  input: PackedInput | undefined
+}
+
+/** The thread's word for: send the constitution too. */
+export const unknownPolicy = 'unknown policy'
+
+export interface JudgeCall {
+  /** Whose call it is: who waits for a thread takes turns with others. */
+  whose?: string
+  key: string
+  constitution: Constitution
+  input: JudgeInput
+}
+
+export interface JudgePool {
+  /** @throws on time-out, crash, or where too many texts are waiting already */
+  judge(call: JudgeCall): Promise<Verdict>
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  /** From when a thread has a text to the verdict. What it waits for a thread is not its own time. */
+  deadlineMs: number
+  /** For a thread, at most. Default: five deadlines. */
+  longestWaitMs?: number
+  maxThreads: number
+}
+
+/** Texts that may wait for a thread. */
+const mostWaiting = 256
+/** Versions of which it is remembered that a thread has them; one that is forgotten is offered again. */
+const maxKnown = 32
+/** A thread unused for so long ends, and its memory is given back. */
+const idleTimeoutMs = 300_000
+/** For a thread to load its modules, or to compile a policy; it counts against no text's deadline. */
+const startMs = 30_000
+
+export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
+  let starting: Promise<Piscina> | undefined
+  const places = new Places(maxThreads, mostWaiting, longestWaitMs)
+
+  async function start(): Promise<Piscina> {
+    const { Piscina } = await import('piscina')
+    const pool: Piscina = new Piscina({
+      filename: threadFile(import.meta.url, 'worker'),
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: idleTimeoutMs,
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 }
+    })
+    try {
+      await ping(pool)
+    } catch (error) {
+      await pool.destroy()
+      throw error
+    }
+    return pool
+  }
+
+  /** Returns when a thread that has started is free. */
+  async function ping(pool: Piscina): Promise<void> {
+    await within(startMs, (signal) => pool.run(undefined, { signal }))
+  }
+
+  /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
+  const compiling = new LRUCache<string, Promise<unknown>>({ max: maxKnown })
+  function compiled(pool: Piscina, key: string, constitution: Constitution): Promise<unknown> {
+    let done = compiling.get(key)
+    if (done === undefined) {
+      const task: WorkerTask = { key, constitution, input: undefined }
+      done = within(startMs, (signal) => pool.run(task, { signal })).catch((error: unknown) => {
+        compiling.delete(key)
+        throw error
+      })
+      compiling.set(key, done)
+    }
+    return done
+  }
+
+  async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<Verdict> {
+    const input = pack(given)
+    starting ??= start().catch((error: unknown) => {
+      starting = undefined
+      throw error
+    })
+    const pool = await starting
+    // None yet for this place, or the one that was ended: with a text that took too long, or for want of work. No text's
+    // deadline pays for the start of another.
+    if (pool.threads.length < places.taken) await ping(pool)
+    await compiled(pool, key, constitution)
+    const task: WorkerTask = { key, constitution: undefined, input }
+    const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    if (verdict !== unknownPolicy) return verdict as Verdict
+    // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
+    const compile: WorkerTask = { key, constitution, input: undefined }
+    await within(startMs, (signal) => pool.run(compile, { signal }))
+    const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
+    if (again !== unknownPolicy) return again as Verdict
+    // Other texts have taken the thread that knows it now.
+    return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
+  }
+
+  return {
+    async judge(call) {
+      await places.take(call.whose ?? '')
+      try {
+        return placed(await judgeInThread(call), call.input.parts)
+      } finally {
+        places.leave()
+      }
+    },
+    async close() {
+      const pool = await starting?.catch(() => undefined)
+      await pool?.destroy()
+    }
+  }
+}
+
+/** Counted as late, as a judging that is aborted is: nothing is wrong but that there is too much to do. */
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
+/** So many at a time; the others wait, callers in turns. */
+class Places {
+  /** How many are in use. */
+  taken = 0
+  readonly #places: number
+  readonly #most: number
+  readonly #longestMs: number
+  readonly #waiting = new FairQueue<() => void>()
+
+  constructor(places: number, mostWaiting: number, longestMs: number) {
+    this.#places = places
+    this.#most = mostWaiting
+    this.#longestMs = longestMs
+  }
+
+  /** @throws where too many wait already, and after too long a wait */
+  async take(whose: string): Promise<void> {
+    if (this.taken < this.#places) {
+      this.taken++
+      return
+    }
+    if (this.#waiting.length >= this.#most) throw new TimeoutError('too many texts wait for a thread')
+    await new Promise<void>((resolve, reject) => {
+      const next = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const timer = setTimeout(() => {
+        this.#waiting.remove(whose, next)
+        reject(new TimeoutError('no thread was free in time'))
+      }, this.#longestMs)
+      this.#waiting.push(whose, next)
+    })
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.taken--
+    else next()
+  }
+}
+
+/** Aborting a task ends the thread that works on it. */
+async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), ms)
+  try {
+    return await work(abort.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,57 @@
+/** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
+import type { Piscina } from 'piscina'
+import { isBuilt, threadFile } from '../../base/thread.js'
+import type { Encoder } from '../../encoder/index.js'
+import { ConstitutionError, type Problem } from '../constitution/constitution-error.js'
+import { type DryRound, type DryRun, type DryRunTask, dryRun, runDry } from './dry-run.js'
+
+export type DryRunAnswer = DryRound | { file: string; problems: readonly Problem[] }
+
+export interface DryRunner {
+  /** @throws ConstitutionError, EncoderError, `Busy`, or whatever ended the thread */
+  run(task: DryRunTask): Promise<DryRun>
+  close(): Promise<void>
+}
+
+/** Too many wait already. */
+export class Busy extends Error {
+  override name = 'Busy'
+}
+
+const deadlineMs = 60_000
+const maxQueue = 4
+/** Whoever tries out a policy tries again soon, and then its judges are still there; after that, the memory is given back. */
+const idleTimeoutMs = 60_000
+
+/** @param encoder in force reads what is raised, here: the thread has none */
+export function createDryRunner(encoder: () => Pick<Encoder, 'read'> | undefined = () => undefined): DryRunner {
+  let starting: Promise<Piscina> | undefined
+  async function start(): Promise<Piscina> {
+    const { Piscina } = await import('piscina')
+    return new Piscina({
+      filename: threadFile(import.meta.url, 'dry-run-worker'),
+      minThreads: 0,
+      maxThreads: 1,
+      maxQueue,
+      idleTimeout: idleTimeoutMs,
+      resourceLimits: { maxOldGenerationSizeMb: 1024, stackSizeMb: 4 }
+    })
+  }
+  return {
+    async run(task) {
+      if (!isBuilt) return runDry(task, encoder(), async (task) => dryRun(task))
+      starting ??= start()
+      const pool = await starting
+      if (pool.queueSize >= maxQueue) throw new Busy('too many dry runs wait already')
+      const signal = AbortSignal.timeout(deadlineMs)
+      return runDry(task, encoder(), async (task) => {
+        const answer: DryRunAnswer = await pool.run(task, { signal })
+        if ('problems' in answer) throw new ConstitutionError(answer.file, answer.problems)
+        return answer
+      })
+    },
+    async close() {
+      await (await starting)?.destroy()
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/** Judges texts by one or two constitutions, for comparison: no session, no review and no count is touched by it. */
+import type { ChatPart, JsonObject, Role } from '../../base/chat.js'
+import type { Encoder } from '../../encoder/index.js'
+import { parseConstitution } from '../constitution/parse.js'
+import type { Coverage } from '../escalate/judges.js'
+import { askEncoder, noReadings } from '../evaluate/ask-encoder.js'
+import type { Question, Readings } from '../evaluate/asking.js'
+import { numbered } from '../evaluate/entry.js'
+import { Judge, type JudgeInput } from '../evaluate/judge.js'
+import { evaluationOf } from '../evaluate/outcome.js'
+import { boostOf, nextState, type SessionState, textOfTurn } from '../evaluate/session.js'
+import type { Evaluation } from '../evaluation.js'
+import { compilePolicy } from '../match/compile.js'
+import { type Explanation, explain } from './explain.js'
+
+export interface DryText {
+  text: string
+  role: Role
+  direction: 'request' | 'answer'
+  context: JsonObject | undefined
+  /** Earlier turns of a session that exists only here, oldest first. */
+  history: readonly string[]
+}
+
+/** One side of the comparison: a text of a constitution, and the version that verdicts name. */
+export interface DrySide {
+  source: string
+  digest: string
+  name: string
+  version: string
+}
+
+export interface DryRunTask {
+  sides: readonly DrySide[]
+  texts: readonly DryText[]
+  explain: boolean
+  coverage: Coverage
+  /** What the encoder has said so far; undefined where none decides. */
+  readings?: Readings | undefined
+}
+
+/** `null`: the text could not be judged in full, for which the gateway itself answers `evaluator_unavailable`. */
+export type DryOutcome = { evaluation: Omit<Evaluation, 'evaluation_id'> | null; explanation?: Explanation }
+
+/** By side, by text. */
+export type DryRun = DryOutcome[][]
+
+/** A run as far as it goes: texts of which the encoder is to be asked first have no outcome yet. */
+export interface DryRound {
+  run: DryRun
+  /** By text. */
+  questions: (readonly Question[])[]
+}
+
+/** @param judgeOf may remember: two sides with one digest and one version are one judge. @throws ConstitutionError */
+export function dryRun(task: DryRunTask, judgeOf = readJudge): DryRound {
+  const questions: (readonly Question[])[] = []
+  const run = task.sides.map((side) => {
+    const judge = judgeOf(side, task.coverage)
+    return task.texts.map((text): DryOutcome => {
+      const outcome = outcomeOf(judge, text, task)
+      if (!('questions' in outcome)) return outcome
+      questions.push(outcome.questions)
+      return { evaluation: null }
+    })
+  })
+  return { run, questions }
+}
+
+/**
+ * Round by round, with what the encoder says of each text by itself: a turn of a session is raised once those before it
+ * are decided, so there is one more round than a session has turns, at most.
+ * @throws ConstitutionError, EncoderError
+ */
+export async function runDry(
+  task: DryRunTask,
+  encoder: Pick<Encoder, 'read'> | undefined,
+  round: (task: DryRunTask) => Promise<DryRound>
+): Promise<DryRun> {
+  let readings = encoder && noReadings
+  for (;;) {
+    const { run, questions } = await round({ ...task, readings })
+    if (encoder === undefined || questions.length === 0) return run
+    const all = new Map(readings)
+    for (const each of questions)
+      for (const [key, reading] of await askEncoder(encoder, each, { whose: dryRunner })) all.set(key, reading)
+    readings = all
+  }
+}
+
+/** Dry runs take turns with callers as one more caller. */
+const dryRunner = 'dry run'
+
+export function readJudge({ source, name, version }: DrySide, coverage: Coverage): Judge {
+  const label = `${name}@${version}`
+  return new Judge(numbered(compilePolicy(parseConstitution(source, label, { name, coverage })), version))
+}
+
+type Open = { questions: readonly Question[] }
+
+function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | Open {
+  const started = performance.now()
+  const input = inputOf(judge, text, task.readings)
+  if ('questions' in input) return input
+  const verdict = judge.judge(input)
+  if (verdict.questions !== undefined) return { questions: verdict.questions }
+  if (verdict.charsCovered !== verdict.charsTotal) return { evaluation: null }
+  const ms = performance.now() - started
+  const { evaluation_id: _, ...evaluation } = evaluationOf(verdict, { label: judge.policy.label, id: '', ms })
+  // The only text is the input itself: a pointer to it would say nothing.
+  const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
+  return {
+    evaluation: { ...evaluation, detections },
+    ...(task.explain ? { explanation: explain(judge, input) } : {})
+  }
+}
+
+/** The turns before are judged as they would have been, all at one moment. */
+function inputOf(
+  judge: Judge,
+  { text, role, direction, context, history }: DryText,
+  readings: Readings | undefined
+): JudgeInput | Open {
+  const input = { parts: [{ role, text, pointer: '' }], joined: [], direction, context, readings }
+  if (history.length === 0 || direction === 'answer') return input
+  const policy = judge.policy.constitution.session
+  const sessionAt = (state: SessionState | undefined) => {
+    return { tail: state?.tail ?? [], turn: 0, risk: boostOf(state, 0, policy) }
+  }
+  let state: SessionState | undefined
+  for (const turn of history) {
+    const parts: ChatPart[] = [{ role: 'user', text: turn, pointer: '' }]
+    const verdict = judge.judge({ ...input, parts, context: undefined, session: sessionAt(state) })
+    if (verdict.questions !== undefined) return { questions: verdict.questions }
+    const { decision, ownRisk } = verdict
+    state = nextState(state, { text: textOfTurn(parts, 0), decision, ownRisk }, 0, policy)
+  }
+  return { ...input, session: sessionAt(state) }
+}

@@ -1,0 +1,171 @@
+/** What would flip a decision: found by deciding again without a rule, or with another context. Nothing here is guessed. */
+import type { JsonObject } from '../../base/chat.js'
+import type { Constitution } from '../constitution/parse.js'
+import type { Judgement } from '../decide/decide.js'
+import type { Found, Judge, JudgeInput } from '../evaluate/judge.js'
+import { type Decision, decisions } from '../evaluation.js'
+import type { CompiledRule } from '../match/compile.js'
+import { countedOf } from '../match/conditions.js'
+
+export interface RuleFlip {
+  /** Without these rules, the decision would be this. The session is taken as it stands. */
+  without: string[]
+  decision: Decision
+  risk_score: number
+}
+
+export interface ContextFlip {
+  key: string
+  /** Any one of these as the value of the key, beside the rest of the context. */
+  values: string[]
+  /** True where it is any value that no rule names: the question is answered, and the answer settles nothing. */
+  any_other: boolean
+  decision: Decision
+  risk_score: number
+}
+
+export interface CombinedFlip {
+  /** These together. */
+  context: Record<string, string>
+  decision: Decision
+  risk_score: number
+}
+
+export interface Flips {
+  rules: RuleFlip[]
+  context: ContextFlip[]
+  combined_context: CombinedFlip[]
+}
+
+/** Rules and values tried: each is one more decision over matches that are known already. */
+const maxRules = 50
+const maxValues = 200
+/** Stands for whatever no rule names. */
+const unnamed = 'something that no rule names'
+
+export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Found): Flips {
+  const { constitution, conditional } = judge.policy
+  const now = judge.weigh(matches, input).judgement
+  const matched = [...new Set(matches.map(({ rule }) => rule))]
+  const withContext = (context: JsonObject) => judge.weigh(matches, { ...input, context }).judgement
+  return {
+    rules: ruleFlips(now, matched, (isLeft) => {
+      // Rules count beside others: those are asked again, too.
+      const left = alone.filter(({ rule }) => isLeft(rule))
+      return judge.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
+    }),
+    ...contextFlips(constitution, now, matched, input.context, withContext)
+  }
+}
+
+function ruleFlips(
+  now: Judgement,
+  matched: readonly CompiledRule[],
+  judge: (isLeft: (rule: CompiledRule) => boolean) => Judgement
+): RuleFlip[] {
+  if (now.decision === 'permit') return []
+  const flip = (gone: readonly CompiledRule[], { decision, riskScore }: Judgement): RuleFlip => ({
+    without: gone.map(({ name }) => name),
+    decision,
+    risk_score: riskScore
+  })
+  const tried = matched.slice(0, maxRules)
+  const single = tried
+    .map((gone) => ({ gone, after: judge((rule) => rule !== gone) }))
+    .filter(({ after }) => isMilder(after.decision, now.decision))
+  if (single.length > 0) return single.map(({ gone, after }) => flip([gone], after))
+  // No one rule decides alone: the strongest are taken away until it flips, then those given back that need not go.
+  let gone: CompiledRule[] = []
+  let after = now
+  while (!isMilder(after.decision, now.decision) && gone.length < tried.length) {
+    const [next] = tried
+      .filter((rule) => !gone.includes(rule))
+      .map((rule) => ({ rule, after: judge((other) => other !== rule && !gone.includes(other)) }))
+      .sort((a, b) => order(a.after) - order(b.after))
+    gone.push(next!.rule)
+    after = next!.after
+  }
+  if (!isMilder(after.decision, now.decision)) return []
+  for (const rule of [...gone]) {
+    const fewer = gone.filter((other) => other !== rule)
+    const without = judge((other) => !fewer.includes(other))
+    if (isMilder(without.decision, now.decision)) [gone, after] = [fewer, without]
+  }
+  return [flip(gone, after)]
+}
+
+function contextFlips(
+  constitution: Constitution,
+  now: Judgement,
+  matched: readonly CompiledRule[],
+  context: JsonObject | undefined,
+  judge: (context: JsonObject) => Judgement
+): Pick<Flips, 'context' | 'combined_context'> {
+  const named = new Map<string, Set<string>>()
+  for (const { index } of matched) {
+    const { keys, permit, forbid } = constitution.rules[index]!.context
+    for (const key of keys) if (!named.has(key)) named.set(key, new Set())
+    for (const [key, globs] of [...Object.entries(permit), ...Object.entries(forbid)]) {
+      const values = named.get(key) ?? new Set()
+      for (const glob of globs) values.add(sampleOf(glob))
+      named.set(key, values)
+    }
+  }
+  const flips: ContextFlip[] = []
+  let tried = 0
+  for (const [key, values] of named) {
+    const outcomes = new Map<string, ContextFlip>()
+    for (const value of [...values, unnamed]) {
+      if (++tried > maxValues) break
+      const { decision, riskScore } = judge({ ...context, [key]: value })
+      if (decision === now.decision) continue
+      const isOther = value === unnamed
+      const id = `${decision} ${riskScore} ${isOther}`
+      const known = outcomes.get(id)
+      if (known !== undefined) known.values.push(value)
+      else {
+        const flip = { key, values: isOther ? [] : [value], any_other: isOther, decision, risk_score: riskScore }
+        outcomes.set(id, flip)
+      }
+    }
+    flips.push(...outcomes.values())
+  }
+  const best = flips.reduce<Decision>(
+    (mildest, { decision }) => (isMilder(decision, mildest) ? decision : mildest),
+    now.decision
+  )
+  const combined = best === 'permit' ? undefined : combine(constitution, matched, context, best, judge)
+  return { context: flips, combined_context: combined === undefined ? [] : [combined] }
+}
+
+/** A value of every key that settles something, where together they do what no key does alone. */
+function combine(
+  { rules }: Constitution,
+  matched: readonly CompiledRule[],
+  context: JsonObject | undefined,
+  best: Decision,
+  judge: (context: JsonObject) => Judgement
+): CombinedFlip | undefined {
+  const chosen: Record<string, string> = {}
+  for (const { index } of matched) {
+    const [entry] = Object.entries(rules[index]!.context.permit).filter(([key]) => !Object.hasOwn(chosen, key))
+    if (entry !== undefined) chosen[entry[0]] = sampleOf(entry[1][0]!)
+  }
+  if (Object.keys(chosen).length < 2) return undefined
+  const { decision, riskScore } = judge({ ...context, ...chosen })
+  return isMilder(decision, best) ? { context: chosen, decision, risk_score: riskScore } : undefined
+}
+
+/** A value that a glob takes. */
+function sampleOf(glob: string): string {
+  const sample = glob.replaceAll('*', '').trim()
+  return sample === '' ? 'anything' : sample
+}
+
+function isMilder(a: Decision, b: Decision): boolean {
+  return decisions.indexOf(a) < decisions.indexOf(b)
+}
+
+function order({ decision, riskScore }: Judgement): number {
+  return decisions.indexOf(decision) + Math.min(riskScore, 0.99999)
+}

@@ -1,0 +1,219 @@
+/**
+ * Turns a constitution into what the hot path runs: one matcher of the distinct phrases of all rules, and an index
+ * from each phrase to the clauses that it can complete. A text costs what its own hits cost, however many rules exist.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { RE2JS } from 're2js'
+import type { Detector, Floors } from '../../detectors/detector.js'
+import { encoderId } from '../../detectors/encoder.js'
+import { detectors as allDetectors } from '../../detectors/index.js'
+import { KnownWords } from '../../text/known-words.js'
+import { atOnce, type Phrases, phraseSteps } from '../../text/phrases.js'
+import type { Constitution } from '../constitution/parse.js'
+import type { Rule } from '../constitution/rules.js'
+import { type CompiledContext, compileContext } from '../decide/context.js'
+import type { Condition } from './conditions.js'
+import { floorsOf } from './floors.js'
+import { Guard } from './guarded/guard.js'
+import { lexiconSteps } from './guarded/lexicon.js'
+import { PhraseIds } from './phrase-ids.js'
+import { type Screen, screenOf } from './required.js'
+
+/** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
+export type Group = number
+
+interface ClauseBase {
+  rule: CompiledRule
+  /** The group whose hit makes the engine look at the clause at all. */
+  key: Group
+}
+export type Clause =
+  | (ClauseBase & { kind: 'any' })
+  | (ClauseBase & { kind: 'all'; groups: Int32Array; within: number; ordered: boolean })
+  | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
+
+export interface CompiledRule extends Omit<Rule, 'context' | 'when'> {
+  index: number
+  /** Group of the phrases that cancel a match, or undefined. */
+  cancel: Group | undefined
+  /** The same for trusted texts (`Sink.trusted`). */
+  cancelTrusted: Group | undefined
+  context: CompiledContext
+  when: Condition | undefined
+  /** Whether it has phrases, patterns or a detector, and not only a condition. */
+  matchesByItself: boolean
+  /** Of a rule that nominates: the rules of its category by which the encoder decides. */
+  readBy: readonly CompiledRule[]
+  /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
+  keepsEveryPlace: boolean
+}
+
+export interface Policy {
+  constitution: Constitution
+  /** `name@version` */
+  label: string
+  rules: readonly CompiledRule[]
+  /** Those with a condition. */
+  conditional: readonly CompiledRule[]
+  phrases: Phrases
+  /** The words of the phrases and the commonest of English: by them the views tell language from letters in disorder. */
+  words: KnownWords
+  /** Groups of phrase `id`: `groupList` from `groupStart[id]` to `groupStart[id + 1]`. */
+  groupStart: Int32Array
+  groupList: Int32Array
+  groupCount: number
+  /** Clauses by their key group. */
+  clausesOf: readonly (readonly Clause[])[]
+  detectors: readonly { detector: Detector; rules: readonly CompiledRule[]; floors: Floors }[]
+  /** The rules by which the encoder decides. */
+  readers: readonly CompiledRule[]
+  /** Reads system prompts for what they guard; undefined where no rule asks. */
+  guard: Guard | undefined
+  /** The rules on what is guarded. */
+  guardRules: readonly CompiledRule[]
+}
+
+/** Hands out one number per distinct set of phrases, and one per distinct phrase. */
+class GroupTable {
+  readonly phrases = new PhraseIds()
+  readonly #groups = new Map<string, Group>()
+  readonly members: number[][] = []
+
+  intern(list: readonly string[]): Group {
+    const ids = [...new Set(list.map((phrase) => this.phrases.idOf(phrase)))].sort((a, b) => a - b)
+    const key = ids.join()
+    const known = this.#groups.get(key)
+    if (known !== undefined) return known
+    this.#groups.set(key, this.members.length)
+    return this.members.push(ids) - 1
+  }
+
+  /** The groups of every phrase, packed. */
+  pack(): { groupStart: Int32Array; groupList: Int32Array } {
+    const of: Group[][] = Array.from({ length: this.phrases.size }, () => [])
+    for (const [group, ids] of this.members.entries()) for (const id of ids) of[id]?.push(group)
+    const groupStart = new Int32Array(of.length + 1)
+    for (const [id, groups] of of.entries()) groupStart[id + 1] = (groupStart[id] ?? 0) + groups.length
+    return { groupStart, groupList: Int32Array.from(of.flat()) }
+  }
+}
+
+export function compilePolicy(constitution: Constitution, detectors: readonly Detector[] = allDetectors): Policy {
+  return atOnce(compileSteps(constitution, detectors))
+}
+
+/** How long the event loop is held at a time, ms: about what one request takes. */
+const sliceMs = 2
+
+/** The same in slices, between which the event loop serves on: a compilation takes as long as hundreds of requests. */
+export async function compileGently(
+  constitution: Constitution,
+  detectors: readonly Detector[] = allDetectors
+): Promise<Policy> {
+  const steps = compileSteps(constitution, detectors)
+  for (;;) {
+    const end = performance.now() + sliceMs
+    do {
+      const step = steps.next()
+      if (step.done) return step.value
+    } while (performance.now() < end)
+    await setImmediate()
+  }
+}
+
+function* compileSteps(constitution: Constitution, detectors: readonly Detector[]): Generator<void, Policy> {
+  const table = new GroupTable()
+  const rules: CompiledRule[] = []
+  for (const [index, rule] of constitution.rules.entries()) {
+    rules.push({
+      ...rule,
+      index,
+      cancel: rule.unless.length === 0 ? undefined : table.intern(rule.unless),
+      cancelTrusted: rule.unlessTrusted.length === 0 ? undefined : table.intern(rule.unlessTrusted),
+      context: compileContext(rule.context),
+      when: compileWhen(rule, constitution.rules),
+      matchesByItself:
+        rule.any.length + rule.all.length + rule.patterns.length > 0 ||
+        rule.detector !== undefined ||
+        rule.guarded !== undefined,
+      readBy: [],
+      keepsEveryPlace: rule.category === 'personal_data' || rule.category === 'secrets'
+    })
+    yield
+  }
+  const readers = rules.filter(({ detector }) => detector?.id === encoderId)
+  for (const rule of rules) {
+    if (rule.nominate) rule.readBy = readers.filter(({ category }) => category === rule.category)
+  }
+  const clauses: Clause[] = []
+  for (const rule of rules) {
+    clauses.push(...clausesOfRule(rule, table))
+    yield
+  }
+  const clausesOf: Clause[][] = table.members.map(() => [])
+  for (const clause of rarestKeys(clauses, table.members.length)) clausesOf[clause.key]?.push(clause)
+  yield
+  const groups = table.pack()
+  yield
+  const used = detectors
+    .map((detector) => ({ detector, rules: rules.filter((rule) => rule.detector?.id === detector.id) }))
+    .filter((entry) => entry.rules.length > 0)
+    .map((entry) => ({ ...entry, floors: floorsOf(constitution, entry.detector, entry.rules) }))
+  for (const { detector } of used) detector.prepare?.()
+  yield
+  const guardRules = rules.filter(({ guarded }) => guarded !== undefined)
+  const { guarded } = constitution
+  const guard = guarded === undefined || guardRules.length === 0 ? undefined : new Guard(yield* lexiconSteps(guarded))
+  yield
+  const words = new KnownWords(table.phrases.phrases())
+  yield
+  const phrases = yield* phraseSteps(table.phrases.patterns())
+  return {
+    constitution,
+    label: `${constitution.name}@${constitution.version}`,
+    rules,
+    conditional: rules.filter(({ when }) => when !== undefined),
+    words,
+    phrases,
+    ...groups,
+    groupCount: table.members.length,
+    clausesOf,
+    detectors: used,
+    readers,
+    guard,
+    guardRules
+  }
+}
+
+function compileWhen({ when }: Rule, rules: readonly Rule[]): Condition | undefined {
+  if (when === undefined) return undefined
+  const indexes = (names: readonly string[]) => names.map((name) => rules.findIndex((rule) => rule.name === name))
+  return { all: indexes(when.all), any: indexes(when.any), none: indexes(when.none) }
+}
+
+function clausesOfRule(rule: CompiledRule, table: GroupTable): Clause[] {
+  const clauses: Clause[] = []
+  if (rule.any.length > 0) clauses.push({ kind: 'any', rule, key: table.intern(rule.any) })
+  if (rule.all.length > 0) {
+    const groups = Int32Array.from(rule.all, (group) => table.intern(group))
+    clauses.push({ kind: 'all', rule, key: groups[0]!, groups, within: rule.within, ordered: rule.ordered })
+  }
+  for (const { anchors, regex, reach } of rule.patterns) {
+    const compiled = RE2JS.compile(regex, RE2JS.CASE_INSENSITIVE)
+    clauses.push({ kind: 'pattern', rule, key: table.intern(anchors), regex: compiled, reach, screen: screenOf(regex) })
+  }
+  return clauses
+}
+
+/** Keys every `all` by the group that the fewest clauses use: "how to" must not make the engine look at every rule. */
+function rarestKeys(clauses: readonly Clause[], groupCount: number): Clause[] {
+  const uses = new Array<number>(groupCount).fill(0)
+  for (const clause of clauses) {
+    if (clause.kind === 'all') for (const group of clause.groups) uses[group]!++
+  }
+  return clauses.map((clause) => {
+    if (clause.kind !== 'all') return clause
+    const key = clause.groups.reduce((best, group) => (uses[group]! < uses[best]! ? group : best))
+    return { ...clause, key }
+  })
+}

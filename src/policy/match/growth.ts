@@ -1,0 +1,195 @@
+/**
+ * How far a text that is still being written is settled: from before that place no rule can begin to match any more,
+ * whatever follows. Derived from the compiled rules: phrases under way, groups of an `all` that wait for the others,
+ * patterns whose automaton is alive at the end, detectors by what they say of themselves. Every reading of the text
+ * counts, and words in disorder, which may be the beginning of one.
+ */
+import type { Detector, Floors } from '../../detectors/detector.js'
+import { disorderStart } from '../../text/disorder.js'
+import { lastWord, nameStart, sentenceStart } from '../../text/sentence.js'
+import type { View } from '../../text/view.js'
+import { readingsOf } from '../../text/views.js'
+import type { Growing } from '../evaluation.js'
+import type { CompiledRule, Group, Policy } from './compile.js'
+import { floorsOf } from './floors.js'
+import type { Guarded } from './guarded/find.js'
+import { Hits } from './hits.js'
+import { PartialMatch } from './partial-match.js'
+
+/** Of a text that is still being written: what stands before here is judged as it is. */
+export { sentenceStart }
+
+/** Characters of scripts without spaces that one rule may span: they have no words by which to count. */
+const longestUnspaced = 120
+
+/** A pattern that a text may stop at. */
+interface Unfinished {
+  /** Undefined where its automaton cannot be run: it may begin anywhere within its reach. */
+  partial: PartialMatch | undefined
+  anchors: Group
+  /** UTF-16 units before an anchor that still to come, or the beginning of one at hand, at which it may begin. */
+  reach: number
+  /** UTF-16 units of the longest anchor. */
+  anchor: number
+}
+
+/** What holds a text back, compiled for one kind of text. */
+interface Reach {
+  /** Per group: how many words may stand after the first of a hit of it for an `all` to be still possible; -1: none. */
+  readonly words: Int32Array
+  /** The greatest of them. */
+  readonly most: number
+  readonly patterns: readonly Unfinished[]
+  readonly detectors: readonly { detector: Detector; floors: Floors }[]
+  /** A rule on what is found elsewhere in the text: nothing is settled before the end. */
+  readonly isConditional: boolean
+}
+
+/** One per policy: keeps the buffers that scanning reuses. */
+export class Growth {
+  readonly #policy: Policy
+  readonly #hits: Hits
+  readonly #reaches = new Map<string, Reach>()
+
+  constructor(policy: Policy) {
+    this.#policy = policy
+    this.#hits = new Hits(policy)
+  }
+
+  /** @returns UTF-16 units from the start of the text */
+  settled(text: string, growing: Growing): number {
+    const reach = this.#reachFor(growing)
+    if (reach.isConditional) return 0
+    const cut = lastWord(text)
+    if (cut === 0) return 0
+    let limit = disorderStart(text, cut, this.#policy.words)
+    if (growing.redact.includes('names')) limit = Math.min(limit, nameStart(text))
+    const known = cut === text.length ? text : text.slice(0, cut)
+    const { guard } = this.#policy
+    const guarded = growing.prompts === undefined ? undefined : guard?.read(growing.prompts)
+    const { views, complete } = readingsOf(known, this.#policy.words)
+    if (!complete) return 0
+    // What another reading says at the end of a sentence is no more than guessed at before.
+    if (views.length > 1 && reach.detectors.some(({ detector }) => detector.readsWords === true))
+      limit = Math.min(limit, sentenceStart(text))
+    for (const view of views) {
+      if (limit <= 0) return 0
+      limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach, guarded))
+    }
+    // What costs most comes last.
+    for (const { detector, floors } of reach.detectors) {
+      if (limit <= 0) return 0
+      limit = Math.min(limit, detector.growsFrom?.(text, growing.before ?? '', floors) ?? 0)
+    }
+    return Math.max(0, limit)
+  }
+
+  /** @param text the view's, and what of a word at its end may go on */
+  #inView(view: View, text: string, reach: Reach, guarded: Guarded | undefined): number {
+    const byPhrases = this.#byPhrases(view.text, reach)
+    // The phrases have folded the view just now.
+    const kept = guarded === undefined ? byPhrases : this.#policy.guard!.settled(this.#hits.folded, guarded)
+    const start = Math.min(byPhrases, kept, this.#byPatterns(text, reach))
+    return start >= view.text.length ? Number.POSITIVE_INFINITY : view.textSpan(start, view.text.length).start
+  }
+
+  #byPhrases(text: string, { words, most }: Reach): number {
+    const hits = this.#hits
+    const { groupStart, groupList, phrases } = this.#policy
+    hits.scan(text)
+    const { folded } = hits
+    let limit = text.length
+    if (folded.hasUnspaced) limit -= longestUnspaced
+    const underWay = phrases.underWay
+    if (underWay >= 0) limit = Math.min(limit, hits.span(underWay, underWay + 1).start)
+    for (let hit = hits.count - 1; hit >= 0; hit--) {
+      const ago = folded.words - hits.wordFrom(hit)
+      if (folded.words - hits.wordTo(hit) > most) break
+      const id = hits.id[hit]!
+      for (let i = groupStart[id]!; i < groupStart[id + 1]!; i++) {
+        if (ago > words[groupList[i]!]!) continue
+        limit = Math.min(limit, hits.span(hits.from[hit]!, hits.to[hit]!).start)
+        break
+      }
+    }
+    return limit
+  }
+
+  /** Follows the phrases of the same view, which it takes the anchors from. */
+  #byPatterns(text: string, { patterns }: Reach): number {
+    let limit = text.length
+    for (const pattern of patterns) {
+      const alive = pattern.partial?.from(text) ?? 0
+      if (alive < limit) limit = Math.min(limit, Math.max(alive, this.#earliest(text, pattern)))
+    }
+    return limit
+  }
+
+  /** Before here a pattern is not looked for any more: what is around an anchor at hand, and around one to come. */
+  #earliest(text: string, { anchors, reach, anchor }: Unfinished): number {
+    const hits = this.#hits
+    const underWay = this.#policy.phrases.underWay
+    const next = underWay < 0 ? text.length : hits.span(underWay, underWay + 1).start
+    let earliest = Math.min(next, text.length - anchor) - reach
+    const windows: number[] = []
+    for (let node = hits.first(anchors); node >= 0; node = hits.next(node)) windows.push(hits.hitOf(node))
+    // Windows that touch are one.
+    for (const hit of windows.reverse()) {
+      const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
+      if (end + reach >= earliest) earliest = Math.min(earliest, start - reach)
+    }
+    return earliest
+  }
+
+  #reachFor(growing: Growing): Reach {
+    const key = `${growing.role} ${growing.direction} ${growing.redact.join()}`
+    let reach = this.#reaches.get(key)
+    if (reach === undefined) {
+      reach = compileReach(this.#policy, growing)
+      this.#reaches.set(key, reach)
+    }
+    return reach
+  }
+}
+
+function compileReach(policy: Policy, growing: Growing): Reach {
+  const counts = (rule: CompiledRule) => bears(policy, rule, growing)
+  const words = new Int32Array(policy.groupCount).fill(-1)
+  const patterns: Unfinished[] = []
+  for (const clause of policy.clausesOf.flat()) {
+    if (!counts(clause.rule)) continue
+    if (clause.kind === 'pattern') {
+      const anchor = clause.rule.patterns
+        .flatMap(({ anchors }) => anchors)
+        .reduce((most, each) => Math.max(most, each.length), 0)
+      patterns.push({ partial: PartialMatch.of(clause.regex), anchors: clause.key, reach: clause.reach, anchor })
+    }
+    if (clause.kind !== 'all') continue
+    // Where order counts a match begins with the first group.
+    const waiting = clause.ordered ? clause.groups.subarray(0, 1) : clause.groups
+    // The next word is the first that could be the last of a match.
+    for (const group of waiting) words[group] = Math.max(words[group]!, clause.within - 2)
+  }
+  const detectors = policy.detectors
+    .filter(({ rules }) => rules.some(counts))
+    .map(({ detector, rules, floors }) => {
+      const own = floorsOf(policy.constitution, detector, rules.filter(counts))
+      // Of a kind the whole policy's floor, by which its findings are shown.
+      return { detector, floors: new Map([...own.keys()].map((kind) => [kind, floors.get(kind)!])) }
+    })
+  return {
+    words,
+    most: words.reduce((most, each) => Math.max(most, each), -1),
+    patterns,
+    detectors,
+    isConditional: policy.conditional.some(counts)
+  }
+}
+
+/** Whether a match of the rule in such a text could stop it, or be replaced. */
+function bears({ constitution }: Policy, rule: CompiledRule, { role, direction, redact }: Growing): boolean {
+  if (rule.direction !== 'both' && rule.direction !== direction) return false
+  if (rule.roles !== undefined && !rule.roles.has(role)) return false
+  const { high, middle } = constitution.categories[rule.category]
+  return high !== 'permit' || middle !== 'permit' || redact.includes(rule.category)
+}

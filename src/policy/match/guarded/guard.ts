@@ -1,0 +1,128 @@
+/**
+ * What the system prompts of a chat guard, made ready to be looked for in its other texts. Kept by the prompts' digest: a
+ * chat brings its prompt again with each turn.
+ */
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { type Folder, foldPhrase } from '../../../text/fold.js'
+import { HitList } from '../../../text/hit-list.js'
+import { atOnce, phraseSteps } from '../../../text/phrases.js'
+import { PhraseIds } from '../phrase-ids.js'
+import { findGuarded, type Guarded, type GuardedVisit, type Own, valueReach } from './find.js'
+import type { Lexicon } from './lexicon.js'
+import { type PromptReading, readPrompt, type Topic } from './prompt.js'
+
+/** Some hundred prompts are in use at a time; each keeps a few KB. */
+const maxPrompts = 500
+/** UTF-16 units of a chat's prompts that are read, from the first on: what they guard is looked for wherever texts are judged. */
+const maxUnits = 65_536
+
+export class Guard {
+  readonly #lexicon: Lexicon
+  readonly #known = new LRUCache<string, Guarded | false>({ max: maxPrompts })
+  readonly #seen = new WeakMap<readonly string[], Guarded | false>()
+  readonly #found = new HitList()
+
+  constructor(lexicon: Lexicon) {
+    this.#lexicon = lexicon
+  }
+
+  /** @returns undefined where the prompts guard nothing */
+  read(prompts: readonly string[]): Guarded | undefined {
+    if (prompts.length === 0) return undefined
+    let guarded = this.#seen.get(prompts)
+    if (guarded === undefined) {
+      const key = hash('sha256', prompts.map((text) => `${text.length}:${text}`).join(''), 'base64')
+      guarded = this.#known.get(key)
+      if (guarded === undefined) {
+        guarded =
+          guardedBy(
+            firstUnits(prompts).map((text) => readPrompt(text, this.#lexicon)),
+            key
+          ) ?? false
+        this.#known.set(key, guarded)
+      }
+      this.#seen.set(prompts, guarded)
+    }
+    return guarded === false ? undefined : guarded
+  }
+
+  /** Tells every place where a text touches what is guarded. @param folder the text, folded */
+  find(text: string, folder: Folder, guarded: Guarded, visit: GuardedVisit): void {
+    findGuarded(text, folder, guarded, this.#lexicon, visit)
+  }
+
+  /** Of a text that is still being written: from where a guarded value could still begin, or come to stand beside its name. */
+  settled(folder: Folder, { phrases, own }: Guarded): number {
+    if (phrases === undefined) return Number.POSITIVE_INFINITY
+    const found = this.#found
+    found.count = 0
+    phrases.scan(folder, found)
+    const { underWay } = phrases
+    let limit = underWay < 0 ? Number.POSITIVE_INFINITY : folder.span(underWay, underWay + 1).start
+    const near = folder.spaces[Math.max(0, folder.words - valueReach)]!
+    for (let hit = 0; hit < found.count; hit++) {
+      const counts = own[found.id[hit]!]!.some(({ kind }) => kind !== 'topic' && kind !== 'person' && kind !== 'pass')
+      if (counts && found.from[hit]! > near) {
+        limit = Math.min(limit, folder.span(found.from[hit]!, found.to[hit]!).start)
+      }
+    }
+    return limit
+  }
+}
+
+function firstUnits(texts: readonly string[]): string[] {
+  const first: string[] = []
+  let room = maxUnits
+  for (const text of texts) {
+    if (room === 0) break
+    first.push(text.slice(0, room))
+    room -= first.at(-1)!.length
+  }
+  return first
+}
+
+function guardedBy(readings: readonly PromptReading[], key: string): Guarded | undefined {
+  const ids = new PhraseIds()
+  const own: Own[][] = []
+  const add = (phrase: string, what: Own) => {
+    if (foldPhrase(phrase) === '') return
+    const id = ids.idOf(phrase)
+    own[id] ??= []
+    own[id].push(what)
+  }
+  const topics: Topic[] = []
+  for (const { secrets, people, topics: some, instructions } of readings) {
+    for (const name of secrets?.names ?? []) add(name, { kind: 'name' })
+    for (const reply of secrets?.passes ?? []) add(reply, { kind: 'pass' })
+    for (const value of secrets?.values ?? []) add(value, { kind: 'value', isWord: /^\p{L}\p{Ll}*$/u.test(value) })
+    // An apostrophe inside a word is dropped where texts are folded.
+    for (const name of people ?? []) for (const form of [name, `${name}s`]) add(form, { kind: 'person' })
+    for (const sentence of instructions) {
+      const words = foldPhrase(sentence).split(' ')
+      if (words.length >= fewestRepeated) add(words.slice(0, fewestRepeated).join(' '), { kind: 'instructions' })
+    }
+    for (const topic of some) {
+      for (const [word, text] of (topic.words ?? []).entries()) {
+        for (const form of formsOf(text)) add(form, { kind: 'topic', topic: topics.length, word })
+      }
+      topics.push(topic)
+    }
+  }
+  const hasSecrets = readings.some(({ secrets }) => secrets !== undefined)
+  const hasPeople = readings.some(({ people }) => people !== undefined)
+  if (ids.size === 0 && topics.length === 0 && !hasSecrets && !hasPeople) return undefined
+  const phrases = ids.size === 0 ? undefined : atOnce(phraseSteps(ids.patterns()))
+  return { key, hasSecrets, hasPeople, topics, phrases, own }
+}
+
+/** So many words in a row are no chance. */
+const fewestRepeated = 9
+
+/** A word and its other forms: a longer one by its beginning, a short one as it stands and in the plural. */
+function formsOf(word: string): string[] {
+  if (/[^\x00-\x7f]/.test(word)) return [word]
+  const singular = word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
+  if (singular.length < 6) return [singular, `${singular}s`]
+  return [`${singular.replace(/(?:ations?|ings?|ions?|ies|ical|ics?|al|e|y)$/, '')}*`]
+}

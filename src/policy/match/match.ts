@@ -1,0 +1,250 @@
+/** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
+import type { Finding } from '../../detectors/detector.js'
+import type { Span } from '../../text/fold.js'
+import type { View } from '../../text/view.js'
+import type { Nomination, Raised } from '../evaluate/asking.js'
+import type { Clause, CompiledRule, Policy } from './compile.js'
+import type { Guarded } from './guarded/find.js'
+import { Hits } from './hits.js'
+import { findWindows } from './proximity.js'
+
+/** Where matches of one text go. Offsets are UTF-16 units of the text that the views were made of. */
+export interface Sink {
+  /** False for rules that do not apply to this text (its role, its direction). */
+  applies(rule: CompiledRule): boolean
+  /** True where a rule takes the text for what an operator (system prompt, definitions) or the model (its answer) wrote. */
+  trusts(rule: CompiledRule): boolean
+  /** What the system prompts of the same chat guard. */
+  readonly guarded?: Guarded | undefined
+  /**
+   * Set where turns of a session are joined: tells whether a place crosses from one turn to the next. Two harmless turns
+   * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
+   */
+  crosses?(start: number, end: number): boolean
+  /**
+   * Set where the text is no one's own words: a detector would take what stands side by side for what somebody says, or for
+   * one address, so that phrases and patterns alone are looked for.
+   */
+  readonly byRules?: boolean
+  /** Set where texts meet: a sentence that ends between two of them is how one request is said in several. */
+  readonly isSeam?: boolean
+  /** Takes what is raised for the encoder; undefined where none decides. */
+  readonly raised?: Raised | undefined
+  /**
+   * @param shown where a match in one text is shown, if that is not all that was looked at
+   * @param isNominated whether the encoder decides over it
+   * @returns false where the place does not count: within one part of a joined text, or one too many
+   */
+  record(
+    rule: CompiledRule,
+    layer: string,
+    start: number,
+    end: number,
+    confidence: number,
+    shown?: Span,
+    isNominated?: boolean
+  ): boolean
+}
+
+/** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
+const swapping = new Set(['leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
+
+/** Of a longer text other readings are excerpts, a thousand characters around what they change. */
+const longText = 16_384
+
+function wholeOf(views: readonly View[]): number {
+  const { length } = views[0]!.text
+  return length > longText ? length : 0
+}
+
+/** One per policy and thread: keeps the buffers that scanning reuses. */
+export class Matcher {
+  readonly #policy: Policy
+  readonly #hits: Hits
+
+  constructor(policy: Policy) {
+    this.#policy = policy
+    this.#hits = new Hits(policy)
+  }
+
+  match(views: readonly View[], sink: Sink): void {
+    for (const view of views) {
+      this.#hits.scan(view.text)
+      if (this.#hits.count > 0) this.#phrases(view, sink)
+      const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
+      if (sink.byRules !== true) this.#detect(view, swaps, wholeOf(views), sink)
+      if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
+      if (sink.raised !== undefined) this.#read(view, sink.raised, sink)
+    }
+  }
+
+  #phrases(view: View, sink: Sink): void {
+    const { touched, touchedCount } = this.#hits
+    for (let i = 0; i < touchedCount; i++) {
+      const group = touched[i]!
+      for (const clause of this.#policy.clausesOf[group]!) {
+        // Most clauses end here: an ordinary text holds everyday words of many rules and nothing of what they are about.
+        if (clause.kind === 'all' && !this.#hits.hasAll(clause.groups)) continue
+        if (!sink.applies(clause.rule)) continue
+        if (clause.kind === 'any') this.#any(clause, view, sink)
+        else if (clause.kind === 'all') this.#all(clause, view, sink)
+        else this.#pattern(clause, view, sink)
+      }
+    }
+  }
+
+  #any({ rule, key }: Clause, view: View, sink: Sink): void {
+    const hits = this.#hits
+    for (let node = hits.first(key); node >= 0; node = hits.next(node)) {
+      const hit = hits.hitOf(node)
+      const from = hits.from[hit]!
+      const to = hits.to[hit]!
+      if (this.#isApart(rule, from, to, sink)) continue
+      if (!this.#cancelled(rule, from, to, sink)) this.#record(rule, view, from, to, sink)
+    }
+  }
+
+  #all(clause: Extract<Clause, { kind: 'all' }>, view: View, sink: Sink): void {
+    findWindows(clause, this.#hits, (from, to, chosen) => {
+      if (sink.crosses !== undefined && !this.#inOrder(chosen) && !this.#anyCrosses(chosen, view, sink)) return false
+      if (this.#isApart(clause.rule, from, to, sink)) return false
+      return !this.#cancelled(clause.rule, from, to, sink) && this.#record(clause.rule, view, from, to, sink)
+    })
+  }
+
+  #detect(view: View, swaps: boolean, whole: number, sink: Sink): void {
+    for (const { detector, rules, floors } of this.#policy.detectors) {
+      if (detector.readsWords === true ? view.isEncoded : swaps) continue
+      for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
+        for (const rule of rules) if (this.#takes(rule, finding, sink)) this.#found(rule, view, finding, sink)
+      }
+    }
+  }
+
+  /** Whether a rule counts what a detector has found. */
+  #takes(rule: CompiledRule, { kind, confidence, start, end }: Finding, sink: Sink): boolean {
+    const { kinds, minConfidence } = rule.detector!
+    if (confidence < minConfidence || (kinds !== undefined && !kinds.has(kind))) return false
+    return sink.applies(rule) && !this.#cancelledAt(rule, start, end, sink)
+  }
+
+  /** What the encoder decides over, and what it has decided, once a reading has been looked at to its end. */
+  #read(view: View, raised: Raised, sink: Sink): void {
+    const read = raised.close(view)
+    if (read === undefined) return
+    for (const nomination of read.nominations) this.#place(view, nomination, sink, nomination.isDecided)
+    for (const finding of read.reading?.findings ?? []) {
+      const start = Math.min(finding.start, read.over?.start ?? finding.start)
+      const end = Math.max(finding.end, read.over?.end ?? finding.end)
+      for (const rule of this.#policy.readers)
+        if (this.#takes(rule, finding, sink)) this.#found(rule, view, { ...finding, start, end }, sink)
+    }
+  }
+
+  /** A match, unless it is the encoder's to decide over. */
+  #found(rule: CompiledRule, view: View, found: Omit<Finding, 'kind'>, sink: Sink): boolean {
+    const confidence = found.confidence * rule.weight
+    const { start: from, end: to, shown } = found
+    const match = { rule, from, to, confidence, shown }
+    if (rule.nominate && sink.raised?.raise(view, match) === true) return true
+    return this.#place(view, match, sink, false)
+  }
+
+  #place(
+    view: View,
+    { rule, from, to, confidence, shown: own }: Nomination,
+    sink: Sink,
+    isNominated: boolean
+  ): boolean {
+    // A rule that only nominates says nothing by itself.
+    if (confidence === 0) return true
+    const { start, end } = view.textSpan(from, to)
+    const shown = own && view.textSpan(own.start, own.end)
+    return sink.record(rule, view.layer, start, end, confidence, shown, isNominated)
+  }
+
+  #guarded(view: View, guarded: Guarded, sink: Sink): void {
+    const { guard, guardRules } = this.#policy
+    const rules = guardRules.filter((rule) => sink.applies(rule))
+    if (rules.length === 0) return
+    guard!.find(view.text, this.#hits.folded, guarded, (kind, from, to) => {
+      for (const rule of rules) {
+        if (!rule.guarded!.has(kind) || this.#cancelledAt(rule, from, to, sink)) continue
+        this.#found(rule, view, { start: from, end: to, confidence: 1 }, sink)
+      }
+    })
+  }
+
+  /** Whether a place reaches from one sentence into another, and its rule looks for what is said in one. */
+  #isApart({ acrossSentences }: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    return !acrossSentences && sink.isSeam !== true && this.#hits.spansSentences(from, to)
+  }
+
+  #inOrder(chosen: readonly number[]): boolean {
+    return chosen.every((hit, i) => i === 0 || this.#hits.from[chosen[i - 1]!]! < this.#hits.from[hit]!)
+  }
+
+  #anyCrosses(chosen: readonly number[], view: View, sink: Sink): boolean {
+    return chosen.some((hit) => {
+      const { start, end } = this.#span(view, this.#hits.from[hit]!, this.#hits.to[hit]!)
+      return sink.crosses?.(start, end) ?? false
+    })
+  }
+
+  #record(rule: CompiledRule, view: View, from: number, to: number, sink: Sink): boolean {
+    return this.#found(rule, view, { ...this.#hits.span(from, to), confidence: 1 }, sink)
+  }
+
+  /** Where a folded range lies in the original. */
+  #span(view: View, from: number, to: number): Span {
+    const { start, end } = this.#hits.span(from, to)
+    return view.textSpan(start, end)
+  }
+
+  /** Whether a cancelling phrase lies in, or within `unlessWithin` words of, a folded range. */
+  #cancelled(rule: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    const { cancel, cancelTrusted, unlessWithin } = rule
+    if (cancel !== undefined && this.#hits.isNear(cancel, from, to, unlessWithin)) return true
+    if (cancelTrusted === undefined || !sink.trusts(rule)) return false
+    return this.#hits.isNear(cancelTrusted, from, to, unlessWithin)
+  }
+
+  /** The same for a range of the view's text. */
+  #cancelledAt(rule: CompiledRule, from: number, to: number, sink: Sink): boolean {
+    const { cancel, cancelTrusted } = rule
+    const hits = this.#hits
+    const may = (group: number | undefined) => group !== undefined && hits.has(group)
+    if (hits.count === 0 || !(may(cancel) || may(cancelTrusted))) return false
+    return this.#cancelled(rule, hits.foldedOffset(from), hits.foldedOffset(to), sink)
+  }
+
+  /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
+  #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
+    const hits = this.#hits
+    const { rule, regex, reach, screen } = clause
+    if (screen?.(view.text) === false) return
+    const around = (node: number) => {
+      const hit = hits.hitOf(node)
+      const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
+      return { start: Math.max(0, start - reach), end: end + reach }
+    }
+    let node = hits.first(clause.key)
+    while (node >= 0) {
+      const window = around(node)
+      for (node = hits.next(node); node >= 0; node = hits.next(node)) {
+        const other = around(node)
+        if (other.start > window.end) break
+        window.end = Math.max(window.end, other.end)
+      }
+      const part = view.text.slice(window.start, window.end)
+      if (screen?.(part) === false) continue
+      const matcher = regex.matcher(part)
+      while (matcher.find()) {
+        const from = window.start + matcher.start()
+        const to = window.start + matcher.end()
+        if (to === from || this.#cancelledAt(rule, from, to, sink)) continue
+        this.#found(rule, view, { start: from, end: to, confidence: 1 }, sink)
+      }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+/** Where the matches of a text go: to the part that it is, or, of joined texts, to the part that shows them. */
+import type { ChatPart, Role } from '../../base/chat.js'
+import type { View } from '../../text/view.js'
+import { type Asking, Raised } from '../evaluate/asking.js'
+import type { CompiledRule } from './compile.js'
+import type { Findings } from './findings.js'
+import type { Guarded } from './guarded/find.js'
+import { type JoinedText, type Piece, pieceAt } from './joined.js'
+import type { Sink } from './match.js'
+import type { Digests } from './memory.js'
+
+/** One call: its parts, its direction, and what was found so far. */
+export interface Call {
+  parts: readonly ChatPart[]
+  direction: 'request' | 'answer'
+  findings: Findings
+  /** What the system prompts of the chat guard. */
+  guarded?: Guarded | undefined
+  /** Set for a chat that goes on: see `memory.ts`. */
+  digests?: Digests | undefined
+  /** Takes what is to be put to the encoder; undefined where none decides. */
+  asking?: Asking | undefined
+  /** The rules by which the encoder decides. */
+  readers?: readonly CompiledRule[] | undefined
+}
+
+export function partSink({ parts, direction, findings, guarded, asking, readers = [] }: Call, index: number): Sink {
+  const part = parts[index]!
+  const { role } = part
+  const applies = (rule: CompiledRule) => appliesTo(rule, role, direction)
+  const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(applies)
+  const placeOf = (view: View) => view.textSpan(0, view.text.length)
+  return {
+    applies,
+    trusts: (rule) => trusts(rule, role, direction),
+    guarded,
+    raised: asking && new Raised(asking, { role, part: index, placeOf, counts: applies, isSeam: false, isReadAnyway }),
+    record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
+      findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false, isNominated })
+      return true
+    }
+  }
+}
+
+/** Names of fields are read where something is raised in them, and never without: there are as many as there are values. */
+function hasWords({ text, isKey }: ChatPart): boolean {
+  return isKey !== true && /\p{L}/u.test(text)
+}
+
+/** Counts only what crosses from one part to another, at the part where it starts. */
+export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
+  const { parts, direction, findings, guarded, asking } = call
+  const roleOf = ({ part }: Piece) => parts[part]!.role
+  const isMixed = pieces.some((piece) => roleOf(piece) !== roleOf(pieces[0]!))
+  // Words of several people, and entries of a schema, stand side by side without meaning more: see `Sink.crosses`.
+  const isList = isMixed || roleOf(pieces[0]!) === 'definition'
+  const crosses = (start: number, end: number) => pieceAt(pieces, start) !== pieceAt(pieces, end - 1)
+  const counts = (rule: CompiledRule, start: number, end: number) => {
+    const first = pieceAt(pieces, start)
+    const last = pieceAt(pieces, end - 1)
+    if (first === last) return false
+    if (!isMixed) return appliesTo(rule, roleOf(pieces[first]!), direction)
+    return appliesAcross(rule, pieces.slice(first, last + 1).map(roleOf), direction)
+  }
+  return {
+    applies: appliesToAny(call, pieces),
+    isSeam: true,
+    raised: asking && raisedAcross(asking, { role: speakerOf(pieces.map(roleOf)), piece: pieces[0]!, counts }),
+    guarded: isMixed ? undefined : guarded,
+    ...(isList && { crosses, byRules: true }),
+    trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
+    record(rule, layer, start, end, confidence, _shown, isNominated = false) {
+      if (!counts(rule, start, end)) return false
+      const piece = pieces[pieceAt(pieces, start)]!
+      const place = {
+        start: piece.offset + Math.max(0, start - piece.start),
+        end: piece.offset + piece.end - piece.start
+      }
+      const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
+      findings.add({ ...found, acrossTurns: false, isNominated })
+      return true
+    }
+  }
+}
+
+/**
+ * Counts only what crosses from earlier turns of a session into the present one, at the present turn's first part: the
+ * earlier ones have no place in this call.
+ * @returns undefined where the text does not reach from the one to the other
+ */
+export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
+  const { parts, direction, findings, asking } = call
+  const piece = pieces.find(({ part }) => part >= 0)
+  if (piece === undefined || piece === pieces[0]) return undefined
+  const crosses = (start: number, end: number) => start < piece.start && end > piece.start
+  const { role } = parts[piece.part]!
+  const counts = (rule: CompiledRule, start: number, end: number) =>
+    crosses(start, end) && appliesTo(rule, role, direction)
+  return {
+    applies: appliesToAny(call, pieces),
+    raised: asking && raisedAcross(asking, { role, piece, counts }),
+    trusts: () => false,
+    isSeam: true,
+    crosses,
+    record(rule, layer, start, end, confidence, _shown, isNominated = false) {
+      if (!counts(rule, start, end)) return false
+      // A rule that the turn breaks by itself needs no help from earlier turns.
+      if (findings.has(rule, piece.part)) return true
+      const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
+      const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
+      findings.add({ ...found, acrossTurns: true, isNominated })
+      return true
+    }
+  }
+}
+
+/** @param at.piece where the text is shown */
+function raisedAcross(
+  asking: Asking,
+  {
+    role,
+    piece,
+    counts
+  }: { role: Role; piece: Piece; counts: (rule: CompiledRule, from: number, to: number) => boolean }
+): Raised {
+  const { part, offset, start, end } = piece
+  const placeOf = () => ({ start: offset, end: offset + end - start })
+  return new Raised(asking, { role, part, placeOf, counts, isSeam: true, isReadAnyway: false })
+}
+
+/**
+ * Whose words the encoder takes a text for that several have a part in: a user's, where one has, since a user can bring
+ * about what the others say and is read for the most; then a tool's, which is read for orders.
+ */
+function speakerOf(roles: readonly Role[]): Role {
+  if (roles.includes('user')) return 'user'
+  return roles.includes('tool') ? 'tool' : roles[0]!
+}
+
+/**
+ * An assistant's turn in a request is what the caller says that a model said: nothing in it cancels what is found in what
+ * callers write, and it is judged as an answer too, by the measure of one, so that an answer that was let through passes as
+ * a turn, and one that would be withheld cannot be put into a model's mouth.
+ */
+function trusts({ direction }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
+  return current === 'answer' || direction === 'answer' || role === 'system' || role === 'definition'
+}
+
+function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
+  const roles = [...new Set(pieces.flatMap(({ part }) => parts[part]?.role ?? []))]
+  return (rule) => roles.some((role) => appliesTo(rule, role, direction))
+}
+
+function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
+  const isInDirection =
+    direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
+  return isInDirection && (roles === undefined || roles.has(role))
+}
+
+/**
+ * What stands in the words of several counts by the rules for each of them, and not by those for answers: nobody has said it
+ * as one. What one role says in all of it was looked at where its turns are joined.
+ */
+function appliesAcross(rule: CompiledRule, roles: readonly ChatPart['role'][], current: Call['direction']): boolean {
+  if (rule.direction === 'answer' || roles.every((role) => role === roles[0])) return false
+  return roles.every((role) => appliesTo(rule, role, current))
+}
+
+function joinedLayer(layer: string): string {
+  return layer === 'plain' ? 'joined' : `joined+${layer}`
+}

@@ -1,0 +1,143 @@
+/** `npm run train -- --data DIR`: corpora in, model file and manifest out. The same input gives the same bytes. */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { lanes } from '../../src/classifier/lanes.js'
+import { encodeModel } from '../../src/classifier/model.js'
+import { sigmoid } from '../../src/classifier/sigmoid.js'
+import { syntheticRows } from '../grammar/index.js'
+import type { TrainingRow } from '../rows.js'
+import { madeRows } from './augment.js'
+import { type Calibration, calibrate } from './calibrate.js'
+import { type Corpus, readCorpus } from './corpus.js'
+import { buildDataset } from './dataset.js'
+import { fit } from './fit.js'
+import { crossValidate, positiveWeights, sharesOf } from './folds.js'
+import { quantise } from './quantise.js'
+import { Random } from './random.js'
+import { printReport, reported, reportOf, screenCurve } from './report.js'
+import { taught } from './teacher.js'
+
+const usage = 'usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]'
+
+/** Everything that a person may want to change between two trainings. */
+const sizes = { wordBits: 18, pairBits: 17 }
+const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
+/** Rows of a source that cross-validation uses. */
+const validated = 1200
+
+export interface TrainOptions {
+  rows: readonly TrainingRow[]
+  seed: number
+  print: (line: string) => void
+}
+
+/** @returns the model file's bytes, and what cross-validation found */
+export function train({ rows, seed, print }: TrainOptions) {
+  const all = [...rows, ...madeRows(rows, new Random(seed))]
+  const data = buildDataset(all, sizes)
+  print(`${all.length} rows, ${data.word.length} words, ${data.featureStart.length - 1} of them distinct`)
+  const held = crossValidate(data, { ...plan, seed }, validated, (fold, epoch, loss) =>
+    print(`  fold ${fold + 1}, epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
+  )
+  const report = reportOf(data, held)
+  const calibration: Calibration = calibrate(data, held.scores, held.rows)
+  const share = sharesOf(all)
+  const weights = fit(data, {
+    ...plan,
+    seed,
+    share,
+    positive: positiveWeights(data, share),
+    progress: (epoch, loss) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
+  })
+  const curve = screenCurve(data, held, calibration)
+  return { bytes: encodeModel(quantise(data, weights, calibration)), report, curve, calibration }
+}
+
+/** @param root the project's folder */
+export async function trainCommand(args: string[], root: string): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      data: { type: 'string' },
+      teacher: { type: 'string' },
+      out: { type: 'string' },
+      seed: { type: 'string' }
+    }
+  })
+  if (values.data === undefined || values.teacher === undefined) throw new Error(usage)
+  const seed = Number(values.seed ?? 1)
+  if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
+  const out = values.out ?? join(root, 'config/models/classifier.bin')
+  const started = performance.now()
+  const print = (line: string) =>
+    console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+  const corpus = readCorpus(values.data)
+  print(`${corpus.rows.length} rows read from ${Object.keys(corpus.sources).length} sources`)
+  const written = [...syntheticRows(seed)]
+  print(`${written.length} rows written by the grammars`)
+  const rows = [...corpus.rows, ...written]
+  const others = taught(rows, values.teacher)
+  print(`${rows.filter(({ says }) => says !== undefined).length + others.length} rows that the encoder has read`)
+  const { bytes, report, curve, calibration } = train({ rows: [...rows, ...others], seed, print })
+  printReport(report, (line) => console.log(line))
+  for (const line of curve) console.log(JSON.stringify(line))
+  mkdirSync(dirname(out), { recursive: true })
+  writeFileSync(out, bytes)
+  const manifest = manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration })
+  writeFileSync(out.replace(/\.bin$/, '.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  print(`${out}: ${bytes.length} bytes`)
+}
+
+function manifestOf(
+  corpus: Corpus,
+  seed: number,
+  bytes: Buffer,
+  written: number,
+  root: string,
+  { report, curve, calibration }: Omit<ReturnType<typeof train>, 'bytes'>
+) {
+  return {
+    model: { sha256: sha256(bytes), bytes: bytes.length, lanes },
+    made_by: { command: 'npm run train -- --data DIR', seed, sizes, plan, code_sha256: codeHash(root) },
+    data_sha256: corpus.hash,
+    sources: corpus.sources,
+    written_rows: written,
+    calibration: Object.fromEntries(
+      lanes.map((lane, i) => [
+        lane,
+        { slope: calibration.slope[i], offset: calibration.offset[i], ceiling: calibration.ceiling[i] }
+      ])
+    ),
+    harmless_prompts_above: Object.fromEntries(
+      lanes.map((lane, i) => [lane, exceeded(report[lane]!.thresholds, calibration.slope[i]!, calibration.offset[i]!)])
+    ),
+    screen_on_sources_left_out: curve,
+    cross_validation_by_source: report
+  }
+}
+
+/** Confidences by the share of harmless prompts that exceed them. */
+function exceeded(thresholds: readonly number[], slope: number, offset: number): Record<string, number> {
+  return Object.fromEntries(
+    thresholds.map((score, i) => [`${reported[i]! * 100} %`, Number(sigmoid(slope * score + offset).toFixed(4))])
+  )
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Over the sources that decide what a model is: the classifier, the folding of texts, the grammars and the training. */
+function codeHash(root: string): string {
+  const files = ['src/classifier', 'src/text', 'training']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((f) => join(folder, f))
+    )
+    .filter((file) => file.endsWith('.ts'))
+    .sort()
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(file).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
