@@ -2,7 +2,7 @@
 import type { Category, Scores } from '../policy/evaluation.js'
 import type { Question } from '../policy/judges.js'
 
-export type Asked = Pick<Question, 'texts' | 'direction' | 'categories'>
+export type Asked = Pick<Question, 'texts' | 'direction' | 'categories' | 'wordsOf'>
 
 export interface Answer {
   /** 0..1 for at least every category asked of, the worst of all texts. */

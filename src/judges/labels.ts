@@ -1,7 +1,7 @@
 /** What each judge's own categories stand for here, where the configuration does not say otherwise. */
 
 import type { JudgeSettings, JudgeType } from '../base/settings.js'
-import type { Category } from '../policy/evaluation.js'
+import { type Category, categories } from '../policy/evaluation.js'
 import type { Coverage } from '../policy/judges.js'
 import type { Labels } from './adapter.js'
 
@@ -57,6 +57,8 @@ export const publishedLabels: Readonly<Record<JudgeType, Labels>> = {
     sexual_content: ['sexual', 'sexual_minors'],
     unethical_behavior: ['illicit', 'cyber_misuse']
   },
+  // Its labels are the categories: it reads what the constitution says of each.
+  'gpt-oss-safeguard': Object.fromEntries(categories.map((category) => [category, [category]])),
   // A classifier's labels are whatever it was trained on.
   onnx: {}
 }

@@ -21,6 +21,7 @@ import { defaultSession, type SessionPolicy } from './session.js'
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
   middle: 'ask' | 'divert' | 'permit'
+  description?: string
 }
 
 export interface Constitution {

@@ -1,10 +1,11 @@
 /** From a verdict in doubt to one that the judges have had their say on. */
 import type { Policy } from './compile.js'
 import type { Doubt } from './doubts.js'
-import type { EvaluationInput } from './evaluation.js'
+import type { Category, EvaluationInput } from './evaluation.js'
 import type { Verdict } from './judge.js'
 import type { Judges } from './judges.js'
 import { applyRulings } from './rulings.js'
+import { wordsOf } from './words.js'
 
 /** @throws the reason of `input.cancel`, where the caller left meanwhile */
 export async function consult(
@@ -17,7 +18,14 @@ export async function consult(
   const rulings = await Promise.all(
     doubts.map(async (doubt) => {
       const texts = doubt.texts.map(({ role, text }) => ({ role, text }))
-      const question = { texts, direction, categories: doubt.categories, policy: policy.label, cancel }
+      const question = {
+        texts,
+        direction,
+        categories: doubt.categories,
+        policy: policy.label,
+        wordsOf: (category: Category) => wordsOf(policy.constitution, category, direction),
+        cancel
+      }
       return { doubt, answer: await judges.consult(doubt.escalation.judge, question) }
     })
   )
