@@ -10,7 +10,7 @@ import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
-import { costOf, crowded, EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf } from './evaluator-options.js'
 import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
@@ -185,8 +185,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** @throws EvaluatorError: what the encoder was asked is not decided without it */
-  function ask(questions: readonly Question[], { whose = '', cancel }: EvaluationInput): Promise<Readings> {
-    return askEncoder(encoder!, questions, { whose, cancel }).catch((error: unknown) => {
+  function ask(questions: readonly Question[], { whose = '', cancel, pay }: EvaluationInput): Promise<Readings> {
+    return askEncoder(encoder!, questions, { whose, cancel, pay }).catch((error: unknown) => {
+      const unpaid = unpaidOf(error)
+      if (unpaid !== undefined) throw unpaid
       const why = cancel?.reason === undefined ? 'The text could not be read by the encoder.' : leftEarly
       throw new EvaluatorError(why, error)
     })
