@@ -79,8 +79,18 @@ export interface RouteSettings {
   hold: { bytes: number; ms: number }
 }
 
-export const judgeTypes = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'onnx'] as const
+export const judgeTypes = [
+  'openai-moderation',
+  'llama-guard',
+  'shieldgemma',
+  'granite-guardian',
+  'gpt-oss-safeguard',
+  'onnx'
+] as const
 export type JudgeType = (typeof judgeTypes)[number]
+
+export const reasonings = ['low', 'medium', 'high'] as const
+export type Reasoning = (typeof reasonings)[number]
 
 /** A heavier judge that constitutions may escalate to. */
 export interface JudgeCommon {
@@ -110,6 +120,8 @@ export interface RemoteJudgeSettings extends JudgeCommon {
   tls: UpstreamSettings['tls']
   /** `shieldgemma`: the text of each policy, by label, where it is not the built-in one. */
   guidelines: Readonly<Record<string, string>>
+  /** `gpt-oss-safeguard`: how long it thinks before it answers. */
+  reasoning: Reasoning
   /** `granite-guardian`: where the server's chat template looks for the criterion. */
   criteria: 'template' | 'system'
 }

@@ -34,7 +34,8 @@ export interface Environment {
   upstream: string | undefined
   upstreamKey: string | undefined
   upstreamAuth: UpstreamAuth | undefined
-  workers: number | undefined
+  /** `auto`: as many as there are processors, less the threads of the encoder. */
+  workers: number | 'auto' | undefined
   encoder: EncoderUse | undefined
   node: string | undefined
   /** Any variable, for substitution in the file; a secret also where only its file is given. */
@@ -69,9 +70,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
     if (value === undefined || valid(value)) return value
     return fail(name, `is not valid (${accepts})`)
   }
-  function whole(name: string, least: number, most: number): number | undefined {
+  function whole(name: string, least: number, most: number, or = ''): number | undefined {
     const isWhole = (value: string) => /^\d{1,6}$/.test(value) && Number(value) >= least && Number(value) <= most
-    const value = checked(name, `a whole number from ${least} to ${most}`, isWhole)
+    const value = checked(name, `${or}a whole number from ${least} to ${most}`, isWhole)
     return value === undefined ? undefined : Number(value)
   }
   const host = (name: string) => checked(name, 'an address or a host name', (value) => /^[A-Za-z0-9.:_-]+$/.test(value))
@@ -102,7 +103,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
     node: checked('SLUICEGATE_NODE', 'letters, digits, "_", "." and "-", at most 64', (value) =>
       /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)
     ),
-    workers: whole('SLUICEGATE_WORKERS', 1, 1024),
+    workers: set('SLUICEGATE_WORKERS') === 'auto' ? 'auto' : whole('SLUICEGATE_WORKERS', 1, 1024, 'auto, or '),
     encoder: checked('SLUICEGATE_ENCODER', encoderUses.join(', '), (value) =>
       (encoderUses as readonly string[]).includes(value)
     ) as EncoderUse | undefined,

@@ -10,13 +10,14 @@ import type { FileConfig, FileJudge } from './schema.js'
 import { type Fail, readTls } from './upstreams.js'
 
 /** Keys that not every type takes, each with the types that do. */
-const remote: readonly JudgeType[] = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian']
+const remote: readonly JudgeType[] = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'gpt-oss-safeguard']
 const takenBy = {
   base_url: remote,
   api_key: remote,
   tls: remote,
   guidelines: ['shieldgemma'],
   criteria: ['granite-guardian'],
+  reasoning: ['gpt-oss-safeguard'],
   tokenizer: ['onnx'],
   labels: ['onnx'],
   activation: ['onnx'],
@@ -40,7 +41,8 @@ export function compileJudges(file: FileConfig, folder: string, fail: Fail): Rec
 }
 
 function compileCommon(name: string, judge: FileJudge, at: Fail): JudgeCommon {
-  const { timeout = '2s', cache = {}, breaker = {}, thresholds = {} } = judge
+  // A model that thinks before it answers takes seconds.
+  const { timeout = judge.type === 'gpt-oss-safeguard' ? '15s' : '2s', cache = {}, breaker = {}, thresholds = {} } = judge
   const unsafe = thresholds.unsafe ?? 0.5
   const safe = thresholds.safe ?? Math.min(0.2, unsafe)
   if (safe > unsafe || unsafe === 0) at(['thresholds'], 'must have safe at most as high as unsafe, and unsafe above 0')
@@ -92,7 +94,8 @@ function overHttp(common: JudgeCommon, judge: FileJudge, folder: string, fail: F
     model: judge.model,
     tls: readTls(judge.tls ?? {}, folder, ['judges', common.name, 'tls'], fail),
     guidelines: judge.guidelines ?? {},
-    criteria: judge.criteria ?? 'template'
+    criteria: judge.criteria ?? 'template',
+    reasoning: judge.reasoning ?? 'low'
   }
 }
 

@@ -3,7 +3,7 @@
  * program reads a variable, parses a unit or guesses a default. docs/configuration.md.
  */
 import { existsSync, readdirSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defaultBudget } from '../base/budget.js'
@@ -125,7 +125,13 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
   const redisAt = environment.redisUrl
     ? redisUrl(environment.redisUrl, (reason) => failVariable('SLUICEGATE_REDIS_URL', reason))
     : redisUrl(config.redis?.url, (reason) => fail(['redis', 'url'], reason))
-  const workers = environment.workers ?? 1
+  const encoder = compileEncoder(config.encoder, {
+    use: environment.encoder,
+    folder,
+    shipped: join(shipped, 'models')
+  })
+  if (encoder.use === 'off') checkNames(config, fail)
+  const workers = workersOf(environment.workers, encoder)
   if (workers > 1 && storageAt === 'memory:') {
     failVariable(
       'SLUICEGATE_WORKERS',
@@ -134,12 +140,6 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
   }
 
   const routes = compileRoutes(config, bodyLimit)
-  const encoder = compileEncoder(config.encoder, {
-    use: environment.encoder,
-    folder,
-    shipped: join(shipped, 'models')
-  })
-  if (encoder.use === 'off') checkNames(config, fail)
   // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
   const used = new Set(['default', ...routes.map(({ constitution }) => constitution)])
   const inUse = Object.entries(all).filter(([name]) => used.has(name))
@@ -192,6 +192,12 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     constitutions: { ...Object.fromEntries(inUse), ...own },
     workers
   }
+}
+
+/** A thread of the encoder keeps a processor busy where much is raised. */
+function workersOf(given: number | 'auto' | undefined, { use, threads }: Settings['encoder']): number {
+  if (given !== 'auto') return given ?? 1
+  return Math.max(1, availableParallelism() - (use === 'off' ? 0 : threads))
 }
 
 /** Undefined where none is given. */

@@ -3,7 +3,7 @@
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
-import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths } from '../base/settings.js'
+import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths, reasonings } from '../base/settings.js'
 import { redactables } from '../policy/decide/names.js'
 import { categories } from '../policy/evaluation.js'
 import { peopleSections } from './people-schema.js'
@@ -133,6 +133,7 @@ const judge = Type.Object(
     ),
     guidelines: Type.Optional(byLabel(text('the text of a guideline'), 'texts of guidelines by label')),
     criteria: Type.Optional(choice(['template', 'system'])),
+    reasoning: Type.Optional(choice(reasonings)),
     tokenizer: Type.Optional(text('the path of a tokenizer.json')),
     labels: Type.Optional(
       Type.Array(text('the label of an output'), {

@@ -65,26 +65,33 @@ export interface Name extends Stretch {
   confidence: number
 }
 
+/**
+ * What a request pays for windows before they are read; those that were read before cost nothing.
+ * @returns why it may not have them; undefined: it has paid
+ */
+export type Pay = (windows: number) => Promise<Error | undefined> | Error | undefined
+
 export interface Encoder {
   /** Names weights and calibration: two encoders with one label give the same readings. */
   readonly label: string
   /**
    * All questions of one request.
+   * @param pay Default: nobody pays
    * @throws EncoderError where they could not be read; whoever asks must treat the texts as not permitted
    */
-  read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]>
+  read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]>
   /** Whether the weights have a head for names. */
   readonly findsNames: boolean
   /**
    * The names in all texts of one request, by question, from left to right.
    * @throws EncoderError where they could not all be read, `too_long` where they are more than is read for one request
    */
-  names(questions: readonly NamesQuestion[]): Promise<readonly (readonly Name[])[]>
+  names(questions: readonly NamesQuestion[], pay?: Pay): Promise<readonly (readonly Name[])[]>
   close(): Promise<void>
 }
 
 /** Why a text was not read. Never what was in it. */
-export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed', 'too_long'] as const
+export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed', 'too_long', 'unpaid'] as const
 export type EncoderFailure = (typeof encoderFailures)[number]
 
 const sentences: Readonly<Record<EncoderFailure, string>> = {
@@ -93,7 +100,8 @@ const sentences: Readonly<Record<EncoderFailure, string>> = {
   crashed: 'a thread of the encoder ended',
   cancelled: 'the caller left before the reading',
   closed: 'the encoder is closed',
-  too_long: 'there is more to look for names in than is read for one request'
+  too_long: 'there is more to look for names in than is read for one request',
+  unpaid: 'the caller has had as many windows as it may have for now'
 }
 
 export class EncoderError extends Error {

@@ -4,6 +4,7 @@ import type { EncoderSettings } from '../base/settings.js'
 import type { Encoder, EncoderReport } from './index.js'
 import { readEncoderFiles } from './manifest.js'
 import { Reader } from './reader.js'
+import { type HostAddress, SharedThreads } from './shared-threads.js'
 import { RuntimeError, Threads } from './threads.js'
 
 export interface EncoderDeps {
@@ -11,6 +12,8 @@ export interface EncoderDeps {
   report: EncoderReport
   /** Told of each thread that ended unasked. */
   crashed(error: unknown): void
+  /** The process whose threads all workers share. Default: threads of this process. */
+  host?: HostAddress | undefined
 }
 
 export interface OpenEncoder {
@@ -37,7 +40,10 @@ export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps):
   const { model, tokenizer, names: file } = files
   const names = file === undefined ? undefined : { file, tags: files.manifest.names!.tags.length }
   try {
-    const threads = await Threads.open({ model, tokenizer, lanes, names, threads: count, queue, crashed: deps.crashed })
+    const options = { model, tokenizer, lanes, names, threads: count, queue }
+    const { host, crashed } = deps
+    const threads =
+      host === undefined ? await Threads.open({ ...options, crashed }) : await SharedThreads.open(options, host)
     const encoder = new Reader({ files, threads, clock: deps.clock, deadlineMs, report: deps.report })
     return { encoder, weakening: undefined, waiting: () => threads.waiting, close: () => encoder.close() }
   } catch (error) {

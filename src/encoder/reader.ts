@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
+import type { Role } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { Calibration, type Scored, type Speaker, speakers, toSpeaker } from './calibration.js'
 import {
@@ -12,18 +13,18 @@ import {
   type EncoderReading,
   type EncoderReport,
   type Name,
-  type NamesQuestion
+  type NamesQuestion,
+  type Pay
 } from './index.js'
 import type { EncoderFiles } from './manifest.js'
 import { Names } from './names.js'
 import { isSpace } from './normalise.js'
-import type { Threads } from './threads.js'
+import type { TaskRunner } from './threads.js'
 import {
   firstFrom,
   marks,
   mostWindows,
   type Pieced,
-  type Planned,
   plan,
   stretchOf,
   toldBy,
@@ -35,7 +36,7 @@ import type { Outcome } from './worker.js'
 
 export interface ReaderOptions {
   files: EncoderFiles
-  threads: Threads
+  threads: TaskRunner
   clock: Pick<Clock, 'monotonic'>
   /** For all questions of one request; infinite: none. */
   deadlineMs: number
@@ -93,16 +94,16 @@ export class Reader implements Encoder {
     this.#names = manifest.names && new Names(manifest.names.tags)
   }
 
-  read(questions: readonly EncoderQuestion[]): Promise<readonly EncoderReading[]> {
-    return this.#inTime(questions, (signal) => this.#readAll(questions, signal))
+  read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]> {
+    return this.#inTime(questions, (signal) => this.#readAll(questions, pay, signal))
   }
 
   get findsNames(): boolean {
     return this.#names !== undefined
   }
 
-  names(questions: readonly NamesQuestion[]): Promise<readonly (readonly Name[])[]> {
-    return this.#inTime(questions, (signal) => this.#nameAll(questions, signal))
+  names(questions: readonly NamesQuestion[], pay?: Pay): Promise<readonly (readonly Name[])[]> {
+    return this.#inTime(questions, (signal) => this.#nameAll(questions, pay, signal))
   }
 
   /** Until the deadline, and while whoever asks is there. @throws EncoderError */
@@ -139,7 +140,11 @@ export class Reader implements Encoder {
     return this.#options.threads.close()
   }
 
-  async #readAll(questions: readonly EncoderQuestion[], signal: AbortSignal): Promise<EncoderReading[]> {
+  async #readAll(
+    questions: readonly EncoderQuestion[],
+    pay: Pay | undefined,
+    signal: AbortSignal
+  ): Promise<EncoderReading[]> {
     // Each has a window at least, so that more of them than windows cannot be read; raised ones come first.
     const first = questions
       .map((question, i) => ({ question, i }))
@@ -149,10 +154,15 @@ export class Reader implements Encoder {
       first.map(async ({ question }) => ({ pieced: await this.#cut(question, signal), spans: question.spans }))
     )
     const planned = plan(texts)
+    const windows = planned.map(({ question, from, to }) => {
+      const { role } = first[question]!.question
+      return windowOf(texts[question]!.pieced.ids.subarray(from, to), role)
+    })
+    await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
-      planned.map((window) => {
-        const { pieced } = texts[window.question]!
-        return this.#score(first[window.question]!.question, pieced, window, signal)
+      planned.map(async ({ question, from, to }, at): Promise<Scored> => {
+        const logits = await this.#score(windows[at]!, first[question]!.question.whose, signal)
+        return { ...stretchOf(texts[question]!.pieced, from, to), logits }
       })
     )
     const readings = questions.map(({ text, spans }): EncoderReading => {
@@ -160,16 +170,16 @@ export class Reader implements Encoder {
     })
     for (const [n, { question, i }] of first.entries()) {
       const mine = planned.filter((window) => window.question === n)
-      const windows = scored.filter((_, at) => planned[at]!.question === n)
+      const read = scored.filter((_, at) => planned[at]!.question === n)
       readings[i] = {
-        findings: this.#calibration.findings(question.role, texts[n]!.pieced.ids.length, windows),
+        findings: this.#calibration.findings(question.role, texts[n]!.pieced.ids.length, read),
         unread: unreadOf(texts[n]!, mine)
       }
     }
     return readings
   }
 
-  async #nameAll(questions: readonly NamesQuestion[], signal: AbortSignal): Promise<Name[][]> {
+  async #nameAll(questions: readonly NamesQuestion[], pay: Pay | undefined, signal: AbortSignal): Promise<Name[][]> {
     const names = this.#names
     if (names === undefined) throw new EncoderError('crashed')
     if (questions.reduce((sum, { text }) => sum + text.length, 0) > mostNameUnits) throw new EncoderError('too_long')
@@ -179,11 +189,16 @@ export class Reader implements Encoder {
       return sum + windows[i]!.length * (Math.min(ids.length, windowPieces) + marks)
     }, 0)
     if (cost > mostNamePieces) throw new EncoderError('too_long')
-    const asked = windows.flatMap((starts, i) => starts.map((from) => ({ i, from })))
-    const said = await inTurns(asked, ({ i, from }) => {
+    const asked = windows.flatMap((starts, i) => {
       const { ids } = texts[i]!
-      return this.#tag(questions[i]!, ids.subarray(from, Math.min(ids.length, from + windowPieces)), signal)
+      const { role, whose } = questions[i]!
+      return starts.map((from) => ({
+        whose,
+        window: windowOf(ids.subarray(from, Math.min(ids.length, from + windowPieces)), role)
+      }))
     })
+    await paid(pay, asked.filter(({ window }) => !this.#tags.has(window.key)).length)
+    const said = await inTurns(asked, ({ window, whose }) => this.#tag(window, whose, signal))
     const { count } = names
     let window = 0
     return questions.map(({ text }, i) => {
@@ -235,25 +250,15 @@ export class Reader implements Encoder {
     return { ids: ids.slice(0, count), starts: starts.slice(0, count), end: at }
   }
 
-  async #score(
-    { role, whose }: EncoderQuestion,
-    pieced: Pieced,
-    { from, to }: Planned,
-    signal: AbortSignal
-  ): Promise<Scored> {
-    const ids = framed(pieced.ids.subarray(from, to), toSpeaker(role))
-    const key = createHash('sha256').update(ids).digest('base64')
+  async #score({ key, ids }: Window, whose: string, signal: AbortSignal): Promise<Float32Array> {
     const known = this.#scores.get(key)
-    if (known !== undefined) this.#options.report.windows('memory', 1)
-    const { logits } =
-      known === undefined ? await this.#run(key, { ids, names: false }, whose, signal) : { logits: known }
-    return { ...stretchOf(pieced, from, to), logits }
+    if (known === undefined) return (await this.#run(key, { ids, names: false }, whose, signal)).logits
+    this.#options.report.windows('memory', 1)
+    return known
   }
 
   /** @returns by piece what the reader of names says */
-  async #tag({ role, whose }: NamesQuestion, pieces: Int32Array, signal: AbortSignal): Promise<Float32Array> {
-    const ids = framed(pieces, toSpeaker(role))
-    const key = createHash('sha256').update(ids).digest('base64')
+  async #tag({ key, ids }: Window, whose: string, signal: AbortSignal): Promise<Float32Array> {
     let tags = this.#tags.get(key)
     if (tags === undefined) {
       tags = (await this.#run(key, { ids, names: true }, whose, signal)).tags
@@ -304,6 +309,23 @@ function chunkEnd(text: string, from: number): number {
     if (isSpace(text.charCodeAt(end)) && !isSpace(text.charCodeAt(end - 1))) return end
   }
   return (text.charCodeAt(most) & 0xfc00) === 0xdc00 ? most - 1 : most
+}
+
+/** A window as a thread reads it, and its digest. */
+interface Window {
+  ids: BigInt64Array<ArrayBuffer>
+  key: string
+}
+
+function windowOf(pieces: Int32Array, role: Role): Window {
+  const ids = framed(pieces, toSpeaker(role))
+  return { ids, key: createHash('sha256').update(ids).digest('base64') }
+}
+
+/** @throws EncoderError `unpaid`, with what was said as its cause */
+async function paid(pay: Pay | undefined, windows: number): Promise<void> {
+  const refusal = windows === 0 ? undefined : await pay?.(windows)
+  if (refusal !== undefined) throw new EncoderError('unpaid', refusal)
 }
 
 function framed(ids: Int32Array, speaker: Speaker): BigInt64Array<ArrayBuffer> {

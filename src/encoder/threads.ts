@@ -42,7 +42,16 @@ const backOffMs = { first: 100, most: 5_000 }
 /** Of the heap alone: the weights lie beside it. */
 const heapMb = 96
 
-export class Threads {
+/** What runs tasks: threads of this process, or of one that several share (`shared-threads.ts`). */
+export interface TaskRunner {
+  /** Tasks that no thread has taken yet, or whose answer is outstanding. */
+  readonly waiting: number
+  /** @param whose takes turns with others @throws EncoderError */
+  run(task: Task, whose: string, signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
+
+export class Threads implements TaskRunner {
   readonly #options: ThreadsOptions
   readonly #threads = new Set<Thread>()
   readonly #queue = new FairQueue<Waiting>()

@@ -7,7 +7,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../base/clock.js'
 import { type ErrorCode, Fault } from '../base/errors.js'
 import { Concurrency } from '../limits/concurrency.js'
-import { concurrencyFault, failedAuthFault, limitFault } from '../limits/fault.js'
+import { concurrencyFault, failedAuthFault, limitFault, windowsFault } from '../limits/fault.js'
 import type { Limiter, LimitState } from '../limits/limit.js'
 import { minuteMs } from '../limits/limiter.js'
 import { createMemoryCounters } from '../storage/shared/local.js'
@@ -64,6 +64,8 @@ export interface Admission {
   admit(request: AdmissionRequest): MaybePromise<Admitted | Fault>
   /** Takes more from the limit of an admitted caller, whole or not at all: a batch counts by its elements. */
   charge(caller: Caller, cost: number): MaybePromise<LimitState | Fault>
+  /** The same for windows that the encoder is to read. @param refuses false: what exceeds the limit is not counted, and no fault */
+  chargeWindows(caller: Caller, windows: number, refuses: boolean): MaybePromise<LimitState | Fault>
 }
 
 export interface AdmissionDeps {
@@ -171,7 +173,11 @@ export function createAdmission(deps: AdmissionDeps): Admission {
         }
       )
     },
-    charge
+    charge,
+    chargeWindows: (caller, windows, refuses) =>
+      then(limiter.chargeWindows(caller, windows), (state) =>
+        state.allowed || !refuses ? state : deny('rate_limit_exceeded', windowsFault(state))
+      )
   }
 }
 

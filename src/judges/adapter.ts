@@ -3,7 +3,7 @@
 import type { Question } from '../policy/escalate/judges.js'
 import type { Category, Scores } from '../policy/evaluation.js'
 
-export type Asked = Pick<Question, 'texts' | 'direction' | 'categories'>
+export type Asked = Pick<Question, 'texts' | 'direction' | 'categories' | 'wordsOf'>
 
 export interface Answer {
   /** 0..1 for at least every category asked of, the worst of all texts. */

@@ -9,11 +9,14 @@ export interface ChatAsk {
   max_tokens: number
   /** Handed to the model's own chat template, as vLLM and SGLang do with it; other servers ignore it. */
   chat_template_kwargs?: JsonObject
+  /** Of models that think first; not every server takes the key. */
+  reasoning_effort?: string
   logprobs?: true
   top_logprobs?: number
 }
 
 export interface Completion {
+  /** Empty where the model said nothing: it was cut while it thought, or refused in a field of its own. */
   text: string
   /** `stop` for an answer that came to its end. */
   finish: string
@@ -26,7 +29,7 @@ export interface Completion {
  * message is the one that is judged. A request is one turn of the user. An answer is the assistant's turn after an empty
  * one of the user, since what it answers is not in doubt and is not sent. Texts of several roles are told apart by a line.
  */
-export function conversation({ texts, direction }: Asked): JsonObject[] {
+export function conversation({ texts, direction }: Pick<Asked, 'texts' | 'direction'>): JsonObject[] {
   const mixed = new Set(texts.map(({ role }) => role)).size > 1
   const content = texts.map(({ role, text }) => (mixed ? `[${role}]\n${text}` : text)).join('\n\n')
   const user = (text: string) => ({ role: 'user', content: text })
@@ -39,12 +42,13 @@ export async function complete(client: JudgeClient, ask: ChatAsk, signal: AbortS
   const reply = await client.post('/chat/completions', body, signal)
   const choice = objectOf(arrayOf(reply['choices'])?.[0])
   const text = objectOf(choice?.['message'])?.['content']
-  if (choice === undefined || typeof text !== 'string') {
+  // An answer without content is the model's fault, or the text's, and no other shape: it must not open the breaker.
+  if (choice === undefined || (typeof text !== 'string' && text !== null)) {
     throw new JudgeFailure('invalid_response', 'the judge answered with no chat completion')
   }
   const finish = typeof choice['finish_reason'] === 'string' ? choice['finish_reason'] : ''
   const tokens = arrayOf(objectOf(choice['logprobs'])?.['content']) ?? []
-  return { text, finish, tokens: tokens.map(readToken) }
+  return { text: text ?? '', finish, tokens: tokens.map(readToken) }
 }
 
 function readToken(value: Json): Completion['tokens'][number] {

@@ -104,7 +104,7 @@ export function createConsult(settings: JudgeSettings, adapter: Adapter, { clock
  */
 async function bounded(adapter: Adapter, question: Question, timeoutMs: number, ended: () => void): Promise<Answer> {
   const abort = new AbortController()
-  const { texts, direction, categories: asked, cancel } = question
+  const { texts, direction, categories: asked, wordsOf, cancel } = question
   let stop: (error: Error) => void = () => {}
   const stopped = new Promise<never>((_, reject) => {
     stop = (error) => {
@@ -116,7 +116,7 @@ async function bounded(adapter: Adapter, question: Question, timeoutMs: number, 
   const off = cancel?.onCancel(stop)
   if (cancel?.reason !== undefined) stop(cancel.reason)
   try {
-    const asking = adapter.ask({ texts, direction, categories: asked }, abort.signal)
+    const asking = adapter.ask({ texts, direction, categories: asked, wordsOf }, abort.signal)
     asking.then(ended, ended)
     return await Promise.race([stopped, asking])
   } finally {

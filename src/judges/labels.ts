@@ -2,7 +2,7 @@
 
 import type { JudgeSettings, JudgeType } from '../base/settings.js'
 import type { Coverage } from '../policy/escalate/judges.js'
-import type { Category } from '../policy/evaluation.js'
+import { type Category, categories } from '../policy/evaluation.js'
 import type { Labels } from './adapter.js'
 
 export const publishedLabels: Readonly<Record<JudgeType, Labels>> = {
@@ -57,6 +57,8 @@ export const publishedLabels: Readonly<Record<JudgeType, Labels>> = {
     sexual_content: ['sexual', 'sexual_minors'],
     unethical_behavior: ['illicit', 'cyber_misuse']
   },
+  // Its labels are the categories: it reads what the constitution says of each.
+  'gpt-oss-safeguard': Object.fromEntries(categories.map((category) => [category, [category]])),
   // A classifier's labels are whatever it was trained on.
   onnx: {}
 }

@@ -5,6 +5,7 @@ import type { Judges } from '../policy/escalate/judges.js'
 import type { Adapter } from './adapter.js'
 import type { BreakerState } from './breaker.js'
 import { type Consult, type ConsultDeps, createConsult } from './consult.js'
+import { createGptOssSafeguard } from './gpt-oss-safeguard.js'
 import { createGraniteGuardian } from './granite-guardian.js'
 import { coverageOf } from './labels.js'
 import { createLlamaGuard } from './llama-guard.js'
@@ -16,7 +17,8 @@ const remote: Readonly<Record<RemoteJudgeSettings['type'], (settings: RemoteJudg
   'openai-moderation': createModerations,
   'llama-guard': createLlamaGuard,
   shieldgemma: createShieldGemma,
-  'granite-guardian': createGraniteGuardian
+  'granite-guardian': createGraniteGuardian,
+  'gpt-oss-safeguard': createGptOssSafeguard
 }
 
 export interface OpenJudges extends Judges {

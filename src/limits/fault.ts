@@ -19,6 +19,11 @@ export function limitFault(state: LimitState): Fault {
   )
 }
 
+/** For a key whose texts have had as much of the encoder as its limit buys. Its headers would tell of requests. */
+export function windowsFault({ limit, retryAfter }: LimitState): Fault {
+  return tooMany(`${limit} windows of text to read closely per minute`, retryAfter, {})
+}
+
 /** For a key that has as many requests under way as it may have: one of them may end at any moment. */
 export function concurrencyFault(limit: number): Fault {
   const retryAfter = 1

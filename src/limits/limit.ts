@@ -1,4 +1,4 @@
-/** The state of a limit as clients see it: docs/api.md, section 3. Types only. */
+/** The state of a limit as clients see it (docs/api.md, section 3), and what is counted. */
 
 export interface LimitState {
   allowed: boolean
@@ -17,7 +17,19 @@ export interface Counted {
   readonly limitPerMinute: number
 }
 
+/** Windows of the encoder that each request of a limit buys: most need one to three. */
+const windowsPerRequest = 16
+/** What one request may cost at most: a key with the smallest limit may make it. */
+const leastWindows = 256
+
+/** Windows of the encoder in any minute. */
+export function windowsPerMinute({ limitPerMinute }: Counted): number {
+  return Math.max(leastWindows, limitPerMinute * windowsPerRequest)
+}
+
 export interface Limiter {
   /** Takes `cost` whole or not at all; a cost of 0 only looks. Synchronous where the counters are in memory. */
   charge(counted: Counted, cost: number): LimitState | Promise<LimitState>
+  /** The same for windows of the encoder, which have a counter of their own. */
+  chargeWindows(counted: Counted, windows: number): LimitState | Promise<LimitState>
 }

@@ -1,17 +1,17 @@
 /** The limit of a key: a sliding window of one minute over a counter that belongs to the key's lineage. */
 import type { CounterStore, Taken } from '../storage/contracts/shared-state.js'
-import type { Limiter, LimitState } from './limit.js'
+import { type Limiter, type LimitState, windowsPerMinute } from './limit.js'
 
 export const minuteMs = 60_000
 
 export function createLimiter({ counters }: { counters: CounterStore }): Limiter {
+  function take(counter: string, cost: number, limit: number): LimitState | Promise<LimitState> {
+    const taken = counters.take(counter, cost, limit, minuteMs)
+    return taken instanceof Promise ? taken.then((taken) => stateOf(taken, limit)) : stateOf(taken, limit)
+  }
   return {
-    charge({ lineage, limitPerMinute }, cost) {
-      const taken = counters.take(lineage, cost, limitPerMinute, minuteMs)
-      return taken instanceof Promise
-        ? taken.then((taken) => stateOf(taken, limitPerMinute))
-        : stateOf(taken, limitPerMinute)
-    }
+    charge: ({ lineage, limitPerMinute }, cost) => take(lineage, cost, limitPerMinute),
+    chargeWindows: (counted, windows) => take(`${counted.lineage}/windows`, windows, windowsPerMinute(counted))
   }
 }
 

@@ -92,6 +92,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       clock,
       record,
       exceptions,
+      chargeWindows: admission.chargeWindows,
       sessions: platform.sessions,
       metrics,
       log,
@@ -135,7 +136,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
-  const judge = createJudge({ evaluator, record, unjudged, exceptions, budget: settings.limits.request })
+  const { chargeWindows } = admission
+  const judge = createJudge({ evaluator, record, unjudged, exceptions, chargeWindows, budget: settings.limits.request })
   const ready = async () =>
     !platform.isDraining() &&
     storage.ping().then(

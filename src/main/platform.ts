@@ -44,6 +44,8 @@ export interface PlatformOptions {
   isDraining?: () => boolean
   /** Its number among the workers of its node. Default: it is the only process. */
   worker?: number
+  /** The process of the encoder that workers share. Default: threads of this process. */
+  encoderHost?: () => Promise<string>
   /** Default: the metrics of this process. */
   metricsPage?: (own: Metrics) => MetricsPage
 }
@@ -131,7 +133,7 @@ interface Parts {
 function build(
   settings: Settings,
   { storage, shared, dataKey, seal, clock, log }: Parts,
-  { metricsPage: pageOf = ownPage, isDraining = () => false, worker }: PlatformOptions
+  { metricsPage: pageOf = ownPage, isDraining = () => false, worker, encoderHost }: PlatformOptions
 ): Platform {
   /** Swapped as a whole by a reload. */
   let current = settings
@@ -177,6 +179,7 @@ function build(
   const encoders = new EncoderKeeper({
     clock,
     report: encoderReport(metrics),
+    host: encoderHost,
     crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced')
   })
   const people = openPeople({

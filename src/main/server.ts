@@ -60,7 +60,7 @@ export async function start({
   const platform = await openPlatform(settings, {
     log,
     isDraining: () => isDraining,
-    ...(link === undefined ? {} : { metricsPage: link.metricsPage, worker: link.worker }),
+    ...(link === undefined ? {} : { metricsPage: link.metricsPage, worker: link.worker, encoderHost: link.encoderHost }),
     ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
   })
   let current = await assemble(settings, platform).catch(async (error: unknown) => {

@@ -18,7 +18,11 @@ export interface JudgingDeps<E extends Pick<Evaluator, 'evaluate'>> {
   unjudged: UnjudgedRecorder
   /** What people have excepted for a caller. */
   exceptions(caller: Caller): Exceptions | undefined
+  /** Takes windows of the encoder from a caller's limit. Default: they cost nothing. */
+  chargeWindows?(caller: Caller, windows: number, refuses: boolean): MaybePromise<object | Fault>
 }
+
+type MaybePromise<T> = T | Promise<T>
 
 /** Whose call it is, and where it came in. */
 export interface Asked {
@@ -96,6 +100,11 @@ export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
   #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {
     input.whose = caller.lineage
     input.exceptions = this.#deps.exceptions(caller)
+    input.pay = async (windows) => {
+      // What a model answers is charged as far as the limit goes, and read in any case.
+      const outcome = await this.#deps.chargeWindows?.(caller, windows, input.direction === 'request')
+      return outcome instanceof Fault ? outcome : undefined
+    }
     return input
   }
 

@@ -1,6 +1,6 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
 import type { ChatPart, JsonObject, Role } from '../base/chat.js'
-import type { NameKind } from '../encoder/index.js'
+import type { NameKind, Pay } from '../encoder/index.js'
 import type { Exceptions } from './decide/exceptions.js'
 import type { Cancellation } from './escalate/judges.js'
 
@@ -108,6 +108,8 @@ export interface EvaluationInput {
   recalled?: ((history: readonly string[]) => void) | undefined
   /** Told where the encoder is asked: what comes next of the same text had better be more than a word. */
   raised?: (() => void) | undefined
+  /** What windows of the encoder cost whoever calls. Default: nothing. */
+  pay?: Pay | undefined
   /** Ends the wait for the encoder, or a judge, when the caller leaves. */
   cancel?: Cancellation | undefined
 }

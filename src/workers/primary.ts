@@ -1,5 +1,5 @@
 /**
- * The primary of several workers: starts them, replaces those that end unasked, keeps what they share where there is no
+ * The primary of several workers: starts them and the process of their encoder, replaces those that end unasked, keeps what they share where there is no
  * Redis, and answers on the operations listener. It judges nothing and holds no storage.
  */
 import cluster, { type Worker } from 'node:cluster'
@@ -10,6 +10,7 @@ import { drain, listen } from '../edge/listener.js'
 import type { Log } from '../observe/log.js'
 import type { Notice } from '../storage/contracts/shared-state.js'
 import { type Channel, openChannel } from './channel.js'
+import { createEncoderHost } from './encoder-host.js'
 import { createWorkerMetrics, type Snapshot } from './metrics.js'
 import { createOpsListener } from './ops.js'
 import { createKeeper } from './shared-state.js'
@@ -30,6 +31,7 @@ export interface Primary {
 export async function startPrimary(settings: Settings, log: Log, deadlineMs: number): Promise<Primary> {
   const serving = new Map<number, Channel>()
   const keeper = createKeeper(systemClock)
+  const encoder = createEncoderHost(log)
   const metrics = createWorkerMetrics({ workers: () => serving.size, sessions: keeper.sessions })
   let isClosing = false
   let backOff = backOffMs.first
@@ -58,6 +60,7 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
       const channel = openChannel(worker, {
         ...keeper.handlersFor((notice, as) => tellOthers(worker, notice, as)),
         page: page.page,
+        encoder: () => encoder.address(),
         serving() {
           serving.set(worker.id, channel)
           resolve()
@@ -104,6 +107,7 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
     )
     await Promise.race([ended, setTimeout(deadlineMs, undefined, { ref: false })])
     for (const worker of workers) if (!worker.isDead()) worker.process.kill('SIGKILL')
+    encoder.close()
   }
 
   const ops = await createOpsListener({ metrics, page, ready, log })

@@ -11,6 +11,8 @@ export interface WorkerLink {
   /** Its number among the workers; a worker that replaces another has one of its own. */
   readonly worker: number
   state(clock: Clock): SharedState
+  /** Where the process of the encoder listens, which all workers share. */
+  encoderHost(): Promise<string>
   /** The page over all workers. */
   metricsPage(own: Metrics): MetricsPage
   /** Tells the primary that requests are served, and how to ask whether they still are. */
@@ -45,6 +47,7 @@ function openLink(end: End): WorkerLink {
   return {
     worker: cluster.worker!.id,
     state: (clock) => createWorkerState(primary, (listener) => void listeners.push(listener), clock),
+    encoderHost: () => primary.ask('encoder') as Promise<string>,
     metricsPage(own) {
       metrics = own
       return { contentType: own.registry.contentType, page: () => primary.ask('page') as Promise<string> }

@@ -278,7 +278,8 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           breaker: { failures: 2, openMs: 5000 },
           tls: { ca: certificate, cert: certificate, key },
           guidelines: { fraud: 'no fraud' },
-          criteria: 'template'
+          criteria: 'template',
+          reasoning: 'low'
         },
         granite: {
           ...judge,
@@ -290,7 +291,22 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           labels: publishedLabels['granite-guardian'],
           tls: { ca: undefined, cert: undefined, key: undefined },
           guidelines: {},
-          criteria: 'system'
+          criteria: 'system',
+          reasoning: 'low'
+        },
+        reader: {
+          ...judge,
+          name: 'reader',
+          type: 'gpt-oss-safeguard',
+          timeoutMs: 15_000,
+          baseUrl: 'http://127.0.0.1:8002/v1',
+          key: undefined,
+          model: 'safeguard',
+          labels: publishedLabels['gpt-oss-safeguard'],
+          tls: { ca: undefined, cert: undefined, key: undefined },
+          guidelines: {},
+          criteria: 'template',
+          reasoning: 'high'
         },
         local: {
           ...judge,

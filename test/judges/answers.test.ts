@@ -131,13 +131,12 @@ t.test('Granite Guardian: the forms of all its versions', async (t) => {
 t.test(
   'a conversation is what the templates take: the judged message last, roles told where they differ',
   async (t) => {
-    const categories = ['violence' as const]
     const user = { role: 'user' as const, text: 'a' }
-    t.same(conversation({ texts: [user], direction: 'request', categories }), [{ role: 'user', content: 'a' }])
-    t.same(conversation({ texts: [user, { role: 'tool', text: 'b' }], direction: 'request', categories }), [
+    t.same(conversation({ texts: [user], direction: 'request' }), [{ role: 'user', content: 'a' }])
+    t.same(conversation({ texts: [user, { role: 'tool', text: 'b' }], direction: 'request' }), [
       { role: 'user', content: '[user]\na\n\n[tool]\nb' }
     ])
-    t.same(conversation({ texts: [{ role: 'assistant', text: 'c' }], direction: 'answer', categories }), [
+    t.same(conversation({ texts: [{ role: 'assistant', text: 'c' }], direction: 'answer' }), [
       { role: 'user', content: '' },
       { role: 'assistant', content: 'c' }
     ])

@@ -35,6 +35,7 @@ export async function openOne(
         tls: { ca: undefined, cert: undefined, key: undefined },
         guidelines: {},
         criteria: 'template',
+        reasoning: 'low',
         ...settings
       }
     },
@@ -56,7 +57,8 @@ export function question(text: string | Question['texts'], ...categories: Catego
     texts: typeof text === 'string' ? [{ role: 'user', text }] : text,
     direction: 'request',
     categories: categories.length === 0 ? ['violence'] : categories,
-    policy: 'default@1'
+    policy: 'default@1',
+    wordsOf: (category) => ({ category, description: `What is ${category}.`, criteria: [], settling: {} })
   }
 }
 

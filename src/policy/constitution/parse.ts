@@ -21,6 +21,7 @@ import { type GuardedWords, readGuardedWords } from './word-groups.js'
 export interface CategoryPolicy {
   high: 'forbid' | 'divert' | 'permit'
   middle: 'ask' | 'divert' | 'permit'
+  description?: string
 }
 
 export interface Constitution {

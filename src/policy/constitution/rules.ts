@@ -19,6 +19,7 @@ export interface PatternRule {
 
 export interface Rule {
   name: string
+  description: string
   category: Category
   type: DetectionType
   /** 0..1, the score of one match; 0 only of a rule that nominates. */
@@ -103,6 +104,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   if (source.any !== undefined && any.length + all.length === 0) all.push([])
   const rule: Rule = {
     name: source.name,
+    description: source.description ?? '',
     category: source.category,
     type: source.type ?? typeOfCategory(source.category),
     weight: source.weight,

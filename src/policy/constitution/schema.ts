@@ -27,7 +27,9 @@ const CategorySource = Type.Object(
   {
     high: Type.Enum(['forbid', 'divert', 'permit']),
     middle: Type.Enum(['ask', 'divert', 'permit']),
-    context: Type.Optional(Keys)
+    context: Type.Optional(Keys),
+    /** What is meant by it: the words that a judge is given which reads policies. */
+    description: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 }))
   },
   closed
 )

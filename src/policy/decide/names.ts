@@ -2,7 +2,7 @@
 import type { ChatPart, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { type Encoder, EncoderError, type Name, type NamesQuestion } from '../../encoder/index.js'
-import { EvaluatorError } from '../evaluate/evaluator-options.js'
+import { EvaluatorError, unpaidOf } from '../evaluate/evaluator-options.js'
 import type { Detection, EvaluationInput } from '../evaluation.js'
 import { round } from './score.js'
 
@@ -38,7 +38,7 @@ function runsOf(parts: readonly ChatPart[]): Run[] {
  */
 export async function findNames(
   encoder: Partial<Pick<Encoder, 'names' | 'findsNames'>> | undefined,
-  { parts, whose = '', cancel, direction }: EvaluationInput
+  { parts, whose = '', cancel, pay, direction }: EvaluationInput
 ): Promise<Detection[]> {
   if (encoder?.findsNames !== true || encoder.names === undefined)
     throw new EvaluatorError('There is no encoder that finds names.')
@@ -49,7 +49,7 @@ export async function findNames(
     const asked = runs.map(
       ({ role, text }): NamesQuestion => ({ role, text, whose, ...(abort && { cancel: abort.signal }) })
     )
-    const found = await encoder.names(asked)
+    const found = await encoder.names(asked, pay)
     return runs.flatMap((run, i) => detectionsOf(run, found[i]!))
   } catch (error) {
     if (error instanceof EncoderError && error.failure === 'too_long' && direction === 'request')
@@ -57,7 +57,7 @@ export async function findNames(
         message: 'The request holds more text than is looked through for names.',
         fields: { details: { field: 'names', limit: null, actual: null, setting: null } }
       })
-    throw new EvaluatorError('The text could not be read for names.', error)
+    throw unpaidOf(error) ?? new EvaluatorError('The text could not be read for names.', error)
   } finally {
     off?.()
   }

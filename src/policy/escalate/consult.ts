@@ -4,8 +4,10 @@ import type { Verdict } from '../evaluate/judge.js'
 import type { EvaluationInput } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'
 import type { Doubt } from './doubts.js'
+import type { Category } from '../evaluation.js'
 import type { Judges } from './judges.js'
 import { applyRulings } from './rulings.js'
+import { wordsOf } from './words.js'
 
 /** @throws the reason of `input.cancel`, where the caller left meanwhile */
 export async function consult(
@@ -18,7 +20,14 @@ export async function consult(
   const rulings = await Promise.all(
     doubts.map(async (doubt) => {
       const texts = doubt.texts.map(({ role, text }) => ({ role, text }))
-      const question = { texts, direction, categories: doubt.categories, policy: policy.label, cancel }
+      const question = {
+        texts,
+        direction,
+        categories: doubt.categories,
+        policy: policy.label,
+        wordsOf: (category: Category) => wordsOf(policy.constitution, category, direction),
+        cancel
+      }
       return { doubt, answer: await judges.consult(doubt.escalation.judge, question) }
     })
   )

@@ -4,6 +4,7 @@
  */
 import type { Role } from '../../base/chat.js'
 import type { Category, Scores } from '../evaluation.js'
+import type { PolicyWords } from './words.js'
 
 /** By a judge's name: the categories that it speaks of. Plain data, known without asking it. */
 export type Coverage = Readonly<Record<string, readonly Category[]>>
@@ -25,6 +26,8 @@ export interface Question {
   categories: readonly Category[]
   /** `name@version` of the constitution that asks. */
   policy: string
+  /** What that constitution says of a category, for judges that read policies. */
+  wordsOf(category: Category): PolicyWords
   cancel?: Cancellation | undefined
 }
 

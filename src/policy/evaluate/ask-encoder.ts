@@ -1,5 +1,5 @@
 /** Puts what a call has raised to the encoder. */
-import type { Encoder, EncoderQuestion, EncoderReading } from '../../encoder/index.js'
+import type { Encoder, EncoderQuestion, EncoderReading, Pay } from '../../encoder/index.js'
 import { confidenceOf, shareOf } from '../../encoder/scale.js'
 import type { Cancellation } from '../escalate/judges.js'
 import { keyOf, type Question, type Readings } from './asking.js'
@@ -9,6 +9,8 @@ export interface Asker {
   whose: string
   /** Ends the wait where the caller leaves. */
   cancel?: Cancellation | undefined
+  /** What its windows cost. */
+  pay?: Pay | undefined
 }
 
 /** Before anything was asked. */
@@ -41,7 +43,7 @@ function agreed({ text, reaches }: Question, reading: EncoderReading): EncoderRe
 export async function askEncoder(
   encoder: Pick<Encoder, 'read'>,
   questions: readonly Question[],
-  { whose, cancel }: Asker
+  { whose, cancel, pay }: Asker
 ): Promise<Readings> {
   const abort = cancel === undefined ? undefined : new AbortController()
   const off = cancel?.onCancel((reason) => abort?.abort(reason))
@@ -49,7 +51,7 @@ export async function askEncoder(
     const asked = questions.map(({ role, text, spans }): EncoderQuestion => {
       return { role, text, whose, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
     })
-    const readings = await encoder.read(asked)
+    const readings = await encoder.read(asked, pay)
     if (readings.length !== questions.length) throw new Error('the encoder has not read what it was asked to')
     return new Map(questions.map((question, i) => [keyOf(question), agreed(question, readings[i]!)]))
   } finally {

@@ -2,7 +2,7 @@
 import { type Budget, budgetSettings, judgedUnits } from '../../base/budget.js'
 import type { Clock } from '../../base/clock.js'
 import { tooComplex } from '../../base/errors.js'
-import type { Encoder } from '../../encoder/index.js'
+import { type Encoder, EncoderError } from '../../encoder/index.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
 import type { SessionStore } from './session.js'
@@ -49,6 +49,12 @@ export function costOf(input: EvaluationInput): number {
 /** What an answer is held by is read with it, and is no part of it. */
 function heldUnits({ direction, prompts = [] }: EvaluationInput): number {
   return direction === 'answer' ? prompts.reduce((sum, { length }) => sum + length, 0) : 0
+}
+
+/** @returns what whoever calls is told who has had its share of windows */
+export function unpaidOf(error: unknown): Error | undefined {
+  if (!(error instanceof EncoderError) || error.failure !== 'unpaid') return undefined
+  return error.cause instanceof Error ? error.cause : error
 }
 
 /** Other readings of a request are its caller's doing; those of an answer are not. */

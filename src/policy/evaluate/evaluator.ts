@@ -14,7 +14,7 @@ import { askEncoder, noReadings } from './ask-encoder.js'
 import type { Question, Readings } from './asking.js'
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
-import { costOf, crowded, EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf } from './evaluator-options.js'
 import { createIdSource } from './ids.js'
 import type { JudgeInput, Verdict } from './judge.js'
 import { evaluationOf } from './outcome.js'
@@ -185,8 +185,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** @throws EvaluatorError: what the encoder was asked is not decided without it */
-  function ask(questions: readonly Question[], { whose = '', cancel }: EvaluationInput): Promise<Readings> {
-    return askEncoder(encoder!, questions, { whose, cancel }).catch((error: unknown) => {
+  function ask(questions: readonly Question[], { whose = '', cancel, pay }: EvaluationInput): Promise<Readings> {
+    return askEncoder(encoder!, questions, { whose, cancel, pay }).catch((error: unknown) => {
+      const unpaid = unpaidOf(error)
+      if (unpaid !== undefined) throw unpaid
       const why = cancel?.reason === undefined ? 'The text could not be read by the encoder.' : leftEarly
       throw new EvaluatorError(why, error)
     })

@@ -1,0 +1,40 @@
+/** What a constitution says of one category in words. Judges that read a policy are given it. */
+import type { Constitution } from '../constitution/parse.js'
+import type { Category } from '../evaluation.js'
+
+export interface PolicyWords {
+  category: Category
+  /** What is meant by the category; empty where the constitution does not say. */
+  description: string
+  /** The descriptions of its rules in one direction. */
+  criteria: readonly string[]
+  /** By key of the context, the values that make an ambiguous text ordinary. */
+  settling: Readonly<Record<string, readonly string[]>>
+}
+
+/** Of each key. A policy of some hundred words is read best; lists beyond that say nothing new. */
+const mostValues = 60
+
+export function wordsOf(
+  { categories, rules }: Pick<Constitution, 'categories' | 'rules'>,
+  category: Category,
+  direction: 'request' | 'answer'
+): PolicyWords {
+  const own = rules.filter((rule) => {
+    return rule.category === category && (rule.direction === 'both' || rule.direction === direction)
+  })
+  const settling: Record<string, Set<string>> = {}
+  for (const { context } of own) {
+    for (const [key, values] of Object.entries(context.permit)) {
+      const all = (settling[key] ??= new Set())
+      // An asterisk stands for any ending.
+      for (const value of values) if (all.size < mostValues) all.add(value.replaceAll('*', '').trim())
+    }
+  }
+  return {
+    category,
+    description: categories[category].description ?? '',
+    criteria: [...new Set(own.flatMap(({ description }) => (description === '' ? [] : [description])))],
+    settling: Object.fromEntries(Object.entries(settling).map(([key, values]) => [key, [...values]]))
+  }
+}
