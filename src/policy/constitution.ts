@@ -1,6 +1,7 @@
 /** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
 import { Ajv } from 'ajv'
 import { LineCounter, parseDocument } from 'yaml'
+import { checkTexts, type TextsSource } from '../base/texts.js'
 import type { Detector } from '../detectors/detector.js'
 import { detectors as allDetectors } from '../detectors/index.js'
 import { ownSchemas } from '../json/own-schemas.js'
@@ -38,6 +39,8 @@ export interface Constitution {
   guarded: GuardedWords | undefined
   rules: readonly Rule[]
   session: SessionPolicy
+  /** What people are told in the place of what it stops, where that is other than elsewhere. */
+  texts: TextsSource | undefined
   /** When which judge is asked; empty: never. */
   escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
@@ -112,6 +115,9 @@ export function parseConstitution(
   if (name !== undefined && checked.name !== name) {
     problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
+  if (checked.texts !== undefined) {
+    checkTexts(checked.texts, (path, message, more) => problems.add(['texts', ...path], message, more))
+  }
   const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
   const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
   const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
@@ -128,6 +134,7 @@ export function parseConstitution(
     guarded,
     rules,
     session: readSession(checked.session),
+    texts: checked.texts as TextsSource | undefined,
     escalate,
     source: yamlText,
     base,

@@ -5,6 +5,7 @@ import type { HeldPolicy } from './evaluation.js'
 import { Growth } from './growth.js'
 import { Judge } from './judge.js'
 import { readConstitution } from './read.js'
+import { speechOf } from './speech.js'
 
 export interface PolicyEntry extends HeldPolicy {
   readonly judge: Judge
@@ -17,7 +18,8 @@ let generation = 0
 
 export function entryOf(policy: Policy): PolicyEntry {
   const { label } = policy
-  return { label, judge: new Judge(policy), growth: new Growth(policy), key: `${label}#${++generation}` }
+  const key = `${label}#${++generation}`
+  return { label, judge: new Judge(policy), growth: new Growth(policy), speech: speechOf(policy), key }
 }
 
 /** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */

@@ -8,7 +8,7 @@ import { countedOf } from './conditions.js'
 import { type ContextEffect, GivenContext } from './context.js'
 import { decide, type Judgement, noScores } from './decide.js'
 import { toDetections } from './detections.js'
-import type { Category, Decision, Detection } from './evaluation.js'
+import type { Category, Decision, Detection, Settled } from './evaluation.js'
 import { placeKey, type Suppressed } from './exceptions.js'
 import { Findings, type Match } from './findings.js'
 import { joinTexts, type Member, mostReach, separators } from './joined.js'
@@ -17,6 +17,7 @@ import { Digests, isTranscript, PartMemory } from './memory.js'
 import { type RuleScore, scoreRules } from './score.js'
 import { areMixed, kindOf, modeOf, seamKey } from './seams.js'
 import { spokenFrom } from './session.js'
+import { SettledContexts } from './settled.js'
 import { sharpened } from './sharpened.js'
 import { type Call, joinedSink, partSink, turnSink } from './sinks.js'
 
@@ -24,6 +25,7 @@ export interface JudgeInput {
   parts: readonly ChatPart[]
   joined: readonly (readonly number[])[]
   context: JsonObject | undefined
+  settled?: readonly Settled[] | undefined
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own. */
   prompts?: readonly string[] | undefined
@@ -136,11 +138,14 @@ export class Judge {
   /** What matches come to, by the context, the session and the bands. */
   weigh(
     matches: readonly Match[],
-    { context, session }: Pick<JudgeInput, 'context' | 'session'>
+    { context, settled, session }: Pick<JudgeInput, 'context' | 'settled' | 'session'>
   ): { rules: RuleScore[]; judgement: Judgement } {
     const { constitution } = this.policy
     const given = constitution.assume === undefined ? context : { ...constitution.assume, ...context }
-    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
+    const { high } = constitution.bands
+    const turn = session?.turn ?? 0
+    const contexts = settled === undefined ? undefined : new SettledContexts(settled, context, constitution.assume)
+    const rules = scoreRules(matches, new GivenContext(given), { high, turn, contexts })
     return { rules, judgement: decide(constitution, rules, session?.risk ?? 0) }
   }
 
