@@ -93,6 +93,12 @@ for (const text of texts) {
   )
 }
 
+// The texts that people read, likewise: see src/wording/shipped.ts.
+const spoken = join(root, 'config/texts')
+const languages = readdirSync(spoken).map((name) => readFileSync(join(spoken, name), 'utf8'))
+const read = Object.fromEntries(languages.map((text) => [hash('sha256', text, 'hex'), parse(text)]))
+writeFileSync(join(out, 'wording/shipped.json'), JSON.stringify(read))
+
 const page = join(out, 'dashboard')
 if (isFresh('dashboard/index.html', dashboardSources)) {
   cpSync(join(dist, 'dashboard'), page, { recursive: true, preserveTimestamps: true })

@@ -35,7 +35,9 @@ const allowed: Record<string, string[]> = {
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
   config: ['base', 'json', 'policy', 'identity', 'dialects', 'judges'],
   edge: ['base', 'json', 'identity', 'limits', 'users', 'policy', 'dialects', 'observe', 'storage', 'encoder', 'api'],
+  wording: ['base', 'policy', 'text', 'identity', 'storage'],
   api: [
+    'wording',
     'base',
     'json',
     'edge',
@@ -49,7 +51,7 @@ const allowed: Record<string, string[]> = {
     'observe',
     'storage'
   ],
-  proxy: ['base', 'json', 'edge', 'identity', 'limits', 'review', 'policy', 'dialects', 'observe']
+  proxy: ['wording', 'storage', 'base', 'json', 'edge', 'identity', 'limits', 'review', 'policy', 'dialects', 'observe']
 }
 /** They put the rooms together. */
 const composition = ['main', 'workers', 'cli', 'index', 'http-proxy']

@@ -4,6 +4,7 @@ import type { Redactable } from '../policy/decide/names.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Budget } from './budget.js'
 import type { ReviewSettings, SignInSettings } from './people-settings.js'
+import type { TextsSource } from './texts.js'
 
 export * from './people-settings.js'
 
@@ -238,6 +239,8 @@ export interface Settings {
   tracing: TracingSettings
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>
+  /** What people are told in the place of what is stopped, where it is other than what ships. */
+  texts: TextsSource | undefined
   /** Processes that share the port. */
   workers: number
 }

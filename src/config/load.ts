@@ -8,6 +8,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import { fileURLToPath } from 'node:url'
 import { defaultBudget } from '../base/budget.js'
 import type { Settings } from '../base/settings.js'
+import { checkTexts, type TextsSource } from '../base/texts.js'
 import { parseDuration, parseSize } from '../base/units.js'
 import { createFileCheck } from './check.js'
 import { compileEncoder } from './encoder.js'
@@ -48,6 +49,10 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   const source = file === undefined ? nothing : readFile(file, cwd, environment, problems)
   for (const fault of createFileCheck()(source.value)) {
     problems.push(source.problem(fault.path, fault.reason, fault.atKey))
+  }
+  const { texts } = source.value as { texts?: unknown }
+  if (texts !== undefined) {
+    checkTexts(texts, (path, reason, more) => problems.push(source.problem(['texts', ...path], reason, more?.atKey)))
   }
   // What does not fit the schema cannot be compiled; what cannot be compiled is found all at once.
   if (problems.length > 0) throw new ConfigError(problems)
@@ -190,6 +195,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     signIn: compileSignIn(config, fail),
     tracing: compileTracing(config.tracing, environment, fail, failVariable),
     constitutions: { ...Object.fromEntries(inUse), ...own },
+    texts: config.texts as TextsSource | undefined,
     workers
   }
 }

@@ -241,7 +241,9 @@ export const FileSchema = Type.Object(
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
     judges: Type.Optional(named(judge)),
-    constitutions: Type.Optional(named(text('the path of a YAML file')))
+    constitutions: Type.Optional(named(text('the path of a YAML file'))),
+    // Held against its shape by `checkTexts`, which constitutions and the API share.
+    texts: Type.Optional(Type.Object({}, { accepts: 'language, region, help, ask, languages' }))
   },
   closed
 )

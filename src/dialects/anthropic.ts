@@ -15,6 +15,7 @@ const modelName = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,255}$/
 const shared = {
   id: 'anthropic',
   parameters: {},
+  isConversation: true,
   passPaths: [
     { path: '/v1/models', query: { limit: /^\d{1,4}$/, after_id: modelName, before_id: modelName, beta: /^true$/ } },
     { path: '/v1/models/:id', parameter: modelName, query: { beta: /^true$/ } }

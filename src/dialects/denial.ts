@@ -1,6 +1,7 @@
-/** What a dialect is told when a verdict stops an exchange, and the sentences a person then reads. No evaluated text in them. */
+/** What a dialect is told when a verdict stops an exchange. No evaluated text is in it. */
 
 import type { ReviewBound } from '../base/settings.js'
+import type { Occasion, Spoken } from '../base/texts.js'
 import type { Decision, Evaluation } from '../policy/evaluation.js'
 
 export type StoppingDecision = Exclude<Decision, 'permit'>
@@ -25,42 +26,17 @@ export interface Denial {
   /** RFC 6901 pointer of the offending message, or of the leaf where it is in no message. */
   pointer: string | undefined
   reviewId: string | undefined
+  /** What people read of it: errors are for developers, turns of the conversation for end users. */
+  wording: Spoken
 }
 
 export function refusalOf({ decision, full }: Pick<Denial, 'decision' | 'full'>): { status: number; code: string } {
   return full === undefined ? denialTable[decision] : queueFull
 }
 
-const whose: Readonly<Record<ReviewBound, string>> = {
-  key: 'of this key ',
-  account: 'of this account ',
-  total: '',
-  bytes: ''
-}
-
-export function sentenceOf(denial: Denial): string {
-  if (denial.full !== undefined) {
-    const what = denial.direction === 'request' ? 'This request' : 'This answer'
-    return `${what} needs a decision by a person, and the queue of reviews ${whose[denial.full]}is full. Try again later.`
-  }
-  switch (denial.decision) {
-    case 'forbid':
-      return denial.direction === 'request'
-        ? 'This request was refused by the content policy.'
-        : 'This answer was withheld by the content policy.'
-    case 'divert': {
-      const id = denial.reviewId === undefined ? '' : ` (review ${denial.reviewId})`
-      return denial.direction === 'request'
-        ? `This request is under review by a person${id}. Send it again once it is approved.`
-        : `This answer is under review by a person${id}.`
-    }
-    case 'depends': {
-      const keys = denial.evaluation.missing_context ?? []
-      const which = keys.length === 0 ? '' : `: ${keys.join(', ')}`
-      return `More context is needed before this can be answered${which}. Send it as x-safety-context or in metadata.`
-    }
-    default:
-      denial.decision satisfies never
-      throw new Error('unknown decision')
-  }
+/** What people are told of. */
+export function occasionOf({ decision, direction, full }: Pick<Denial, 'decision' | 'direction' | 'full'>): Occasion {
+  if (full !== undefined) return 'queue_full'
+  if (direction === 'request') return decision
+  return decision === 'forbid' ? 'answer_forbid' : 'answer_divert'
 }

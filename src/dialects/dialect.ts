@@ -41,6 +41,18 @@ export interface TurnFacts {
 /** A pattern of the whole value; `model`: the model that the client asked for, or a dated snapshot of it. */
 export type HeaderForm = RegExp | 'model'
 
+/** How requests go on from an answer of the gateway's own, which no upstream knows. */
+export interface Chain {
+  /** The answer that a request goes on from. */
+  after(body: JsonObject): string | undefined
+  /** The id of an answer of the gateway's own. */
+  idOf(requestId: string): string
+  /** What of a request another one goes on from. */
+  kept(body: JsonObject): JsonObject
+  /** Writes out in a body what it goes on from. @param said the gateway's answer */
+  resume(body: JsonObject, kept: JsonObject, said: string): void
+}
+
 export interface Dialect {
   readonly id: DialectId
   /**
@@ -73,6 +85,11 @@ export interface Dialect {
 
   /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
   readonly hasTurns: boolean
+
+  /** True where a request brings along what was said before: what a person was asked can be answered in the next one. */
+  readonly isConversation?: true
+  /** Where a request may name the answer that it goes on from, instead of bringing along what was said. */
+  readonly chain?: Chain
 
   /** @throws Fault `validation_error` that names the field */
   readRequest(body: JsonObject, target: Target): ChatRequest

@@ -46,6 +46,7 @@ const shared = {
 const generate = {
   ...shared,
   hasTurns: true,
+  isConversation: true,
   readReply,
   framing,
   openStream: (target) => new HeldStream(new GenerateStreamShape(framing(target))),
@@ -78,6 +79,7 @@ const numbers = { ...shared, ...turnless(shared) }
 export const geminiCount: Dialect = {
   ...numbers,
   suffix: ':countTokens',
+  isConversation: true,
   paths: pathsOf('countTokens'),
   readRequest: readCountTokens,
   readReply: readNumbers('totalTokens', names)

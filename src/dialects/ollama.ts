@@ -41,7 +41,12 @@ const answering = (operation: Operation) =>
     forgetTokens
   }) as const satisfies Partial<Dialect>
 
-export const ollamaChat: Dialect = { ...answering('chat'), readRequest: readChat, readReply: readChatReply }
+export const ollamaChat: Dialect = {
+  ...answering('chat'),
+  isConversation: true,
+  readRequest: readChat,
+  readReply: readChatReply
+}
 
 export const ollamaGenerate: Dialect = {
   ...answering('generate'),

@@ -15,6 +15,7 @@ export const openaiChat: Dialect = {
   id: 'openai-chat',
   suffix: '',
   paths: ['/v1/chat/completions'],
+  isConversation: true,
   readRequest,
   readReply,
   openStream: () => new HeldStream(new ChoicesStreamShape(filteredStream)),

@@ -6,6 +6,7 @@ import { family } from './openai/family.js'
 import { names } from './openai/names.js'
 import { forgetTokens, readReply } from './openai-responses/reply.js'
 import { readRequest } from './openai-responses/request.js'
+import { chain } from './openai-responses/resume.js'
 import { ResponseStreamShape } from './openai-responses/stream.js'
 import { errorFrame, filtered, turn, turnStream } from './openai-responses/write.js'
 
@@ -14,6 +15,8 @@ export const openaiResponses: Dialect = {
   id: 'openai-responses',
   suffix: '',
   paths: ['/v1/responses'],
+  isConversation: true,
+  chain,
   readRequest,
   readReply,
   openStream: () => new HeldStream(new ResponseStreamShape()),

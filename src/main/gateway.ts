@@ -25,6 +25,7 @@ import { moderationsPath, registerModerations } from '../api/moderations.js'
 import { registerReviews } from '../api/reviews.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
 import { registerStatus } from '../api/status.js'
+import { registerTexts } from '../api/texts.js'
 import { registerUsage } from '../api/usage.js'
 import { registerUsers } from '../api/users.js'
 import { Fault } from '../base/errors.js'
@@ -50,12 +51,14 @@ import { firstAccount } from '../identity/key-service.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
 import { judgeReport } from '../observe/record.js'
 import { evaluatorOf, type PolicyEvaluator } from '../policy/evaluate/evaluator.js'
+import { speechOf } from '../proxy/denials.js'
 import { registerExtAuthz } from '../proxy/faces/ext-authz.js'
 import { registerProxy } from '../proxy/faces/fastify.js'
 import { dialectAt, explainUnknown } from '../proxy/faces/other-paths.js'
 import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
 import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
+import { Wording } from '../wording/wording.js'
 import type { Platform } from './platform.js'
 
 export interface Gateway {
@@ -84,7 +87,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const encoder = await openEncoder(settings, platform, judges)
   const evaluator = await openEvaluator(settings, platform, judges, encoder)
   const inForce = [...weakenings(settings), ...(encoder.weakening === undefined ? [] : [encoder.weakening])]
-  const { tracing } = platform
+  const { tracing, texts } = platform
+  const wording = new Wording({ configured: settings.texts, stored: texts.current })
   const untraced = createProxy(
     {
       evaluator,
@@ -94,6 +98,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       exceptions,
       chargeWindows: admission.chargeWindows,
       sessions: platform.sessions,
+      wording,
+      keeping: platform.keeping,
       metrics,
       log,
       admission,
@@ -162,7 +168,12 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         overload.mayRefuse(loaded)
         registerEvaluate(loaded, { judge, reviews, isEncoderOff: settings.encoder.use === 'off' })
         registerModerations(loaded, { judge, admission })
-        registerGuards(loaded, { judge, reviews })
+        registerGuards(loaded, {
+          judge,
+          reviews,
+          speak: (...told) => wording.speak(...told),
+          speech: () => speechOf(evaluator.hold('default'))
+        })
         await registerProxy(loaded, proxy)
         await registerExtAuthz(loaded, proxy)
       })
@@ -174,6 +185,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, insecure })
       registerUsers(app, people.users)
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
+      registerTexts(app, texts, settings.texts)
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
       registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {

@@ -15,7 +15,7 @@ import { EncoderKeeper } from '../encoder/keeper.js'
 import { type Admission, createAdmission } from '../identity/admission.js'
 import type { Actor } from '../identity/caller.js'
 import { parseKey } from '../identity/key-format.js'
-import { KeyService } from '../identity/key-service.js'
+import { firstAccount, KeyService } from '../identity/key-service.js'
 import { createLastUsed } from '../identity/last-used.js'
 import { createVerifier } from '../identity/verify.js'
 import { createLimiter } from '../limits/limiter.js'
@@ -25,13 +25,15 @@ import { createRecorder, encoderReport, type Recorder } from '../observe/record.
 import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
+import type { Keeping } from '../proxy/clarify.js'
 import { createSeal, loadDataKey, type Seal } from '../review/seal.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { CounterStore, SharedState } from '../storage/contracts/shared-state.js'
 import { openStorage } from '../storage/open.js'
+import { TextsService } from '../wording/texts-service.js'
 import { startDemo } from './demo.js'
 import { openPolicies } from './policies.js'
-import { openPeople, type People } from './review-desk.js'
+import { derivedKey, openPeople, type People } from './review-desk.js'
 import { openSharedState } from './shared-state.js'
 import { type InForce, openSelf, type Self } from './vitals.js'
 
@@ -58,6 +60,10 @@ export interface Platform extends Readonly<Self> {
   /** What a scrape of this process is answered with. */
   readonly metricsPage: MetricsPage
   readonly storage: Storage
+  /** What people are told, as it was written over the API. */
+  readonly texts: TextsService
+  /** What the questions to people are kept with. */
+  readonly keeping: Keeping
   isDraining(): boolean
   readonly admission: Admission
   readonly keys: KeyService
@@ -210,8 +216,13 @@ function build(
     underWay: (by) => metrics.requestsUnderWay.inc(by)
   })
 
+  const texts = new TextsService({ store: storage.texts, account: firstAccount, audit, clock })
+  const keeping = { questions: storage.questions, key: derivedKey(dataKey, 'questions to people'), seal }
+
   return {
     ...self,
+    texts,
+    keeping,
     clock,
     log,
     node: settings.node,

@@ -192,6 +192,6 @@ function oidcOf({ signIn }: Settings, seal: Seal, clock: Clock): Oidc | undefine
 }
 
 /** A key for one purpose, of which nothing can be told about the data key. */
-function derivedKey(dataKey: Buffer, purpose: string): Buffer {
+export function derivedKey(dataKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', dataKey, '', `sluicegate ${purpose}`, 32))
 }

@@ -233,6 +233,7 @@ export function createMetrics(gauges: Gauges) {
     realtimeEnds: counter('realtime_ends_total', 'How sessions of the Realtime API ended.', ['end']),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     /** `bound`: key, account, total, bytes. */
+    clarifications: counter('clarifications_total', 'Questions to people and what came of them.', ['outcome']),
     reviewsRefused: counter('review_queue_full_total', 'Verdicts that found the queue of reviews full.', ['bound']),
     webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),

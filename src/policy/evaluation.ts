@@ -3,6 +3,7 @@ import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import type { NameKind, Pay } from '../encoder/index.js'
 import type { Exceptions } from './decide/exceptions.js'
 import type { Cancellation } from './escalate/judges.js'
+import type { TextsSource } from '../base/texts.js'
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
@@ -92,6 +93,8 @@ export interface EvaluationInput {
   joined: readonly (readonly number[])[]
   /** Effective context: already filtered to the keys that count on this surface. */
   context: JsonObject | undefined
+  /** What people have answered of earlier texts in it. */
+  settled?: readonly Settled[] | undefined
   /** Whose call it is, so that callers take turns. Default: nobody's. */
   whose?: string | undefined
   /** Session of one account, or undefined: `<account>:<session id>`. */
@@ -125,10 +128,35 @@ export interface Growing {
   prompts?: readonly string[] | undefined
 }
 
+/**
+ * What a person has said a text was about, when asked. It counts as their context for these parts alone, within what the
+ * rules let a context settle.
+ */
+export interface Settled {
+  /** Indexes of the parts that the question was about. */
+  readonly parts: readonly number[]
+  /** Indexes of the parts that hold the question and its answer: a match that reaches into them is still about those parts. */
+  readonly beside: readonly number[]
+  /** Undefined where the answer was unclear: there is nothing more to ask. */
+  readonly topic: string | undefined
+}
+
+/** What a constitution says to people: its own texts, and what it can ask them. */
+export interface Speech {
+  readonly texts: TextsSource | undefined
+  /** From this score on a category counts. */
+  readonly middle: number
+  /** Whether every one of the rules that a context can settle would be settled by this topic, and at least one is. */
+  settles(rules: readonly string[], topic: string): boolean
+  /** The topics that the rules name outright, without `*`, in their order. */
+  topicsOf(rules: readonly string[]): readonly string[]
+}
+
 /** One version of a constitution. Whoever holds it is judged by it, whatever is put in force meanwhile. */
 export interface HeldPolicy {
   /** `name@version` */
   readonly label: string
+  readonly speech: Speech
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Target } from '../dialects/dialect.js'
 import { maxSessionId, sessionIdPattern } from '../edge/evaluate-input.js'
 import { isComplete } from '../edge/http2.js'
 import type { Caller } from '../identity/caller.js'
-import type { Evaluation, HeldPolicy } from '../policy/evaluation.js'
+import type { Evaluation, HeldPolicy, Settled } from '../policy/evaluation.js'
 import type { PathEntry, Route } from './request/routes.js'
 
 /** What a face knows before the body is read. The caller is admitted already. */
@@ -61,6 +61,10 @@ export class Exchange implements Readonly<Read> {
   /** The request's system prompts: what they guard, no answer may tell. */
   readonly prompts: readonly string[]
 
+  // What people have answered, clarify.ts.
+  /** Of texts in it about which they were asked. */
+  settled: readonly Settled[] | undefined = undefined
+
   // The verdicts, verdict.ts.
   /** The verdict over the request; undefined where it got none. */
   requestVerdict: Evaluation | undefined = undefined
@@ -74,6 +78,10 @@ export class Exchange implements Readonly<Read> {
   redacted = 0
   /** Why some of it was forwarded unjudged. */
   unjudged: Set<string> | undefined = undefined
+
+  // What is told, denials.ts.
+  /** The language of the sentence in the place of the answer. */
+  saidIn: string | undefined = undefined
 
   // The reviews, review.ts.
   /** The review that was opened or that the caller named. */

@@ -137,11 +137,15 @@ export function streamHeaders({ route, inbound }: Exchange): Record<string, stri
   return { 'content-type': mediaTypes[route.spoken.framing(inbound.target)].sent, 'cache-control': 'no-cache' }
 }
 
-/** On every refusal, so that a client can drop the message named, and does not send the same again. */
-export function refusalHeaders(code: string, pointer: string | undefined): Record<string, string> {
+/**
+ * On every refusal, so that a client can drop the message named, and does not send the same again.
+ * @param language of the sentence that people read
+ */
+export function refusalHeaders(code: string, pointer: string | undefined, language?: string): Record<string, string> {
   return {
     'x-safety-code': code,
     ...(pointer !== undefined && { 'x-safety-pointer': headerValue(pointer) }),
+    ...(language !== undefined && { 'x-safety-message-language': language }),
     'x-should-retry': 'false'
   }
 }

@@ -12,8 +12,11 @@ import type { Metrics } from '../observe/metrics.js'
 import type { Tracing } from '../observe/tracing.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Evaluator } from '../policy/evaluation.js'
+import { shippedWording, type Wording } from '../wording/wording.js'
 import { Answers } from './answer/answer.js'
 import { Streams } from './answer/stream.js'
+import { Clarifier, type Keeping } from './clarify.js'
+import { Denials } from './denials.js'
 import { Funnel } from './funnel.js'
 import type { Propagate } from './headers.js'
 import { Sessions } from './realtime/session.js'
@@ -32,6 +35,10 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   clock: Clock
   /** Without them no request is tied to the answer that it goes on from. */
   sessions?: Pick<SessionStore, 'get' | 'update'>
+  /** Chooses what people read. Default: the texts that ship. */
+  wording?: Wording
+  /** Without it people are asked nothing that they could answer. */
+  keeping?: Keeping
   metrics: Metrics
   log: Log
   /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
@@ -78,10 +85,13 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const upstreams = openUpstreams(settings.upstreams)
   const sender = new Sender(upstreams, propagate, answerLimit)
   const verdicts = new Verdicts({ judging: new Judging(deps), clock, metrics })
-  const reviews = new ReviewDesk(deps.reviews)
-  const requests = new Requests({ evaluator, verdicts, reviews, clock, budget })
-  const answers = new Answers({ verdicts, reviews, sessions: deps.sessions, answerLimit })
-  const streams = new Streams({ answers, reviews, evaluator, clock, metrics })
+  const { wording = shippedWording, keeping } = deps
+  const denials = new Denials(wording)
+  const clarifier = new Clarifier({ keeping, wording, clock, metrics, log })
+  const reviews = new ReviewDesk(deps.reviews, denials)
+  const requests = new Requests({ evaluator, verdicts, denials, clarifier, reviews, clock, budget })
+  const answers = new Answers({ verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
+  const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }
   const { admission, tracing } = deps
   const sessions = new Sessions({ ...stages, verdicts, admission, budget, clock, metrics, log, tracing })

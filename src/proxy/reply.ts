@@ -22,8 +22,11 @@ export function faultReply(dialect: Dialect, fault: Fault, requestId: string): R
 export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const { route, inbound, chat } = exchange
   const { status, code } = refusalOf(denial)
-  const refusal = { ...refusalHeaders(code, denial.pointer), ...ownId(route.spoken, inbound.requestId) }
-  if (route.respond === 'error' || !route.spoken.hasTurns) {
+  const { developer, end_user: endUser } = denial.wording
+  const isError = route.respond === 'error' || !route.spoken.hasTurns
+  const { language } = isError ? developer : endUser
+  const refusal = { ...refusalHeaders(code, denial.pointer, language), ...ownId(route.spoken, inbound.requestId) }
+  if (isError) {
     const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))
     return { status, headers: { ...refusal, 'content-type': jsonType }, body }
   }

@@ -19,8 +19,8 @@ import {
   type Standing,
   type Turn
 } from '../review/review.js'
+import type { Denials } from './denials.js'
 import { type Exchange, type Inbound, isIdentifier } from './exchange.js'
-import { denialOf } from './verdict.js'
 
 /** The part of the review service that the proxy uses. */
 export interface Reviews {
@@ -37,9 +37,11 @@ const maxAsked = 40_000
 
 export class ReviewDesk {
   readonly #reviews: Reviews
+  readonly #denials: Denials
 
-  constructor(reviews: Reviews) {
+  constructor(reviews: Reviews, denials: Denials) {
     this.#reviews = reviews
+    this.#denials = denials
   }
 
   /**
@@ -72,8 +74,8 @@ export class ReviewDesk {
     const opening = { ...what, evaluation, context, history: asked(exchange) }
     const { reviewId, full } = await openReview(this.#reviews, inbound.caller, opening)
     exchange.reviewId = reviewId
-    if (full !== undefined) return { ...denialOf(exchange, 'forbid', 'answer', content, evaluation), full }
-    return denialOf(exchange, 'divert', 'answer', content, evaluation)
+    const decision = full === undefined ? ('divert' as const) : ('forbid' as const)
+    return this.#denials.of(exchange, { decision, direction: 'answer', content, evaluation, full })
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
-import type { Denial, StoppingDecision } from '../dialects/denial.js'
 import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
 import type { Judging } from '../observe/judging.js'
@@ -12,7 +11,6 @@ import type { Metrics } from '../observe/metrics.js'
 import { replacementOf } from '../policy/decide/names.js'
 import {
   type Decision,
-  type Detection,
   type Evaluation,
   type EvaluationInput,
   type Evaluator,
@@ -100,7 +98,7 @@ export class Verdicts {
 }
 
 function inputOf(
-  { context, inbound, prompts, route }: Exchange,
+  { context, settled, inbound, prompts, route }: Exchange,
   direction: Direction,
   content: ChatContent
 ): EvaluationInput {
@@ -109,6 +107,7 @@ function inputOf(
     parts: parts.some(isMarked) ? parts.map(marked) : parts,
     joined,
     context,
+    settled: direction === 'request' ? settled : undefined,
     whose: inbound.caller.lineage,
     session: undefined,
     direction,
@@ -158,7 +157,7 @@ function beyondVerdict(
 /** A key, its value and what either decodes to share a pointer; marks keep their findings apart and never leave this file. */
 const keyMark = '#'
 
-function markOf({ isKey, isDecoded }: ChatPart): string {
+export function markOf({ isKey, isDecoded }: ChatPart): string {
   return isDecoded ? decodedMark : isKey ? keyMark : ''
 }
 
@@ -231,38 +230,4 @@ export function releaseHeld(
   const { frames, redacted } = stream.release(upTo, replacements)
   exchange.redacted += redacted
   return frames
-}
-
-/** What a client is told of a verdict that stops a request or an answer. */
-export function denialOf(
-  exchange: Exchange,
-  decision: StoppingDecision,
-  direction: 'request' | 'answer',
-  content: ChatContent,
-  evaluation: Evaluation
-): Denial {
-  // Where no text is to blame, what could not be read is.
-  const cause = causeOf(evaluation) ?? content.media[0]?.pointer
-  return {
-    decision,
-    direction,
-    evaluation,
-    pointer: cause === undefined ? undefined : exchange.route.spoken.offender(plainPointer(content, cause)),
-    reviewId: exchange.reviewId
-  }
-}
-
-/** The finding that weighs most among those that bear on the decision. */
-function causeOf({ detections, matched_rules: rules }: Evaluation): string | undefined {
-  let best: Detection | undefined
-  for (const detection of detections) {
-    if (detection.pointer === undefined || !rules.includes(detection.rule)) continue
-    if (best === undefined || detection.confidence > best.confidence) best = detection
-  }
-  return best?.pointer
-}
-
-function plainPointer(content: ChatContent, pointer: string): string {
-  const part = content.parts.find((each) => markOf(each) !== '' && each.pointer + markOf(each) === pointer)
-  return part?.pointer ?? pointer
 }

@@ -74,4 +74,8 @@ const lists: Readonly<Record<string, string>> = {
 }
 
 /** By language, the commonest first. */
-export const languages: readonly (readonly string[])[] = Object.values(lists).map((list) => list.split(/\s+/))
+export const wordsByLanguage: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(lists).map(([language, list]) => [language, list.split(/\s+/)])
+)
+
+export const languages: readonly (readonly string[])[] = Object.values(wordsByLanguage)

@@ -5,20 +5,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatContent, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { type Denial, refusalOf as reasonOf, sentenceOf } from '../../dialects/denial.js'
+import { type Denial, occasionOf, refusalOf as reasonOf } from '../../dialects/denial.js'
 import { dialects } from '../../dialects/index.js'
 import { maxSessionId, sessionIdPattern } from '../../edge/evaluate-input.js'
 import { callerOf } from '../../edge/facts.js'
 import { canonicalJson } from '../../json/canonical.js'
-import type { Evaluation } from '../../policy/evaluation.js'
+import type { Evaluation, Speech } from '../../policy/evaluation.js'
+import { textOfTurn, turnOf } from '../../policy/evaluate/session.js'
 import { openReview } from '../../review/open.js'
 import { asTurn } from '../../review/review.js'
 import type { ReviewService } from '../../review/review-service.js'
+import type { Wording } from '../../wording/wording.js'
 import type { Judge } from '../judge.js'
 
 export interface GuardDeps {
   judge: Judge
   reviews: Pick<ReviewService, 'open'>
+  /** Chooses what people read. */
+  speak: Wording['speak']
+  /** Of the constitution by which guards judge. */
+  speech(): Speech | undefined
 }
 
 /** What a peer asks about. */
@@ -53,7 +59,7 @@ const [openai] = dialects['openai-chat']
 const sessionId = new RegExp(sessionIdPattern)
 
 /** @param route path of the endpoint */
-export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard {
+export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route: string): Guard {
   return async (request, reply, { content, direction, context, session }) => {
     const { id: requestId } = request.sluicegate
     const [media] = content.media
@@ -79,7 +85,7 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
     const { decision } = evaluation
     request.sluicegate.decision = decision
     if (decision === 'permit') return { evaluation, refusal: undefined }
-    const denial: Denial = { decision, direction, evaluation, pointer: undefined, reviewId: undefined }
+    let reviewed: Pick<Denial, 'reviewId' | 'full'> = { reviewId: undefined }
     if (decision === 'divert') {
       const { reviewId, full } = await openReview(reviews, caller, {
         surface: 'evaluate',
@@ -89,11 +95,20 @@ export function createGuard({ judge, reviews }: GuardDeps, route: string): Guard
         context,
         history: turns?.map(asTurn)
       })
-      denial.reviewId = reviewId
-      if (full !== undefined) Object.assign(denial, { decision: 'forbid', full })
+      reviewed = { reviewId, ...(full !== undefined && { full }) }
     }
+    const outcome = reviewed.full === undefined ? decision : ('forbid' as const)
+    const told = { decision: outcome, direction, full: reviewed.full }
+    const wording = await speak(
+      { occasion: occasionOf(told), evaluation, speech: speech(), reviewId: reviewed.reviewId },
+      {
+        texts: direction === 'request' ? [textOfTurn(content.parts, turnOf(content.parts))] : [],
+        acceptLanguage: request.headers['accept-language']
+      }
+    )
+    const denial: Denial = { ...reviewed, decision: outcome, direction, evaluation, pointer: undefined, wording }
     const { status, code } = reasonOf(denial)
-    const refusal: Refusal = { status, code, message: sentenceOf(denial), body: openai.denied(denial, requestId) }
+    const refusal: Refusal = { status, code, message: wording.end_user.text, body: openai.denied(denial, requestId) }
     if (denial.reviewId !== undefined) refusal.reviewId = denial.reviewId
     return { evaluation, refusal }
   }

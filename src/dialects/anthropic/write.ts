@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
-import { type Denial, refusalOf, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 
@@ -46,7 +46,7 @@ export function denied(denial: Denial, requestId: string): JsonObject {
     ...(denial.decision === 'depends' && { missing_context: evaluation.missing_context ?? [] }),
     evaluation_id: evaluation.evaluation_id
   }
-  return envelope(status, code, sentenceOf(denial), more, requestId)
+  return envelope(status, code, denial.wording.developer.text, more, requestId)
 }
 
 const noUsage = { input_tokens: 0, output_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
@@ -57,7 +57,7 @@ function stopOf({ denial }: TurnFacts): JsonObject {
     ? {
         stop_reason: 'refusal',
         stop_sequence: null,
-        stop_details: { type: 'refusal', category: null, explanation: sentenceOf(denial) }
+        stop_details: { type: 'refusal', category: null, explanation: denial.wording.end_user.text }
       }
     : { stop_reason: 'end_turn', stop_sequence: null }
 }
@@ -68,7 +68,7 @@ function message({ request, requestId }: TurnFacts, content: Json, stop: JsonObj
 }
 
 export function turn(facts: TurnFacts): JsonObject {
-  const content = [{ type: 'text', text: sentenceOf(facts.denial) }]
+  const content = [{ type: 'text', text: facts.denial.wording.end_user.text }]
   return message(facts, content, stopOf(facts), { ...noUsage })
 }
 
@@ -105,7 +105,7 @@ export interface SeenOfStream {
 export function filteredStream({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): string {
   const start = message(facts, [], { stop_reason: null, stop_sequence: null }, { ...noUsage })
   const block = { type: 'text', text: '' }
-  const delta = { type: 'text_delta', text: sentenceOf(facts.denial) }
+  const delta = { type: 'text_delta', text: facts.denial.wording.end_user.text }
   return [
     ...(started ? [] : [{ type: 'message_start', message: start }]),
     ...[...open].map((index) => ({ type: 'content_block_stop', index })),

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
-import { type Denial, refusalOf, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf } from '../denial.js'
 import type { Framing, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 
@@ -47,7 +47,7 @@ export function error(fault: Fault, requestId: string): JsonObject {
 export function denied(denial: Denial, requestId: string): JsonObject {
   const { status, code } = refusalOf(denial)
   const { evaluation, pointer } = denial
-  return envelope(status, code, sentenceOf(denial), {
+  return envelope(status, code, denial.wording.developer.text, {
     ...(pointer !== undefined && { pointer }),
     ...(denial.decision === 'divert' && denial.reviewId !== undefined && { review_id: denial.reviewId }),
     ...(denial.decision === 'depends' && { missing_context: (evaluation.missing_context ?? []).join(', ') }),
@@ -73,7 +73,7 @@ function answer(facts: TurnFacts, content: JsonObject, usage: JsonObject = { ...
  */
 export function turn(facts: TurnFacts): JsonObject {
   const { denial } = facts
-  const sentence = sentenceOf(denial)
+  const sentence = denial.wording.end_user.text
   if (denial.decision !== 'forbid') {
     const content = { parts: [{ text: sentence }], role: 'model' }
     return answer(facts, { candidates: [{ content, finishReason: 'STOP', index: 0 }] })
@@ -86,7 +86,7 @@ export function turn(facts: TurnFacts): JsonObject {
 
 /** Candidates that ended without what they were to say. */
 export function filteredChunk(indexes: readonly number[], facts: TurnFacts, usage?: JsonObject): JsonObject {
-  const finishMessage = sentenceOf(facts.denial)
+  const finishMessage = facts.denial.wording.end_user.text
   const candidates = indexes.map((index) => ({ finishReason: 'SAFETY', finishMessage, index }))
   return answer(facts, { candidates }, usage)
 }

@@ -1,7 +1,7 @@
 /** Writes what Ollama's clients read: `{"error": text}`, and answers whose sentence is an ordinary one. */
 import type { JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
-import { type Denial, refusalOf, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 
 export type Operation = 'chat' | 'generate'
@@ -17,7 +17,7 @@ export function error(fault: Fault, requestId: string): JsonObject {
 
 export function denied(denial: Denial, requestId: string): JsonObject {
   const { evaluation, pointer } = denial
-  return envelope(refusalOf(denial).code, sentenceOf(denial), {
+  return envelope(refusalOf(denial).code, denial.wording.developer.text, {
     ...(pointer !== undefined && { pointer }),
     ...(denial.decision === 'divert' && denial.reviewId !== undefined && { review_id: denial.reviewId }),
     ...(denial.decision === 'depends' && { missing_context: evaluation.missing_context ?? [] }),
@@ -48,12 +48,12 @@ const ending = { done: true, done_reason: 'stop', ...counts }
 
 /** A whole answer, and the last line of one that was withheld in mid-stream. This API has no word for a refusal. */
 export function said(operation: Operation, facts: TurnFacts): JsonObject {
-  return answer(operation, facts, sentenceOf(facts.denial), ending)
+  return answer(operation, facts, facts.denial.wording.end_user.text, ending)
 }
 
 export function saidStream(operation: Operation, facts: TurnFacts): string {
   return (
-    line(answer(operation, facts, sentenceOf(facts.denial), { done: false })) +
+    line(answer(operation, facts, facts.denial.wording.end_user.text, { done: false })) +
     line(answer(operation, facts, '', ending))
   )
 }

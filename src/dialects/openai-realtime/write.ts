@@ -1,7 +1,7 @@
 /** Writes events of the gateway's own. Shapes: platform.openai.com/docs/api-reference/realtime-server-events. */
 import type { JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
-import { type Denial, refusalOf, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { denied, error } from '../openai/errors.js'
 
@@ -36,7 +36,7 @@ export function filteredResponse(response: JsonObject, output: JsonObject[], { d
       error: {
         type: 'invalid_request_error',
         code: refusalOf(denial).code,
-        message: sentenceOf(denial),
+        message: denial.wording.developer.text,
         ...(reviewId !== undefined && { review_id: reviewId }),
         evaluation_id: evaluation.evaluation_id
       }

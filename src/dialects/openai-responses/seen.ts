@@ -3,7 +3,6 @@
  * a blocked stream is ended: what is open is closed with what it holds, and the last event repeats what has left.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
-import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 import { isIndex } from '../taken.js'
@@ -55,7 +54,7 @@ export class SeenResponse {
       // A call that was cut must never look like one to be made: it stays as it is, and is no part of the response.
       else if (hasParts(seen.item)) output.push(closeItem(seen, index, events))
     }
-    const refusal = message(`msg_${facts.requestId}`, 'incomplete', [refusalPart(sentenceOf(facts.denial))])
+    const refusal = message(`msg_${facts.requestId}`, 'incomplete', [refusalPart(facts.denial.wording.end_user.text)])
     events.push(...messageEvents(refusal, (indexes.at(-1) ?? -1) + 1))
     output.push(refusal)
     const response = { ...emptyResponse(facts), ...this.#response }

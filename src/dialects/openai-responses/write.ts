@@ -5,11 +5,11 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
-import { sentenceOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { error } from '../openai/errors.js'
 import { asksForCall, asksForJson } from '../openai/json-answer.js'
 import { isObject } from '../rewrite.js'
+import { chain } from './resume.js'
 
 /** One event; its name is the type of its data, which is what clients go by. */
 export function eventFrame(event: JsonObject): string {
@@ -34,7 +34,7 @@ const noUsage = {
 /** Every field that the API always gives, without an answer yet. */
 export function emptyResponse({ request, target, requestId, created }: TurnFacts): JsonObject {
   return {
-    id: `resp_${requestId}`,
+    id: chain.idOf(requestId),
     object: 'response',
     created_at: created,
     status: 'in_progress',
@@ -97,7 +97,7 @@ export function ended(
  * refusal.
  */
 function messageOf(facts: TurnFacts, isFiltered: boolean): JsonObject {
-  const sentence = sentenceOf(facts.denial)
+  const sentence = facts.denial.wording.end_user.text
   const { text, tool_choice: choice } = facts.request
   const isRefusal = isFiltered || (isObject(text) && asksForJson(text.format)) || asksForCall(choice)
   const part = isRefusal ? refusalPart(sentence) : textPart(sentence)

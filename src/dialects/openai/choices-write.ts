@@ -1,6 +1,6 @@
 /** Writes answers that are lists of choices (chat completions and completions): turns of the gateway, and filtered ends. */
 import type { Json, JsonObject } from '../../base/chat.js'
-import { type Denial, sentenceOf } from '../denial.js'
+import type { Denial } from '../denial.js'
 import type { Dialect, TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 import { dataFrame, doneFrame } from './frames.js'
@@ -39,12 +39,12 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
   })
   return {
     turn(facts) {
-      const said = shape.saying(sentenceOf(facts.denial), isSaidAsRefusal(facts))
+      const said = shape.saying(facts.denial.wording.end_user.text, isSaidAsRefusal(facts))
       return { ...head(shape.object, facts), choices: [choice(0, said, finishOf(facts.denial))], usage: { ...noUsage } }
     },
     turnStream(facts) {
       const base = head(shape.chunkObject, facts)
-      const said = shape.increments(sentenceOf(facts.denial), isSaidAsRefusal(facts))
+      const said = shape.increments(facts.denial.wording.end_user.text, isSaidAsRefusal(facts))
       return (
         said.map((each) => dataFrame({ ...base, choices: [choice(0, each, null)] })).join('') +
         dataFrame({ ...base, choices: [choice(0, shape.nothing, finishOf(facts.denial))] }) +
@@ -55,7 +55,7 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
     // Built anew: of the answer only its number of choices and its counts remain, so nothing of its text can.
     filtered(reply, facts) {
       const choices = Array.isArray(reply.choices) && reply.choices.length > 0 ? reply.choices : [null]
-      const withheld = shape.withheld(sentenceOf(facts.denial))
+      const withheld = shape.withheld(facts.denial.wording.end_user.text)
       return {
         ...head(shape.object, facts),
         choices: choices.map((_, index) => choice(index, { ...withheld }, 'content_filter')),
@@ -65,7 +65,7 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
     filteredStream(open, begun, facts) {
       const base = head(shape.chunkObject, facts)
       const indexes = open.length === 0 ? [0] : open
-      const said = shape.withheldIncrements(sentenceOf(facts.denial), begun)
+      const said = shape.withheldIncrements(facts.denial.wording.end_user.text, begun)
       const frames = [...said.map((each) => [each, null] as const), [shape.nothing, 'content_filter'] as const].flatMap(
         ([each, finish]) => indexes.map((index) => dataFrame({ ...base, choices: [choice(index, each, finish)] }))
       )

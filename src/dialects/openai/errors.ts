@@ -6,7 +6,7 @@
 import type { JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
 import type { Category } from '../../policy/evaluation.js'
-import { type Denial, refusalOf, sentenceOf } from '../denial.js'
+import { type Denial, refusalOf } from '../denial.js'
 import { dataFrame } from './frames.js'
 
 const maxPointerLength = 256
@@ -37,7 +37,7 @@ export function denied(denial: Denial, requestId: string): JsonObject {
   const { evaluation } = denial
   return {
     error: {
-      message: sentenceOf(denial),
+      message: denial.wording.developer.text,
       type: 'invalid_request_error',
       param: denial.pointer?.slice(0, maxPointerLength) ?? null,
       code,

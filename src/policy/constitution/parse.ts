@@ -7,6 +7,7 @@ import { ownSchemas } from '../../json/own-schemas.js'
 import type { Coverage } from '../escalate/judges.js'
 import { defaultSession, type SessionPolicy } from '../evaluate/session.js'
 import type { Category } from '../evaluation.js'
+import { checkTexts, type TextsSource } from '../../base/texts.js'
 import { builtFrom } from './built.js'
 import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type Escalation, readEscalations } from './escalation.js'
@@ -39,6 +40,8 @@ export interface Constitution {
   guarded: GuardedWords | undefined
   rules: readonly Rule[]
   session: SessionPolicy
+  /** What people are told in the place of what it stops, where that is other than elsewhere. */
+  texts: TextsSource | undefined
   /** When which judge is asked; empty: never. */
   escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
@@ -113,6 +116,9 @@ export function parseConstitution(
   if (name !== undefined && checked.name !== name) {
     problems.add(['name'], `is "${checked.name}", but the constitution belongs under "${name}"`)
   }
+  if (checked.texts !== undefined) {
+    checkTexts(checked.texts, (path, message, more) => problems.add(['texts', ...path], message, more))
+  }
   const lexicons = readLexicons(checked.lexicons ?? {}, found, warned)
   const guarded = checked.guarded === undefined ? undefined : readGuardedWords(checked.guarded, lexicons)
   const rules = readRules({ source: checked, lexicons, detectors, problems: found, warnings: warned })
@@ -129,6 +135,7 @@ export function parseConstitution(
     guarded,
     rules,
     session: readSession(checked.session),
+    texts: checked.texts as TextsSource | undefined,
     escalate,
     source: yamlText,
     base,

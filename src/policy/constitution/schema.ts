@@ -155,6 +155,9 @@ const SessionSource = Type.Optional(
   )
 )
 
+/** Held against its shape by `checkTexts`, which files and the API share. */
+const Texts = Type.Optional(Type.Object({}))
+
 const named = {
   name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
   version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
@@ -173,7 +176,8 @@ export const ConstitutionSource = Type.Object(
     guarded: Type.Optional(GuardedSource),
     rules: Type.Array(RuleSource, { minItems: 1 }),
     session: SessionSource,
-    escalate: Escalations
+    escalate: Escalations,
+    texts: Texts
   },
   closed
 )
@@ -204,7 +208,8 @@ export const ExtensionSource = Type.Object(
     rules: Type.Optional(Type.Array(RuleChange, { minItems: 1 })),
     without: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
     session: SessionSource,
-    escalate: Escalations
+    escalate: Escalations,
+    texts: Texts
   },
   closed
 )

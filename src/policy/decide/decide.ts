@@ -87,7 +87,10 @@ function decideCategory(
   if (policy.middle !== 'ask') return { ...verdict, decision: policy.middle }
   // Asking helps where the rules that an answer can no longer settle would not reach the band by themselves.
   const open = rules.filter(({ effect }) => effect === 'open')
-  const exhausted = rules.filter(({ effect }) => effect !== 'open')
+  const exhausted = rules.flatMap((entry) => {
+    if (entry.effect !== 'open') return entry
+    return entry.exhausted === undefined ? [] : { ...entry, score: entry.exhausted }
+  })
   if (total(exhausted) >= bands.middle) return { ...verdict, decision: 'divert' }
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
 }

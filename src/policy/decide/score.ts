@@ -2,32 +2,75 @@
 import type { CompiledRule } from '../match/compile.js'
 import type { Match } from '../match/findings.js'
 import { type ContextEffect, contextEffect, type GivenContext } from './context.js'
+import type { SettledContexts } from '../settled.js'
 
 export interface RuleScore {
   rule: CompiledRule
   /** 0..1; 0 where the context settles the rule's matches. */
   score: number
   effect: ContextEffect
+  /** With `open`: the score of those of its matches about which people were asked already, and that stand. */
+  exhausted?: number
   /** Whether it matched in what was said just now, not only in the history that comes with it. */
   fresh: boolean
 }
 
-/**
- * Each rule once, by its most confident match; `forbid` by context lifts it to at least `high`.
- * @param turn index of the first part that was said just now
- */
-export function scoreRules(matches: readonly Match[], given: GivenContext, high: number, turn: number): RuleScore[] {
+export interface Scoring {
+  /** Where the high band begins. */
+  high: number
+  /** Index of the first part that was said just now. */
+  turn: number
+  /** What people have said of single parts. */
+  contexts: SettledContexts | undefined
+}
+
+/** Each rule once, by its most confident match; `forbid` by context lifts it to at least `high`. */
+export function scoreRules(
+  matches: readonly Match[],
+  given: GivenContext,
+  { high, turn, contexts }: Scoring
+): RuleScore[] {
   const best = new Map<CompiledRule, number>()
   const fresh = new Set<CompiledRule>()
-  for (const { rule, confidence, part } of matches) {
-    best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+  const answered = new Map<CompiledRule, RuleScore>()
+  for (const match of matches) {
+    const { rule, confidence, part } = match
     if (part >= turn) fresh.add(rule)
+    const effect = contexts?.effectOn(match, given, round(confidence) >= high)
+    if (effect === undefined) {
+      best.set(rule, Math.max(best.get(rule) ?? 0, confidence))
+      continue
+    }
+    const score = scoreBy(effect, confidence, high)
+    const before = answered.get(rule)
+    if (before === undefined || score > before.score) answered.set(rule, { rule, score, effect, fresh: false })
   }
-  return [...best].map(([rule, confidence]) => {
+  const scores = [...best].map(([rule, confidence]): RuleScore => {
     const effect = contextEffect(rule.context, given, round(confidence) >= high)
-    const score = effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
-    return { rule, score, effect, fresh: fresh.has(rule) }
+    return { rule, score: scoreBy(effect, confidence, high), effect, fresh: fresh.has(rule) }
   })
+  return answered.size === 0 ? scores : together(scores, answered, fresh)
+}
+
+function scoreBy(effect: ContextEffect, confidence: number, high: number): number {
+  return effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
+}
+
+/** A rule that matched both in what was answered and elsewhere counts once, by the stronger of the two. */
+function together(
+  scores: readonly RuleScore[],
+  answered: ReadonlyMap<CompiledRule, RuleScore>,
+  fresh: ReadonlySet<CompiledRule>
+): RuleScore[] {
+  const own = new Set(scores.map(({ rule }) => rule))
+  const both = scores.map((entry): RuleScore => {
+    const other = answered.get(entry.rule)
+    if (other === undefined || other.score === 0) return entry
+    if (other.score >= entry.score) return { ...other, fresh: entry.fresh }
+    return entry.effect === 'open' ? { ...entry, exhausted: other.score } : entry
+  })
+  const rest = [...answered.values()].filter(({ rule }) => !own.has(rule))
+  return [...both, ...rest.map((entry) => ({ ...entry, fresh: fresh.has(entry.rule) }))]
 }
 
 /** Signs that are independent of each other: what a detector says by several rules it says once, as the strongest of them. */

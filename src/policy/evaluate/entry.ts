@@ -6,6 +6,7 @@ import type { HeldPolicy } from '../evaluation.js'
 import { compileGently, type Policy } from '../match/compile.js'
 import { Growth } from '../match/growth.js'
 import { Judge } from './judge.js'
+import { speechOf } from '../speech.js'
 
 export interface PolicyEntry extends HeldPolicy {
   readonly judge: Judge
@@ -18,7 +19,8 @@ let generation = 0
 
 export function entryOf(policy: Policy): PolicyEntry {
   const { label } = policy
-  return { label, judge: new Judge(policy), growth: new Growth(policy), key: `${label}#${++generation}` }
+  const key = `${label}#${++generation}`
+  return { label, judge: new Judge(policy), growth: new Growth(policy), speech: speechOf(policy), key }
 }
 
 /** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */

@@ -95,13 +95,13 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
-    const { parts, joined, context, direction, prompts, session: key } = input
+    const { parts, joined, context, settled, direction, prompts, session: key } = input
     if (key === undefined || direction === 'answer')
-      return { parts, joined, context, direction, prompts, session: undefined, readings }
+      return { parts, joined, context, settled, direction, prompts, session: undefined, readings }
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
       const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk }
-      return { parts, joined, context, direction, session, readings }
+      return { parts, joined, context, settled, direction, session, readings }
     }
     const state = sessions.get(key)
     return state instanceof Promise ? state.then(withState) : withState(state)

@@ -19,11 +19,14 @@ import { areMixed, kindOf, modeOf, seamKey } from '../match/seams.js'
 import { type Call, joinedSink, partSink, turnSink } from '../match/sinks.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
 import { spokenFrom } from './session.js'
+import type { Settled } from '../evaluation.js'
+import { SettledContexts } from '../settled.js'
 
 export interface JudgeInput {
   parts: readonly ChatPart[]
   joined: readonly (readonly number[])[]
   context: JsonObject | undefined
+  settled?: readonly Settled[] | undefined
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own. */
   prompts?: readonly string[] | undefined
@@ -136,11 +139,14 @@ export class Judge {
   /** What matches come to, by the context, the session and the bands. */
   weigh(
     matches: readonly Match[],
-    { context, session }: Pick<JudgeInput, 'context' | 'session'>
+    { context, settled, session }: Pick<JudgeInput, 'context' | 'settled' | 'session'>
   ): { rules: RuleScore[]; judgement: Judgement } {
     const { constitution } = this.policy
     const given = constitution.assume === undefined ? context : { ...constitution.assume, ...context }
-    const rules = scoreRules(matches, new GivenContext(given), constitution.bands.high, session?.turn ?? 0)
+    const { high } = constitution.bands
+    const turn = session?.turn ?? 0
+    const contexts = settled === undefined ? undefined : new SettledContexts(settled, context, constitution.assume)
+    const rules = scoreRules(matches, new GivenContext(given), { high, turn, contexts })
     return { rules, judgement: decide(constitution, rules, session?.risk ?? 0) }
   }
 

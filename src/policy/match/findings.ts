@@ -10,6 +10,8 @@ export interface Match {
   end: number
   layer: string
   confidence: number
+  /** Of texts that were looked at joined: the parts that it reaches over, -1 for earlier turns. Else it lies in `part`. */
+  over?: readonly number[]
   /** True where only the earlier turns of the session complete the match. */
   acrossTurns: boolean
   /** True where the encoder decides instead: others may be conditional on it, and by itself it counts nothing. */
@@ -61,6 +63,7 @@ export class Findings {
     let merged = match
     while (after < places.length && places[after]!.start < match.end) {
       const other = places[after++]!
+      const over = [...(merged.over ?? []), ...(other.over ?? [])]
       const strong = merged.confidence > other.confidence ? merged : other
       merged = {
         ...strong,
@@ -69,6 +72,7 @@ export class Findings {
         acrossTurns: merged.acrossTurns && other.acrossTurns,
         isNominated: merged.isNominated && other.isNominated
       }
+      if (over.length > 0) merged.over = [...new Set(over)]
     }
     if (after === at && places.length >= maxPlaces && !match.rule.keepsEveryPlace) {
       // One more place, of a confidence that may still raise the score.

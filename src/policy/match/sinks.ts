@@ -71,13 +71,15 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
     trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
     record(rule, layer, start, end, confidence, _shown, isNominated = false) {
       if (!counts(rule, start, end)) return false
-      const piece = pieces[pieceAt(pieces, start)]!
+      const first = pieceAt(pieces, start)
+      const piece = pieces[first]!
+      const over = pieces.slice(first, pieceAt(pieces, end - 1) + 1).map(({ part }) => part)
       const place = {
         start: piece.offset + Math.max(0, start - piece.start),
         end: piece.offset + piece.end - piece.start
       }
       const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
-      findings.add({ ...found, acrossTurns: false, isNominated })
+      findings.add({ ...found, over, acrossTurns: false, isNominated })
       return true
     }
   }
@@ -108,7 +110,7 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
       if (findings.has(rule, piece.part)) return true
       const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
       const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
-      findings.add({ ...found, acrossTurns: true, isNominated })
+      findings.add({ ...found, over: [-1], acrossTurns: true, isNominated })
       return true
     }
   }

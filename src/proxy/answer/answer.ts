@@ -12,12 +12,13 @@ import { decodeBody } from '../../edge/body.js'
 import { parseJson } from '../../json/parse.js'
 import type { SessionStore } from '../../policy/evaluate/session.js'
 import type { Evaluation } from '../../policy/evaluation.js'
+import type { Denials } from '../denials.js'
 import { answerSession, type Exchange, isIdentifier, type Reply } from '../exchange.js'
 import { addVerdictHeaders, clientHeaders, jsonType, mediaTypes, refusalHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
-import { denialOf, raise, redactBody, type Verdicts } from '../verdict.js'
+import { raise, redactBody, type Verdicts } from '../verdict.js'
 
 /** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
 const knownTypes: ReadonlySet<string> = new Set([
@@ -50,6 +51,7 @@ const asItCame: Judged = { body: undefined }
 
 export interface AnswerDeps {
   verdicts: Verdicts
+  denials: Denials
   reviews: ReviewDesk
   /** Without them no request is tied to the answer that it goes on from. */
   sessions: Pick<SessionStore, 'get' | 'update'> | undefined
@@ -111,10 +113,11 @@ export class Answers {
       case 'permit':
         return redactReply(exchange, body, content, evaluation)
       case 'forbid': {
-        const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation)
+        const stopped = { decision, direction: 'answer', content, evaluation } as const
+        const denial = await this.#deps.denials.of(exchange, stopped)
         return {
           body: route.spoken.filtered(body, turnFacts(exchange, denial)),
-          headers: refusalHeaders('content_filter', denial.pointer)
+          headers: refusalHeaders('content_filter', denial.pointer, denial.wording.end_user.language)
         }
       }
       case 'divert':
@@ -123,7 +126,7 @@ export class Answers {
         const facts = turnFacts(exchange, denial)
         return {
           body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
-          headers: refusalHeaders(refusalOf(denial).code, denial.pointer)
+          headers: refusalHeaders(refusalOf(denial).code, denial.pointer, denial.wording.end_user.language)
         }
       }
       default:

@@ -11,18 +11,20 @@ import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Evaluator } from '../../policy/evaluation.js'
+import type { Denials } from '../denials.js'
 import { ClientGone, type Exchange, type Reply } from '../exchange.js'
 import { addVerdictHeaders, clientHeaders, streamHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
-import { denialOf, releaseHeld } from '../verdict.js'
+import { releaseHeld } from '../verdict.js'
 import type { Answers } from './answer.js'
 import { openSource, type Source } from './events.js'
 import { Arrivals, bearsOnHeld, HoldClock, Judgements, Looks, mostAtOnce, settledIn } from './window.js'
 
 export interface StreamDeps {
   answers: Answers
+  denials: Denials
   reviews: ReviewDesk
   evaluator: Pick<Evaluator, 'settled'>
   clock: Clock
@@ -49,6 +51,7 @@ export class Streams {
     const first = await frames.next()
     const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))
     addVerdictHeaders(headers, exchange, exchange.requestVerdict)
+    if (exchange.saidIn !== undefined) headers['x-safety-message-language'] = exchange.saidIn
     const reply: Reply = { status: answer.status, headers, body: first.value }
     if (first.done) return reply
     return {
@@ -223,7 +226,7 @@ export class Streams {
     judgements?: Judgements
   ): Promise<Settled> {
     const { route } = exchange
-    const { answers, reviews } = this.#deps
+    const { answers, denials, reviews } = this.#deps
     const holding = stream.holding()
     const content = stream.content()
     judgements?.begins()
@@ -234,7 +237,8 @@ export class Streams {
       case 'permit':
         return { stopped: false, text: releaseHeld(exchange, stream, upTo, content, evaluation) }
       case 'forbid': {
-        const denial = denialOf(exchange, 'forbid', 'answer', content, evaluation!)
+        const stopped = { decision, direction: 'answer', content, evaluation: evaluation! } as const
+        const denial = await denials.of(exchange, stopped)
         return { stopped: true, text: stream.filtered(turnFacts(exchange, denial)) }
       }
       case 'divert':

@@ -16,15 +16,19 @@ import { maxContextBytes } from '../../edge/evaluate-input.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
+import type { Clarifier } from '../clarify.js'
+import type { Denials } from '../denials.js'
 import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'
 import { denialReply } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
-import { denialOf, raise, redactBody, type Verdicts } from '../verdict.js'
+import { raise, redactBody, type Verdicts } from '../verdict.js'
 import { chooseRoute, type Route } from './routes.js'
 
 export interface RequestDeps {
   evaluator: Pick<Evaluator, 'hold'>
   verdicts: Verdicts
+  denials: Denials
+  clarifier: Clarifier
   reviews: ReviewDesk
   clock: Pick<Clock, 'now'>
   /** What one request may hold. */
@@ -62,10 +66,12 @@ export class Requests {
     const { nodes, parts } = this.#deps.budget
     const body = parseJson(decoded, { nodes })
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
+    const grown = entry.dialect.chain?.after(body) === undefined ? 0 : await this.#deps.clarifier.resume(inbound, body)
     const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
     const route = chooseRoute(entry, chat.model)
-    if (decoded.length > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
-    return this.open(inbound, route, chat, { body, bytes: decoded.length })
+    const size = decoded.length + grown
+    if (size > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+    return this.open(inbound, route, chat, { body, bytes: size })
   }
 
   /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
@@ -97,6 +103,8 @@ export class Requests {
   async judge(exchange: Exchange): Promise<Forward | Reply> {
     const { route, chat } = exchange
     const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
+    const settling = this.#deps.clarifier.settle(exchange)
+    if (settling !== undefined) exchange.settled = await settling
     const evaluation = await this.#deps.verdicts.ofRequest(exchange)
     // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
     if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
@@ -112,8 +120,9 @@ export class Requests {
       case 'permit':
         return this.#forward(exchange, route.upstream, evaluation)
       case 'forbid':
+        return this.#deny(exchange, decision, evaluation)
       case 'depends':
-        return deny(exchange, decision, evaluation)
+        return this.#ask(exchange, evaluation)
       case 'divert':
         return this.#divert(exchange, evaluation)
       default:
@@ -134,19 +143,40 @@ export class Requests {
     const { route } = exchange
     if (route.divert !== 'queue') return this.#forward(exchange, route.divert.upstream, evaluation)
     const standing = await this.#deps.reviews.ofRequest(exchange, evaluation)
-    if (typeof standing === 'object') return deny(exchange, 'forbid', evaluation, standing.full)
+    if (typeof standing === 'object') return this.#deny(exchange, 'forbid', evaluation, standing.full)
     switch (standing) {
       case 'permitted':
         return this.#forward(exchange, route.upstream, evaluation)
       case 'forbidden':
-        return deny(exchange, 'forbid', evaluation)
+        return this.#deny(exchange, 'forbid', evaluation)
       case 'pending':
       case 'none':
-        return deny(exchange, 'divert', evaluation)
+        return this.#deny(exchange, 'divert', evaluation)
       default:
         standing satisfies never
         throw new Error('unknown standing')
     }
+  }
+
+  async #deny(
+    exchange: Exchange,
+    decision: StoppingDecision,
+    evaluation: Evaluation,
+    full?: ReviewBound
+  ): Promise<Reply> {
+    const stopped = { decision, direction: 'request', content: exchange.chat, evaluation, full } as const
+    return denialReply(exchange, await this.#deps.denials.of(exchange, stopped))
+  }
+
+  /** Of the context that is missing: the caller is told its names, a person is asked what they mean, where they can say. */
+  async #ask(exchange: Exchange, evaluation: Evaluation): Promise<Reply> {
+    const { clarifier, denials } = this.#deps
+    const offer = await clarifier.offer(exchange, evaluation)
+    if (offer === undefined) return this.#deny(exchange, 'depends', evaluation)
+    const stopped = { decision: 'depends', direction: 'request', content: exchange.chat, evaluation } as const
+    const asking = await denials.of(exchange, { ...stopped, topics: offer.topics })
+    const isKept = await clarifier.remember(exchange, offer, asking.wording.end_user.text)
+    return isKept ? denialReply(exchange, asking) : this.#deny(exchange, 'depends', evaluation)
   }
 }
 
@@ -172,11 +202,6 @@ function unscannable({ pointer, kind }: Media): Fault {
     message: `The request holds content that cannot be evaluated (${kind}).`,
     fields: { details: { pointer } }
   })
-}
-
-function deny(exchange: Exchange, decision: StoppingDecision, evaluation: Evaluation, full?: ReviewBound): Reply {
-  const denial = denialOf(exchange, decision, 'request', exchange.chat, evaluation)
-  return denialReply(exchange, { ...denial, full })
 }
 
 const contextHeader = 'x-safety-context'

@@ -10,12 +10,14 @@ import type { AuditStore, UsageStore } from './audit.js'
 import type { ConstitutionStore } from './constitutions.js'
 import type { KeyStore } from './keys.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
+import type { QuestionStore, TextsStore } from './questions.js'
 import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
 import type { UserStore } from './users.js'
 
 export type * from './audit.js'
 export type * from './keys.js'
 export type * from './processes.js'
+export type * from './questions.js'
 export type * from './reviews.js'
 export type * from './users.js'
 
@@ -30,6 +32,8 @@ export interface Storage {
   users: UserStore
   deliveries: DeliveryStore
   exceptions: ExceptionStore
+  questions: QuestionStore
+  texts: TextsStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>
   /**

@@ -10,6 +10,7 @@ import { createSqlDeliveries } from './deliveries.js'
 import { createSqlExceptions } from './exceptions.js'
 import { createSqlKeys } from './keys.js'
 import { createSqlMetrics, createSqlProcesses } from './processes.js'
+import { createSqlQuestions, createSqlTexts } from './questions.js'
 import { createSqlReviews } from './reviews.js'
 import type { Database } from './tables.js'
 import { createSqlUsers } from './users.js'
@@ -42,6 +43,8 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     exceptions: createSqlExceptions(db, write),
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),
+    questions: createSqlQuestions(db, write),
+    texts: createSqlTexts(db, write),
     ping: () =>
       storageCall(async () => {
         await sql`select 1`.execute(db)

@@ -9,6 +9,7 @@ import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
 import type { ConstitutionActivation, ConstitutionRow, ConstitutionState } from '../contracts/constitutions.js'
 import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
+import type { QuestionRow, TextsRow } from '../contracts/questions.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
 import type { InvitationRow, SessionRow, UserRow } from '../contracts/users.js'
 
@@ -42,6 +43,8 @@ export type ReviewColumns = Stored<
 export type DeliveryColumns = Omit<DeliveryRow, 'subject'> & { reviewId: string }
 
 export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprints: string }>
+
+export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: string }>
 
 export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
 
@@ -87,5 +90,7 @@ export interface Tables {
   constitutions: ConstitutionColumns
   constitutionVersions: ConstitutionRow
   constitutionActivations: ActivationColumns
+  questions: QuestionColumns
+  texts: TextsRow
 }
 export type Database = Kysely<Tables>
