@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command: `sluicegate serve | check | evaluate | migrate | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
+/** The command: `sluicegate serve | check | evaluate | migrate | backup | restore | data-key | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError, Option } from 'commander'
@@ -52,6 +52,34 @@ function createProgram(): Command {
     .option('--from <url>', 'sqlite:<path>: move every row of it')
     .option('--to <url>', 'postgres://…, where there is no row yet; default: the storage of the configuration')
     .action(async (options) => (await import('./cli/migrate.js')).migrate(options))
+
+  program
+    .command('backup')
+    .description('copy a SQLite store into a file, beside a running server, and check the copy')
+    .argument('<file>', 'where the backup goes; it must not be there yet')
+    .action(async (file: string) => (await import('./cli/backup.js')).backup(file))
+  program
+    .command('restore')
+    .description('put a backup in the place of a SQLite store that no server uses')
+    .argument('<file>', 'a backup')
+    .option('--replace', 'put aside a store that is there already')
+    .action(async (file: string, options) => (await import('./cli/backup.js')).restore(file, options))
+
+  const dataKey = program.command('data-key').description('the key that encrypts stored texts')
+  dataKey
+    .command('list')
+    .description('list the keys that open the store, and how many texts each has sealed')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./cli/data-key.js')).list(options))
+  dataKey
+    .command('rotate')
+    .description('seal with another key, and what is stored anew, beside running servers')
+    .option('--to <file>', 'holds the next key, where SLUICEGATE_DATA_KEY gives the present one')
+    .action(async (options) => (await import('./cli/data-key.js')).rotate(options))
+  dataKey
+    .command('retire')
+    .description('after every node was started with the next key: the one before opens nothing any more')
+    .action(async () => (await import('./cli/data-key.js')).retire())
 
   const keys = program.command('keys').description('manage API keys in the store, also beside a running server')
   const inAccount = (command: Command) =>

@@ -25,7 +25,8 @@ import { createRecorder, encoderReport, type Recorder } from '../observe/record.
 import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
 import type { SessionStore } from '../policy/session.js'
-import { createSeal, loadDataKey, type Seal } from '../review/seal.js'
+import { discardDataKey, loadDataKey } from '../sealing/key-file.js'
+import { type Keyring, openKeyring, WrongDataKey } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { CounterStore, SharedState } from '../storage/contracts/shared-state.js'
 import { openStorage } from '../storage/open.js'
@@ -93,28 +94,43 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   }
   const { log = createLog(), clock = systemClock } = options
   const dataKey = loadDataKey(settings)
-  if (dataKey.generated) {
-    log.warn(
-      { data_dir: settings.dataDir },
-      'a key that encrypts stored texts was generated as master.key; keep a copy'
-    )
-  }
-  const seal = createSeal(dataKey.key)
   const storage = await openStorage({
     url: settings.storage.url,
     node: settings.node,
     spool: { folder: join(settings.dataDir, 'spool'), maxBytes: settings.storage.spoolBytes },
     log
   })
+  let keyring: Keyring | undefined
+  let platform: Platform | undefined
   try {
+    keyring = await openKeyring({
+      store: storage.dataKeys,
+      key: dataKey.key,
+      source: dataKey.path ?? 'SLUICEGATE_DATA_KEY',
+      now: clock.now(),
+      changed() {
+        log.info({ ...keyring?.facts() }, 'the data key is being rotated')
+        void platform?.presence.tell()
+      },
+      failure: (error) => log.error({ err: describeError(error) }, 'the data keys of the store could not be read')
+    })
+    if (dataKey.generated) {
+      log.warn(
+        { data_dir: settings.dataDir },
+        'a key that encrypts stored texts was generated as master.key; keep a copy'
+      )
+    }
+    const { seal } = keyring
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
-    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log }, options)
+    platform = build(settings, { storage, shared, keyring, clock, log }, options)
     await platform.people.exceptions.refresh()
     const { endpoint } = settings.tracing
     if (endpoint === undefined) return platform
     return traced(platform, await openTracing({ ...settings.tracing, endpoint }, platform))
   } catch (error) {
+    keyring?.close()
     await storage.close()
+    if (error instanceof WrongDataKey) discardDataKey(dataKey)
     throw error
   }
 }
@@ -122,15 +138,14 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
 interface Parts {
   storage: Storage
   shared: SharedState
-  dataKey: Buffer
-  seal: Seal
+  keyring: Keyring
   clock: Clock
   log: Log
 }
 
 function build(
   settings: Settings,
-  { storage, shared, dataKey, seal, clock, log }: Parts,
+  { storage, shared, keyring, clock, log }: Parts,
   { metricsPage: pageOf = ownPage, isDraining = () => false, worker }: PlatformOptions
 ): Platform {
   /** Swapped as a whole by a reload. */
@@ -170,6 +185,7 @@ function build(
     node: settings.node,
     worker,
     dataDir: settings.dataDir,
+    dataKeys: () => keyring.facts(),
     inForce: () => inForce,
     encoderWaiting: () => encoders.waiting()
   })
@@ -184,8 +200,7 @@ function build(
     clock,
     log,
     settings,
-    dataKey,
-    seal,
+    keyring,
     delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
     refused: (bound) => metrics.reviewsRefused.inc({ bound })
   })
@@ -248,6 +263,7 @@ function build(
       void presence.tell()
     },
     async close() {
+      keyring.close()
       self.stalls.close()
       await history.close()
       await presence.close()

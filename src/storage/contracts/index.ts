@@ -8,12 +8,14 @@
  */
 import type { AuditStore, UsageStore } from './audit.js'
 import type { ConstitutionStore } from './constitutions.js'
+import type { DataKeyStore } from './data-keys.js'
 import type { KeyStore } from './keys.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
 import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
 import type { UserStore } from './users.js'
 
 export type * from './audit.js'
+export type * from './data-keys.js'
 export type * from './keys.js'
 export type * from './processes.js'
 export type * from './reviews.js'
@@ -30,6 +32,7 @@ export interface Storage {
   users: UserStore
   deliveries: DeliveryStore
   exceptions: ExceptionStore
+  dataKeys: DataKeyStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>
   /**
@@ -37,6 +40,9 @@ export interface Storage {
    * server keeps the files (PostgreSQL), that is the server's.
    */
   scrub(): Promise<void>
-  /** Commits what is queued, then lets go of everything. Safe to call twice. */
+  /**
+   * Commits what is queued, then lets go of everything. Of an embedded storage one file is left that holds all of it, where
+   * no other process has it open. Safe to call twice.
+   */
   close(): Promise<void>
 }

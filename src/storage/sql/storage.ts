@@ -5,6 +5,7 @@ import type { Storage } from '../contracts/index.js'
 import { adopt } from '../journal/spool.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
+import { createSqlDataKeys } from './data-keys.js'
 import { createWrite, type SqlDialect } from './database.js'
 import { createSqlDeliveries } from './deliveries.js'
 import { createSqlExceptions } from './exceptions.js'
@@ -31,6 +32,10 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     }
   }
   let closing: Promise<void> | undefined
+  const settle = () =>
+    dialect.settle(db).catch((error) => {
+      log?.error({ err: error }, 'the log of the database is not in its file yet: copy both, or take a backup')
+    })
   return {
     keys: createSqlKeys(db, write),
     reviews: createSqlReviews(db, write),
@@ -42,6 +47,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     exceptions: createSqlExceptions(db, write),
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),
+    dataKeys: createSqlDataKeys(db, write),
     ping: () =>
       storageCall(async () => {
         await sql`select 1`.execute(db)
@@ -50,7 +56,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     close() {
       closing ??= close()
         .then(() => {})
-        .finally(() => db.destroy())
+        .finally(() => settle().finally(() => db.destroy()))
       return closing
     }
   }
