@@ -94,6 +94,7 @@ function createProgram(): Command {
     .option('--expires <time>', 'an ISO 8601 time, or a duration from now such as 30d; default: never')
     .option('--limit <number>', 'requests per minute; default: the environment’s limit')
     .option('--concurrent <number>', 'requests under way at once; default: limits.concurrent_per_key')
+    .option('--accept-terms', 'accept the terms of use of server.terms_url, where there are any')
     .option('--no-self-rotation', 'it may not rotate itself, unless it holds keys:rotate')
     .action(async (options) => (await import('./cli/keys.js')).create(options))
   inAccount(keys.command('list'))

@@ -184,6 +184,10 @@ export interface Settings {
     tls: { cert: string; key: string; hstsMs: number } | undefined
     /** How long a client may take nothing of what is there for it, ms. */
     writeTimeoutMs: number
+    /** Of the terms of use that creating a key accepts; undefined: none are asked for. */
+    termsUrl: string | undefined
+    /** CIDRs of private networks from which people may sign in without TLS. */
+    plainHttpSignIn: readonly string[]
     /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
     drainDelayMs: number
   }

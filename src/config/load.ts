@@ -156,6 +156,8 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
           ? undefined
           : { cert: tls.cert ?? '', key: tls.key ?? '', hstsMs: parseDuration(hsts) as number },
       writeTimeoutMs: parseDuration(server.write_timeout ?? '60s') as number,
+      termsUrl: server.terms_url,
+      plainHttpSignIn: server.plain_http_sign_in ?? [],
       drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
     ops: {

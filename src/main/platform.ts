@@ -162,6 +162,7 @@ function build(
     clock,
     lastUsed,
     audit: storage.audit,
+    termsUrl: () => current.server.termsUrl,
     notices: (rotation) => people.rotationNotices(rotation),
     noticed: () => people.noticed(),
     invalidate(prefix) {

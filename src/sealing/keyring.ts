@@ -67,14 +67,14 @@ export async function openKeyring({ store, key, source, now, changed, failure }:
     // A store of a version before this one has no such row, and may have texts.
     const text = await store.anySealed()
     if (text !== undefined && sealerOf(text) !== own)
-      throw refusal(own, source, `texts in it are sealed with the key ${sealerOf(text)}`)
+      throw refusal(own, source, `the store is sealed with the key ${sealerOf(text)}`)
     await store.first(newRow(key, firstSecrets(key), now))
     rows = await store.list()
   }
   const row = rows.find(({ keyId }) => keyId === own)
   if (row === undefined) {
     const { keyId, createdAt } = rows.find(({ state }) => state === 'current') ?? rows[0]!
-    throw refusal(own, source, `its key is ${keyId}, since ${isoTime(createdAt)}`)
+    throw refusal(own, source, `the store is sealed with the key ${keyId} since ${isoTime(createdAt)}`)
   }
   const secrets = openSecrets(row, key, source)
   const known = new Map([[own, key]])
@@ -87,7 +87,8 @@ export async function openKeyring({ store, key, source, now, changed, failure }:
       if (opened !== undefined) known.set(row.keyId, opened)
     }
     const next = rows.find(({ state }) => state === 'current')
-    if (next !== undefined && !known.has(next.keyId)) throw refusal(current, source, `its key is ${next.keyId} now`)
+    if (next !== undefined && !known.has(next.keyId))
+      throw refusal(current, source, `the store is sealed with the key ${next.keyId} now`)
     current = next?.keyId ?? current
     return `${current} ${known.size}` !== before
   }
@@ -162,6 +163,6 @@ function firstSecrets(key: Buffer): Secrets {
 
 function refusal(own: string, source: string, found: string): WrongDataKey {
   return new WrongDataKey(
-    `The data key does not open the store: ${source} holds the key ${own}, and ${found}. Give it the key that sealed this store, or restore the store that belongs to this key (docs/operations.md).`
+    `The data key does not open the store: ${source} holds the key ${own}, and ${found}. Give the gateway the key that sealed this store, or restore the store that belongs to this key (docs/operations.md).`
   )
 }

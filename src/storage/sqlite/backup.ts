@@ -84,6 +84,8 @@ export async function restoreFile(
       }
     )
     if (aside !== undefined) renameSync(path, aside)
+    // Of what was put aside, all of which is in its file: beside another database they would be taken for its own.
+    for (const name of besides(path)) rmSync(name, { force: true })
     renameSync(fresh, path)
     sync(dirname(path))
     return { checked, aside }
@@ -104,7 +106,7 @@ export function isInUse(path: string): boolean {
 function holdAlone(path: string): Connection | undefined {
   const db = open(path)
   try {
-    db.exec('pragma locking_mode = exclusive')
+    // All of its log is in the file then, and there is no file beside it.
     db.exec('pragma journal_mode = delete')
     db.exec('begin exclusive')
     return db
@@ -142,8 +144,7 @@ async function copy(
     renameSync(partial, file)
     sync(dirname(file))
   } finally {
-    for (const name of [partial, `${partial}-journal`, `${partial}-wal`, `${partial}-shm`])
-      rmSync(name, { force: true })
+    for (const name of [partial, ...besides(partial)]) rmSync(name, { force: true })
   }
 }
 
@@ -198,6 +199,8 @@ function open(path: string): Connection {
   db.exec('pragma trusted_schema = off')
   return db
 }
+
+const besides = (path: string) => ['journal', 'wal', 'shm'].map((name) => `${path}-${name}`)
 
 function sync(path: string): void {
   const file = openSync(path, 'r')
