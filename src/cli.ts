@@ -2,10 +2,12 @@
 /** The command: `sluicegate serve | check | evaluate | migrate | backup | restore | data-key | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Help, Option } from 'commander'
 import { keepSmall } from './base/heap.js'
 import { version } from './base/version.js'
 import { collect, complain, endWithReader, exitCodes } from './cli/terminal.js'
+
+const plainHelp = new Help()
 
 /** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
 function createProgram(): Command {
@@ -13,6 +15,9 @@ function createProgram(): Command {
     .description('An LLM safety gateway: one evaluator in front of chat backends and behind an evaluate endpoint.')
     .version(version)
     .exitOverride()
+    .configureHelp({
+      optionDescription: (option) => `${plainHelp.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`
+    })
     .showHelpAfterError('(--help shows what there is)')
     .addHelpText(
       'after',
@@ -22,10 +27,16 @@ function createProgram(): Command {
   program
     .command('serve')
     .description('serve until SIGTERM or SIGINT')
-    .action(async () => {
+    .option('--host <address>', 'the address for clients, before SLUICEGATE_HOST')
+    .option('--port <number>', 'the port for clients, before SLUICEGATE_PORT; 0 takes a free one')
+    .action(async ({ host, port }: { host?: string; port?: string }) => {
       const started = keepSmall()
       const { serve } = await import('./main/server.js')
-      await serve()
+      const given = {
+        ...(host !== undefined && { SLUICEGATE_HOST: host }),
+        ...(port !== undefined && { SLUICEGATE_PORT: port })
+      }
+      await serve({ env: { ...process.env, ...given } })
       started()
     })
 
@@ -174,7 +185,7 @@ function createProgram(): Command {
 
 async function main(args: readonly string[]): Promise<void> {
   // A server outlives whoever read its first lines; its help does not.
-  if (args[0] !== 'serve' || args.length > 1) endWithReader()
+  if (args[0] !== 'serve' || args.includes('--help') || args.includes('-h')) endWithReader()
   try {
     await createProgram().parseAsync(args, { from: 'user' })
   } catch (error) {

@@ -174,6 +174,8 @@ export interface TracingSettings {
 export interface Settings {
   /** The file the settings came from, or undefined for the defaults alone. */
   file: string | undefined
+  /** Variables that begin as ours do and that nothing reads, in sentences. */
+  unknownVariables: readonly string[]
   server: {
     host: string
     port: number

@@ -32,6 +32,12 @@ export function isAddressOrCidr(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
 }
 
+/** What to type to reach a listener: an address that stands for all of a machine's is none of them. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? 'localhost' : urlHost(host)
+}
+
 /** RFC 1918, RFC 4193, link-local and loopback: what the public internet does not route. */
 const privateNetworks: readonly [string, number][] = [
   ['10.0.0.0', 8],
