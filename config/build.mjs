@@ -58,6 +58,11 @@ if (
   process.exit(0)
 
 const require = createRequire(import.meta.url)
+const began = Date.now()
+/** Whoever waits for a first start sees that it goes on. */
+const tell = (what) =>
+  process.stderr.write(`[build ${((Date.now() - began) / 1000).toFixed(0).padStart(3)} s] ${what}\n`)
+if (!existsSync(join(dist, 'cli.js'))) tell('The first build takes a minute or two; later starts take seconds.')
 const out = mkdtempSync(join(root, '.dist-'))
 
 /** Ends the build where a step of it fails. */
@@ -68,7 +73,9 @@ function step(program, ...args) {
   process.exit(run.status ?? 1)
 }
 
+tell('TypeScript …')
 step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
+tell('documents …')
 try {
   await vendor(out)
   renderDocs(root, join(out, 'docs'))
@@ -103,6 +110,7 @@ const page = join(out, 'dashboard')
 if (isFresh('dashboard/index.html', dashboardSources)) {
   cpSync(join(dist, 'dashboard'), page, { recursive: true, preserveTimestamps: true })
 } else {
+  tell('dashboard …')
   const vite = join(dirname(require.resolve('vite/package.json')), 'bin/vite.js')
   step(vite, 'build', '--config', join(root, 'config/vite.config.mjs'), '--outDir', page, '--logLevel', 'warn')
   // Compressed once here, not for every visitor.
@@ -118,3 +126,4 @@ const old = `${out}-old`
 if (existsSync(dist)) renameSync(dist, old)
 renameSync(out, dist)
 rmSync(old, { recursive: true, force: true })
+tell('done')

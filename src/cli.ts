@@ -1,11 +1,13 @@
 #!/usr/bin/env node
-/** The command: `sluicegate serve | check | evaluate | migrate | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
+/** The command: `sluicegate serve | check | evaluate | migrate | backup | restore | data-key | keys | constitutions | audit | users`. What each does is in `cli/`; here is how it is called. */
 import { existsSync, realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, Help, Option } from 'commander'
 import { keepSmall } from './base/heap.js'
 import { version } from './base/version.js'
 import { collect, complain, endWithReader, exitCodes } from './cli/terminal.js'
+
+const plainHelp = new Help()
 
 /** Modules are loaded by the command that needs them: `evaluate` waits for no web server. */
 function createProgram(): Command {
@@ -13,6 +15,9 @@ function createProgram(): Command {
     .description('An LLM safety gateway: one evaluator in front of chat backends and behind an evaluate endpoint.')
     .version(version)
     .exitOverride()
+    .configureHelp({
+      optionDescription: (option) => `${plainHelp.optionDescription(option)}${option.mandatory ? ' (required)' : ''}`
+    })
     .showHelpAfterError('(--help shows what there is)')
     .addHelpText(
       'after',
@@ -22,10 +27,16 @@ function createProgram(): Command {
   program
     .command('serve')
     .description('serve until SIGTERM or SIGINT')
-    .action(async () => {
+    .option('--host <address>', 'the address for clients, before SLUICEGATE_HOST')
+    .option('--port <number>', 'the port for clients, before SLUICEGATE_PORT; 0 takes a free one')
+    .action(async ({ host, port }: { host?: string; port?: string }) => {
       const started = keepSmall()
       const { serve } = await import('./main/server.js')
-      await serve()
+      const given = {
+        ...(host !== undefined && { SLUICEGATE_HOST: host }),
+        ...(port !== undefined && { SLUICEGATE_PORT: port })
+      }
+      await serve({ env: { ...process.env, ...given } })
       started()
     })
 
@@ -53,6 +64,34 @@ function createProgram(): Command {
     .option('--to <url>', 'postgres://…, where there is no row yet; default: the storage of the configuration')
     .action(async (options) => (await import('./cli/migrate.js')).migrate(options))
 
+  program
+    .command('backup')
+    .description('copy a SQLite store into a file, beside a running server, and check the copy')
+    .argument('<file>', 'where the backup goes; it must not be there yet')
+    .action(async (file: string) => (await import('./cli/backup.js')).backup(file))
+  program
+    .command('restore')
+    .description('put a backup in the place of a SQLite store that no server uses')
+    .argument('<file>', 'a backup')
+    .option('--replace', 'put aside a store that is there already')
+    .action(async (file: string, options) => (await import('./cli/backup.js')).restore(file, options))
+
+  const dataKey = program.command('data-key').description('the key that encrypts stored texts')
+  dataKey
+    .command('list')
+    .description('list the keys that open the store, and how many texts each has sealed')
+    .option('--json', 'print JSON')
+    .action(async (options) => (await import('./cli/data-key.js')).list(options))
+  dataKey
+    .command('rotate')
+    .description('seal with another key, and what is stored anew, beside running servers')
+    .option('--to <file>', 'holds the next key, where SLUICEGATE_DATA_KEY gives the present one')
+    .action(async (options) => (await import('./cli/data-key.js')).rotate(options))
+  dataKey
+    .command('retire')
+    .description('after every node was started with the next key: the one before opens nothing any more')
+    .action(async () => (await import('./cli/data-key.js')).retire())
+
   const keys = program.command('keys').description('manage API keys in the store, also beside a running server')
   const inAccount = (command: Command) =>
     command.option('--account <name>', 'the account', 'default').option('--json', 'print JSON as the API does')
@@ -66,6 +105,7 @@ function createProgram(): Command {
     .option('--expires <time>', 'an ISO 8601 time, or a duration from now such as 30d; default: never')
     .option('--limit <number>', 'requests per minute; default: the environment’s limit')
     .option('--concurrent <number>', 'requests under way at once; default: limits.concurrent_per_key')
+    .option('--accept-terms', 'accept the terms of use of server.terms_url, where there are any')
     .option('--no-self-rotation', 'it may not rotate itself, unless it holds keys:rotate')
     .action(async (options) => (await import('./cli/keys.js')).create(options))
   inAccount(keys.command('list'))
@@ -145,7 +185,7 @@ function createProgram(): Command {
 
 async function main(args: readonly string[]): Promise<void> {
   // A server outlives whoever read its first lines; its help does not.
-  if (args[0] !== 'serve' || args.length > 1) endWithReader()
+  if (args[0] !== 'serve' || args.includes('--help') || args.includes('-h')) endWithReader()
   try {
     await createProgram().parseAsync(args, { from: 'user' })
   } catch (error) {

@@ -29,7 +29,8 @@ const allowed: Record<string, string[]> = {
   storage: ['base', 'json', 'policy'],
   limits: ['base', 'storage'],
   identity: ['base', 'storage', 'limits'],
-  review: ['base', 'storage', 'identity', 'policy'],
+  sealing: ['base', 'storage'],
+  review: ['base', 'storage', 'identity', 'policy', 'sealing'],
   users: ['base', 'storage', 'identity', 'limits'],
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
@@ -51,7 +52,20 @@ const allowed: Record<string, string[]> = {
     'observe',
     'storage'
   ],
-  proxy: ['wording', 'storage', 'base', 'json', 'edge', 'identity', 'limits', 'review', 'policy', 'dialects', 'observe']
+  proxy: [
+    'wording',
+    'sealing',
+    'storage',
+    'base',
+    'json',
+    'edge',
+    'identity',
+    'limits',
+    'review',
+    'policy',
+    'dialects',
+    'observe'
+  ]
 }
 /** They put the rooms together. */
 const composition = ['main', 'workers', 'cli', 'index', 'http-proxy']

@@ -38,6 +38,9 @@ export const SessionState = Type.Object({
     Type.String({ format: 'date-time', description: 'Until then what needs a fresh proof needs no other.' })
   ),
   ways: Type.Optional(Type.Object({ password: Type.Boolean(), oidc: Type.Boolean() })),
+  plain_http: Type.Optional(
+    Type.Boolean({ description: 'Whether the sign-in travels in the clear: server.plain_http_sign_in lets it.' })
+  ),
   why: Type.Optional(Type.String({ description: 'Why one cannot sign in here.' }))
 })
 

@@ -4,8 +4,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { Fault } from '../base/errors.js'
 import { isoTime } from '../base/units.js'
-import { deviceCookie, readCookie, sessionCookie, writeCookie } from '../edge/cookies.js'
-import { crossSiteFault } from '../edge/same-site.js'
+import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
+import { crossSiteFault, type Passage } from '../edge/same-site.js'
 import { errorResponses, NoQuery } from '../edge/schemas.js'
 import type { Oidc } from '../users/oidc.js'
 import { scopesOf } from '../users/roles.js'
@@ -21,8 +21,8 @@ export interface AuthDeps {
   oidc: Oidc | undefined
   /** The account of people whom the provider vouches for. */
   account: string
-  /** Refuses what travels in the clear. */
-  insecure(request: IncomingMessage): Fault | undefined
+  /** How a sign-in comes. */
+  passage(request: IncomingMessage): Passage
 }
 
 const path = '/api/v1/auth'
@@ -37,7 +37,8 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
 
   /** Before a secret is looked at: nothing from another site, nothing in the clear. */
   function requireSafe(request: FastifyRequest): void {
-    const fault = deps.insecure(request.raw) ?? crossSiteFault(request.raw)
+    const passage = deps.passage(request.raw)
+    const fault = passage instanceof Fault ? passage : crossSiteFault(request.raw)
     if (fault !== undefined) throw fault
   }
   const stateOf = (signedIn: SignedIn) => {
@@ -61,7 +62,13 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     if (signedIn === undefined) throw new Fault('sign_in_failed')
     return signedIn
   }
-  const keep = (reply: FastifyReply, token: string) => reply.header('set-cookie', writeCookie(sessionCookie, token))
+  const cookies = (request: FastifyRequest) => cookiesOf(deps.passage(request.raw))
+  const keep = (request: FastifyRequest, reply: FastifyReply, token: string) =>
+    reply.header('set-cookie', writeCookie(cookies(request).session, token))
+  const attemptOf = (request: FastifyRequest) => ({
+    address: request.sluicegate.address,
+    device: readCookie(request.headers.cookie, cookies(request).device)
+  })
 
   app.route({
     method: 'GET',
@@ -74,16 +81,16 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
       response: { 200: SessionState, ...errorResponses('validation_error', 'cross_site_request') }
     },
     async handler(request) {
-      const ways = { password: true, oidc: oidc !== undefined }
-      const insecure = deps.insecure(request.raw)
-      const token = readCookie(request.headers.cookie, sessionCookie)
-      if (insecure !== undefined)
-        return { signed_in: false, ways: { password: false, oidc: false }, why: insecure.message }
-      if (token === undefined) return { signed_in: false, ways }
+      const passage = deps.passage(request.raw)
+      if (passage instanceof Fault)
+        return { signed_in: false, ways: { password: false, oidc: false }, why: passage.message }
+      const how = { ways: { password: true, oidc: oidc !== undefined }, plain_http: passage === 'plain' }
+      const token = readCookie(request.headers.cookie, cookiesOf(passage).session)
+      if (token === undefined) return { signed_in: false, ...how }
       const fault = crossSiteFault(request.raw)
       if (fault !== undefined) throw fault
       const signedIn = await sessions.find(token)
-      return signedIn === undefined ? { signed_in: false, ways } : { ...stateOf(signedIn), ways }
+      return signedIn === undefined ? { signed_in: false, ...how } : { ...stateOf(signedIn), ...how }
     }
   })
 
@@ -101,8 +108,8 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     async handler(request, reply) {
       requireSafe(request)
       const { token, device } = await sessions.signIn({ ...request.body, ...attemptOf(request) })
-      keep(reply, token)
-      reply.header('set-cookie', writeCookie(deviceCookie, device, { maxAgeSeconds: deviceSeconds }))
+      keep(request, reply, token)
+      reply.header('set-cookie', writeCookie(cookies(request).device, device, { maxAgeSeconds: deviceSeconds }))
       return stateOf(await signedInBy(token))
     }
   })
@@ -121,7 +128,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     async handler(request, reply) {
       requireSafe(request)
       const { token } = await sessions.begin(await users.accept(request.body), 'invitation')
-      keep(reply, token)
+      keep(request, reply, token)
       return reply.code(201).send(stateOf(await signedInBy(token)))
     }
   })
@@ -139,7 +146,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     },
     async handler(request) {
       await sessions.confirm(signedInOf(request), request.body.password, attemptOf(request))
-      return stateOf(await signedInBy(readCookie(request.headers.cookie, sessionCookie) ?? ''))
+      return stateOf(await signedInBy(readCookie(request.headers.cookie, cookies(request).session) ?? ''))
     }
   })
 
@@ -178,7 +185,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
       }
     },
     async handler(request, reply) {
-      reply.header('set-cookie', writeCookie(sessionCookie, '', { maxAgeSeconds: 0 }))
+      reply.header('set-cookie', writeCookie(cookies(request).session, '', { maxAgeSeconds: 0 }))
       return sessions.signOut(signedInOf(request), request.body.everywhere === true)
     }
   })
@@ -195,10 +202,6 @@ const signInErrors = [
   'rate_limit_exceeded',
   'storage_unavailable'
 ] as const
-
-function attemptOf(request: FastifyRequest) {
-  return { address: request.sluicegate.address, device: readCookie(request.headers.cookie, deviceCookie) }
-}
 
 /** Who is signed in, on a route for people. */
 function signedInOf(request: FastifyRequest): SignedIn {

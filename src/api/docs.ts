@@ -54,6 +54,12 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
     page.addHook('onRoute', (route) => {
       route.config = { ...route.config, access }
     })
-    await page.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, indexPrefix: mountOf(app) })
+    await page.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      // Everything on the page is our own, by relative addresses: over plain HTTP they must stay there.
+      transformStaticCSP: (header) => header.replace(/upgrade-insecure-requests;?/, ''),
+      indexPrefix: mountOf(app)
+    })
   })
 }

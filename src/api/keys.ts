@@ -62,8 +62,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
       }
     },
     async handler(request, reply) {
-      const { accept_terms: _, ...wanted } = request.body
-      return reply.code(201).send(await keys.create(callerOf(request), wanted))
+      return reply.code(201).send(await keys.create(callerOf(request), request.body))
     }
   })
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Fault } from '../base/errors.js'
-import { oidcCookie, readCookie, writeCookie } from '../edge/cookies.js'
+import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
 import { errorResponses } from '../edge/schemas.js'
 import type { Oidc } from '../users/oidc.js'
 import type { AuthDeps } from './auth.js'
@@ -15,8 +15,8 @@ const dashboard = '/dashboard/'
 /** @param keep gives the browser the cookie of its session */
 export function registerOidc(
   app: FastifyInstance,
-  { oidc, users, sessions, account, insecure }: Omit<AuthDeps, 'oidc'> & { oidc: Oidc },
-  keep: (reply: FastifyReply, token: string) => unknown
+  { oidc, users, sessions, account, passage }: Omit<AuthDeps, 'oidc'> & { oidc: Oidc },
+  keep: (request: FastifyRequest, reply: FastifyReply, token: string) => unknown
 ): void {
   /**
    * A browser that is refused is shown why on the page it came from, by a name from a closed set: what a link could say
@@ -24,19 +24,20 @@ export function registerOidc(
    */
   async function shown(request: FastifyRequest, reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
     try {
-      const fault = insecure(request.raw)
-      if (fault !== undefined) throw fault
+      const way = passage(request.raw)
+      if (way instanceof Fault) throw way
       return await work()
     } catch (error) {
       const isBrowser = (request.headers.accept ?? '').includes('text/html')
       if (!isBrowser || !(error instanceof Fault)) throw error
       const reason = typeof error.fields['reason'] === 'string' ? error.fields['reason'] : error.code
-      forget(reply)
+      forget(request, reply)
       return reply.redirect(`${dashboard}#/sign-in?refused=${reason}`, 303)
     }
   }
-  const forget = (reply: FastifyReply) =>
-    reply.header('set-cookie', writeCookie(oidcCookie, '', { maxAgeSeconds: 0, sameSite: 'Lax' }))
+  const cookie = (request: FastifyRequest) => cookiesOf(passage(request.raw)).oidc
+  const forget = (request: FastifyRequest, reply: FastifyReply) =>
+    reply.header('set-cookie', writeCookie(cookie(request), '', { maxAgeSeconds: 0, sameSite: 'Lax' }))
 
   app.route<{ Querystring: { confirm?: '1' } }>({
     method: 'GET',
@@ -50,9 +51,9 @@ export function registerOidc(
     },
     handler: (request, reply) =>
       shown(request, reply, async () => {
-        const { url, cookie } = await oidc.start(request.query.confirm === '1')
+        const { url, cookie: pending } = await oidc.start(request.query.confirm === '1')
         // Lax: the way back is a navigation that another site began.
-        reply.header('set-cookie', writeCookie(oidcCookie, cookie, { maxAgeSeconds: 600, sameSite: 'Lax' }))
+        reply.header('set-cookie', writeCookie(cookie(request), pending, { maxAgeSeconds: 600, sameSite: 'Lax' }))
         return reply.redirect(url, 303)
       })
   })
@@ -71,12 +72,12 @@ export function registerOidc(
       shown(request, reply, async () => {
         const target = request.raw.url ?? ''
         const query = target.slice(target.indexOf('?'))
-        const vouched = await oidc.finish(query, readCookie(request.headers.cookie, oidcCookie))
+        const vouched = await oidc.finish(query, readCookie(request.headers.cookie, cookie(request)))
         const user = await users.vouched({ account, ...vouched })
         if (user === undefined) throw new Fault('sign_in_failed', { fields: { reason: 'disabled' } })
         const { token } = await sessions.begin(user, 'oidc')
-        keep(reply, token)
-        forget(reply)
+        keep(request, reply, token)
+        forget(request, reply)
         return reply.redirect(dashboard, 303)
       })
   })

@@ -46,6 +46,9 @@ const Status = Type.Object({
   weakenings: Type.Array(Type.String(), {
     description: 'Settings in force in any process that let more through than the default does.'
   }),
+  terms_url: Type.Union([Type.String(), Type.Null()], {
+    description: 'Where the terms of use are that creating a key accepts; null where there are none.'
+  }),
   exceptions: Type.Integer({ description: 'Accepted exceptions that hold now.' }),
   processes: Type.Array(Process, {
     description: 'Every process of every node, as it said of itself within the last ten seconds.'
@@ -63,6 +66,7 @@ export type StatusReport = {
   audit: { required: boolean; dropped: number }
   policies: readonly { name: string; version: string }[]
   weakenings: readonly string[]
+  terms_url: string | null
   exceptions: number
   processes: readonly ProcessReport[]
 }

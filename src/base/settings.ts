@@ -187,6 +187,8 @@ export interface TracingSettings {
 export interface Settings {
   /** The file the settings came from, or undefined for the defaults alone. */
   file: string | undefined
+  /** Variables that begin as ours do and that nothing reads, in sentences. */
+  unknownVariables: readonly string[]
   server: {
     host: string
     port: number
@@ -197,6 +199,10 @@ export interface Settings {
     tls: { cert: string; key: string; hstsMs: number } | undefined
     /** How long a client may take nothing of what is there for it, ms. */
     writeTimeoutMs: number
+    /** Of the terms of use that creating a key accepts; undefined: none are asked for. */
+    termsUrl: string | undefined
+    /** CIDRs of private networks from which people may sign in without TLS. */
+    plainHttpSignIn: readonly string[]
     /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
     drainDelayMs: number
   }

@@ -1,5 +1,5 @@
 /** Durations, sizes and addresses as people write them in a configuration. Each answers undefined for anything else. */
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 
 const millisecondsPer: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const bytesPer: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }
@@ -30,6 +30,37 @@ export function isAddressOrCidr(text: string): boolean {
   // A zone (`fe80::1%eth0`) names an interface of this machine, not a network.
   if (version === 0 || address.includes('%') || rest.length > 0) return false
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+/** What to type to reach a listener: an address that stands for all of a machine's is none of them. */
+export function reachableHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? 'localhost' : urlHost(host)
+}
+
+/** RFC 1918, RFC 4193, link-local and loopback: what the public internet does not route. */
+const privateNetworks: readonly [string, number][] = [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+  ['127.0.0.0', 8],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['::1', 128]
+]
+
+/** An address or a CIDR that lies within a private network as a whole. */
+export function isPrivateNetwork(text: string): boolean {
+  if (!isAddressOrCidr(text)) return false
+  const [address = '', prefix] = text.split('/')
+  const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+  return privateNetworks.some(([network, bits]) => {
+    if ((isIP(network) === 4 ? 'ipv4' : 'ipv6') !== family || Number(prefix ?? 128) < bits) return false
+    const list = new BlockList()
+    list.addSubnet(network, bits, family)
+    return list.check(address, family)
+  })
 }
 
 /** An absolute http or https URL whose path may serve as a prefix: no credentials, query or fragment. */

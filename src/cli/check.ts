@@ -44,6 +44,7 @@ export async function check(file: string | undefined): Promise<void> {
     process.stderr.write(`${problems.join('\n')}\n`)
     throw new Told()
   }
+  warnings.unshift(...settings.unknownVariables.map((one) => `environment ${one}: is not known, and read by nothing`))
   process.stdout.write(summary(settings, policies, warnings))
 }
 

@@ -24,6 +24,7 @@ interface CreateOptions extends CommonOptions {
   limit?: string
   concurrent?: string
   selfRotation: boolean
+  acceptTerms?: true
 }
 
 export async function create(options: CreateOptions): Promise<void> {
@@ -36,7 +37,8 @@ export async function create(options: CreateOptions): Promise<void> {
       expires_at: options.expires === undefined ? undefined : readExpiry(options.expires),
       rate_limit_per_minute: readNumber('--limit', options.limit),
       max_concurrent: readNumber('--concurrent', options.concurrent),
-      self_rotation: options.selfRotation
+      self_rotation: options.selfRotation,
+      accept_terms: options.acceptTerms
     })
   )
   show(options, made, () => [`The key, shown this once: ${made.key}`, '', ...table([made.record])])
@@ -101,6 +103,7 @@ async function withService<T>(
       keys: storage.keys,
       clock: systemClock,
       audit: storage.audit,
+      termsUrl: () => settings.server.termsUrl,
       // Without Redis a running server holds keys in its memory for at most 5 s, and then asks the store.
       invalidate: (prefix) => tellRunning(settings, { kind: 'key', prefix })
     })

@@ -1,8 +1,12 @@
 /** `sluicegate migrate`: the tables in their newest form, and the move from one machine's file to a shared server. */
 import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { loadSettings } from '../config/load.js'
-import { copyStorage, migrateStorage } from '../storage/open.js'
+import { copyStorage, isStorageInUse, migrateStorage } from '../storage/open.js'
+import { show } from './backup.js'
 import { UsageError } from './terminal.js'
+
+const lookEveryMs = 500
 
 export async function migrate({ from, to }: { from?: string; to?: string }): Promise<void> {
   if (from === undefined && to !== undefined) throw new UsageError('--to needs --from: what is to be moved there')
@@ -13,12 +17,21 @@ export async function migrate({ from, to }: { from?: string; to?: string }): Pro
     process.stdout.write(done.length === 0 ? 'The tables are in their newest form.\n' : `Done: ${done.join(', ')}\n`)
     return
   }
-  const source = /^sqlite:(?:\/\/)?(.+)$/.exec(from)?.[1]
-  if (source === undefined) throw new UsageError('--from takes sqlite:<path>')
-  const copied = await copyStorage(`sqlite:${resolve(source)}`, target)
-  const width = Math.max(...copied.map(({ table }) => table.length))
-  for (const { table, rows } of copied) process.stdout.write(`${table.padEnd(width)}  ${rows}\n`)
+  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(from)?.[1]
+  if (path === undefined) throw new UsageError('--from takes sqlite:<path>')
+  const source = `sqlite:${resolve(path)}`
+  await untilFree(source)
+  show(await copyStorage(source, target))
   process.stdout.write(
     'Everything was moved. SLUICEGATE_DATA_KEY must be what sealed the texts: master.key, or the variable.\n'
   )
+}
+
+/** What a server stores after the move would stay behind. */
+async function untilFree(source: string): Promise<void> {
+  if (!isStorageInUse(source)) return
+  process.stderr.write(
+    `A process has ${source} open. What it stores after the move would be lost: stop it. The move begins when it has ended …\n`
+  )
+  while (isStorageInUse(source)) await delay(lookEveryMs)
 }

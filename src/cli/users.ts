@@ -3,6 +3,7 @@
 import { invitationPath } from '../api/users.js'
 import { systemClock } from '../base/clock.js'
 import { type UserRole, userRoles } from '../base/settings.js'
+import { reachableHost } from '../base/units.js'
 import type { Actor } from '../identity/caller.js'
 import { UserService } from '../users/user-service.js'
 import { commandSettings, openCommandStorage } from './store.js'
@@ -46,7 +47,8 @@ async function withUsers<T>(
 ): Promise<T> {
   const settings = commandSettings()
   const { host, port, tls } = settings.server
-  const address = settings.signIn.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
+  const address =
+    settings.signIn.publicUrl ?? `${tls === undefined ? 'http' : 'https'}://${reachableHost(host)}:${port}`
   const storage = await openCommandStorage(settings)
   try {
     const users = new UserService({ users: storage.users, audit: storage.audit, clock: systemClock })

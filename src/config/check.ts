@@ -49,6 +49,27 @@ export function createFileCheck(): (value: unknown) => SchemaProblem[] {
   }
 }
 
+/** They refer to each other: without one of them the others are not what was meant. */
+const related = ['upstreams', 'routes', 'defaults', 'judges', 'constitutions', 'encoder']
+
+/**
+ * What is left of a file without what does not fit the schema, so that the rest can be looked at all the same.
+ * @returns also whether sections are gone as a whole that others refer to
+ */
+export function withoutFaults(value: unknown, faults: readonly SchemaProblem[]): { value: unknown; isCut: boolean } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value: {}, isCut: true }
+  const left = structuredClone(value) as Record<string, unknown>
+  const isCut = faults.some(({ path }) => related.includes(String(path[0])))
+  for (const { path } of faults) {
+    const [section = '', key] = path.map(String)
+    const inner = left[section]
+    if (key === undefined || typeof inner !== 'object' || inner === null) delete left[section]
+    else delete (inner as Record<string, unknown>)[key]
+  }
+  if (isCut) for (const section of related) delete left[section]
+  return { value: left, isCut }
+}
+
 function article(type: unknown): string {
   const names: Record<string, string> = {
     object: 'a mapping',

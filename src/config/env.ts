@@ -20,6 +20,51 @@ const secrets: ReadonlySet<string> = new Set([
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS'
 ])
 
+/** The others, and those that are read elsewhere. */
+const variables: readonly string[] = [
+  ...[...secrets].filter((name) => name.startsWith('SLUICEGATE_')).flatMap((name) => [name, `${name}_FILE`]),
+  'SLUICEGATE_CONFIG',
+  'SLUICEGATE_DATA_DIR',
+  'SLUICEGATE_ENCODER',
+  'SLUICEGATE_HOST',
+  'SLUICEGATE_LOG_LEVEL',
+  'SLUICEGATE_NODE',
+  'SLUICEGATE_OPS_HOST',
+  'SLUICEGATE_OPS_PORT',
+  'SLUICEGATE_PORT',
+  'SLUICEGATE_PUBLIC_URL',
+  'SLUICEGATE_UPSTREAM',
+  'SLUICEGATE_UPSTREAM_AUTH',
+  'SLUICEGATE_WORKERS'
+]
+
+/**
+ * Each set variable that begins as ours do and that nothing reads, in a sentence: a slip in a name would else be a setting
+ * that silently is not in force.
+ */
+export function unknownVariables(env: NodeJS.ProcessEnv, read: ReadonlySet<string>): string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SLUICEGATE_') && !variables.includes(name) && !read.has(name))
+    .sort()
+    .map((name) => {
+      const near = variables.find((known) => distance(name, known) <= 2)
+      return near === undefined ? `${name} (docs/configuration.md lists them)` : `${name} (did you mean ${near}?)`
+    })
+}
+
+/** How many letters differ (Levenshtein). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}
+
 export interface Environment {
   host: string | undefined
   port: number | undefined
@@ -38,8 +83,11 @@ export interface Environment {
   workers: number | 'auto' | undefined
   encoder: EncoderUse | undefined
   node: string | undefined
+  publicUrl: string | undefined
   /** Any variable, for substitution in the file; a secret also where only its file is given. */
   lookup(name: string): string | undefined
+  /** What has been looked up. */
+  read: ReadonlySet<string>
 }
 
 export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: Problem[]): Environment {
@@ -63,7 +111,11 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
       return fail(`${name}_FILE`, `names a file that cannot be read (${errorCode(error)})`)
     }
   }
-  const lookup = (name: string) => (secrets.has(name) ? held.get(name) : set(name))
+  const read = new Set<string>()
+  const lookup = (name: string) => {
+    read.add(name)
+    return secrets.has(name) ? held.get(name) : set(name)
+  }
 
   function checked(name: string, accepts: string, valid: (value: string) => boolean): string | undefined {
     const value = lookup(name)
@@ -103,10 +155,12 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
     node: checked('SLUICEGATE_NODE', 'letters, digits, "_", "." and "-", at most 64', (value) =>
       /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)
     ),
+    publicUrl: checked('SLUICEGATE_PUBLIC_URL', 'the URL that people type, https://…', isHttpPrefix),
     workers: set('SLUICEGATE_WORKERS') === 'auto' ? 'auto' : whole('SLUICEGATE_WORKERS', 1, 1024, 'auto, or '),
     encoder: checked('SLUICEGATE_ENCODER', encoderUses.join(', '), (value) =>
       (encoderUses as readonly string[]).includes(value)
     ) as EncoderUse | undefined,
-    lookup
+    lookup,
+    read
   }
 }

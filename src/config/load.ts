@@ -10,9 +10,9 @@ import { defaultBudget } from '../base/budget.js'
 import type { Settings } from '../base/settings.js'
 import { checkTexts, type TextsSource } from '../base/texts.js'
 import { parseDuration, parseSize } from '../base/units.js'
-import { createFileCheck } from './check.js'
+import { createFileCheck, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
-import { type Environment, readEnvironment } from './env.js'
+import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileJudges } from './judges.js'
 import { compileAudit, compileReview, compileSignIn } from './people.js'
@@ -47,20 +47,47 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   const file = chosen === undefined && !existsSync(path) ? undefined : path
 
   const source = file === undefined ? nothing : readFile(file, cwd, environment, problems)
-  for (const fault of createFileCheck()(source.value)) {
-    problems.push(source.problem(fault.path, fault.reason, fault.atKey))
-  }
+  const faults = createFileCheck()(source.value)
+  for (const fault of faults) problems.push(source.problem(fault.path, fault.reason, fault.atKey))
   const { texts } = source.value as { texts?: unknown }
   if (texts !== undefined) {
     checkTexts(texts, (path, reason, more) => problems.push(source.problem(['texts', ...path], reason, more?.atKey)))
   }
-  // What does not fit the schema cannot be compiled; what cannot be compiled is found all at once.
-  if (problems.length > 0) throw new ConfigError(problems)
+  if (problems.length > 0)
+    throw new ConfigError([...problems, ...furtherProblems(source, faults, { environment, file, cwd }, problems)])
   const config = source.value as FileConfig
   const fail: Fail = (at, reason) => problems.push(source.problem(at, reason))
-  const settings = compile(config, { environment, file, cwd, fail, problems })
+  const settings = {
+    ...compile(config, { environment, file, cwd, fail, problems }),
+    unknownVariables: unknownVariables(env, environment.read)
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   return deepFreeze(settings)
+}
+
+/** What does not fit the schema cannot be compiled; what else is wrong is looked for in the rest, and told at once. */
+function furtherProblems(
+  source: ConfigFile,
+  faults: readonly SchemaProblem[],
+  at: Pick<Compilation, 'environment' | 'file' | 'cwd'>,
+  told: readonly Problem[]
+): Problem[] {
+  const { value, isCut } = withoutFaults(source.value, faults)
+  // A file that could not be read has told that, and nothing else.
+  const isUnread = source === nothing && at.file !== undefined
+  const found: Problem[] = []
+  const fail: Fail = (path, reason) => found.push(source.problem(path, reason))
+  try {
+    compile(value as FileConfig, { ...at, fail, problems: found })
+  } catch {
+    // Of what is left out something was needed: what was found before that counts.
+  }
+  // An upstream that is left out, or a variable of which more is wrong, is not what the reader has to mend.
+  const follows = ({ source, path }: Problem) =>
+    told.some((one) => one.source === source && one.path === path) ||
+    (path.startsWith('SLUICEGATE_UPSTREAM') &&
+      (isCut || isUnread || told.some((one) => one.path.startsWith('SLUICEGATE_UPSTREAM'))))
+  return found.filter((problem) => !follows(problem))
 }
 
 const nothing: ConfigFile = {
@@ -88,7 +115,10 @@ interface Compilation {
   problems: Problem[]
 }
 
-function compile(config: FileConfig, { environment, file, cwd, fail, problems }: Compilation): Settings {
+function compile(
+  config: FileConfig,
+  { environment, file, cwd, fail, problems }: Compilation
+): Omit<Settings, 'unknownVariables'> {
   const folder = file === undefined ? cwd : dirname(file)
   const { server = {}, ops = {}, storage = {}, limits = {} } = config
   const failVariable = (path: string, reason: string) => problems.push({ source: 'environment', path, reason })
@@ -161,6 +191,8 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
           ? undefined
           : { cert: tls.cert ?? '', key: tls.key ?? '', hstsMs: parseDuration(hsts) as number },
       writeTimeoutMs: parseDuration(server.write_timeout ?? '60s') as number,
+      termsUrl: server.terms_url,
+      plainHttpSignIn: server.plain_http_sign_in ?? [],
       drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
     ops: {
@@ -192,7 +224,7 @@ function compile(config: FileConfig, { environment, file, cwd, fail, problems }:
     },
     review: compileReview(config, demo),
     audit: compileAudit(config),
-    signIn: compileSignIn(config, fail),
+    signIn: compileSignIn(config, environment.publicUrl, fail),
     tracing: compileTracing(config.tracing, environment, fail, failVariable),
     constitutions: { ...Object.fromEntries(inUse), ...own },
     texts: config.texts as TextsSource | undefined,

@@ -34,8 +34,14 @@ export function compileAudit({ audit = {} }: FileConfig): Settings['audit'] {
   }
 }
 
-export function compileSignIn({ sign_in: signIn = {} }: FileConfig, fail: Fail): Settings['signIn'] {
-  const { oidc, public_url: publicUrl } = signIn
+/** @param given before the file */
+export function compileSignIn(
+  { sign_in: signIn = {} }: FileConfig,
+  given: string | undefined,
+  fail: Fail
+): Settings['signIn'] {
+  const { oidc, public_url: written } = signIn
+  const publicUrl = given ?? written
   if (oidc !== undefined && publicUrl === undefined) {
     fail(['sign_in', 'public_url'], 'is missing, and oidc needs it: providers send the browser back to a fixed address')
   }

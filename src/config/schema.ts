@@ -3,7 +3,7 @@
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
-import { dialectIds, type EncoderUse, encoderUses, judgeTypes, upstreamAuths, reasonings } from '../base/settings.js'
+import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
 import { redactables } from '../policy/decide/names.js'
 import { categories } from '../policy/evaluation.js'
 import { peopleSections } from './people-schema.js'
@@ -187,6 +187,19 @@ export const FileSchema = Type.Object(
           ),
           body_limit: Type.Optional(size),
           tls: Type.Optional(Type.Object({ cert: file, key: file, hsts: Type.Optional(duration) }, closed)),
+          plain_http_sign_in: Type.Optional(
+            Type.Array(
+              Type.String({
+                format: 'private-cidr',
+                accepts:
+                  'private networks such as 172.16.0.0/12, 192.168.0.0/16 or fd00::/8; passwords travel in the clear in them'
+              }),
+              { accepts: 'of private networks, such as 172.16.0.0/12' }
+            )
+          ),
+          terms_url: Type.Optional(
+            Type.String({ format: 'docs-url', accepts: 'a path such as /terms, or an http or https URL' })
+          ),
           drain_delay: Type.Optional(hold),
           write_timeout: Type.Optional(timeout)
         },

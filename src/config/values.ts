@@ -5,6 +5,7 @@ import {
   isAddressOrCidr,
   isHttpPrefix,
   isLoopbackUrl,
+  isPrivateNetwork,
   parseDuration,
   parseSize,
   sizeForms
@@ -34,6 +35,7 @@ export const formats: Record<string, (text: string) => boolean> = {
   size: (text) => between(parseSize(text), 1, maxBodyBytes),
   room: (text) => between(parseSize(text), mebibyte, maxRoomBytes),
   'address-or-cidr': isAddressOrCidr,
+  'private-cidr': isPrivateNetwork,
   'http-prefix': isHttpPrefix,
   // Slack and its like put the secret into the path or the query.
   'webhook-url': (text) => isHttpPrefix(text.replace(/\?[^#\s]*$/, '')),

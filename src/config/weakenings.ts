@@ -21,5 +21,7 @@ export function weakenings(settings: Settings): string[] {
   for (const network of settings.server.trustedProxies) {
     if (/\/0+$/.test(network)) found.push(`server.trusted_proxies ${network}: any client may claim any address`)
   }
+  for (const network of settings.server.plainHttpSignIn)
+    found.push(`server.plain_http_sign_in ${network}: passwords and sign-ins travel in the clear`)
   return found
 }

@@ -35,7 +35,7 @@ export function App() {
   const current = open.find(({ id }) => id === page) ?? open[0]!
   return (
     <ConfirmProvider user={user} oidc={session.data.ways?.oidc === true}>
-      <Shell pages={open} current={current} user={user} scopes={scopes}>
+      <Shell pages={open} current={current} user={user} scopes={scopes} isPlain={session.data.plain_http === true}>
         <Suspense fallback={<Waiting />}>
           <current.Page key={current.id} />
         </Suspense>

@@ -44,6 +44,8 @@ export interface Session {
   ends_at?: string
   confirmed_until?: string
   ways?: { password: boolean; oidc: boolean }
+  /** Whether the sign-in travels in the clear. */
+  plain_http?: boolean
   /** Why one cannot sign in here. */
   why?: string
 }
@@ -76,6 +78,7 @@ export interface KeyRecord {
   created_by: string | null
   lineage: string
   self_rotation: boolean
+  terms: { url: string; accepted_at: string; accepted_by: string | null } | null
 }
 
 export interface NewKey extends Partial<Record<'rate_limit_per_minute' | 'max_concurrent', number>> {
@@ -85,7 +88,8 @@ export interface NewKey extends Partial<Record<'rate_limit_per_minute' | 'max_co
   ip_allowlist?: string[]
   expires_at?: string
   self_rotation?: boolean
-  accept_terms: true
+  /** Where the gateway has terms. */
+  accept_terms?: true
 }
 
 export interface Detection {
@@ -194,6 +198,7 @@ export interface Status {
   audit: { required: boolean; dropped: number }
   policies: { name: string; version: string }[]
   weakenings: string[]
+  terms_url: string | null
   exceptions: number
   processes: Process[]
 }

@@ -2,12 +2,32 @@
  * The cookies of people who are signed in. `__Host-` (RFC 6265bis, section 4.1.3.2): only over TLS or on loopback, for this
  * host alone, for every path; no other host of the domain can set or shadow them.
  */
+import type { Passage } from './same-site.js'
 
-export const sessionCookie = '__Host-sluicegate'
-/** Marks a browser in which someone signed in before. */
-export const deviceCookie = '__Host-sluicegate-device'
-/** What a sign-in elsewhere must come back with. */
-export const oidcCookie = '__Host-sluicegate-oidc'
+export interface CookieNames {
+  session: string
+  /** Marks a browser in which someone signed in before. */
+  device: string
+  /** What a sign-in elsewhere must come back with. */
+  oidc: string
+}
+
+const safe: CookieNames = {
+  session: '__Host-sluicegate',
+  device: '__Host-sluicegate-device',
+  oidc: '__Host-sluicegate-oidc'
+}
+/** Browsers take no other over plain HTTP. Apart, so that what was sent in the clear is never taken for the others. */
+const plain: CookieNames = {
+  session: 'sluicegate-plain',
+  device: 'sluicegate-plain-device',
+  oidc: 'sluicegate-plain-oidc'
+}
+
+/** Those that a request may come with. */
+export function cookiesOf(passage: Passage): CookieNames {
+  return passage === 'plain' ? plain : safe
+}
 
 /** The value of a cookie; undefined where it is absent or given twice. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
@@ -29,5 +49,6 @@ export function writeCookie(
   { maxAgeSeconds, sameSite = 'Strict' }: { maxAgeSeconds?: number; sameSite?: 'Strict' | 'Lax' } = {}
 ): string {
   const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`
-  return `${name}=${value}; Path=/; Secure; HttpOnly; SameSite=${sameSite}${age}`
+  const secure = name.startsWith('__Host-') ? '; Secure' : ''
+  return `${name}=${value}; Path=/${secure}; HttpOnly; SameSite=${sameSite}${age}`
 }

@@ -4,34 +4,34 @@ import { Fault } from '../base/errors.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { SessionService } from '../users/session-service.js'
 import type { SignedIn } from '../users/user.js'
-import { readCookie, sessionCookie } from './cookies.js'
+import { cookiesOf, readCookie } from './cookies.js'
 import type { Access } from './facts.js'
-import { crossSiteFault } from './same-site.js'
+import { crossSiteFault, type Passage } from './same-site.js'
 
 export interface PeopleAdmission {
   /** Whether a request comes with a sign-in and not with a key, which comes first. */
   presents(request: IncomingMessage, access: Access): boolean
   admit(request: IncomingMessage, access: Access): Promise<SignedIn | Fault>
-  /** Refuses what travels in the clear. */
-  insecure(request: IncomingMessage): Fault | undefined
+  /** How a sign-in comes. */
+  passage(request: IncomingMessage): Passage
 }
 
-export function createPeopleAdmission(
-  sessions: SessionService,
-  insecure: PeopleAdmission['insecure']
-): PeopleAdmission {
+export function createPeopleAdmission(sessions: SessionService, passage: PeopleAdmission['passage']): PeopleAdmission {
   return {
-    presents({ headers }, access) {
+    presents(request, access) {
+      const { headers } = request
       if (access.posture === 'person') return true
       if (access.people === undefined) return false
       const hasKey = headers['x-api-key'] !== undefined || headers.authorization !== undefined
-      return !hasKey && readCookie(headers.cookie, sessionCookie) !== undefined
+      return !hasKey && readCookie(headers.cookie, cookiesOf(passage(request)).session) !== undefined
     },
 
     async admit(request, access) {
-      const fault = insecure(request) ?? crossSiteFault(request)
+      const way = passage(request)
+      if (way instanceof Fault) return way
+      const fault = crossSiteFault(request)
       if (fault !== undefined) return fault
-      const token = readCookie(request.headers.cookie, sessionCookie)
+      const token = readCookie(request.headers.cookie, cookiesOf(way).session)
       const signedIn = token === undefined ? undefined : await sessions.find(token)
       if (signedIn === undefined) return new Fault('sign_in_required')
       const { scopes } = signedIn.caller
@@ -40,6 +40,6 @@ export function createPeopleAdmission(
       return signedIn
     },
 
-    insecure
+    passage
   }
 }

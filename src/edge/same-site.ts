@@ -44,17 +44,36 @@ const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/
 
 /**
- * Passwords and sign-ins travel over TLS, or not past this machine.
- * @param isTrusted whether the peer is a proxy whose `x-forwarded-proto` is believed
+ * How a sign-in comes: `safe` over TLS or not past this machine, `plain` in the clear where the configuration lets it; or
+ * why it is refused.
  */
-export function insecureFault(
-  { socket, headers }: IncomingMessage,
-  isTrusted: (address: string) => boolean
-): Fault | undefined {
-  if ((socket as Partial<TLSSocket>).encrypted === true) return undefined
-  const peer = socket.remoteAddress ?? ''
-  if (isTrusted(peer)) {
-    if (headers['x-forwarded-proto'] === 'https') return undefined
-  } else if (loopbackAddress.test(peer) && loopbackHost.test(authorityOf(headers) ?? '')) return undefined
-  return new Fault('secure_transport_required')
+export type Passage = 'safe' | 'plain' | Fault
+
+type Matcher = (address: string) => boolean
+
+/**
+ * @param isTrusted whether the peer is a proxy whose `x-forwarded-proto` is believed
+ * @param mayBePlain whether the peer stands in a network from which people may sign in without TLS
+ */
+export function createPassage(isTrusted: Matcher, mayBePlain: Matcher): (request: IncomingMessage) => Passage {
+  return ({ socket, headers }) => {
+    if ((socket as Partial<TLSSocket>).encrypted === true) return 'safe'
+    const peer = socket.remoteAddress ?? ''
+    if (isTrusted(peer))
+      return headers['x-forwarded-proto'] === 'https' ? 'safe' : new Fault('secure_transport_required')
+    if (loopbackAddress.test(peer) && loopbackHost.test(authorityOf(headers) ?? '')) return 'safe'
+    // A proxy between could stand anywhere, and so could whoever is behind it.
+    const isDirect = forwarding.every((name) => headers[name] === undefined)
+    return isDirect && mayBePlain(peer) ? 'plain' : new Fault('secure_transport_required')
+  }
 }
+
+/** What proxies write about whom they speak for. */
+const forwarding = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip'
+] as const

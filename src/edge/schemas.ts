@@ -79,7 +79,20 @@ export const KeyRecord = Type.Object({
     description:
       'Whose hand it is: the people, and the keys made on the command line, that it descends from. Keys that share one are one hand where two are asked for.'
   }),
-  self_rotation: Type.Boolean({ description: 'Whether it may rotate itself without keys:rotate.' })
+  self_rotation: Type.Boolean({ description: 'Whether it may rotate itself without keys:rotate.' }),
+  terms: Type.Union(
+    [
+      Type.Object({
+        url: Type.String(),
+        accepted_at: Type.String({ format: 'date-time' }),
+        accepted_by: Type.Union([Type.String(), Type.Null()], {
+          description: 'Id of the key (key_…) or the person (usr_…). Null: the command line.'
+        })
+      }),
+      Type.Null()
+    ],
+    { description: 'The terms that were accepted when the key was created; its rotations keep them.' }
+  )
 })
 
 export const CreateKey = Type.Object(
@@ -96,7 +109,11 @@ export const CreateKey = Type.Object(
     self_rotation: Type.Optional(
       Type.Boolean({ description: 'Whether the key may rotate itself without keys:rotate. Default true.' })
     ),
-    accept_terms: Type.Literal(true)
+    accept_terms: Type.Optional(
+      Type.Boolean({
+        description: 'Must be true where GET /api/v1/status has a terms_url; ignored where it has none.'
+      })
+    )
   },
   { additionalProperties: false }
 )

@@ -50,4 +50,6 @@ export interface KeyRecord {
   /** Whose hand it is: ids of people, and of the first keys of chains. */
   roots: string[]
   self_rotation: boolean
+  /** What was accepted for it, when and by whom (null: the command line); null where no terms were asked for. */
+  terms: { url: string; accepted_at: string; accepted_by: string | null } | null
 }

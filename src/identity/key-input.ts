@@ -1,10 +1,10 @@
 /** What a new key is made of, and what of it is refused: the same for the API, the command line and the dashboard. */
 import { invalid } from '../base/errors.js'
-import type { Environment } from '../storage/contracts/index.js'
+import type { Environment, KeyRow } from '../storage/contracts/index.js'
 import { compileAddressList } from './address.js'
 import { isScope, type Scope, scopes } from './scopes.js'
 
-/** In the API's own names. `accept_terms` is a matter of the edge that asks for it. */
+/** In the API's own names. */
 export interface CreateKeyInput {
   name: string
   /** Default `live`. */
@@ -21,6 +21,8 @@ export interface CreateKeyInput {
   max_concurrent?: number | undefined
   /** Whether the key may rotate itself without `keys:rotate` and `*`; default true. */
   self_rotation?: boolean | undefined
+  /** Must be true where the gateway has terms (`server.terms_url`), and counts for nothing where it has none. */
+  accept_terms?: boolean | undefined
 }
 
 export interface NewKey {
@@ -56,6 +58,22 @@ export function readKeyInput(input: CreateKeyInput, now: number): NewKey {
     selfRotation: input.self_rotation ?? true
   }
 }
+
+/** What is recorded of the terms. @throws the Fault `validation_error` where there are any and they were not accepted */
+export function readTerms(
+  { accept_terms: accepted }: CreateKeyInput,
+  { url, at, by }: { url: string | undefined; at: number; by: string | null }
+): Pick<KeyRow, 'termsUrl' | 'termsAcceptedAt' | 'termsAcceptedBy'> {
+  if (url === undefined) return noTerms
+  if (accepted === true) return { termsUrl: url, termsAcceptedAt: at, termsAcceptedBy: by }
+  throw invalid(
+    'accept_terms',
+    accepted === undefined ? 'missing' : 'unknown_value',
+    `accept_terms must be true: this gateway has terms of use (${url}).`
+  )
+}
+
+export const noTerms = { termsUrl: null, termsAcceptedAt: null, termsAcceptedBy: null }
 
 function readCount(
   input: CreateKeyInput,

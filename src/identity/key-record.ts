@@ -31,7 +31,15 @@ export function keyRecord(row: KeyRow, now: number, usedAt: number | undefined):
     created_by: row.createdBy,
     lineage: row.lineage,
     roots: [...row.roots],
-    self_rotation: row.selfRotation
+    self_rotation: row.selfRotation,
+    terms:
+      row.termsUrl === null
+        ? null
+        : {
+            url: row.termsUrl,
+            accepted_at: iso(row.termsAcceptedAt ?? row.createdAt),
+            accepted_by: row.termsAcceptedBy
+          }
   }
 }
 

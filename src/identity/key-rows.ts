@@ -2,7 +2,10 @@
 import type { KeyRow } from '../storage/contracts/index.js'
 import { newId } from '../storage/id.js'
 import { generateKey, parseKey } from './key-format.js'
-import type { NewKey } from './key-input.js'
+import { type NewKey, noTerms } from './key-input.js'
+
+type Terms = Pick<KeyRow, 'termsUrl' | 'termsAcceptedAt' | 'termsAcceptedBy'>
+type Wanted = Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'> & Partial<Terms>
 
 export interface NewRow {
   key: string
@@ -16,25 +19,21 @@ interface Descent {
   roots: readonly string[] | undefined
 }
 
-export function newRow(
-  account: string,
-  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
-  now: number,
-  descent: Descent
-) {
+export function newRow(account: string, wanted: Wanted, now: number, descent: Descent) {
   return rowOf(generateKey(wanted.environment), account, wanted, now, descent)
 }
 
 export function rowOf(
   key: string,
   account: string,
-  wanted: Omit<NewKey, 'scopes'> & Pick<KeyRow, 'scopes'>,
+  wanted: Wanted,
   now: number,
   { lineage, createdBy, roots }: Descent = { createdBy: null, roots: undefined }
 ): NewRow {
   const { prefix, hash } = parseKey(key)!
   const keyId = newId('key', now)
   const { name, environment, scopes, ipAllowlist, expiresAt, rateLimitPerMinute, maxConcurrent, selfRotation } = wanted
+  const { termsUrl, termsAcceptedAt, termsAcceptedBy } = { ...noTerms, ...wanted }
   const row: KeyRow = {
     keyId,
     account,
@@ -55,7 +54,10 @@ export function rowOf(
     rotatedTo: null,
     createdBy,
     roots: roots ?? [lineage ?? keyId],
-    selfRotation
+    selfRotation,
+    termsUrl,
+    termsAcceptedAt,
+    termsAcceptedBy
   }
   return { key, row }
 }

@@ -7,7 +7,7 @@ import { isId } from '../storage/id.js'
 import type { Actor, KeyRecord, KeyStatus } from './caller.js'
 import { joinedRoots } from './hands.js'
 import { generateKey, parseKey } from './key-format.js'
-import { type CreateKeyInput, type NewKey, readKeyInput } from './key-input.js'
+import { type CreateKeyInput, type NewKey, readKeyInput, readTerms } from './key-input.js'
 import { keyRecord, keyStatus } from './key-record.js'
 import { type NewRow, newRow, rowOf } from './key-rows.js'
 import type { LastUsed } from './last-used.js'
@@ -36,6 +36,8 @@ export interface KeyServiceDeps {
   invalidate(prefix: string): void | Promise<void>
   lastUsed?: Pick<LastUsed, 'pending'> | undefined
   audit: Pick<AuditStore, 'append'>
+  /** Of the gateway's terms of use. Default: it has none. */
+  termsUrl?: (() => string | undefined) | undefined
   /** What the webhook is to be told of a key that rotates itself. Default: nothing. */
   notices?: ((rotation: SelfRotation) => DeliveryRow[]) | undefined
   /** Told when the outbox of the webhook has something new. */
@@ -69,12 +71,13 @@ export class KeyService {
       if (!holds(actor.scopes, scope)) throw insufficientScope(scope, actor.scopes)
     }
     const descent = { createdBy: actor.keyId ?? null, roots: actor.keyId === undefined ? undefined : actor.roots }
+    const terms = readTerms(input, { url: this.#deps.termsUrl?.(), at: now, by: actor.keyId ?? null })
     const { key, row } = await this.#store(
-      () => newRow(actor.accountId, wanted, now, descent),
+      () => newRow(actor.accountId, { ...wanted, ...terms }, now, descent),
       (row) => this.#deps.keys.insert(row)
     )
     const { name, environment, scopes, roots } = row
-    this.#audit('key.created', actor, row.keyId, { name, environment, scopes, roots })
+    this.#audit('key.created', actor, row.keyId, { name, environment, scopes, roots, terms: row.termsUrl })
     return { key, record: this.#record(row) }
   }
 

@@ -41,7 +41,7 @@ import { Overload } from '../edge/overload.js'
 import { rememberPeers } from '../edge/peers.js'
 import { createPeopleAdmission } from '../edge/person-admission.js'
 import { createRequestIds } from '../edge/request-id.js'
-import { insecureFault } from '../edge/same-site.js'
+import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
 import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
@@ -118,7 +118,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const loadedAt = clock.now()
 
   const trusted = compileAddressList(settings.server.trustedProxies)
-  const insecure = (request: IncomingMessage) => insecureFault(request, trusted)
+  const passage = createPassage(trusted, compileAddressList(settings.server.plainHttpSignIn))
   /** Paths of other APIs answer as those do. */
   function shape(path: string, fault: Fault, requestId: string): ShapedFault {
     if (path.endsWith(authRequestPath)) return fold(fault)
@@ -138,7 +138,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     bodyLimit: settings.server.bodyLimit,
     underWay,
     maxNodes: settings.limits.request.nodes,
-    people: createPeopleAdmission(people.sessions, insecure),
+    people: createPeopleAdmission(people.sessions, passage),
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
@@ -182,7 +182,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerExceptions(app, people.exceptions)
       registerAudit(app, storage.audit, clock)
       registerUsage(app, storage.usage, clock)
-      registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, insecure })
+      registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, passage })
       registerUsers(app, people.users)
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerTexts(app, texts, settings.texts)
@@ -208,6 +208,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         audit: { required: settings.audit.required, dropped: storage.audit.dropped },
         policies: evaluator.loaded(),
         weakenings: inForce,
+        terms_url: settings.server.termsUrl ?? null,
         exceptions: people.exceptions.active,
         processes: await platform.presence.all()
       }))

@@ -26,14 +26,15 @@ import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Keeping } from '../proxy/clarify.js'
-import { createSeal, loadDataKey, type Seal } from '../review/seal.js'
+import { discardDataKey, loadDataKey } from '../sealing/key-file.js'
+import { type Keyring, openKeyring, WrongDataKey } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { CounterStore, SharedState } from '../storage/contracts/shared-state.js'
 import { openStorage } from '../storage/open.js'
 import { TextsService } from '../wording/texts-service.js'
 import { startDemo } from './demo.js'
 import { openPolicies } from './policies.js'
-import { derivedKey, openPeople, type People } from './review-desk.js'
+import { openPeople, type People } from './review-desk.js'
 import { openSharedState } from './shared-state.js'
 import { type InForce, openSelf, type Self } from './vitals.js'
 
@@ -101,28 +102,43 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
   }
   const { log = createLog(), clock = systemClock } = options
   const dataKey = loadDataKey(settings)
-  if (dataKey.generated) {
-    log.warn(
-      { data_dir: settings.dataDir },
-      'a key that encrypts stored texts was generated as master.key; keep a copy'
-    )
-  }
-  const seal = createSeal(dataKey.key)
   const storage = await openStorage({
     url: settings.storage.url,
     node: settings.node,
     spool: { folder: join(settings.dataDir, 'spool'), maxBytes: settings.storage.spoolBytes },
     log
   })
+  let keyring: Keyring | undefined
+  let platform: Platform | undefined
   try {
+    keyring = await openKeyring({
+      store: storage.dataKeys,
+      key: dataKey.key,
+      source: dataKey.path ?? 'SLUICEGATE_DATA_KEY',
+      now: clock.now(),
+      changed() {
+        log.info({ ...keyring?.facts() }, 'the data key is being rotated')
+        void platform?.presence.tell()
+      },
+      failure: (error) => log.error({ err: describeError(error) }, 'the data keys of the store could not be read')
+    })
+    if (dataKey.generated) {
+      log.warn(
+        { data_dir: settings.dataDir },
+        'a key that encrypts stored texts was generated as master.key; keep a copy'
+      )
+    }
+    const { seal } = keyring
     const shared = options.shared ?? (await openSharedState(settings, { clock, log, seal }))
-    const platform = build(settings, { storage, shared, dataKey: dataKey.key, seal, clock, log }, options)
+    platform = build(settings, { storage, shared, keyring, clock, log }, options)
     await platform.people.exceptions.refresh()
     const { endpoint } = settings.tracing
     if (endpoint === undefined) return platform
     return traced(platform, await openTracing({ ...settings.tracing, endpoint }, platform))
   } catch (error) {
+    keyring?.close()
     await storage.close()
+    if (error instanceof WrongDataKey) discardDataKey(dataKey)
     throw error
   }
 }
@@ -130,15 +146,14 @@ export async function openPlatform(settings: Settings, options: PlatformOptions 
 interface Parts {
   storage: Storage
   shared: SharedState
-  dataKey: Buffer
-  seal: Seal
+  keyring: Keyring
   clock: Clock
   log: Log
 }
 
 function build(
   settings: Settings,
-  { storage, shared, dataKey, seal, clock, log }: Parts,
+  { storage, shared, keyring, clock, log }: Parts,
   { metricsPage: pageOf = ownPage, isDraining = () => false, worker, encoderHost }: PlatformOptions
 ): Platform {
   /** Swapped as a whole by a reload. */
@@ -155,6 +170,7 @@ function build(
     clock,
     lastUsed,
     audit: storage.audit,
+    termsUrl: () => current.server.termsUrl,
     notices: (rotation) => people.rotationNotices(rotation),
     noticed: () => people.noticed(),
     invalidate(prefix) {
@@ -178,6 +194,7 @@ function build(
     node: settings.node,
     worker,
     dataDir: settings.dataDir,
+    dataKeys: () => keyring.facts(),
     inForce: () => inForce,
     encoderWaiting: () => encoders.waiting()
   })
@@ -193,8 +210,7 @@ function build(
     clock,
     log,
     settings,
-    dataKey,
-    seal,
+    keyring,
     delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
     refused: (bound) => metrics.reviewsRefused.inc({ bound })
   })
@@ -217,7 +233,7 @@ function build(
   })
 
   const texts = new TextsService({ store: storage.texts, account: firstAccount, audit, clock })
-  const keeping = { questions: storage.questions, key: derivedKey(dataKey, 'questions to people'), seal }
+  const keeping = { questions: storage.questions, key: keyring.secrets.questions, seal: keyring.seal }
 
   return {
     ...self,
@@ -262,6 +278,7 @@ function build(
       void presence.tell()
     },
     async close() {
+      keyring.close()
       self.stalls.close()
       await history.close()
       await presence.close()

@@ -2,7 +2,6 @@
  * The rooms in which people work, opened once per process like the rest of the platform: the queue and its decisions, the
  * webhook that tells of them, who signs in, and the upkeep of what is kept for them.
  */
-import { hkdfSync } from 'node:crypto'
 import type { ChatPart } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { viewOf } from '../base/in-force.js'
@@ -16,8 +15,9 @@ import { Deliveries } from '../review/deliveries.js'
 import { ExceptionService } from '../review/exception-service.js'
 import { createFingerprint, fingerprintsOf } from '../review/fingerprint.js'
 import { ReviewService } from '../review/review-service.js'
-import type { Seal } from '../review/seal.js'
 import { delivery, keyRotated, rotationBody } from '../review/webhook.js'
+import type { Keyring } from '../sealing/keyring.js'
+import type { Seal } from '../sealing/seal.js'
 import type { DeliveryRow, Storage } from '../storage/contracts/index.js'
 import { createOidc, type Oidc } from '../users/oidc.js'
 import { SessionService } from '../users/session-service.js'
@@ -61,9 +61,7 @@ export interface PeopleOptions {
   clock: Clock
   log: Log
   settings: Settings
-  /** 32 bytes. */
-  dataKey: Buffer
-  seal: Seal
+  keyring: Pick<Keyring, 'seal' | 'secrets'>
   /** Told what became of each attempt to deliver. */
   delivered(outcome: string): void
   /** Told what of the queue was full, each time a review is refused. */
@@ -71,7 +69,8 @@ export interface PeopleOptions {
 }
 
 export function openPeople(options: PeopleOptions): People {
-  const { storage, clock, log, settings: first, dataKey, seal, delivered, refused } = options
+  const { storage, clock, log, settings: first, keyring, delivered, refused } = options
+  const { seal, secrets } = keyring
   /** Swapped as a whole by a reload. */
   let current = first
   const review = viewOf(() => current.review)
@@ -99,7 +98,7 @@ export function openPeople(options: PeopleOptions): People {
     noticed
   })
   const { users: store, audit } = storage
-  const fingerprint = createFingerprint(derivedKey(dataKey, 'fingerprints of texts'))
+  const fingerprint = createFingerprint(secrets.fingerprints)
   const exceptions = new ExceptionService({
     exceptions: storage.exceptions,
     audit,
@@ -119,7 +118,7 @@ export function openPeople(options: PeopleOptions): People {
   }, refreshEveryMs)
   refreshing.unref()
   const users = new UserService({ users: store, audit, clock })
-  const throttle = createThrottle(clock, derivedKey(dataKey, 'device cookies'))
+  const throttle = createThrottle(clock, secrets.deviceCookies)
   const sessions = new SessionService({ users: store, audit, clock, throttle, settings: signIn })
 
   /** At first too: a process before this one may have ended between the two. */
@@ -189,9 +188,4 @@ export function openPeople(options: PeopleOptions): People {
 
 function oidcOf({ signIn }: Settings, seal: Seal, clock: Clock): Oidc | undefined {
   return signIn.oidc === undefined ? undefined : createOidc(signIn.oidc, seal, clock)
-}
-
-/** A key for one purpose, of which nothing can be told about the data key. */
-export function derivedKey(dataKey: Buffer, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', dataKey, '', `sluicegate ${purpose}`, 32))
 }

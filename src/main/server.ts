@@ -6,10 +6,10 @@ import closeWithGrace from 'close-with-grace'
 import { invitationPath } from '../api/users.js'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
-import { urlHost } from '../base/units.js'
+import { reachableHost } from '../base/units.js'
 import { loadSettings, watchSettings } from '../config/load.js'
 import { createListener, drain, listen } from '../edge/listener.js'
-import { createLog } from '../observe/log.js'
+import { createLog, type Log } from '../observe/log.js'
 import { startPrimary } from '../workers/primary.js'
 import { startWatchdog } from '../workers/watchdog.js'
 import { linkToPrimary, type WorkerLink } from '../workers/worker.js'
@@ -60,7 +60,9 @@ export async function start({
   const platform = await openPlatform(settings, {
     log,
     isDraining: () => isDraining,
-    ...(link === undefined ? {} : { metricsPage: link.metricsPage, worker: link.worker, encoderHost: link.encoderHost }),
+    ...(link === undefined
+      ? {}
+      : { metricsPage: link.metricsPage, worker: link.worker, encoderHost: link.encoderHost }),
     ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
   })
   let current = await assemble(settings, platform).catch(async (error: unknown) => {
@@ -76,11 +78,11 @@ export async function start({
   }, settings.server.tls)
   const ops = createListener((request, response) => current.handleOps(request, response))
   const bound = await listen(main, settings.server, 'server')
-  const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${urlHost(bound.host)}:${bound.port}`
+  const url = `${settings.server.tls === undefined ? 'http' : 'https'}://${reachableHost(bound.host)}:${bound.port}`
   const opsUrl = link === undefined ? await listenOps() : ''
   async function listenOps(): Promise<string> {
     const { host, port } = await listen(ops, settings.ops, 'ops')
-    return `http://${urlHost(host)}:${port}`
+    return `http://${reachableHost(host)}:${port}`
   }
 
   const watcher = watchSettings(reload, settings, {
@@ -101,22 +103,29 @@ export async function start({
     }
   })
 
-  log.info({ url, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] }, 'listening')
+  for (const problem of settings.unknownVariables) log.warn({ problem }, 'a variable of the environment is not known')
+  log.info(
+    { url, host: bound.host, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] },
+    'listening'
+  )
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) {
     const invitation = await platform.people.firstInvitation()
-    announce(url, settings, firstKey, invitation)
+    announce({ url, isOpen: !loopbackHost.test(bound.host), settings, firstKey, invitation })
   }
 
   let closing: Promise<void> | undefined
   async function close(): Promise<void> {
     watcher.close()
     isDraining = true
+    const { drainDelayMs } = settings.server
+    log.info({ requests_under_way: current.underWay(), serves_on_ms: drainDelayMs, waits_ms: drainMs }, 'stopping')
     // What stands before this learns that it is not ready, and goes elsewhere, while nothing is refused yet.
-    await setTimeout(settings.server.drainDelayMs)
+    await setTimeout(drainDelayMs)
     await Promise.all([current.drain(), drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
     await current.close()
     await platform.close()
+    log.info({}, 'stopped')
   }
   return {
     url,
@@ -135,6 +144,8 @@ export async function start({
 }
 
 interface Assembly {
+  /** Requests whose answers are not taken yet. */
+  underWay(): number
   handle: RequestListener
   handleOps: RequestListener
   warmUp(ms: number): void
@@ -155,6 +166,7 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
     if (--underWay === 0) idle?.()
   }
   return {
+    underWay: () => underWay,
     handle(request, response) {
       if (gateway.refuse(request, response)) return
       underWay++
@@ -181,24 +193,25 @@ export async function serve(options: ServeOptions = {}): Promise<void> {
   const { env = process.env, cwd = process.cwd() } = options
   const link = linkToPrimary()
   const settings = loadSettings({ env, cwd })
+  const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   if (link === undefined && settings.workers > 1) {
-    const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
     const primary = await startPrimary(settings, log, settings.server.drainDelayMs + drainMs + 1_000)
-    endGracefully(primary, settings.server.drainDelayMs)
+    endGracefully(primary, settings.server.drainDelayMs, log)
     return
   }
   const serving = await start({ warmUpMs, ...options, link })
-  const stop = endGracefully(serving, settings.server.drainDelayMs)
+  const stop = endGracefully(serving, settings.server.drainDelayMs, log)
   link?.serving(serving.ready, stop)
   startWatchdog(settings.dataDir)
 }
 
 /** @returns what a signal does */
-function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number): () => void {
+function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number, log: Log): () => void {
   // SIGHUP reloads.
   const { close } = closeWithGrace(
     { delay: drainDelayMs + drainMs + 2_000, logger: false, skip: ['SIGHUP'] },
-    async ({ err }) => {
+    async ({ err, signal }) => {
+      if (signal !== undefined) log.info({ signal }, 'told to stop')
       // The message could quote a client: only the kind of fault and its place are shown.
       if (err !== undefined)
         process.stderr.write(
@@ -210,11 +223,24 @@ function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number
   return close
 }
 
+const loopbackHost = /^(?:127\.|::1$|localhost$)/
+
+interface Announcement {
+  url: string
+  /** Whether others than this machine reach it. */
+  isOpen: boolean
+  settings: Settings
+  firstKey: string
+  invitation: string | undefined
+}
+
 /** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
-function announce(url: string, settings: Settings, firstKey: string, invitation: string | undefined): void {
+function announce({ url, isOpen, settings, firstKey, invitation }: Announcement): void {
+  const { server, signIn } = settings
+  const site = signIn.publicUrl ?? url
   const lines = [
     '',
-    `Sluicegate serves at ${url}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,
+    `Sluicegate serves at ${site}${settings.demo ? ' with the built-in demo chat backend (set SLUICEGATE_UPSTREAM for a real one)' : ''}.`,
     '',
     `Your first API key, shown this once: ${firstKey}`,
     '',
@@ -222,12 +248,18 @@ function announce(url: string, settings: Settings, firstKey: string, invitation:
       ? []
       : [
           'To sign in as the first administrator, choose a password within 24 hours by this link, which works once:',
-          `  ${settings.signIn.publicUrl ?? url}${invitationPath(invitation)}`,
+          `  ${site}${invitationPath(invitation)}`,
+          ...(isOpen && server.tls === undefined && !signIn.publicUrl?.startsWith('https:')
+            ? [
+                'It works on this machine. From others, and from the host of a container, one signs in over TLS, or in the clear',
+                'where server.plain_http_sign_in names their private network: docs/sign-in.md.'
+              ]
+            : []),
           ''
         ]),
     'Try it:',
-    `  curl -s ${url}/api/v1/safety/evaluate -H 'X-API-Key: ${firstKey}' -H 'content-type: application/json' -d '{"input_text":"How do I kill a Python process?"}'`,
-    `  curl -s ${url}/v1/chat/completions -H 'Authorization: Bearer ${firstKey}' -H 'content-type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"Hello!"}]}'`,
+    `  curl -s ${site}/api/v1/safety/evaluate -H 'X-API-Key: ${firstKey}' -H 'content-type: application/json' -d '{"input_text":"How do I kill a Python process?"}'`,
+    `  curl -s ${site}/v1/chat/completions -H 'Authorization: Bearer ${firstKey}' -H 'content-type: application/json' -d '{"model":"demo","messages":[{"role":"user","content":"Hello!"}]}'`,
     ''
   ]
   process.stdout.write(`${lines.join('\n')}\n`)

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import type { Log } from '../observe/log.js'
-import type { Seal } from '../review/seal.js'
+import type { Seal } from '../sealing/seal.js'
 import type { SharedState } from '../storage/contracts/shared-state.js'
 import { createLocalState } from '../storage/shared/local.js'
 

@@ -10,6 +10,7 @@ import { createMetrics, type Gauges, type Metrics } from '../observe/metrics.js'
 import { createPresence, type Presence } from '../observe/presence.js'
 import { type Stalls, watchStalls } from '../observe/stalls.js'
 import type { PolicyEvaluator } from '../policy/evaluate/evaluator.js'
+import type { KeyringFacts } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { SharedState } from '../storage/contracts/shared-state.js'
 import { newId } from '../storage/id.js'
@@ -35,6 +36,7 @@ export interface SelfDeps {
   node: string
   worker: number | undefined
   dataDir: string
+  dataKeys(): KeyringFacts
   /** Undefined until a gateway stands. */
   inForce(): InForce | undefined
   encoderWaiting: Gauges['encoderWaiting']
@@ -61,6 +63,7 @@ export function openSelf({
   node,
   worker,
   dataDir,
+  dataKeys,
   inForce,
   encoderWaiting
 }: SelfDeps): Self {
@@ -116,7 +119,8 @@ export function openSelf({
           loadedAt: current.loadedAt,
           policies: current.evaluator.loaded(),
           weakenings: current.weakenings,
-          auditDropped: storage.audit.dropped
+          auditDropped: storage.audit.dropped,
+          dataKeys: dataKeys()
         }
       )
     },

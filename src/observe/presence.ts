@@ -24,6 +24,8 @@ export interface ProcessFacts {
   weakenings: readonly string[]
   /** Rows of the audit that were lost. */
   auditDropped: number
+  /** Ids of the data keys that it holds: see `sealing/keyring.ts`. */
+  dataKeys: { startedWith: string; current: string; known: readonly string[] }
 }
 
 export interface ProcessReport extends ProcessFacts, Pick<ProcessRow, 'node' | 'startedAt' | 'seenAt'> {

@@ -1,9 +1,9 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
 import type { ChatPart, JsonObject, Role } from '../base/chat.js'
+import type { TextsSource } from '../base/texts.js'
 import type { NameKind, Pay } from '../encoder/index.js'
 import type { Exceptions } from './decide/exceptions.js'
 import type { Cancellation } from './escalate/judges.js'
-import type { TextsSource } from '../base/texts.js'
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const

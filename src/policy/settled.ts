@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '../base/chat.js'
 import { type ContextEffect, contextEffect, GivenContext } from './decide/context.js'
+import { askedKey } from './decide/speech.js'
 import type { Settled } from './evaluation.js'
 import type { Match } from './match/findings.js'
-import { askedKey } from './speech.js'
 
 interface Answered {
   parts: ReadonlySet<number>

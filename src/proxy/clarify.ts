@@ -9,8 +9,9 @@ import type { ChatPart, JsonObject } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { describeError, type Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
+import { askedKey } from '../policy/decide/speech.js'
 import type { Evaluation, Settled } from '../policy/evaluation.js'
-import { askedKey } from '../policy/speech.js'
+import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { QuestionRow, QuestionStore } from '../storage/contracts/questions.js'
 import { understood } from '../wording/answers.js'
 import { looksAsked, topicsFor } from '../wording/topics.js'
@@ -33,10 +34,7 @@ export interface Keeping {
   /** Of 32 bytes: makes the digests. */
   key: Buffer
   /** Requests hold what people wrote. */
-  seal: {
-    seal(bytes: Uint8Array, belongsTo: string): Buffer
-    open(sealed: Uint8Array, belongsTo: string): Buffer
-  }
+  seal: Seal
 }
 
 export interface ClarifierDeps {
@@ -81,7 +79,7 @@ export class Clarifier {
       keeping.questions.findByAnswer(this.#digest(caller.lineage, 'answer', after), clock.now())
     )
     if (row?.sealedRequest == null) return 0
-    const opened = keeping.seal.open(row.sealedRequest, `question:${row.questionId}`)
+    const opened = keeping.seal.open(row.sealedRequest, sealedFor(row.questionId, 'request'))
     const { request, said } = JSON.parse(opened.toString()) as { request: JsonObject; said: string }
     chain.resume(body, request, said)
     return opened.length
@@ -185,7 +183,7 @@ export class Clarifier {
       answer: null,
       topic: null,
       answerId: isKept ? this.#digest(lineage, 'answer', chain!.idOf(inbound.requestId)) : null,
-      sealedRequest: isKept ? keeping!.seal.seal(Buffer.from(request), `question:${questionId}`) : null
+      sealedRequest: isKept ? keeping!.seal.seal(Buffer.from(request), sealedFor(questionId, 'request')) : null
     }
     const kept = await this.#tried(() => keeping!.questions.ask(row, mostQuestions).then(() => true))
     metrics.clarifications.inc({ outcome: kept === true ? 'asked' : 'not_kept' })

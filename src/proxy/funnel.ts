@@ -44,11 +44,13 @@ export class Funnel {
   async run(inbound: Inbound, bytes: Buffer, transport: Transport): Promise<Outcome | undefined> {
     const { requests } = this.#deps
     let exchange: Exchange | undefined
+    let upstream: string | undefined
     try {
       exchange = await requests.read(inbound, bytes)
       const verdict = await requests.judge(exchange)
       let reply: Reply
       if ('bytes' in verdict) {
+        upstream = verdict.upstream
         reply = await this.#relay(exchange, verdict, transport)
       } else {
         reply = verdict
@@ -58,7 +60,7 @@ export class Funnel {
       return { reply, exchange }
     } catch (error) {
       if (error instanceof ClientGone || inbound.cancel.reason instanceof ClientGone) return undefined
-      const reply = this.#refuse(inbound, error)
+      const reply = this.#refuse(inbound, error, upstream)
       if (exchange !== undefined) {
         addVerdictHeaders(reply.headers, exchange, exchange.verdict)
         this.#observeOverhead(exchange)
@@ -95,10 +97,11 @@ export class Funnel {
     }
   }
 
-  #refuse({ entry, requestId }: Inbound, error: unknown): Reply {
+  /** @param upstream that was asked, if any */
+  #refuse({ entry, requestId }: Inbound, error: unknown, upstream: string | undefined): Reply {
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
     if (fault.status >= 500) {
-      this.#deps.log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
+      this.#deps.log.error({ request_id: requestId, upstream, err: describeError(fault) }, fault.code)
     }
     return faultReply(entry.dialect, fault, requestId)
   }

@@ -8,12 +8,12 @@ import { durationForms, isoOrNull, isoTime, parseDuration } from '../base/units.
 import type { Hands } from '../identity/hands.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Exceptions } from '../policy/decide/exceptions.js'
+import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { AuditStore } from '../storage/contracts/audit.js'
 import type { ExceptionRow, ExceptionState, ExceptionStore } from '../storage/contracts/reviews.js'
 import { isId, newId } from '../storage/id.js'
 import type { Fingerprint } from './fingerprint.js'
 import type { Reviewer } from './review.js'
-import type { Seal } from './seal.js'
 import { ownDecision } from './two-hands.js'
 
 export interface ExceptionServiceDeps {
@@ -129,7 +129,7 @@ export class ExceptionService {
       causedBy: decision!.keyId,
       scope: 'key',
       state: 'proposed',
-      sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(exceptionId)),
+      sealedNote: note === undefined ? null : seal.seal(Buffer.from(note), sealedFor(exceptionId, 'note')),
       proposedBy: caller.keyId,
       proposedAt: at,
       decidedBy: null,
@@ -233,7 +233,7 @@ export class ExceptionService {
       rules: [...row.rules],
       scope: row.scope,
       key_id: row.lineage,
-      note: row.sealedNote && seal.open(row.sealedNote, sealedFor(row.exceptionId)).toString('utf8'),
+      note: row.sealedNote && seal.open(row.sealedNote, sealedFor(row.exceptionId, 'note')).toString('utf8'),
       proposed_by: row.proposedBy,
       proposed_at: isoTime(row.proposedAt),
       decided_by: row.decidedBy,
@@ -255,8 +255,4 @@ interface StoppedData {
   rules: string[]
   lineage: string
   fingerprints: string[]
-}
-
-function sealedFor(exceptionId: string): string {
-  return `${exceptionId}:note`
 }

@@ -1,9 +1,9 @@
 /** A stored review as it is shown, by who reads it. */
 
 import { isoOrNull, isoTime } from '../base/units.js'
+import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { ReviewRow } from '../storage/contracts/reviews.js'
 import type { ReviewDetail, ReviewRecord, ReviewStatus, ReviewStatusRecord } from './review.js'
-import type { Seal } from './seal.js'
 
 /** @param now wall time, ms: at `expiresAt` a review that nobody decided is expired */
 export function reviewStatus(row: ReviewRow, now: number): ReviewStatus {
@@ -60,8 +60,3 @@ export function reviewDetail(row: ReviewRow, now: number, seal: Seal): ReviewDet
 }
 
 export type SealedField = 'request' | 'context' | 'history' | 'note' | 'approval_note'
-
-/** What a sealed text is bound to: this field of this review. */
-export function sealedFor(reviewId: string, field: SealedField): string {
-  return `${reviewId}:${field}`
-}

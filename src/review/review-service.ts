@@ -11,10 +11,11 @@ import { durationForms, parseDuration } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import type { Cancellation } from '../policy/escalate/judges.js'
 import type { Category } from '../policy/evaluation.js'
+import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { DeliveryRow, Opened, ReviewRow, ReviewStore, ReviewSubject } from '../storage/contracts/reviews.js'
 import { isId, newId } from '../storage/id.js'
 import { createWaits, type Waits } from './hold.js'
-import { reviewDetail, reviewRecord, type SealedField, sealedFor, statusRecord } from './record.js'
+import { reviewDetail, reviewRecord, type SealedField, statusRecord } from './record.js'
 import type {
   ReviewDetail,
   ReviewedRequest,
@@ -25,7 +26,6 @@ import type {
   ReviewStatusRecord,
   Standing
 } from './review.js'
-import type { Seal } from './seal.js'
 import { delivery, type ReviewEvent, webhookBody } from './webhook.js'
 
 export type { Reviewer } from './review.js'

@@ -5,6 +5,7 @@ import type { JournalLog } from './journal/queue.js'
 import { prepareFolder, type SpoolOptions } from './journal/spool.js'
 import type { AuditOptions } from './sql/audit.js'
 import { type Copied, copyRows } from './sql/copy.js'
+import { backupFile, type Checked, isInUse, restoreFile } from './sqlite/backup.js'
 import { connectSqlite, openMemory, openSqlite } from './sqlite/open.js'
 
 export interface OpenOptions {
@@ -49,13 +50,44 @@ export async function migrateStorage(url: string): Promise<string[]> {
   return migrations
 }
 
+/**
+ * Copies an embedded store into a new file, while processes use it.
+ * @throws an Error where the storage is on a server, or the file cannot be made or is not what was read
+ */
+export function backupStorage(url: string, file: string): Promise<Checked> {
+  return backupFile(existing(url), file)
+}
+
+/**
+ * Puts a backup in the place of an embedded store that no process uses.
+ * @param replace a store that is there already is put aside
+ * @returns where it was put
+ */
+export function restoreStorage(
+  url: string,
+  file: string,
+  replace: boolean
+): Promise<{ checked: Checked; aside: string | undefined }> {
+  return restoreFile(file, sqlitePath(url), replace)
+}
+
+/** Whether any process has the file of an embedded store open. */
+export function isStorageInUse(url: string): boolean {
+  return isInUse(existing(url))
+}
+
+/** Opened, it would be made where it does not exist. */
+function existing(url: string): string {
+  const path = sqlitePath(url)
+  if (!existsSync(path)) throw new Error(`there is no file ${path}`)
+  return path
+}
+
 /** @throws an Error where the one is no SQLite, the other no PostgreSQL, or the other holds anything already */
 export async function copyStorage(from: string, to: string): Promise<Copied[]> {
   if (!from.startsWith('sqlite:') || !isPostgres(to))
     throw new Error('only sqlite: can be moved, and only to postgres:')
-  // Opened, it would be made where it does not exist.
-  if (!existsSync(sqlitePath(from))) throw new Error(`there is no file ${sqlitePath(from)}`)
-  const source = await connectSqlite(sqlitePath(from))
+  const source = await connectSqlite(existing(from))
   try {
     const target = await (await postgres()).connectPostgres(to)
     try {

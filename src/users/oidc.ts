@@ -24,7 +24,7 @@ export interface Oidc {
   finish(query: string, cookie: string | undefined): Promise<Vouched & { confirmed: boolean }>
 }
 
-/** Seals the cookie; see `review/seal.ts`. */
+/** Seals the cookie; see `sealing/seal.ts`. */
 export interface Sealer {
   seal(bytes: Uint8Array, belongsTo: string): Buffer
   open(sealed: Uint8Array, belongsTo: string): Buffer

@@ -1,9 +1,9 @@
 import t from 'tap'
+import { labels } from '../../src/classifier/lanes.js'
 import { syntheticRows } from '../../training/grammar/index.js'
 import { inflect } from '../../training/grammar/inflect.js'
 import { compile, type Pattern, PatternError } from '../../training/grammar/pattern.js'
 import { Random } from '../../training/grammar/random.js'
-import { labels } from '../../src/classifier/lanes.js'
 import type { TrainingRow } from '../../training/rows.js'
 
 const rows = [...syntheticRows(1)]

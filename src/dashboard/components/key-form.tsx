@@ -1,6 +1,7 @@
 /** What a new key may do, from where, and until when. */
 import {
   Alert,
+  Anchor,
   Button,
   Checkbox,
   Group,
@@ -36,16 +37,19 @@ const fields = [
   'expires_at',
   'rate_limit_per_minute',
   'max_concurrent',
-  'self_rotation'
+  'self_rotation',
+  'accept_terms'
 ]
 
 interface KeyFormProps {
+  /** Of the terms of use; null where the gateway has none, and none are asked for. */
+  termsUrl: string | null
   onSubmit(key: NewKey): void
   busy: boolean
   error: Error | null
 }
 
-export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
+export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
   const [name, setName] = useState('')
   const [environment, setEnvironment] = useState<'live' | 'test'>('live')
   const [chosen, setChosen] = useState<string[]>(['safety:evaluate'])
@@ -58,7 +62,7 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
   // The API names the field: what it says stands beside it.
   const at = (field: string) =>
     error instanceof ApiError && error.field?.split('.')[0] === field ? sentence(error.message) : undefined
-  const isPlaced = fields.some((field) => at(field))
+  const isPlaced = fields.some((field) => at(field) && (field !== 'accept_terms' || termsUrl !== null))
 
   return (
     <form
@@ -68,7 +72,7 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
           name,
           environment,
           scopes: chosen as Scope[],
-          accept_terms: true,
+          ...(terms && { accept_terms: true }),
           ...(addresses.length > 0 && { ip_allowlist: addresses }),
           ...(expires !== '' && { expires_at: new Date(expires).toISOString() }),
           ...(rate !== '' && { rate_limit_per_minute: Number(rate) }),
@@ -154,12 +158,24 @@ export function KeyForm({ onSubmit, busy, error }: KeyFormProps) {
           checked={selfRotation}
           onChange={(event) => setSelfRotation(event.currentTarget.checked)}
         />
-        <Checkbox
-          label="I accept the terms of use of this gateway"
-          required
-          checked={terms}
-          onChange={(event) => setTerms(event.currentTarget.checked)}
-        />
+        {termsUrl !== null && (
+          <Checkbox
+            label={
+              <>
+                I accept the{' '}
+                <Anchor href={termsUrl} target="_blank" rel="noreferrer" inherit>
+                  terms of use
+                </Anchor>{' '}
+                of this gateway
+              </>
+            }
+            description="With the key is recorded who accepted them, and when."
+            required
+            error={at('accept_terms')}
+            checked={terms}
+            onChange={(event) => setTerms(event.currentTarget.checked)}
+          />
+        )}
         {error !== null && !isPlaced && (
           <Alert color="red" variant="light" role="alert">
             {messageOf(error)}

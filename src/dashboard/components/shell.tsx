@@ -1,6 +1,7 @@
 /** The frame around every page: skip link, navigation, who is signed in. */
 import {
   ActionIcon,
+  Alert,
   AppShell,
   Avatar,
   Badge,
@@ -16,7 +17,7 @@ import {
   useMantineColorScheme
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconLogout, IconMoon, IconPassword, IconSun } from '@tabler/icons-react'
+import { IconLockOpen, IconLogout, IconMoon, IconPassword, IconSun } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { api } from '../api'
@@ -32,10 +33,12 @@ interface ShellProps {
   current: PageEntry
   user: NonNullable<Session['user']>
   scopes: readonly Scope[]
+  /** Whether the sign-in travels in the clear. */
+  isPlain: boolean
   children: ReactNode
 }
 
-export function Shell({ pages, current, user, scopes, children }: ShellProps) {
+export function Shell({ pages, current, user, scopes, isPlain, children }: ShellProps) {
   const [opened, { toggle, close }] = useDisclosure()
   const main = useRef<HTMLDivElement>(null)
   const first = useRef(true)
@@ -118,9 +121,26 @@ export function Shell({ pages, current, user, scopes, children }: ShellProps) {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" ref={main} tabIndex={-1} style={{ outline: 'none' }}>
+        {isPlain && <PlainHttp />}
         {children}
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+/** As long as one is here: what is typed and shown can be read on the way. */
+export function PlainHttp() {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      mb="md"
+      icon={<IconLockOpen aria-hidden />}
+      title="This page came over plain HTTP"
+    >
+      Passwords, and the cookie of your sign-in, travel in the clear. The setting <code>server.plain_http_sign_in</code>{' '}
+      lets them; TLS is safer.
+    </Alert>
   )
 }
 

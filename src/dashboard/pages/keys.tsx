@@ -40,6 +40,7 @@ export function Keys() {
   const client = useQueryClient()
   const confirmed = useConfirmed()
   const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, refetchInterval: 5_000 })
+  const status = useQuery({ queryKey: ['status'], queryFn: api.status, staleTime: 30_000 })
   const usage = useQuery({ queryKey: ['usage', 'week'], queryFn: () => api.usage(lastWeek()), staleTime: 30_000 })
   const [creating, { open, close }] = useDisclosure()
   const [asked, setAsked] = useState<Asked>()
@@ -117,7 +118,12 @@ export function Keys() {
       </Card>
 
       <Modal opened={creating} onClose={close} title="Create a key" size="lg">
-        <KeyForm onSubmit={create.mutate} busy={create.isPending} error={create.error} />
+        <KeyForm
+          termsUrl={status.data?.terms_url ?? null}
+          onSubmit={create.mutate}
+          busy={create.isPending}
+          error={create.error}
+        />
       </Modal>
       <Modal opened={asked !== undefined} onClose={() => setAsked(undefined)} title={asked && asking[asked.act].title}>
         <Stack>
@@ -169,6 +175,12 @@ function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | und
           {atOnce !== null && ` · ${atOnce.toLocaleString('en')} at once`}
           {!record.self_rotation && ' · no self-rotation'}
           {ip_allowlist.length > 0 && ` · ${ip_allowlist.length} address${ip_allowlist.length === 1 ? '' : 'es'}`}
+          {record.terms !== null && (
+            <>
+              {' '}
+              · terms accepted <Ago at={record.terms.accepted_at} />
+            </>
+          )}
           {expires_at !== null && (
             <>
               {' '}

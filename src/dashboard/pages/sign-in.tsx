@@ -19,10 +19,17 @@ import { type ReactNode, useState } from 'react'
 import { api, path } from '../api'
 import { messageOf } from '../components/notify'
 import { refusalSentence } from '../components/refusals'
-import { Brand, SchemeToggle } from '../components/shell'
+import { Brand, PlainHttp, SchemeToggle } from '../components/shell'
 import type { Session } from '../types'
 
-function Frame({ title, about, children }: { title: string; about: string; children: ReactNode }) {
+interface FrameProps {
+  title: string
+  about: string
+  session: Session
+  children: ReactNode
+}
+
+function Frame({ title, about, session, children }: FrameProps) {
   return (
     <Box className="app-background" mih="100vh">
       <Group justify="space-between" p="md" component="header">
@@ -37,6 +44,7 @@ function Frame({ title, about, children }: { title: string; about: string; child
           <Text c="dimmed" size="sm" mb="lg">
             {about}
           </Text>
+          {session.plain_http === true && <PlainHttp />}
           {children}
         </Card>
       </Center>
@@ -62,7 +70,7 @@ export function SignIn({ session, refused }: { session: Session; refused: string
   })
   const { ways, why } = session
   return (
-    <Frame title="Sign in" about="Keys, reviews and policies of this gateway.">
+    <Frame session={session} title="Sign in" about="Keys, reviews and policies of this gateway.">
       {why !== undefined ? (
         <Alert color="yellow" variant="light" title="One cannot sign in here">
           {why}
@@ -136,7 +144,7 @@ export function Welcome({ token, session }: { token: string; session: Session })
     }
   })
   return (
-    <Frame title="Welcome" about="Choose how you sign in from now on. This link works once.">
+    <Frame session={session} title="Welcome" about="Choose how you sign in from now on. This link works once.">
       {session.why !== undefined ? (
         <Alert color="yellow" variant="light" title="One cannot sign in here">
           {session.why}

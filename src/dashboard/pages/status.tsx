@@ -1,5 +1,5 @@
 /** What runs here, by which policy, and every setting in force that weakens the guard. */
-import { Alert, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Alert, Anchor, Badge, Button, Group, List, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { IconAlertTriangle, IconShieldCheck } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
@@ -50,6 +50,15 @@ export function Status() {
                 </Table>
               </Section>
             </SimpleGrid>
+            {data.terms_url !== null && (
+              <Text size="sm">
+                Whoever creates a key accepts the{' '}
+                <Anchor href={data.terms_url} target="_blank" rel="noreferrer">
+                  terms of use
+                </Anchor>
+                .
+              </Text>
+            )}
             <Processes processes={data.processes} />
             <Deliveries />
           </Stack>

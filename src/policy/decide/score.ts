@@ -1,8 +1,8 @@
 /** From matches to the score of each rule. */
 import type { CompiledRule } from '../match/compile.js'
 import type { Match } from '../match/findings.js'
-import { type ContextEffect, contextEffect, type GivenContext } from './context.js'
 import type { SettledContexts } from '../settled.js'
+import { type ContextEffect, contextEffect, type GivenContext } from './context.js'
 
 export interface RuleScore {
   rule: CompiledRule

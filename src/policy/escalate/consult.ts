@@ -1,10 +1,9 @@
 /** From a verdict in doubt to one that the judges have had their say on. */
 
 import type { Verdict } from '../evaluate/judge.js'
-import type { EvaluationInput } from '../evaluation.js'
+import type { Category, EvaluationInput } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'
 import type { Doubt } from './doubts.js'
-import type { Category } from '../evaluation.js'
 import type { Judges } from './judges.js'
 import { applyRulings } from './rulings.js'
 import { wordsOf } from './words.js'

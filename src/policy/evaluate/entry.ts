@@ -2,11 +2,11 @@
 
 import type { ReadOptions } from '../constitution/parse.js'
 import { readConstitution } from '../constitution/read.js'
+import { speechOf } from '../decide/speech.js'
 import type { HeldPolicy } from '../evaluation.js'
 import { compileGently, type Policy } from '../match/compile.js'
 import { Growth } from '../match/growth.js'
 import { Judge } from './judge.js'
-import { speechOf } from '../speech.js'
 
 export interface PolicyEntry extends HeldPolicy {
   readonly judge: Judge

@@ -8,6 +8,7 @@
  */
 import type { AuditStore, UsageStore } from './audit.js'
 import type { ConstitutionStore } from './constitutions.js'
+import type { DataKeyStore } from './data-keys.js'
 import type { KeyStore } from './keys.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
 import type { QuestionStore, TextsStore } from './questions.js'
@@ -15,6 +16,7 @@ import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
 import type { UserStore } from './users.js'
 
 export type * from './audit.js'
+export type * from './data-keys.js'
 export type * from './keys.js'
 export type * from './processes.js'
 export type * from './questions.js'
@@ -34,6 +36,7 @@ export interface Storage {
   exceptions: ExceptionStore
   questions: QuestionStore
   texts: TextsStore
+  dataKeys: DataKeyStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>
   /**
@@ -41,6 +44,9 @@ export interface Storage {
    * server keeps the files (PostgreSQL), that is the server's.
    */
   scrub(): Promise<void>
-  /** Commits what is queued, then lets go of everything. Safe to call twice. */
+  /**
+   * Commits what is queued, then lets go of everything. Of an embedded storage one file is left that holds all of it, where
+   * no other process has it open. Safe to call twice.
+   */
   close(): Promise<void>
 }

@@ -34,6 +34,11 @@ export interface KeyRow {
   roots: readonly string[]
   /** Whether the key may rotate itself without a scope for that. */
   selfRotation: boolean
+  /** The terms that were accepted for it, when and by whom; null where none were asked for. A rotation keeps them. */
+  termsUrl: string | null
+  termsAcceptedAt: number | null
+  /** Id of the key or person; null: the command line. */
+  termsAcceptedBy: string | null
 }
 
 export interface KeyPage {

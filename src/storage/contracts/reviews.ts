@@ -7,7 +7,7 @@ export const reviewStates = ['pending', 'permitted', 'forbidden'] as const
 export type ReviewState = (typeof reviewStates)[number]
 export type ReviewSurface = 'evaluate' | 'chat' | 'answer'
 
-/** A review at rest. The texts are sealed (see `review/seal.ts`): the store never holds a readable one. */
+/** A review at rest. The texts are sealed (see `sealing/seal.ts`): the store never holds a readable one. */
 export interface ReviewRow {
   reviewId: string
   account: string

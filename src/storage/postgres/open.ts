@@ -26,6 +26,7 @@ export const postgres: SqlDialect = {
   isConflict: (error) => has(error, codes.uniqueViolation),
   isVictim: (error) => has(error, codes.serializationFailure, codes.deadlockDetected),
   async scrub() {},
+  async settle() {},
   async waitTurn(transaction, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`sluicegate ${name}`}, 0))`.execute(transaction)
   }

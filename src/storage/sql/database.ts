@@ -48,6 +48,8 @@ export interface SqlDialect {
   isVictim(error: unknown): boolean
   /** See `Storage.scrub`. */
   scrub(db: Database): Promise<void>
+  /** Before the last connection ends: what is committed stands in the database itself. */
+  settle(db: Database): Promise<void>
   /** Holds off every other transaction that asks for the same name, in any process, until this one ends. */
   waitTurn(transaction: Database, name: string): Promise<void>
 }

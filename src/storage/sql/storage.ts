@@ -5,6 +5,7 @@ import type { Storage } from '../contracts/index.js'
 import { adopt } from '../journal/spool.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
+import { createSqlDataKeys } from './data-keys.js'
 import { createWrite, type SqlDialect } from './database.js'
 import { createSqlDeliveries } from './deliveries.js'
 import { createSqlExceptions } from './exceptions.js'
@@ -32,6 +33,10 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     }
   }
   let closing: Promise<void> | undefined
+  const settle = () =>
+    dialect.settle(db).catch((error) => {
+      log?.error({ err: error }, 'the log of the database is not in its file yet: copy both, or take a backup')
+    })
   return {
     keys: createSqlKeys(db, write),
     reviews: createSqlReviews(db, write),
@@ -45,6 +50,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     deliveries: createSqlDeliveries(db, write),
     questions: createSqlQuestions(db, write),
     texts: createSqlTexts(db, write),
+    dataKeys: createSqlDataKeys(db, write),
     ping: () =>
       storageCall(async () => {
         await sql`select 1`.execute(db)
@@ -53,7 +59,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     close() {
       closing ??= close()
         .then(() => {})
-        .finally(() => db.destroy())
+        .finally(() => settle().finally(() => db.destroy()))
       return closing
     }
   }

@@ -7,6 +7,7 @@
 import type { Generated, Kysely } from 'kysely'
 import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
 import type { ConstitutionActivation, ConstitutionRow, ConstitutionState } from '../contracts/constitutions.js'
+import type { DataKeyRow } from '../contracts/data-keys.js'
 import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { QuestionRow, TextsRow } from '../contracts/questions.js'
@@ -92,5 +93,6 @@ export interface Tables {
   constitutionActivations: ActivationColumns
   questions: QuestionColumns
   texts: TextsRow
+  dataKeys: DataKeyRow
 }
 export type Database = Kysely<Tables>

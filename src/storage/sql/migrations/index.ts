@@ -20,6 +20,7 @@ import {
   users
 } from './007-to-015.js'
 import { texts } from './016-texts.js'
+import { dataKeys, keyTerms } from './016-to-017.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -38,7 +39,9 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '014-key-descent': keyDescent,
   '014-review-bounds': reviewBounds,
   '015-indexes': indexes,
-  '016-texts': texts
+  '016-texts': texts,
+  '016-data-keys': dataKeys,
+  '017-key-terms': keyTerms
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */

@@ -1,7 +1,8 @@
 /** What a constitution says to people: its own texts, and by which topics its rules could be settled. */
-import type { CompiledRule, Policy } from './match/compile.js'
-import { contextEffect, GivenContext } from './decide/context.js'
-import type { Speech } from './evaluation.js'
+
+import type { Speech } from '../evaluation.js'
+import type { CompiledRule, Policy } from '../match/compile.js'
+import { contextEffect, GivenContext } from './context.js'
 
 /** The one key of a context that people are asked about. */
 export const askedKey = 'topic'

@@ -1,0 +1,212 @@
+/** Whole copies of the embedded store: taken while others write to it, checked before anyone relies on them, and put back. */
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { backup, DatabaseSync } from '@photostructure/sqlite'
+import { makeFolder } from '../../base/folder.js'
+import type { Copied } from '../sql/copy.js'
+import { migrations } from '../sql/migrations/index.js'
+
+type Connection = InstanceType<typeof DatabaseSync>
+
+/** What stands for a moment: a copy of before must not bring back a sign-in that was ended, nor a link that was used. */
+const momentary = ['user_sessions', 'invitations', 'processes'] as const
+
+export interface Checked {
+  tables: Copied[]
+  /** Ids of the data keys that its texts are sealed with; empty where an earlier version wrote it. */
+  dataKeys: string[]
+}
+
+/**
+ * Copies what is committed at one moment into a new file, which is moved into its place once it is found whole.
+ * @throws an Error where the file is there already, or the copy is not what was read
+ */
+export async function backupFile(path: string, file: string): Promise<Checked> {
+  if (existsSync(file)) throw new Error(`${file} is there already: a backup takes the place of no other file`)
+  const source = open(path)
+  try {
+    // All that is read until the end is of one moment; who writes meanwhile does not wait.
+    source.exec('begin')
+    const tables = countsOf(source)
+    await copy(source, file, (copied) => {
+      if (JSON.stringify(copied.tables) !== JSON.stringify(tables))
+        throw new Error(`${file} does not hold what was read`)
+    })
+    source.exec('commit')
+    return { tables, dataKeys: keysOf(source) }
+  } finally {
+    source.close()
+  }
+}
+
+/** @throws an Error where the file is damaged, no store of this program, or newer than it */
+export function checkFile(file: string): Checked {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`)
+  const db = open(file)
+  try {
+    return check(db, file)
+  } finally {
+    db.close()
+  }
+}
+
+/**
+ * Puts a checked copy in the place of a store that no process has open.
+ * @param replace what is there already is put aside, and not refused
+ * @returns where what was there is now
+ */
+export async function restoreFile(
+  file: string,
+  path: string,
+  replace: boolean
+): Promise<{ checked: Checked; aside: string | undefined }> {
+  makeFolder(dirname(path))
+  const isThere = existsSync(path)
+  const hold = isThere ? holdAlone(path) : undefined
+  if (isThere && hold === undefined) throw new Error(`${path} is in use: stop every process that has it open`)
+  const source = open(file)
+  try {
+    const checked = check(source, file)
+    const rows =
+      hold === undefined ? 0 : countsOf(hold).reduce((sum, { table, rows }) => sum + (table === 'keys' ? rows : 0), 0)
+    if (rows > 0 && !replace) throw new Error(`${path} holds a store already: --replace puts it aside`)
+    const aside = isThere
+      ? `${path}.before-restore-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`
+      : undefined
+    const fresh = `${path}.restored`
+    rmSync(fresh, { force: true })
+    await copy(
+      source,
+      fresh,
+      () => {},
+      (db) => {
+        for (const table of momentary) db.exec(`delete from ${table}`)
+      }
+    )
+    if (aside !== undefined) renameSync(path, aside)
+    // Of what was put aside, all of which is in its file: beside another database they would be taken for its own.
+    for (const name of besides(path)) rmSync(name, { force: true })
+    renameSync(fresh, path)
+    sync(dirname(path))
+    return { checked, aside }
+  } finally {
+    source.close()
+    hold?.close()
+  }
+}
+
+/** Whether any process, this one too, has the database open. */
+export function isInUse(path: string): boolean {
+  const hold = holdAlone(path)
+  hold?.close()
+  return hold === undefined
+}
+
+/** Undefined where anyone else has the database open: to leave the mode with a log takes it all. */
+function holdAlone(path: string): Connection | undefined {
+  const db = open(path)
+  try {
+    // All of its log is in the file then, and there is no file beside it.
+    db.exec('pragma journal_mode = delete')
+    db.exec('begin exclusive')
+    return db
+  } catch (error) {
+    db.close()
+    if (error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5) return undefined
+    throw error
+  }
+}
+
+/** @param change what of the copy is not to be as it was */
+async function copy(
+  source: Connection,
+  file: string,
+  compare: (copied: Checked) => void,
+  change?: (db: Connection) => void
+): Promise<void> {
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  try {
+    closeSync(openSync(partial, 'ax', 0o600))
+    await backup(source, partial, { rate: -1 })
+    const db = open(partial)
+    try {
+      // One file, with no log beside it.
+      db.exec('pragma journal_mode = delete')
+      db.exec('pragma secure_delete = on')
+      compare(check(db, file))
+      change?.(db)
+    } finally {
+      db.close()
+    }
+    chmodSync(partial, 0o600)
+    sync(partial)
+    renameSync(partial, file)
+    sync(dirname(file))
+  } finally {
+    for (const name of [partial, ...besides(partial)]) rmSync(name, { force: true })
+  }
+}
+
+function check(db: Connection, file: string): Checked {
+  const name = basename(file)
+  let problems: string[]
+  try {
+    problems = all<{ integrity_check: string }>(db, 'pragma integrity_check').map((row) => row.integrity_check)
+  } catch (error) {
+    throw new Error(`${name} is damaged, or no database: ${error instanceof Error ? error.message : error}`, {
+      cause: error
+    })
+  }
+  if (problems.join() !== 'ok') throw new Error(`${name} is damaged: ${problems.slice(0, 3).join('; ')}`)
+  const lost = all<{ table: string }>(db, 'pragma foreign_key_check')
+  if (lost.length > 0) throw new Error(`${name} is damaged: rows of ${lost[0]!.table} refer to rows that are not there`)
+  if (!has(db, 'kysely_migration')) throw new Error(`${name} is no store of this program`)
+  for (const row of all<{ name: string }>(db, 'select name from kysely_migration')) {
+    if (!(row.name in migrations)) throw new Error(`${name} is of a newer version than this one (${row.name})`)
+  }
+  return { tables: countsOf(db), dataKeys: keysOf(db) }
+}
+
+function countsOf(db: Connection): Copied[] {
+  return tablesOf(db).map((table) => ({
+    table,
+    rows: all<{ rows: number }>(db, `select count(*) as rows from "${table}"`)[0]!.rows
+  }))
+}
+
+function keysOf(db: Connection): string[] {
+  return has(db, 'data_keys')
+    ? all<{ key_id: string }>(db, 'select key_id from data_keys').map((row) => row.key_id)
+    : []
+}
+
+const has = (db: Connection, table: string) => tablesOf(db, true).includes(table)
+
+function tablesOf(db: Connection, own = false): string[] {
+  return all<{ name: string }>(db, "select name from sqlite_master where type = 'table' order by name")
+    .map(({ name }) => name)
+    .filter((name) => own || !/^(?:sqlite_|kysely_)/.test(name))
+}
+
+function all<Row>(db: Connection, text: string): Row[] {
+  return db.prepare(text).all() as Row[]
+}
+
+function open(path: string): Connection {
+  const db = new DatabaseSync(path, { timeout: 1_000 })
+  // A doctored file cannot run functions through its schema.
+  db.exec('pragma trusted_schema = off')
+  return db
+}
+
+const besides = (path: string) => ['journal', 'wal', 'shm'].map((name) => `${path}-${name}`)
+
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
