@@ -1,3 +1,4 @@
+/** What PostgreSQL has to do as a store: the contracts of every store, and what is its own. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -6,8 +7,10 @@ import t from 'tap'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { copyStorage, migrateStorage, openStorage } from '../../src/storage/open.js'
 import { openPool } from '../../src/storage/postgres/open.js'
-import { createDatabase, noPostgres } from '../support/services.js'
-import { keyRow, reviewRow, t0 } from './storage-suite.js'
+import { checkHands, openWorld, populate } from '../review/hands-suite.js'
+import { contractSuites } from '../storage/contract-suites.js'
+import { keyRow, reviewRow, t0 } from '../storage/storage-suite.js'
+import { createDatabase, emptyDatabase, noPostgres } from '../support/services.js'
 
 t.test('many that start on a new database at once all start, and migrate it once', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)
@@ -125,4 +128,17 @@ t.test('a connection that is ended in the same packet that makes it ready ends n
   await t.rejects(client.query('select 1', []))
   client.release()
   await pool.end()
+})
+
+t.test('the contracts of a store', { skip: noPostgres }, async (t) => {
+  const url = await createDatabase(t)
+  contractSuites(t, async () => {
+    await emptyDatabase(url)
+    return url
+  })
+})
+
+t.test('whoever could hold the secrets of one hand completes no decision of two', { skip: noPostgres }, async (t) => {
+  const world = await openWorld(t, await openStorage({ url: await createDatabase(t) }))
+  await checkHands(t, world, await populate(world), 53)
 })

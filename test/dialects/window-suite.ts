@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { Dialect, Target } from '../../src/dialects/dialect.js'
 import { fillPath } from '../../src/dialects/path.js'
 import { mediaTypes } from '../../src/proxy/headers.js'
-import type { StreamCase } from '../dialects/dialect-suite.js'
+import type { StreamCase } from './dialect-suite.js'
 import { evaluatorFor, relayed, runsOf, shippedEntry } from '../proxy/stream-cuts.js'
 
 const harmless =
