@@ -10,7 +10,7 @@ import { openPool } from '../../src/storage/postgres/open.js'
 import { checkHands, openWorld, populate } from '../review/hands-suite.js'
 import { contractSuites } from '../storage/contract-suites.js'
 import { keyRow, reviewRow, t0 } from '../storage/storage-suite.js'
-import { createDatabase, emptyDatabase, noPostgres } from '../support/services.js'
+import { createDatabase, emptyDatabase, noPostgres, patient } from '../support/services.js'
 
 t.test('many that start on a new database at once all start, and migrate it once', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)
@@ -44,7 +44,7 @@ t.test(
 
 t.test('two nodes together store no more reviews than the bounds allow', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)
-  const nodes = await Promise.all([openStorage({ url }), openStorage({ url })])
+  const nodes = await Promise.all([openStorage({ url, waits: patient }), openStorage({ url, waits: patient })])
   t.teardown(() => Promise.all(nodes.map((node) => node.close())))
   const outcomes = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
@@ -56,7 +56,7 @@ t.test('two nodes together store no more reviews than the bounds allow', { skip:
 })
 
 t.test('pages and ids are ordered by bytes, whatever the database’s language', { skip: noPostgres }, async (t) => {
-  const storage = await openStorage({ url: await createDatabase(t) })
+  const storage = await openStorage({ url: await createDatabase(t), waits: patient })
   t.teardown(() => storage.close())
   const names = ['key_B', 'key_a', 'key_Z', 'key_1', 'key_é', 'keyz']
   for (const keyId of names) await storage.keys.insert(keyRow({ keyId, lineage: keyId }))
@@ -91,7 +91,7 @@ t.test('a move from SQLite takes every row along, once, into an empty database',
     { rows: 250 }
   )
 
-  const moved = await openStorage({ url: to })
+  const moved = await openStorage({ url: to, waits: patient })
   t.teardown(() => Promise.all([old.close(), moved.close()]))
   for (const account of ['a0', 'a1', 'a2']) t.same(await moved.keys.list(account, {}), await old.keys.list(account, {}))
   t.same(await moved.reviews.get('acme', review.reviewId), await old.reviews.get('acme', review.reviewId))
@@ -139,6 +139,6 @@ t.test('the contracts of a store', { skip: noPostgres }, async (t) => {
 })
 
 t.test('whoever could hold the secrets of one hand completes no decision of two', { skip: noPostgres }, async (t) => {
-  const world = await openWorld(t, await openStorage({ url: await createDatabase(t) }))
+  const world = await openWorld(t, await openStorage({ url: await createDatabase(t), waits: patient }))
   await checkHands(t, world, await populate(world), 53)
 })
