@@ -19,7 +19,6 @@ import {
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { parse } from 'yaml'
 import { renderDocs } from './docs.mjs'
 import { vendor } from './vendor.mjs'
@@ -113,13 +112,6 @@ if (isFresh('dashboard/index.html', dashboardSources)) {
   tell('dashboard …')
   const vite = join(dirname(require.resolve('vite/package.json')), 'bin/vite.js')
   step(vite, 'build', '--config', join(root, 'config/vite.config.mjs'), '--outDir', page, '--logLevel', 'warn')
-  // Compressed once here, not for every visitor.
-  for (const name of readdirSync(join(page, 'assets'))) {
-    const file = join(page, 'assets', name)
-    const bytes = readFileSync(file)
-    writeFileSync(`${file}.br`, brotliCompressSync(bytes))
-    writeFileSync(`${file}.gz`, gzipSync(bytes))
-  }
 }
 
 const old = `${out}-old`

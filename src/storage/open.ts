@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Storage } from './contracts/index.js'
 import type { JournalLog } from './journal/queue.js'
 import { prepareFolder, type SpoolOptions } from './journal/spool.js'
+import type { Waits } from './postgres/open.js'
 import type { AuditOptions } from './sql/audit.js'
 import { type Copied, copyRows } from './sql/copy.js'
 import { backupFile, type Checked, isInUse, restoreFile } from './sqlite/backup.js'
@@ -15,6 +16,8 @@ export interface OpenOptions {
   node?: string
   /** Where audit and usage wait on the disk while the storage does not take them. Default: in memory alone. */
   spool?: SpoolOptions | undefined
+  /** How long PostgreSQL is waited for, in ms; a busy machine takes longer than a server that is well. */
+  waits?: Waits | undefined
   /** Where to say that audit rows could not be committed yet (a pino logger fits). */
   log?: JournalLog | undefined
 }
@@ -23,10 +26,10 @@ export interface OpenOptions {
 const postgres = () => import('./postgres/open.js')
 
 /** @throws an Error in words that an operator can act on */
-export async function openStorage({ url, node = 'local', spool, log }: OpenOptions): Promise<Storage> {
+export async function openStorage({ url, node = 'local', spool, waits, log }: OpenOptions): Promise<Storage> {
   const auditing: AuditOptions = { node, spool: usable(spool, log), log }
   if (url === 'memory:') return openMemory(node)
-  if (isPostgres(url)) return (await postgres()).openPostgres(url, auditing)
+  if (isPostgres(url)) return (await postgres()).openPostgres(url, auditing, waits)
   return openSqlite(sqlitePath(url), auditing)
 }
 

@@ -17,7 +17,7 @@ async function seriousFaults(page: Page): Promise<string[]> {
 
 t.test(
   'every page: no serious fault for those who hear it or see it weakly, light and dark, wide and narrow',
-  { skip, timeout: 300_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const running = await serveBuilt(t)
     const { key, url } = running

@@ -5,7 +5,7 @@ import { openBrowser, openPage, pageNames, serveBuilt, skip } from './browser.js
 
 t.test(
   'people sign in by their company’s provider in a browser: roles by group, a fresh proof, out again; a refusal says why',
-  { skip, timeout: 240_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const port = await freePort()
     const idp = await openIdProvider(t, `http://127.0.0.1:${port}`)

@@ -7,7 +7,7 @@ const giraffes = `${head}rules:\n  - { name: giraffes, category: illicit, any: [
 
 t.test(
   'a constitution is edited, refused, tried, stored, activated and rolled back; decisions follow',
-  { skip, timeout: 300_000 },
+  { skip, timeout: 900_000 },
   async (t) => {
     const running = await serveBuilt(t, 'sign_in: { confirm: 1s }\n')
     const { key, url } = running

@@ -46,7 +46,7 @@ t.test('what a first visit loads stays under 500 KB, compressed', async (t) => {
   t.ok(total < 500_000, `${total} bytes in ${files.length} files`)
 })
 
-t.test('first start to first key, a review decided by keyboard, a rotation', { skip, timeout: 240_000 }, async (t) => {
+t.test('first start to first key, a review decided by keyboard, a rotation', { skip, timeout: 900_000 }, async (t) => {
   const running = await serveBuilt(t)
   const browser = await openBrowser(t)
   const { page, alarms } = await openPage(browser)

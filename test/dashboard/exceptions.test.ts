@@ -3,7 +3,7 @@ import { call } from '../support/gateway.js'
 import { texts } from '../support/texts.js'
 import { becomeAdmin, openBrowser, openPage, serveBuilt, skip, visit } from './browser.js'
 
-t.test('a wrong decision: said so on its row of the audit, accepted, ended', { skip, timeout: 240_000 }, async (t) => {
+t.test('a wrong decision: said so on its row of the audit, accepted, ended', { skip, timeout: 900_000 }, async (t) => {
   const running = await serveBuilt(t, 'review: { allow_own: false }')
   const browser = await openBrowser(t)
   const { page, alarms } = await openPage(browser)

@@ -125,7 +125,7 @@ t.test(
     const browser = await openBrowser(t)
     const { page, alarms } = await openPage(browser)
     // What is proved is what a page shows, not how soon.
-    page.setDefaultTimeout(120_000)
+    page.setDefaultTimeout(180_000)
     await becomeAdmin(page, running)
     t.ok(many.length >= 480, `${many.length} strings`)
     for (const name of pageNames) {

@@ -12,7 +12,7 @@ import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import type { Replacement } from '../../src/dialects/rewrite.js'
 import { categories, type Scores } from '../../src/policy/evaluation.js'
 import { readWire } from '../../src/proxy/answer/events.js'
-import { windowSuite } from '../storage/window-suite.js'
+import { windowSuite } from './window-suite.js'
 
 /** What a client makes of the frames that it got. */
 export interface Assembled {

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
 import { call } from '../support/gateway.js'
-import { smallConstitution, startNode } from '../support/node.js'
+import { msUntil, smallConstitution, startNode } from '../support/node.js'
 import { chunks, completion, fakeUpstream, sseText } from '../support/upstream.js'
 import { isFull, promise } from './report.js'
 
@@ -48,8 +48,10 @@ const phases: readonly Phase[] = [
   { name: 'within a stream', stream: true, asked: true, answered: true, answer: stream }
 ]
 
-/** MiB, and open files. The short form runs beside other tests: memory that is still to be collected is in it, and sockets in their last second. */
-const most = isFull ? { memory: 32, descriptors: 8 } : { memory: 128, descriptors: 30 }
+/** MiB, and open files, by which the node may have grown. */
+const most = { memory: 32, descriptors: 8 }
+/** ms for sockets in their last second, and for a machine that does other things too. */
+const settles = 120_000
 
 t.test('clients that leave', async (t) => {
   /** By a client's number: of its request on the upstream. */
@@ -76,6 +78,12 @@ routes:
   const memory = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${node.child.pid}/status`, 'utf8'))?.[1]) / 1024
   const descriptors = () => readdirSync(`/proc/${node.child.pid}/fd`).length
   let clients = 0
+  const seen: number[] = []
+  /** Whether the node has opened and closed nothing for two seconds. */
+  const isStill = () => {
+    seen.push(descriptors())
+    return seen.length > 80 && new Set(seen.slice(-80)).size === 1
+  }
 
   /** @returns ms from when a client left until its request on the upstream was given up; undefined where none was made */
   async function leave(index: number, phase: Phase): Promise<number | undefined> {
@@ -135,24 +143,25 @@ routes:
 
   // What a node keeps once it has served is no leak.
   await leaveAll(isFull ? each : 5)
-  await setTimeout(2_000)
+  await msUntil(async () => open === 0 && isStill(), settles)
   const before = { memory: memory(), descriptors: descriptors() }
   clients = 0
   const { upstream: times, inBody } = await leaveAll(each)
-  await setTimeout(2_000)
+  await msUntil(async () => open === 0 && descriptors() - before.descriptors <= most.descriptors, settles)
   const grown = { memory: memory() - before.memory, descriptors: descriptors() - before.descriptors }
   const late = times[Math.floor(times.length * 0.99)] ?? Number.POSITIVE_INFINITY
   upstream.answer = (res) => res.end(JSON.stringify(completion('hello')))
   promise(
     t,
     'clients that leave at six phases',
-    `${open} of ${clients} open on the upstream after 2 s, 99 % of ${times.length} given up within ${Math.round(late)} ms, ${inBody} asked for half a body, ${grown.memory.toFixed(1)} MiB and ${grown.descriptors} descriptors more`,
-    `0, 250 ms${isFull ? '' : ' (not held to in the short form)'}, 0, ${most.memory} MiB, ${most.descriptors}`,
+    `${open} of ${clients} open on the upstream, 99 % of ${times.length} given up within ${Math.round(late)} ms, ${inBody} asked for half a body, ${grown.memory.toFixed(1)} MiB and ${grown.descriptors} descriptors more`,
+    `0, 250 ms and ${most.memory} MiB${isFull ? '' : ' (not held to in the short form)'}, 0, ${most.descriptors}`,
     open === 0 &&
       times.length >= 4 * each &&
       inBody === 0 &&
       (late <= 250 || !isFull) &&
-      grown.memory <= most.memory &&
+      // Time and memory are the machine's too: the long form holds them, alone.
+      (grown.memory <= most.memory || !isFull) &&
       grown.descriptors <= most.descriptors
   )
   const { status } = await call(node.url, '/api/v1/safety/evaluate', { key, body: { input_text: 'hello' } })

@@ -217,6 +217,15 @@ function* cellsOf(spoken: readonly Wire[]): Generator<Cell> {
   }
 }
 
+/**
+ * How long the gateway waits. What has to run out of time does so soon; nothing else does, however busy the machine is that
+ * plays it.
+ */
+const patience = {
+  short: 'first_byte_timeout: 2s, idle_timeout: 2s, total_timeout: 4s',
+  long: 'first_byte_timeout: 120s, idle_timeout: 120s, total_timeout: 240s'
+}
+
 function yamlFor(upstream: Upstream): string {
   const routes = wires.flatMap((wire) =>
     [false, true].flatMap((stream) => {
@@ -226,19 +235,26 @@ function yamlFor(upstream: Upstream): string {
         .replace('models/gemini:', 'models/{model}:')
         .replace('deployments/m/', 'deployments/{deployment}/')
       const dialect = wire.name.split(',')[0]
-      return ['full', 'window'].map(
-        (output) => `  - { path: "/${output}${at}", upstream_path: "${at}", dialect: ${dialect}, output: ${output} }`
+      return ['full', 'window'].flatMap((output) =>
+        Object.keys(patience).map(
+          (upstream) =>
+            `  - { path: "/${upstream}/${output}${at}", upstream_path: "${at}", upstream: ${upstream}, dialect: ${dialect}, output: ${output} }`
+        )
       )
     })
   )
-  const times = 'connect_timeout: 5s, first_byte_timeout: 2s, idle_timeout: 2s, total_timeout: 4s'
-  return [`upstreams: { default: { url: "${upstream.url}", ${times} } }`, 'routes:', ...new Set(routes), ''].join('\n')
+  const upstreams = Object.entries(patience).map(
+    ([name, times]) => `  ${name}: { url: "${upstream.url}", connect_timeout: 60s, ${times} }`
+  )
+  return ['upstreams:', ...upstreams, 'routes:', ...new Set(routes), ''].join('\n')
 }
 
 /** What is wrong with what a client of this cell sees. */
 async function play(url: string, { wire, fault, stream, output }: Cell, id: string): Promise<string[]> {
   const question = `«${id}|${wire.name}|${fault}${stream ? ', streamed' : ''}»`
-  const response = await fetch(`${url}/${output}${wire.path(stream)}`, {
+  // Streams are not bounded as a whole: this one only stops.
+  const expected = fault === 'oversize, as announced' && stream ? 504 : faults[fault]![0]
+  const response = await fetch(`${url}/${expected === 504 ? 'short' : 'long'}/${output}${wire.path(stream)}`, {
     method: 'POST',
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
     body: JSON.stringify(wire.ask(question, stream))
@@ -250,8 +266,6 @@ async function play(url: string, { wire, fault, stream, output }: Cell, id: stri
   } catch {
     isCut = true
   }
-  // Streams are not bounded as a whole: this one only stops.
-  const expected = fault === 'oversize, as announced' && stream ? 504 : faults[fault]![0]
   const problems: string[] = []
   const last = JSON.stringify(body.slice(-200))
   const { status } = response

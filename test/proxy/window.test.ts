@@ -2,8 +2,8 @@ import t from 'tap'
 import type { EncoderQuestion, EncoderReading } from '../../src/encoder/index.js'
 import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { Looks, mostAtOnce } from '../../src/proxy/answer/window.js'
+import { piecesOf } from '../dialects/window-suite.js'
 import { source } from '../policy/support.js'
-import { piecesOf } from '../storage/window-suite.js'
 import { evaluatorFor, relayed, shippedEntry } from './stream-cuts.js'
 
 const evaluator = evaluatorFor(await shippedEntry())

@@ -33,7 +33,8 @@ async function run(t: Teardown, command: string, args: string[], ports: readonly
         )
       )
         break
-      if (tries > 200) throw new Error(`${command} does not serve: ${errors}`)
+      // Two minutes, on a machine that does other things too.
+      if (tries > 2400) throw new Error(`${command} does not serve: ${errors}`)
       await setTimeout(50)
     }
   }

@@ -51,6 +51,9 @@ async function administer(url: string, work: (client: pg.Client) => Promise<unkn
 /** Whether a server can be started; with CI=true always, so that its absence fails. */
 export const hasCommand = (name: string) => isCi || spawnSync('which', [name]).status === 0
 
+/** For `openStorage`: many writers at once, on a machine that does other things too. */
+export const patient = { connectMs: 120_000, queryMs: 120_000 } as const
+
 /** An empty database of the test's own, which goes with the test. */
 export async function createDatabase(t: Teardown): Promise<string> {
   const name = `sluicegate_test_${randomBytes(6).toString('hex')}`

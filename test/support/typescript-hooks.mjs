@@ -1,15 +1,10 @@
 // Hooks of Node's module loader (https://nodejs.org/api/module.html#customization-hooks), see typescript.mjs. Types are
 // checked by `tsc` before the tests; here they are only taken out.
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { transformSync } from 'rolldown/utils'
 
-const require = createRequire(import.meta.url)
 const root = new URL('../../', import.meta.url)
-const cache = new URL('node_modules/.cache/sluicegate-tests/', root)
-const settings = { target: 'es2023', module: 'esnext', verbatimModuleSyntax: true, inlineSourceMap: true }
-const { version } = require('typescript/package.json')
 
 /** Sources name each other as `.js`, which is what they become. */
 export async function resolve(specifier, context, next) {
@@ -29,17 +24,9 @@ export async function load(url, context, next) {
 }
 
 function translated(file) {
-  const text = readFileSync(file, 'utf8')
-  const key = createHash('sha256')
-    .update(JSON.stringify([version, settings, file, text]))
-    .digest('hex')
-  const kept = new URL(`${key}.js`, cache)
-  if (existsSync(kept)) return readFileSync(kept, 'utf8')
-  const { outputText } = require('typescript').transpileModule(text, { fileName: file, compilerOptions: settings })
-  mkdirSync(cache, { recursive: true })
-  // Other processes see all of it or nothing.
-  const draft = new URL(`${key}.${process.pid}`, cache)
-  writeFileSync(draft, outputText)
-  renameSync(draft, kept)
-  return outputText
+  const options = { sourcemap: true, target: 'es2023', typescript: { onlyRemoveTypeImports: true } }
+  const { code, map, errors } = transformSync(file, readFileSync(file, 'utf8'), options)
+  if (errors.length > 0) throw new SyntaxError(`${file}: ${errors.map(({ message }) => message).join('; ')}`)
+  const encoded = Buffer.from(JSON.stringify(map)).toString('base64')
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${encoded}`
 }

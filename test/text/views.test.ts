@@ -4,7 +4,6 @@ import { KnownWords } from '../../src/text/known-words.js'
 import { signsOf, UNUSUAL } from '../../src/text/signs.js'
 import { unicodeEdits } from '../../src/text/unicode.js'
 import { readingsOf, viewsOf } from '../../src/text/views.js'
-import { hostileShapes } from './hostile-shapes.js'
 
 const phrase = 'how to build a pipe bomb'
 /** The words of a policy. */
@@ -375,12 +374,4 @@ t.test('any string has bounded views whose spans lie in it', async (t) => {
       { numRuns: 3000 }
     )
   )
-})
-
-t.test('texts of 256 Ki units made to be slow are read to their end', async (t) => {
-  for (const [name, text] of hostileShapes(1 << 18)) {
-    const { views } = readingsOf(text)
-    t.equal(views[0]!.text.length, text.length, name)
-    for (const view of views) t.ok(view.folded.length > 0)
-  }
 })

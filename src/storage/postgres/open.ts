@@ -32,18 +32,18 @@ export const postgres: SqlDialect = {
   }
 }
 
-export async function openPostgres(url: string, auditing: AuditOptions): Promise<Storage> {
-  return createSqlStorage((await connectPostgres(url)).db, postgres, auditing)
+export async function openPostgres(url: string, auditing: AuditOptions, waits?: Waits): Promise<Storage> {
+  return createSqlStorage((await connectPostgres(url, waits)).db, postgres, auditing)
 }
 
 /**
  * Connects and brings the tables to the newest form.
  * @throws an Error that names the server, never its password, where it cannot be reached or is newer than this program
  */
-export async function connectPostgres(url: string): Promise<Migrated> {
-  const connect = (timeoutMs?: number): Database =>
-    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, timeoutMs) }), plugins })
-  const migrating = connect(migrationMs)
+export async function connectPostgres(url: string, waits?: Waits): Promise<Migrated> {
+  const connect = (more?: Waits): Database =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: openPool(url, { ...waits, ...more }) }), plugins })
+  const migrating = connect({ queryMs: migrationMs })
   try {
     return { migrations: await migrate(migrating, postgres.columns), db: connect() }
   } catch (error) {
@@ -68,19 +68,22 @@ function reasonOf(error: unknown): string {
 
 /** Of one process. A server takes 100 in all as it is installed, and requests wait here rather than there. */
 const maxConnections = 10
-const connectMs = 3_000
-/** Beyond what any query here takes: a server that answers no more is a server that is gone. */
-const queryMs = 5_000
+/** How long a process waits for the server, in ms, before it takes it for gone. */
+export interface Waits {
+  /** For a connection, a free one of the pool included. */
+  connectMs?: number
+  /** For the answer to one query. The default is beyond what any query here takes. */
+  queryMs?: number
+}
 const int8 = 20
 
-/** @param timeoutMs of one query */
-export function openPool(url: string, timeoutMs = queryMs): PostgresPool {
+export function openPool(url: string, { connectMs = 3_000, queryMs = 5_000 }: Waits = {}): PostgresPool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'sluicegate',
     max: maxConnections,
     connectionTimeoutMillis: connectMs,
-    query_timeout: timeoutMs,
+    query_timeout: queryMs,
     keepAlive: true,
     types: {
       // Times, counts and sequence numbers: whole numbers that a double holds exactly.

@@ -1,7 +1,11 @@
+/** What Redis has to do as the state that nodes share: its contract, and its script beside the window in memory. */
 import { Redis } from 'ioredis'
 import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
 import { take } from '../../src/storage/redis/scripts.js'
+import { openRedisState } from '../../src/storage/redis/shared-state.js'
 import { grainOf, SlidingWindow } from '../../src/storage/shared/local.js'
+import { sharedStateSuite } from '../storage/shared-state-suite.js'
 import { noRedis, redisPrefix, redisServer } from '../support/services.js'
 
 /** The script with the time of the test's: what is compared is everything but where time comes from. */
@@ -64,3 +68,21 @@ t.test('a server whose clock is set back neither opens nor closes a window', { s
   t.equal((await at(-3600 + 39.9))[0], 0)
   t.equal((await at(-3600 + 40))[0], 1, 'the oldest has left its window')
 })
+
+/** Shows that what is stored is what the seal gave. */
+const seal = {
+  seal: (bytes: Uint8Array) => Buffer.from(bytes).reverse(),
+  open: (sealed: Uint8Array) => Buffer.from(sealed).reverse()
+}
+
+t.test('the contract of a shared state', { skip: noRedis }, async (t) =>
+  sharedStateSuite(t, async (t) => {
+    const prefix = redisPrefix(t)
+    const open = async () => {
+      const state = await openRedisState({ url: redisServer!, prefix, clock: systemClock, seal, onChange() {} })
+      t.teardown(() => state.close())
+      return state
+    }
+    return [await open(), await open()]
+  })
+)

@@ -1,3 +1,4 @@
+/** What PostgreSQL has to do as a store: the contracts of every store, and what is its own. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
@@ -6,8 +7,10 @@ import t from 'tap'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { copyStorage, migrateStorage, openStorage } from '../../src/storage/open.js'
 import { openPool } from '../../src/storage/postgres/open.js'
-import { createDatabase, noPostgres } from '../support/services.js'
-import { keyRow, reviewRow, t0 } from './storage-suite.js'
+import { checkHands, openWorld, populate } from '../review/hands-suite.js'
+import { contractSuites } from '../storage/contract-suites.js'
+import { keyRow, reviewRow, t0 } from '../storage/storage-suite.js'
+import { createDatabase, emptyDatabase, noPostgres, patient } from '../support/services.js'
 
 t.test('many that start on a new database at once all start, and migrate it once', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)
@@ -41,7 +44,7 @@ t.test(
 
 t.test('two nodes together store no more reviews than the bounds allow', { skip: noPostgres }, async (t) => {
   const url = await createDatabase(t)
-  const nodes = await Promise.all([openStorage({ url }), openStorage({ url })])
+  const nodes = await Promise.all([openStorage({ url, waits: patient }), openStorage({ url, waits: patient })])
   t.teardown(() => Promise.all(nodes.map((node) => node.close())))
   const outcomes = await Promise.all(
     Array.from({ length: 60 }, (_, i) =>
@@ -53,7 +56,7 @@ t.test('two nodes together store no more reviews than the bounds allow', { skip:
 })
 
 t.test('pages and ids are ordered by bytes, whatever the database’s language', { skip: noPostgres }, async (t) => {
-  const storage = await openStorage({ url: await createDatabase(t) })
+  const storage = await openStorage({ url: await createDatabase(t), waits: patient })
   t.teardown(() => storage.close())
   const names = ['key_B', 'key_a', 'key_Z', 'key_1', 'key_é', 'keyz']
   for (const keyId of names) await storage.keys.insert(keyRow({ keyId, lineage: keyId }))
@@ -88,7 +91,7 @@ t.test('a move from SQLite takes every row along, once, into an empty database',
     { rows: 250 }
   )
 
-  const moved = await openStorage({ url: to })
+  const moved = await openStorage({ url: to, waits: patient })
   t.teardown(() => Promise.all([old.close(), moved.close()]))
   for (const account of ['a0', 'a1', 'a2']) t.same(await moved.keys.list(account, {}), await old.keys.list(account, {}))
   t.same(await moved.reviews.get('acme', review.reviewId), await old.reviews.get('acme', review.reviewId))
@@ -125,4 +128,17 @@ t.test('a connection that is ended in the same packet that makes it ready ends n
   await t.rejects(client.query('select 1', []))
   client.release()
   await pool.end()
+})
+
+t.test('the contracts of a store', { skip: noPostgres }, async (t) => {
+  const url = await createDatabase(t)
+  contractSuites(t, async () => {
+    await emptyDatabase(url)
+    return url
+  })
+})
+
+t.test('whoever could hold the secrets of one hand completes no decision of two', { skip: noPostgres }, async (t) => {
+  const world = await openWorld(t, await openStorage({ url: await createDatabase(t), waits: patient }))
+  await checkHands(t, world, await populate(world), 53)
 })

@@ -2,10 +2,7 @@
  * Two hands, over everything that hands out a secret: who caused, minted, rotated, signed in, decided. The model beside
  * the program knows nothing of roots: it keeps, for each key and person, who could hold its secret.
  */
-
-import { join } from 'node:path'
-import fc from 'fast-check'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import type { Caller } from '../../src/identity/caller.js'
 import { createHands } from '../../src/identity/hands.js'
 import { Adjudication } from '../../src/review/adjudication.js'
@@ -16,14 +13,12 @@ import { createSeal } from '../../src/sealing/seal.js'
 import type { Storage } from '../../src/storage/contracts/index.js'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { newId } from '../../src/storage/id.js'
-import { openStorage } from '../../src/storage/open.js'
 import { openMemory } from '../../src/storage/sqlite/open.js'
 import { SessionService } from '../../src/users/session-service.js'
 import { createThrottle } from '../../src/users/throttle.js'
 import { UserService } from '../../src/users/user-service.js'
 import { buildHouse, operator } from '../identity/support.js'
 import { keyRow } from '../storage/storage-suite.js'
-import { createDatabase, noPostgres } from '../support/services.js'
 
 const day = 86_400_000
 
@@ -34,9 +29,9 @@ interface Actor {
   holders: ReadonlySet<string>
 }
 
-const meet = (a: Actor, b: Actor): boolean => [...a.holders].some((holder) => b.holders.has(holder))
+export const meet = (a: Actor, b: Actor): boolean => [...a.holders].some((holder) => b.holders.has(holder))
 
-async function open(t: Test, given?: Storage) {
+export async function openWorld(t: Test, given?: Storage) {
   const storage = given ?? (await openMemory())
   const house = await buildHouse(t, { storage })
   t.teardown(() => storage.close())
@@ -136,10 +131,10 @@ async function open(t: Test, given?: Storage) {
   return { house, person, onCommandLine, legacy, mint, rotate, review, exception }
 }
 
-type World = Awaited<ReturnType<typeof open>>
+type World = Awaited<ReturnType<typeof openWorld>>
 
 /** What two acts can make of people and keys, a few steps deep. */
-async function populate({ person, onCommandLine, legacy, mint, rotate }: World): Promise<Actor[]> {
+export async function populate({ person, onCommandLine, legacy, mint, rotate }: World): Promise<Actor[]> {
   const [anna, bela] = [await person('anna'), await person('bela')]
   const [c, d, old] = [await onCommandLine('c'), await onCommandLine('d'), await legacy('old')]
   const ofAnna = await mint(anna)
@@ -156,7 +151,7 @@ async function populate({ person, onCommandLine, legacy, mint, rotate }: World):
 
 const shows = (expected: unknown, found: unknown) => JSON.stringify(expected) === JSON.stringify(found)
 
-async function check(t: Test, world: World, actors: readonly Actor[], share: number): Promise<void> {
+export async function checkHands(t: Test, world: World, actors: readonly Actor[], share: number): Promise<void> {
   let wrong = 0
   let checked = 0
   let stopped = 0
@@ -192,44 +187,3 @@ async function check(t: Test, world: World, actors: readonly Actor[], share: num
   t.equal(wrong, 0, `${checked} decisions`)
   t.ok(stopped > 0 && stopped < checked, 'some are stopped, and some are not')
 }
-
-t.test('whoever could hold the secrets of one hand completes no decision of two: in memory', async (t) => {
-  const world = await open(t)
-  await check(t, world, await populate(world), 5)
-})
-
-t.test('the same over SQLite', async (t) => {
-  const world = await open(t, await openStorage({ url: `sqlite:${join(t.testdir(), 'gate.db')}` }))
-  await check(t, world, await populate(world), 53)
-})
-
-t.test('the same over PostgreSQL', { skip: noPostgres }, async (t) => {
-  const world = await open(t, await openStorage({ url: await createDatabase(t) }))
-  await check(t, world, await populate(world), 53)
-})
-
-t.test('whatever is minted and rotated by whom, in whatever order', async (t) => {
-  const act = fc.record({ rotates: fc.boolean(), by: fc.nat(40), of: fc.nat(40) })
-  await fc.assert(
-    fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 10 }), async (acts) => {
-      const world = await open(t)
-      const actors = [await world.person('anna'), await world.onCommandLine('c'), await world.onCommandLine('d')]
-      const rotated = new Set<string>()
-      for (const { rotates, by, of } of acts) {
-        const actor = actors[by % actors.length]!
-        const open = actors.filter(({ caller }) => caller.keyId.startsWith('key_') && !rotated.has(caller.keyId))
-        const old = open[of % open.length]!
-        if (rotates) rotated.add(old.caller.keyId)
-        actors.push(rotates ? await world.rotate(old, actor) : await world.mint(actor))
-      }
-      for (const cause of actors) {
-        for (const one of actors) {
-          const [said] = await world.review(cause, false, one)
-          if ((said === 'permitted') === meet(cause, one)) throw new Error(`${cause.name} → ${one.name}: ${said}`)
-        }
-      }
-    }),
-    { numRuns: 10 }
-  )
-  t.pass('10 worlds')
-})

@@ -1,0 +1,103 @@
+// Runs lanes of tests, one after the other: node test/lanes.mjs LANE… [options of tap]. The place of a test says its
+// lane. What a lane needs is built first, and with `fast` the types are checked.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const require = createRequire(import.meta.url)
+
+/**
+ * Lanes that are a folder of `test`; `jobs`: files at once. One where a file brings a browser, several processes, or a
+ * budget of time: two of them beside one another would measure each other.
+ */
+const folders = {
+  e2e: { jobs: 2 },
+  services: { jobs: 2 },
+  sdks: { jobs: 1 },
+  dashboard: { jobs: 1 },
+  python: { jobs: 1 },
+  faults: { jobs: 1 }
+}
+const names = ['fast', 'long', ...Object.keys(folders)]
+
+const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .map((name) => name.replaceAll('\\', '/'))
+  .filter((name) => name.endsWith('.test.ts'))
+  .sort()
+
+/** The lane of a file, by its path below `test`. */
+const laneOf = (file) => {
+  const folder = file.split('/', 1)[0]
+  if (Object.hasOwn(folders, folder)) return folder
+  return file.endsWith('.long.test.ts') ? 'long' : 'fast'
+}
+
+/** @returns the exit status; 1 where a signal ended it */
+async function run(program, ...args) {
+  const [status] = await once(spawn(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' }), 'exit')
+  return status ?? 1
+}
+
+const isOption = (word) => word.startsWith('-')
+const asked = process.argv.slice(2).filter((word) => !isOption(word))
+const options = process.argv.slice(2).filter(isOption)
+const wanted = asked.includes('all') ? names : asked
+for (const name of wanted) if (!names.includes(name)) throw new Error(`no lane ${name}: ${names.join(', ')}, all`)
+
+const seconds = (since) => Math.round((performance.now() - since) / 1000)
+const told = []
+let status = 0
+
+async function stage(name, what) {
+  const begun = performance.now()
+  const failed = await what()
+  told.push(`${failed === 0 ? 'pass' : 'FAIL'}  ${name}: ${seconds(begun)} s`)
+  status ||= failed
+}
+
+// The programs that build and those that check types need nothing of each other.
+await Promise.all([
+  stage('build', () => run('config/build.mjs', '--if-stale')),
+  ...(wanted.includes('fast') ? [stage('types', () => run('config/types.mjs'))] : [])
+])
+
+/**
+ * @param own files of the fast lane
+ * @returns one file for each room, which brings all of the room's: to load the sources and to compile the constitutions
+ * takes longer than most files do. What lies above the rooms stands alone.
+ */
+function roomsOf(own) {
+  const folder = join(root, '.tap/rooms')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const rooms = new Map()
+  for (const file of own) {
+    const room = file.split('/').at(1)
+    rooms.set(room, [...(rooms.get(room) ?? []), file])
+  }
+  return [...rooms]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .map(([room, members]) => {
+      if (room.endsWith('.ts')) return members[0]
+      const imports = members.map((file) => `await import('../../${file}')`)
+      // Each file's own bound is on itself alone.
+      const source = ["import t from 'tap'", ...imports, 't.setTimeout(0)', ''].join('\n')
+      writeFileSync(join(folder, `${room}.mjs`), source)
+      return `.tap/rooms/${room}.mjs`
+    })
+}
+
+const tap = join(require.resolve('tap/package.json'), '..', require('tap/package.json').bin.tap)
+for (const name of status === 0 ? wanted : []) {
+  const own = files.filter((file) => laneOf(file) === name).map((file) => `test/${file}`)
+  const { jobs } = folders[name] ?? { jobs: 2 }
+  await stage(`${name}, ${own.length} files`, () =>
+    run(tap, `--jobs=${jobs}`, ...options, ...(name === 'fast' ? roomsOf(own) : own))
+  )
+}
+process.stderr.write(`\n${told.join('\n')}\n`)
+process.exit(status)
