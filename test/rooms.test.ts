@@ -35,7 +35,7 @@ const allowed: Record<string, string[]> = {
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
   config: ['base', 'json', 'policy', 'identity', 'dialects', 'judges'],
-  edge: ['base', 'json', 'identity', 'limits', 'users', 'policy', 'dialects', 'observe', 'storage', 'encoder', 'api'],
+  edge: ['base', 'json', 'identity', 'limits', 'users', 'policy', 'dialects', 'observe', 'storage', 'encoder'],
   wording: ['base', 'policy', 'text', 'identity', 'storage'],
   api: [
     'wording',

@@ -8,14 +8,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import files from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { dashboardPath } from '../edge/edge.js'
 
 /** The same folder from `src/api` and from `dist/api`. */
 const built = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 const access = { posture: 'public' } as const
 /** In the place of this word the page carries the nonce of its one answer. */
 const noncePlace = '__NONCE__'
-
-export const dashboardPath = '/dashboard'
 
 /**
  * Nothing but our own files runs, and nobody frames the page. The component library writes a few `<style>` elements (its

@@ -7,7 +7,7 @@ import { ConfigError } from '../config/problem.js'
 import { parseKey } from '../identity/key-format.js'
 import { noReport } from '../judges/consult.js'
 import { type OpenJudges, openJudges } from '../judges/open.js'
-import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../policy/constitution/problems.js'
 import { loadPolicy } from '../policy/evaluate/entry.js'
 import { Told } from './terminal.js'
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Fault } from '../base/errors.js'
 import { ConfigError } from '../config/problem.js'
-import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../policy/constitution/problems.js'
 
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 

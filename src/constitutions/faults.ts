@@ -1,6 +1,6 @@
 /** What is wrong with a text, as a caller is told. */
 import { Fault } from '../base/errors.js'
-import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../policy/constitution/problems.js'
 
 /** More say no more: a file of another kind has a problem in every line. */
 const maxProblems = 100

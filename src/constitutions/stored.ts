@@ -1,6 +1,6 @@
 /** Stored versions as they become policies. */
 import { Fault } from '../base/errors.js'
-import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../policy/constitution/problems.js'
 import type { Coverage } from '../policy/escalate/judges.js'
 import { loadPolicy } from '../policy/evaluate/entry.js'
 import type { Policy } from '../policy/match/compile.js'

@@ -5,7 +5,7 @@
 import type { JsonObject, Role } from '../base/chat.js'
 import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
-import { ConstitutionError } from '../policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../policy/constitution/problems.js'
 import { type Decision, decisions } from '../policy/evaluation.js'
 import type { DryOutcome, DryRun, DryRunTask, DrySide, DryText } from '../policy/explain/dry-run.js'
 import { Busy, type DryRunner } from '../policy/explain/dry-run-pool.js'

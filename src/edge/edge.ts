@@ -6,7 +6,6 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { dashboardPath } from '../api/dashboard.js'
 import { defaultBudget } from '../base/budget.js'
 import type { Json } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
@@ -29,6 +28,9 @@ import { createRequestIds } from './request-id.js'
 import { canonicalTarget, checkFraming } from './target.js'
 import type { UnderWay } from './under-way.js'
 import { compileValidator, type Place } from './validate.js'
+
+/** Where the dashboard is served. */
+export const dashboardPath = '/dashboard'
 
 export interface EdgeDeps {
   admission: Admission

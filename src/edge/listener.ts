@@ -1,14 +1,17 @@
 /**
  * A node:http(s) server with this product's bounds (docs/architecture.md, rule 8), in front of whatever application
  * is current. The application can be swapped while it serves: requests under way end on the old one, new ones begin
- * on the new one.
+ * on the new one. Beside it the Fastify application of our own listeners.
  */
+
 import http, { type RequestListener, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
-import { type ErrorCode, errorTable } from '../base/errors.js'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { type ErrorCode, errorTable, Fault } from '../base/errors.js'
 import { urlHost } from '../base/units.js'
 import { hasBody } from './body.js'
+import { plainFault, sendFault } from './faults.js'
 import { lingerOnClose } from './linger.js'
 import { createRequestIds } from './request-id.js'
 import { answerUpgrade, offerUpgrade, UpgradableRequest } from './upgrade.js'
@@ -168,4 +171,31 @@ export async function drain(server: Server, deadlineMs: number): Promise<void> {
     clearTimeout(deadline)
     clearInterval(idle)
   }
+}
+
+/** A Fastify application of our own, for our own listeners; a host application brings its own. */
+export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
+  const nextId = createRequestIds()
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // What starts slowly, on a machine that is busy otherwise, is waited for.
+    pluginTimeout: 60_000,
+    routerOptions: {
+      caseSensitive: true,
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      // Longer than any identifier here: what is too long for one is refused by its pattern, like any other.
+      maxParamLength: 1_000
+    },
+    // A target that the router cannot read names nothing here, like any other odd spelling.
+    frameworkErrors: (_error, _request, reply) => {
+      const id = nextId()
+      reply.header('x-request-id', id)
+      sendFault(reply, plainFault(new Fault('not_found'), id))
+    }
+  })
+  await register(app)
+  await app.ready()
+  return app
 }

@@ -6,7 +6,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import Fastify from 'fastify'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
@@ -28,7 +27,7 @@ import { registerStatus } from '../api/status.js'
 import { registerTexts } from '../api/texts.js'
 import { registerUsage } from '../api/usage.js'
 import { registerUsers } from '../api/users.js'
-import { Fault } from '../base/errors.js'
+import type { Fault } from '../base/errors.js'
 import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import { upstreamSettings, weakenings } from '../config/load.js'
@@ -36,11 +35,10 @@ import { dialects } from '../dialects/index.js'
 import { registerDuplicateGuard } from '../edge/duplicates.js'
 import { type EdgeDeps, registerEdge } from '../edge/edge.js'
 import { managed } from '../edge/facts.js'
-import { plainFault, type ShapedFault, sendFault } from '../edge/faults.js'
+import { plainFault, type ShapedFault } from '../edge/faults.js'
 import { Overload } from '../edge/overload.js'
 import { rememberPeers } from '../edge/peers.js'
 import { createPeopleAdmission } from '../edge/person-admission.js'
-import { createRequestIds } from '../edge/request-id.js'
 import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
 import { EncoderFileError, fileNames } from '../encoder/manifest.js'
@@ -277,31 +275,4 @@ async function openEvaluator(
 async function withDemo(settings: Settings, platform: Platform): Promise<Settings> {
   const url = await platform.demoUrl()
   return { ...settings, upstreams: { ...settings.upstreams, default: upstreamSettings('default', url) } }
-}
-
-/** A Fastify application of our own, for our own listeners; a host application brings its own. */
-export async function buildApp(register: (app: FastifyInstance) => Promise<void>): Promise<FastifyInstance> {
-  const nextId = createRequestIds()
-  const app = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    // What starts slowly, on a machine that is busy otherwise, is waited for.
-    pluginTimeout: 60_000,
-    routerOptions: {
-      caseSensitive: true,
-      ignoreTrailingSlash: false,
-      ignoreDuplicateSlashes: false,
-      // Longer than any identifier here: what is too long for one is refused by its pattern, like any other.
-      maxParamLength: 1_000
-    },
-    // A target that the router cannot read names nothing here, like any other odd spelling.
-    frameworkErrors: (_error, _request, reply) => {
-      const id = nextId()
-      reply.header('x-request-id', id)
-      sendFault(reply, plainFault(new Fault('not_found'), id))
-    }
-  })
-  await register(app)
-  await app.ready()
-  return app
 }

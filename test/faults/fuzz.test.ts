@@ -14,7 +14,7 @@ import { clientAddress, compileAddressList } from '../../src/identity/address.js
 import { presentedKey } from '../../src/identity/credentials.js'
 import { generateKey, parseKey } from '../../src/identity/key-format.js'
 import { parseJson } from '../../src/json/parse.js'
-import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { readWire } from '../../src/proxy/answer/events.js'
 import { readingsOf } from '../../src/text/views.js'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { classifier } from '../../src/detectors/classifier.js'
 import { loadPolicy } from '../../src/policy/evaluate/entry.js'
-import { floorsOf } from '../../src/policy/match/floors.js'
+import { floorsOf } from '../../src/policy/match/compile.js'
 import { source } from './support.js'
 
 const rule = (fields: string, i: number) => `  - { name: rule_${i}, detector: classifier, ${fields} }\n`

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { type Constitution, parseConstitution } from '../../src/policy/constitution/parse.js'
 import { shippedSource } from '../../src/policy/constitution/shipped.js'
 import { Judge } from '../../src/policy/evaluate/judge.js'

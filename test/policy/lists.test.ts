@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readLexicons } from '../../src/policy/constitution/lexicons.js'
-import { readList, shippedFormats, shippedLists } from '../../src/policy/constitution/lists.js'
+import { readList, shippedFormats, shippedLists } from '../../src/policy/constitution/shipped.js'
 import type { ConstitutionSource } from '../../src/policy/constitution/schema.js'
 
 const folder = fileURLToPath(new URL('../../config/constitutions/', import.meta.url))

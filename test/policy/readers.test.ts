@@ -12,7 +12,7 @@ import {
   type EncoderReading,
   type Stretch
 } from '../../src/encoder/index.js'
-import type { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import type { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { EvaluatorError, type EvaluatorOptions, evaluatorOf } from '../../src/policy/evaluate/evaluator.js'

@@ -6,7 +6,7 @@ import { parse } from 'yaml'
 import type { JsonObject, Role } from '../../src/base/chat.js'
 import { systemClock } from '../../src/base/clock.js'
 import { readText } from '../../src/edge/evaluate-input.js'
-import { ConstitutionError } from '../../src/policy/constitution/constitution-error.js'
+import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { createEvaluator } from '../../src/policy/evaluate/evaluator.js'
 import { isShipped, open, shipped } from '../encoder/support.js'
@@ -127,7 +127,7 @@ t.test('the context says whose words a text is, and only known writers count', a
 })
 
 t.test('what the build has read ahead is what the texts hold, and another text is read as it stands', async (t) => {
-  const read = await import(new URL('../../dist/policy/constitution/built.js', import.meta.url).href)
+  const read = await import(new URL('../../dist/policy/constitution/shipped.js', import.meta.url).href)
   for (const name of names) {
     const text = readFileSync(`${folder}${name}.yaml`, 'utf8')
     t.same(read.builtFrom(text), parse(text))

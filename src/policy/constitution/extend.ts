@@ -2,11 +2,10 @@
  * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
  * stricter or laxer policy is a page and follows the base when that learns more.
  */
-import { goneLexicon, isGoneLexicon, isGoneRule } from './gone.js'
-import { withLists } from './lists.js'
+
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
-import { shippedSource } from './shipped.js'
+import { goneLexicon, isGoneLexicon, isGoneRule, shippedSource, withLists } from './shipped.js'
 
 type Change = NonNullable<ExtensionSource['rules']>[number]
 

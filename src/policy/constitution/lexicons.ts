@@ -1,7 +1,7 @@
-/** Lists of phrases and their inclusion by `$name`. */
+/** Lists of phrases and their inclusion by `$name`, and the words of `guarded:`, which are such lists. */
 import { foldPhrase } from '../../text/fold.js'
-import { goneLexicon, isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
+import { goneLexicon, isGoneLexicon } from './shipped.js'
 
 export interface Lexicons {
   /** The distinct phrases of a list, lexicons included; reports whatever is wrong with an entry at `path`. */
@@ -70,4 +70,44 @@ function refusal(phrase: string): string | undefined {
   if (body !== body.trimEnd() && phrase.endsWith('*')) return '"*" must follow a letter or digit'
   if (foldPhrase(body).trim() === '') return 'holds no letter or digit, so it can never match'
   return undefined
+}
+
+/** What a list's phrases mean. The documentation of each stands in `config/constitutions/lists/guarded.yaml`. */
+export const wordKinds = [
+  'forbids',
+  'tells',
+  'discusses',
+  'does',
+  'secrets',
+  'persons',
+  'facts',
+  'instructions',
+  'generic',
+  'ends',
+  'asks',
+  'turns',
+  'refers'
+] as const
+export type WordKind = (typeof wordKinds)[number]
+
+/** What a text may do about what is guarded, as rules name it (`guarded: [secret]`). */
+export const guardedKinds = ['secret', 'private', 'topic', 'value', 'instructions'] as const
+export type GuardedKind = (typeof guardedKinds)[number]
+
+export type GuardedSource = Record<WordKind, string[]> & { topics?: Record<string, string[]> }
+
+/** Plain data: a thread compiles it anew. */
+export interface GuardedWords {
+  lists: Record<WordKind, string[]>
+  /** Subjects by their names: a prompt that forbids one of a list's words forbids what all of them speak of. */
+  topics: readonly string[][]
+}
+
+export function readGuardedWords(source: GuardedSource, lexicons: Lexicons): GuardedWords {
+  const expand = (list: readonly string[], ...step: Path) => lexicons.expand(list, ['guarded', ...step])
+  const lists = Object.fromEntries(wordKinds.map((kind) => [kind, expand(source[kind], kind)]))
+  return {
+    lists: lists as GuardedWords['lists'],
+    topics: Object.entries(source.topics ?? {}).map(([name, list]) => expand(list, 'topics', name))
+  }
 }

@@ -1,7 +1,31 @@
 /** What is wrong with a constitution, each with its place in the file and what would be accepted there. */
 import type { ErrorObject } from 'ajv'
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from 'yaml'
-import type { Problem } from './constitution-error.js'
+
+export interface Problem {
+  /** 1-based. */
+  line: number
+  column: number
+  /** `rules[3].weight`; empty for the document as a whole. */
+  path: string
+  message: string
+  /** What may stand there, where that is a closed set. */
+  accepted?: readonly string[]
+}
+
+/** A constitution that cannot be put in force. `message` lists every problem, one a line, as `file:line:column path: reason`. */
+export class ConstitutionError extends Error {
+  readonly file: string
+  readonly problems: readonly Problem[]
+
+  constructor(file: string, problems: readonly Problem[]) {
+    const lines = problems.map((p) => `${file}:${p.line}:${p.column} ${p.path === '' ? '' : `${p.path}: `}${p.message}`)
+    super(`The constitution is not valid.\n${lines.join('\n')}`)
+    this.name = 'ConstitutionError'
+    this.file = file
+    this.problems = problems
+  }
+}
 
 /** Keys and indexes from the root of the document: `['rules', 3, 'weight']`. */
 export type Path = readonly (string | number)[]

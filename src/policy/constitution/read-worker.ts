@@ -1,7 +1,7 @@
 /** The thread's side of `read.ts`: reads one constitution, hands it over portion by portion, ends. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { ConstitutionError } from './constitution-error.js'
 import { type Constitution, parseConstitution } from './parse.js'
+import { ConstitutionError } from './problems.js'
 import type { ReadAnswer, ReadTask } from './read.js'
 import type { Rule } from './rules.js'
 

@@ -6,10 +6,10 @@
 import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../../base/heap.js'
 import { isBuilt, threadFile } from '../../base/thread.js'
-import { isBuiltIn } from './built.js'
-import { ConstitutionError, type Problem } from './constitution-error.js'
 import { type Constitution, parseConstitution, type ReadOptions } from './parse.js'
+import { ConstitutionError, type Problem } from './problems.js'
 import type { Rule } from './rules.js'
+import { isBuiltIn } from './shipped.js'
 
 export interface ReadTask {
   yamlText: string

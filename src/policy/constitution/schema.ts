@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { roles } from '../../base/chat.js'
 import { categories, detectionTypes } from '../evaluation.js'
-import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './word-groups.js'
+import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
 
 const closed = { additionalProperties: false }
 

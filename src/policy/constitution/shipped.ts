@@ -1,9 +1,29 @@
-/** The constitutions that ship with the program. */
-import { readFileSync } from 'node:fs'
+/** The constitutions and lists that ship with the program, and the names that they once had. */
+import { hash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
-import { builtFrom } from './built.js'
-import { withLists } from './lists.js'
-import type { bases, ConstitutionSource } from './schema.js'
+import type { Problems } from './problems.js'
+import type { bases, ConstitutionSource, ListSource, PatternSource } from './schema.js'
+
+/**
+ * What the build has read of that very text: reading YAML takes longer than all else that is done with it. Where a loader runs the sources there is none.
+ */
+function fileOf(yamlText: string): URL {
+  return new URL(`./shipped/${hash('sha256', yamlText, 'hex')}.json`, import.meta.url)
+}
+
+export function isBuiltIn(yamlText: string): boolean {
+  return existsSync(fileOf(yamlText))
+}
+
+/** What the YAML text holds, where the build has read that very text; else undefined. Everybody is given a value of their own. */
+export function builtFrom(yamlText: string): unknown {
+  try {
+    return JSON.parse(readFileSync(fileOf(yamlText), 'utf8'))
+  } catch {
+    return undefined
+  }
+}
 
 /** The YAML of a constitution that ships with the program. */
 export function readShipped(name: (typeof bases)[number]): string {
@@ -13,4 +33,76 @@ export function readShipped(name: (typeof bases)[number]): string {
 export function shippedSource(name: (typeof bases)[number]): ConstitutionSource {
   const text = readShipped(name)
   return withLists((builtFrom(text) ?? parse(text)) as ConstitutionSource)
+}
+
+/**
+ * The lists that ship with the program, each in a file of its own under `config/constitutions/lists`, with what it was
+ * measured to match in its head: phrases that a constitution takes by `lists`, and formats that a rule takes by `formats`.
+ */
+const folder = new URL('../../../config/constitutions/lists/', import.meta.url)
+
+/** The names of the lists that ship. */
+export function shippedLists(): string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .map((name) => name.slice(0, -'.yaml'.length))
+    .sort()
+}
+
+export function readList(name: string): ListSource {
+  const text = readFileSync(new URL(`${name}.yaml`, folder), 'utf8')
+  return (builtFrom(text) ?? parse(text)) as ListSource
+}
+
+/** The constitution with the lists that it names beneath what it says itself. */
+export function withLists(source: ConstitutionSource, problems?: Problems): ConstitutionSource {
+  if (source.lists === undefined) return source
+  const accepted = shippedLists()
+  let { lexicons = {}, guarded } = source
+  for (const [i, name] of source.lists.entries()) {
+    if (!accepted.includes(name)) {
+      problems?.add(['lists', i], `there is no list of this name; known: ${accepted.join(', ')}`, { accepted })
+      continue
+    }
+    const list = readList(name)
+    lexicons = { ...list.lexicons, ...lexicons }
+    guarded ??= list.guarded
+  }
+  return { ...source, lexicons, ...(guarded === undefined ? {} : { guarded }) }
+}
+
+let known: ReadonlyMap<string, readonly PatternSource[]> | undefined
+
+/** The formats of all lists, by name. */
+export function shippedFormats(): ReadonlyMap<string, readonly PatternSource[]> {
+  known ??= new Map(shippedLists().flatMap((name) => Object.entries(readList(name).formats ?? {})))
+  return known
+}
+
+/** Names that the shipped constitution once had, so that overlays which were stored then are read still: see `extend.ts`. */
+interface Gone {
+  rules: ReadonlySet<string>
+  lexicons: ReadonlySet<string>
+}
+
+let gone: Gone | undefined
+
+function read(): Gone {
+  const file = new URL('../../../config/constitutions/gone.json', import.meta.url)
+  const { rules, lexicons } = JSON.parse(readFileSync(file, 'utf8')) as { rules: string[]; lexicons: string[] }
+  return { rules: new Set(rules), lexicons: new Set(lexicons) }
+}
+
+export function isGoneRule(name: string): boolean {
+  gone ??= read()
+  return gone.rules.has(name)
+}
+
+export function isGoneLexicon(name: string): boolean {
+  gone ??= read()
+  return gone.lexicons.has(name)
+}
+
+export function goneLexicon(entry: string): string {
+  return `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`
 }

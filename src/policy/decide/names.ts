@@ -4,7 +4,7 @@ import { Fault } from '../../base/errors.js'
 import { type Encoder, EncoderError, type Name, type NamesQuestion } from '../../encoder/index.js'
 import { EvaluatorError, unpaidOf } from '../evaluate/evaluator-options.js'
 import type { Detection, EvaluationInput } from '../evaluation.js'
-import { round } from './score.js'
+import { round } from './decide.js'
 
 /** The rule that their detections carry. */
 const rule = 'names'

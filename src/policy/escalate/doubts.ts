@@ -4,7 +4,7 @@ import type { Escalation } from '../constitution/escalation.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Verdict } from '../evaluate/judge.js'
 import type { Category, Detection } from '../evaluation.js'
-import { maxDetections } from '../match/detections.js'
+import { maxDetections } from '../match/findings.js'
 
 export interface Doubt {
   escalation: Escalation

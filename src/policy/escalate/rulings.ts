@@ -1,13 +1,42 @@
-/** What the judges' answers make of a verdict: scores moved, the decision taken anew, each answer shown. Pure. */
+/**
+ * Asks the judges about a verdict in doubt, and applies what they answer: scores moved, the decision taken anew, each answer
+ * shown.
+ */
 import type { ChatPart } from '../../base/chat.js'
 import type { Constitution } from '../constitution/parse.js'
 import { typeOfCategory } from '../constitution/rules.js'
-import { withinBand } from '../decide/decide.js'
-import { round } from '../decide/score.js'
+import { round, withinBand } from '../decide/decide.js'
 import type { Verdict } from '../evaluate/judge.js'
-import { type Category, type Decision, type Detection, strictest } from '../evaluation.js'
+import { type Category, type Decision, type Detection, type EvaluationInput, strictest } from '../evaluation.js'
+import type { Policy } from '../match/compile.js'
 import type { Doubt } from './doubts.js'
-import type { Failure, Opinion } from './judges.js'
+import type { Failure, Judges, Opinion } from './judges.js'
+import { wordsOf } from './words.js'
+
+/** From a verdict in doubt to one that the judges have had their say on. @throws the reason of `input.cancel`, where the caller left meanwhile */
+export async function consult(
+  judges: Judges,
+  policy: Pick<Policy, 'constitution' | 'label'>,
+  verdict: Verdict,
+  doubts: readonly Doubt[],
+  { direction, cancel }: Pick<EvaluationInput, 'direction' | 'cancel'>
+): Promise<Verdict> {
+  const rulings = await Promise.all(
+    doubts.map(async (doubt) => {
+      const texts = doubt.texts.map(({ role, text }) => ({ role, text }))
+      const question = {
+        texts,
+        direction,
+        categories: doubt.categories,
+        policy: policy.label,
+        wordsOf: (category: Category) => wordsOf(policy.constitution, category, direction),
+        cancel
+      }
+      return { doubt, answer: await judges.consult(doubt.escalation.judge, question) }
+    })
+  )
+  return applyRulings(policy.constitution, verdict, rulings)
+}
 
 export interface Ruling {
   doubt: Doubt
@@ -15,12 +44,12 @@ export interface Ruling {
 }
 
 type CategoryVerdict = Verdict['categories'][number]
-type Policy = Pick<Constitution, 'bands' | 'categories'>
+type Bands = Pick<Constitution, 'bands' | 'categories'>
 
 /** Rules' names have no colon: a judge's cannot be taken for one of them. */
 const ruleOf = (judge: string) => `judge:${judge}`
 
-export function applyRulings(policy: Policy, verdict: Verdict, rulings: readonly Ruling[]): Verdict {
+export function applyRulings(policy: Bands, verdict: Verdict, rulings: readonly Ruling[]): Verdict {
   const changes = rulings.flatMap((ruling) => changesOf(policy, verdict, ruling))
   const changed = new Map(changes.map((change) => [change.category, change]))
   const kept = verdict.categories.filter(({ category }) => !changed.has(category))
@@ -60,7 +89,7 @@ interface Change extends CategoryVerdict {
   by: 'unsafe' | 'safe' | 'failure'
 }
 
-function changesOf({ bands, categories }: Policy, verdict: Verdict, { doubt, answer }: Ruling): Change[] {
+function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answer }: Ruling): Change[] {
   const { escalation, texts } = doubt
   const stands = (category: Category): CategoryVerdict =>
     verdict.categories.find((entry) => entry.category === category) ?? {
@@ -156,7 +185,7 @@ function ownRiskOf(
   { ownRisk }: Verdict,
   changes: readonly Change[],
   categories: readonly CategoryVerdict[],
-  policy: Policy
+  policy: Bands
 ): number {
   const unsafe = changes.filter(({ by }) => by === 'unsafe').map(({ score }) => score)
   if (unsafe.length > 0) return Math.max(ownRisk, ...unsafe)

@@ -1,5 +1,5 @@
-/** A constitution ready to judge. */
-
+/** A constitution ready to judge: read, compiled, and warmed up before the first caller comes. */
+import type { ChatPart } from '../../base/chat.js'
 import type { ReadOptions } from '../constitution/parse.js'
 import { readConstitution } from '../constitution/read.js'
 import { speechOf } from '../decide/speech.js'
@@ -32,4 +32,46 @@ export async function loadPolicy(yamlText: string, fileName: string, options?: R
 export function numbered(policy: Policy, version: number | string): Policy {
   const constitution = { ...policy.constitution, version: String(version) }
   return { ...policy, constitution, label: `${constitution.name}@${version}` }
+}
+
+/** Put together by turns; they hold what ordinary texts hold: numbers, names, code, other languages, an address, a list. */
+const sentences = [
+  'Please write a short letter to the neighbours about the new timetable of the library.',
+  'The museum opens at 9:30 and closes before dinner on Sundays; tickets cost 12 € each.',
+  "We compared the report with last year's, and liked it more – it's easier to read.",
+  'Could you explain why `for (let i = 0; i < list.length; i++) total += list[i]` is slow?',
+  'Meine Großmutter erzählt gern Geschichten aus ihrer Kindheit auf dem Land.',
+  'Il pleut depuis ce matin, alors nous sommes restés à la maison.',
+  'Summarise the notes (see https://www.example.com/notes/2024-05.html) in 5 sentences.',
+  'The invoice no. 20417 arrived 3 days ago and was paid at once, "as agreed".',
+  '1. an onion\n2. some carrots\n3. a little patience\n\nThen cook it for 40 minutes.',
+  'How do I stop a process that hangs, and who told it to start in the first place?'
+]
+const lengths = [200, 40, 600, 300, 1_500]
+const directions = ['request', 'answer'] as const
+
+/**
+ * Judges texts that nobody sent before the first caller comes: code that has not run yet costs three to five times as much
+ * until the engine has compiled it, and so would the first seconds of calls.
+ * @param budget ms; the event loop is held for about as long @returns how many texts were judged
+ */
+export function warmUp(judge: Judge, budget: number): number {
+  const end = performance.now() + budget
+  let count = 0
+  for (; performance.now() < end; count++) {
+    const direction = directions[count % directions.length]!
+    const part: ChatPart = {
+      role: direction === 'answer' ? 'assistant' : 'user',
+      text: textOf(count, lengths[count % lengths.length]!),
+      pointer: ''
+    }
+    judge.judge({ parts: [part], joined: [], context: undefined, direction })
+  }
+  return count
+}
+
+function textOf(seed: number, length: number): string {
+  let text = `Note ${seed}.`
+  for (let i = seed; text.length < length; i += 1 + (seed % 3)) text += ` ${sentences[i % sentences.length]}`
+  return text
 }

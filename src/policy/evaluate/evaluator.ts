@@ -1,23 +1,23 @@
 /** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
+
+import { randomFillSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { defaultBudget } from '../../base/budget.js'
 import type { Constitution } from '../constitution/parse.js'
 import { suppressedOf } from '../decide/exceptions.js'
 import { findNames } from '../decide/names.js'
-import { consult } from '../escalate/consult.js'
 import { doubtsOf } from '../escalate/doubts.js'
 import type { Judges } from '../escalate/judges.js'
+import { consult } from '../escalate/rulings.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
 import { type Explanation, explain } from '../explain/explain.js'
-import { askEncoder, noReadings } from './ask-encoder.js'
-import type { Question, Readings } from './asking.js'
+import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
 import { createBatch } from './batch.js'
-import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
+import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
 import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf } from './evaluator-options.js'
-import { createIdSource } from './ids.js'
-import type { JudgeInput, Verdict } from './judge.js'
-import { evaluationOf } from './outcome.js'
+import { evaluationOf, type JudgeInput, type Verdict } from './judge.js'
+import { isVerdict } from './packed.js'
 import { createPool } from './pool.js'
 import {
   boostOf,
@@ -28,8 +28,6 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
-import { isVerdict } from './verdict-shape.js'
-import { warmUp } from './warm-up.js'
 
 export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 
@@ -279,5 +277,27 @@ function guarded<T>(work: () => T): T {
     return work()
   } catch (error) {
     throw new EvaluatorError('The evaluation failed.', error)
+  }
+}
+
+/** Sortable random identifiers: 48 bits of time, then 60 of chance, in Crockford's base 32 without its look-alikes. */
+const digits = '0123456789abcdefghjkmnpqrstvwxyz'
+const timeDigits = 10
+const randomDigits = 12
+
+/** Random bytes are drawn by the page: one system call for some 340 identifiers. */
+function createIdSource(prefix: string, now: () => number): () => string {
+  const pool = new Uint8Array(4096)
+  let used = pool.length
+  return function nextId() {
+    if (used + randomDigits > pool.length) {
+      randomFillSync(pool)
+      used = 0
+    }
+    let id = prefix
+    const time = now()
+    for (let i = timeDigits - 1; i >= 0; i--) id += digits[Math.floor(time / 32 ** i) % 32]
+    for (let i = 0; i < randomDigits; i++) id += digits[pool[used++]! & 31]
+    return id
   }
 }

@@ -3,21 +3,16 @@ import { LRUCache } from 'lru-cache'
 import type { ChatPart, JsonObject } from '../../base/chat.js'
 import { type Room, readingsOf } from '../../text/views.js'
 import { type ContextEffect, GivenContext } from '../decide/context.js'
-import { decide, type Judgement, noScores } from '../decide/decide.js'
+import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
-import { type RuleScore, scoreRules } from '../decide/score.js'
-import { sharpened } from '../decide/sharpened.js'
-import type { Category, Decision, Detection, Settled } from '../evaluation.js'
+import type { Category, Decision, Detection, Settled, Evaluation } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'
-import { countedOf } from '../match/conditions.js'
-import { toDetections } from '../match/detections.js'
-import { Findings, type Match } from '../match/findings.js'
+import { countedOf, Findings, type Match, toDetections } from '../match/findings.js'
 import { joinTexts, type Member, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { Digests, isTranscript, PartMemory } from '../match/memory.js'
-import { areMixed, kindOf, modeOf, seamKey } from '../match/seams.js'
-import { type Call, joinedSink, partSink, turnSink } from '../match/sinks.js'
-import { SettledContexts } from '../settled.js'
+import { areMixed, type Call, joinedSink, kindOf, modeOf, partSink, seamKey, turnSink } from '../match/sinks.js'
+import { SettledContexts } from '../decide/settled.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
 import { spokenFrom } from './session.js'
 
@@ -274,4 +269,21 @@ export function promptsOf({ parts, direction, prompts = [] }: JudgeInput): reado
 function isCounted(suppressed: readonly Suppressed[]): (match: Match) => boolean {
   const places = new Set(suppressed.map(({ rule, part }) => placeKey(rule, part)))
   return ({ rule, part }) => !places.has(placeKey(rule.name, part))
+}
+
+/** @param call.ms how long it took */
+export function evaluationOf(verdict: Verdict, call: { label: string; id: string; ms: number }): Evaluation {
+  const evaluation: Evaluation = {
+    risk_score: verdict.riskScore,
+    decision: verdict.decision,
+    is_blocked: verdict.decision === 'forbid',
+    matched_rules: verdict.matchedRules,
+    detections: verdict.detections,
+    decision_time_ms: Math.round(call.ms * 1000) / 1000,
+    scores: verdict.scores,
+    evaluation_id: call.id,
+    policy: call.label
+  }
+  if (verdict.decision === 'depends') evaluation.missing_context = verdict.missingContext
+  return evaluation
 }

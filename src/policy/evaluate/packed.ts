@@ -1,8 +1,9 @@
 /**
- * A call's texts as a thread is sent them: one string, and numbers. To copy tens of thousands of objects would hold the event
+ * What passes between threads: a call's texts as one string and numbers, and the check of the verdict that comes back. To copy tens of thousands of objects would hold the event
  * loop for longer than most of their judging takes, and their pointers may be many times as long as the texts.
  */
 import { roles } from '../../base/chat.js'
+import { decisions } from '../evaluation.js'
 import type { JudgeInput, Verdict } from './judge.js'
 
 export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {
@@ -61,3 +62,18 @@ export function placed(verdict: Verdict, parts: JudgeInput['parts']): Verdict {
   })
   return { ...verdict, detections }
 }
+
+/** A verdict may come from another thread: what is not in the words of a verdict decides nothing. */
+export function isVerdict({ decision, riskScore, ownRisk, scores, ...lists }: Verdict): boolean {
+  return (
+    decisions.includes(decision) &&
+    isShare(riskScore) &&
+    isShare(ownRisk) &&
+    typeof scores === 'object' &&
+    scores !== null &&
+    (lists.questions === undefined || Array.isArray(lists.questions)) &&
+    [lists.matchedRules, lists.missingContext, lists.categories, lists.detections, lists.rules].every(Array.isArray)
+  )
+}
+
+const isShare = (value: number) => value >= 0 && value <= 1

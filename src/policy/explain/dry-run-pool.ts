@@ -2,7 +2,7 @@
 import type { Piscina } from 'piscina'
 import { isBuilt, threadFile } from '../../base/thread.js'
 import type { Encoder } from '../../encoder/index.js'
-import { ConstitutionError, type Problem } from '../constitution/constitution-error.js'
+import { ConstitutionError, type Problem } from '../constitution/problems.js'
 import { type DryRound, type DryRun, type DryRunTask, dryRun, runDry } from './dry-run.js'
 
 export type DryRunAnswer = DryRound | { file: string; problems: readonly Problem[] }

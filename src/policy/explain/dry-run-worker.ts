@@ -1,6 +1,6 @@
 /** The thread's side of `dry-run-pool.ts`: keeps the last judges, so that trying again is quick. */
 import { LRUCache } from 'lru-cache'
-import { ConstitutionError } from '../constitution/constitution-error.js'
+import { ConstitutionError } from '../constitution/problems.js'
 import type { Coverage } from '../escalate/judges.js'
 import type { Judge } from '../evaluate/judge.js'
 import { type DryRunTask, type DrySide, dryRun, readJudge } from './dry-run.js'

@@ -5,7 +5,7 @@ import type { Judgement } from '../decide/decide.js'
 import type { Found, Judge, JudgeInput } from '../evaluate/judge.js'
 import { type Decision, decisions } from '../evaluation.js'
 import type { CompiledRule } from '../match/compile.js'
-import { countedOf } from '../match/conditions.js'
+import { countedOf } from '../match/findings.js'
 
 export interface RuleFlip {
   /** Without these rules, the decision would be this. The session is taken as it stands. */

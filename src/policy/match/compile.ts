@@ -7,16 +7,16 @@ import { RE2JS } from 're2js'
 import type { Detector, Floors } from '../../detectors/detector.js'
 import { encoderId } from '../../detectors/encoder.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
+import { foldPhrase } from '../../text/fold.js'
+import type { Pattern } from '../../text/hit-list.js'
 import { KnownWords } from '../../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../../text/phrases.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import { type CompiledContext, compileContext } from '../decide/context.js'
-import type { Condition } from './conditions.js'
-import { floorsOf } from './floors.js'
+import type { Condition } from './findings.js'
 import { Guard } from './guarded/guard.js'
 import { lexiconSteps } from './guarded/lexicon.js'
-import { PhraseIds } from './phrase-ids.js'
 import { type Screen, screenOf } from './required.js'
 
 /** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
@@ -216,4 +216,73 @@ function rarestKeys(clauses: readonly Clause[], groupCount: number): Clause[] {
     const key = clause.groups.reduce((best, group) => (uses[group]! < uses[best]! ? group : best))
     return { ...clause, key }
   })
+}
+
+/** Numbers phrases as they are matched, folded and with the `*` of any ending: two that read alike are one. */
+export class PhraseIds {
+  readonly #ids = new Map<string, number>()
+
+  get size(): number {
+    return this.#ids.size
+  }
+
+  idOf(phrase: string): number {
+    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
+    const known = this.#ids.get(folded)
+    if (known !== undefined) return known
+    this.#ids.set(folded, this.#ids.size)
+    return this.#ids.size - 1
+  }
+
+  phrases(): IterableIterator<string> {
+    return this.#ids.keys()
+  }
+
+  patterns(): Pattern[] {
+    return [...this.#ids].map(([phrase, id]) => ({ phrase, id }))
+  }
+}
+
+/** Halvings of the range from 0 to 1: as fine as scores are shown. */
+const steps = 14
+
+export function floorsOf(
+  { bands, categories }: Pick<Constitution, 'bands' | 'categories'>,
+  { kinds }: Detector,
+  rules: readonly CompiledRule[]
+): Floors {
+  const floors = new Map<string, number>()
+  for (const kind of kinds) {
+    const own = rules.filter(({ detector }) => detector?.kinds?.has(kind) ?? true)
+    for (const category of new Set(own.map((rule) => rule.category))) {
+      const { high, middle } = categories[category]
+      if (high === 'permit' && middle === 'permit') continue
+      const band = middle === 'permit' ? bands.high : bands.middle
+      const least = leastConfidence(
+        own.filter((rule) => rule.category === category),
+        band
+      )
+      if (least !== undefined) floors.set(kind, Math.min(floors.get(kind) ?? 1, least))
+    }
+  }
+  return floors
+}
+
+/** The least confidence at which a rule of one kind and category reaches a band: the strongest of them counts. */
+function leastConfidence(rules: readonly CompiledRule[], band: number): number | undefined {
+  const score = (confidence: number) =>
+    Math.max(
+      0,
+      ...rules
+        .filter(({ detector }) => detector!.minConfidence <= confidence)
+        .map(({ weight, context }) => (context.forbid.length > 0 ? 1 : weight * confidence))
+    )
+  if (score(1) < band) return undefined
+  let [low, high] = [0, 1]
+  for (let step = 0; step < steps; step++) {
+    const middle = (low + high) / 2
+    if (score(middle) >= band) high = middle
+    else low = middle
+  }
+  return low
 }

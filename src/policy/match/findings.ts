@@ -1,4 +1,11 @@
-/** The matches of one call: the same rule at the same place in several readings is one finding. */
+/**
+ * The matches of one call: the same rule at the same place in several readings is one finding. Then which of them count
+ * (`when`), and how the interface shows them.
+ */
+
+import type { ChatPart } from '../../base/chat.js'
+import { round } from '../decide/decide.js'
+import type { Detection } from '../evaluation.js'
 import type { CompiledRule } from './compile.js'
 
 export interface Match {
@@ -89,4 +96,94 @@ export class Findings {
   all(): Match[] {
     return [...this.#places.values()].flat()
   }
+}
+
+/**
+ * What a rule needs beside it (`when`), by the indexes of rules. Looked at once all matches of a call are known, part by
+ * part: what is said in one message is no condition for another.
+ */
+export interface Condition {
+  readonly all: readonly number[]
+  readonly any: readonly number[]
+  readonly none: readonly number[]
+}
+
+/** The matches that count: what the encoder decides over was there for conditions alone. */
+export function countedOf(conditional: readonly CompiledRule[], matches: readonly Match[]): readonly Match[] {
+  const held = conditional.length === 0 ? matches : holdConditions(conditional, matches)
+  return held.some(({ isNominated }) => isNominated) ? held.filter(({ isNominated }) => !isNominated) : held
+}
+
+/** @param conditional the rules with a condition, in the order of the constitution: each looks only at those before it */
+function holdConditions(conditional: readonly CompiledRule[], matches: readonly Match[]): Match[] {
+  const parts = new Map<number, Match[]>()
+  for (const match of matches) {
+    const list = parts.get(match.part)
+    if (list === undefined) parts.set(match.part, [match])
+    else list.push(match)
+  }
+  return [...parts.values()].flatMap((list) => conditional.reduce(holdCondition, list))
+}
+
+function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
+  const { all, any, none } = rule.when!
+  const matched = (index: number) => matches.some((match) => match.rule.index === index)
+  const holds = all.every(matched) && (any.length === 0 || any.some(matched)) && !none.some(matched)
+  if (rule.matchesByItself) return holds ? matches : matches.filter((match) => match.rule !== rule)
+  if (!holds) return matches
+  // It has no words of its own: it is shown where the first rule that it names is.
+  const shown = [...all, ...any].find(matched)
+  const places = matches.filter((match) => match.rule.index === shown)
+  const isNominated = (place: Match) => rule.nominate && place.isNominated
+  return [
+    ...matches,
+    ...places.map((place) => ({ ...place, rule, confidence: rule.weight, isNominated: isNominated(place) }))
+  ]
+}
+
+/** Detections beyond this many are left out, weakest first; places that `redact` replaces are never left out. */
+export const maxDetections = 100
+
+/**
+ * @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk`
+ * @param counted the matches that count; others are excepted, and shown so
+ */
+export function toDetections(
+  matches: readonly Match[],
+  parts: readonly ChatPart[],
+  sharpened: ReadonlySet<CompiledRule>,
+  counted: readonly Match[] = matches
+): Detection[] {
+  const kept = counted === matches ? undefined : new Set(counted)
+  return strongest(matches)
+    .sort((a, b) => a.part - b.part || a.start - b.start || a.rule.index - b.rule.index)
+    .map((match) => {
+      const detection = toDetection(match, parts[match.part]!.pointer, match.acrossTurns || sharpened.has(match.rule))
+      return kept === undefined || kept.has(match) ? detection : { ...detection, suppressed: true }
+    })
+}
+
+function toDetection({ rule, confidence, start, end, layer }: Match, pointer: string, bySession: boolean): Detection {
+  const detection: Detection = {
+    type: bySession ? 'session_risk' : rule.type,
+    category: rule.category,
+    confidence: round(confidence),
+    rule: rule.name,
+    span: { start, end },
+    layer
+  }
+  return pointer === '' ? detection : { ...detection, pointer }
+}
+
+/** The strongest match of every rule comes first, so that no rule that bears on the decision loses its last detection. */
+function strongest(matches: readonly Match[]): Match[] {
+  if (matches.length <= maxDetections) return [...matches]
+  const sorted = [...matches].sort((a, b) => b.confidence - a.confidence)
+  const seen = new Set<CompiledRule>()
+  const first = sorted.filter(({ rule }) => !seen.has(rule) && seen.add(rule))
+  const chosen = new Set(first)
+  for (const match of sorted) {
+    if (match.rule.keepsEveryPlace || chosen.size < maxDetections) chosen.add(match)
+  }
+  return [...chosen]
 }

@@ -2,7 +2,7 @@
 import type { Folder } from '../../../text/fold.js'
 import { HitList } from '../../../text/hit-list.js'
 import type { Phrases } from '../../../text/phrases.js'
-import type { GuardedKind } from '../../constitution/word-groups.js'
+import type { GuardedKind } from '../../constitution/lexicons.js'
 import { bitOf, type Lexicon, type Place, type Sentence, sentencesOf } from './lexicon.js'
 import type { Topic } from './prompt.js'
 

@@ -2,11 +2,11 @@
  * What people have said of single texts of a conversation, as contexts for the matches in them. What reaches beyond such a
  * text, its question and its answer is judged as if nobody had been asked.
  */
-import type { JsonObject } from '../base/chat.js'
-import { type ContextEffect, contextEffect, GivenContext } from './decide/context.js'
-import { askedKey } from './decide/speech.js'
-import type { Settled } from './evaluation.js'
-import type { Match } from './match/findings.js'
+import type { JsonObject } from '../../base/chat.js'
+import { type ContextEffect, contextEffect, GivenContext } from './context.js'
+import { askedKey } from './speech.js'
+import type { Settled } from '../evaluation.js'
+import type { Match } from '../match/findings.js'
 
 interface Answered {
   parts: ReadonlySet<number>
