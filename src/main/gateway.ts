@@ -131,6 +131,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     bodyLimit: settings.server.bodyLimit,
     underWay,
     maxNodes: settings.limits.request.nodes,
+    maxParts: settings.limits.request.parts,
     people: createPeopleAdmission(people.sessions, insecure),
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)

@@ -60,7 +60,7 @@ export class Requests {
     if (turn !== undefined) await turn
     if (decoded.length === 0) throw bodyMissing()
     const { nodes, parts } = this.#deps.budget
-    const body = parseJson(decoded, { nodes })
+    const body = parseJson(decoded, { nodes, keys: parts })
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
     const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
     const route = chooseRoute(entry, chat.model)
