@@ -6,12 +6,11 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { defaultBudget } from '../base/budget.js'
 import type { Json } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
 import type { Admission } from '../identity/admission.js'
-import { parseJson } from '../json/parse.js'
+import { type JsonLimits, parseJson } from '../json/parse.js'
 import { limitHeaders } from '../limits/fault.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
@@ -45,7 +44,9 @@ export interface EdgeDeps {
   /** Told of every request. */
   underWay: UnderWay
   /** JSON values of a body. Default: those of `defaultBudget`. */
-  maxNodes?: number
+  maxNodes?: number | undefined
+  /** Texts of a body, as far as they are keys. Default: as above. */
+  maxParts?: number | undefined
   /** Admits people who are signed in; undefined: keys alone. */
   people?: PeopleAdmission | undefined
   /** Refuses what is too much to do; undefined where nothing is judged. */
@@ -83,7 +84,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer', bodyLimit: deps.bodyLimit },
-    jsonBodyParser(deps.bodyLimit, deps.maxNodes)
+    jsonBodyParser(deps.bodyLimit, { nodes: deps.maxNodes, keys: deps.maxParts })
   )
 
   app.addHook('onRequest', function checkTarget(request, reply, next) {
@@ -227,8 +228,8 @@ function placeOf(httpPart: string | undefined): Place {
 }
 
 /** Takes the coding off, reads strictly; an empty body is no body. */
-function jsonBodyParser(limit: number, nodes = defaultBudget.nodes) {
-  const read = (decoded: Buffer): Json | undefined => (decoded.length === 0 ? undefined : parseJson(decoded, { nodes }))
+function jsonBodyParser(limit: number, limits: JsonLimits) {
+  const read = (decoded: Buffer): Json | undefined => (decoded.length === 0 ? undefined : parseJson(decoded, limits))
   return function readJsonBody(
     request: FastifyRequest,
     bytes: Buffer,

@@ -18,12 +18,20 @@ export interface JsonLimits {
   /** Containers within each other; a scalar has depth 0. */
   depth?: number
   /** Values of any kind, containers included. */
-  nodes?: number
+  nodes?: number | undefined
+  /**
+   * Keys of objects that have more of them than an API's own objects do, beyond those. Each is a text that is judged, so it is
+   * the limit of texts that they are held to, before the native parser pays for an object that has tens of thousands.
+   */
+  keys?: number | undefined
   /** Names the place the text came from (a header's name) in every fault, instead of a path within the text. */
   field?: string
 }
 
-const defaults = { depth: 64, nodes: defaultBudget.nodes }
+const defaults = { depth: 64, nodes: defaultBudget.nodes, keys: defaultBudget.parts }
+
+/** Keys of one object that may all be an API's own. */
+const ownKeys = 1024
 
 /** @throws Fault `validation_error`, reason `invalid_utf8`, or `malformed_json` for a byte order mark */
 export function decodeUtf8(bytes: Buffer, field = ''): string {
@@ -46,7 +54,11 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
   const source = typeof text === 'string' ? text : decodeUtf8(text, field)
   const maxDepth = limits.depth ?? defaults.depth
   const maxNodes = limits.nodes ?? defaults.nodes
-  const { keys, escaped } = scan(source, maxDepth, maxNodes, field)
+  const { keys, escaped } = scan(
+    source,
+    { depth: maxDepth, nodes: maxNodes, keys: limits.keys ?? defaults.keys },
+    field
+  )
 
   let value: Json
   try {
@@ -75,12 +87,19 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
  * Walks the text once, skipping over strings, and answers how many keys it holds, and whether one of them is spelt with
  * an escape. The text need not be JSON yet.
  */
-function scan(text: string, maxDepth: number, maxNodes: number, field: string): { keys: number; escaped: boolean } {
+function scan(
+  text: string,
+  { depth: maxDepth, nodes: maxNodes, keys: maxKeys }: { depth: number; nodes: number; keys: number },
+  field: string
+): { keys: number; escaped: boolean } {
   let nextEscape = text.indexOf('\\')
   let escaped = false
   let stringAt = 0
   let depth = 0
   let keys = 0
+  /** Keys of the container that is open at each depth, and those of all objects beyond what is an API's own. */
+  const keysAt = new Int32Array(maxDepth + 1)
+  let foreign = 0
   let commas = 0
   let containers = 0
   for (let at = 0; at < text.length; at++) {
@@ -93,6 +112,10 @@ function scan(text: string, maxDepth: number, maxNodes: number, field: string): 
       }
       case 0x3a: // :
         keys++
+        keysAt[depth]!++
+        if (keysAt[depth]! > ownKeys && ++foreign > maxKeys) {
+          throw tooComplex('parts', foreign, maxKeys, budgetSettings.parts)
+        }
         // The next backslash is looked for only past the last one, so that no text is searched twice.
         if (nextEscape !== -1 && nextEscape < stringAt) nextEscape = text.indexOf('\\', stringAt)
         if (nextEscape !== -1 && nextEscape < at) escaped = true
@@ -110,6 +133,7 @@ function scan(text: string, maxDepth: number, maxNodes: number, field: string): 
             `${subject(field)} is nested too deeply: at most ${maxDepth} levels are allowed.`
           )
         }
+        keysAt[depth] = 0
         break
       case 0x5d: // ]
       case 0x7d: // }

@@ -136,6 +136,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     bodyLimit: settings.server.bodyLimit,
     underWay,
     maxNodes: settings.limits.request.nodes,
+    maxParts: settings.limits.request.parts,
     people: createPeopleAdmission(people.sessions, passage),
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)

@@ -228,6 +228,12 @@ t.test('depth and number of values are bounded exactly, and cheaply', async (t) 
   t.equal(outcome(`[${'[],'.repeat(49_998)}[]]`), 'accepted', '50,000 lists')
   t.equal(outcome('[[1],{"a":2}]', { nodes: 5 }), 'accepted')
   t.equal(outcome('[[1],{"a":2}]', { nodes: 4 }), 'too_complex at "nodes"')
+  // Such objects take the native parser many times what others of their length do: they are refused before it sees them.
+  const wide = (keys: number) => `{${Array.from({ length: keys }, (_, i) => `"k${i}":1`).join()}}`
+  t.equal(outcome(wide(21_024)), 'accepted', '20,000 keys beyond those that may be names')
+  t.equal(outcome(wide(21_025)), 'too_complex at "parts"')
+  t.equal(outcome(`[${wide(15_000)},${wide(15_000)}]`), 'too_complex at "parts"', 'of all objects together')
+  t.equal(outcome(`[${'{"a":1,"b":1},'.repeat(15_000)}1]`), 'accepted', '30,000 keys of small objects')
 })
 
 t.test('bytes that are not UTF-8 are refused', async (t) => {

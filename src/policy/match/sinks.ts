@@ -72,7 +72,7 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
     raised: asking && raisedAcross(asking, { role: speakerOf(pieces.map(roleOf)), piece: pieces[0]!, counts }),
     guarded: isMixed ? undefined : guarded,
     ...(isList && { crosses, byRules: true }),
-    trusts: (rule) => pieces.every(({ part }) => part >= 0 && trusts(rule, parts[part]!.role, direction)),
+    trusts: trustsAll(call, pieces),
     record(rule, layer, start, end, confidence, _shown, isNominated = false) {
       if (!counts(rule, start, end)) return false
       const first = pieceAt(pieces, start)
@@ -152,9 +152,23 @@ function trusts({ direction }: CompiledRule, role: ChatPart['role'], current: Ca
   return current === 'answer' || direction === 'answer' || role === 'system' || role === 'definition'
 }
 
+/** The roles of the pieces, each once: what is asked of them is asked at every match, and a joined text may have thousands. */
+function rolesOf(parts: readonly ChatPart[], pieces: readonly Piece[]): Role[] {
+  const roles = new Set<Role>()
+  for (const { part } of pieces) if (part >= 0) roles.add(parts[part]!.role)
+  return [...roles]
+}
+
 function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
-  const roles = [...new Set(pieces.flatMap(({ part }) => parts[part]?.role ?? []))]
+  const roles = rolesOf(parts, pieces)
   return (rule) => roles.some((role) => appliesTo(rule, role, direction))
+}
+
+/** Nothing of an earlier turn is trusted. */
+function trustsAll({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
+  const roles = rolesOf(parts, pieces)
+  const isPresent = pieces.every(({ part }) => part >= 0)
+  return (rule) => isPresent && roles.every((role) => trusts(rule, role, direction))
 }
 
 function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {

@@ -45,7 +45,8 @@ export class ClientHalf {
       if (frame === 'binary') throw invalid('', 'wrong_type', 'Events are text frames that hold JSON.')
       const turn = largeTurns.take(session.inbound.caller.lineage, frame.length)
       if (turn !== undefined) await turn
-      const value = parseJson(frame, { nodes: session.deps.budget.nodes })
+      const { nodes, parts } = session.deps.budget
+      const value = parseJson(frame, { nodes, keys: parts })
       if (!isObject(value)) throw invalid('', 'wrong_type', 'An event must be a JSON object.')
       event = value
       if (!(await session.checkKey())) return

@@ -64,7 +64,7 @@ export class Requests {
     if (turn !== undefined) await turn
     if (decoded.length === 0) throw bodyMissing()
     const { nodes, parts } = this.#deps.budget
-    const body = parseJson(decoded, { nodes })
+    const body = parseJson(decoded, { nodes, keys: parts })
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
     const grown = entry.dialect.chain?.after(body) === undefined ? 0 : await this.#deps.clarifier.resume(inbound, body)
     const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))

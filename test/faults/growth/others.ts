@@ -208,12 +208,18 @@ const saying = (i: number, text: string, status: string) => ({
   content: text === '' ? [] : [{ type: 'output_text', text }]
 })
 
+/** Addresses with nothing around them are taken for an injection, and a session that asks back does less. */
+const passing = (make: Style): Style => (make === mail ? (i, seed) => `the shop at ${mail(i, seed)}` : make)
+
 const fromClient = (what: string, frames: (texts: string[]) => string[], share = 1): Shape[] =>
   Object.entries(styles).map(([style, make]) => ({
     name: `realtime, client: ${what}, ${style}`,
     of: (bytes, seed) => ({
       path: realtime,
-      session: { client: [...frames(many(bytes * share, (i) => make(i, seed))), last], server: [begun, finished()] }
+      session: {
+        client: [...frames(many(bytes * share, (i) => passing(make)(i, seed))), last],
+        server: [begun, finished()]
+      }
     })
   }))
 

@@ -408,6 +408,28 @@ const others: readonly Shape[] = [
     }
   },
   {
+    // A rule that asks, at each match, whose words the joined text is.
+    name: 'request, openai-chat: system messages that a rule matches in',
+    found: true,
+    of: (bytes, seed) => {
+      const list = many(bytes, (i) => ({ role: 'system', content: `how to make a bomb ${mail(i, seed)}` }))
+      return { path: chat, body: ofChat([...list, user('hello')]) }
+    }
+  },
+  {
+    name: 'request, openai-chat: system messages that forbid a subject each, and questions about all of them',
+    found: true,
+    of: (bytes, seed) => {
+      const subject = (i: number) => name(i, seed).replaceAll('_', '')
+      const list = many(Math.min(bytes / 2, 65_536), (i) => ({
+        role: 'system',
+        content: `Never talk about ${subject(i)}.`
+      }))
+      const questions = many(bytes / 2, (i) => `Tell me about ${subject(i % list.length)}?`).join(' ')
+      return { path: chat, body: ofChat([...list, user(questions)]) }
+    }
+  },
+  {
     name: 'request, openai-chat: context in a header',
     most: 8_192,
     of: (bytes, seed) => ({

@@ -152,12 +152,28 @@ function judgeSentence(
       visit('private', Math.min(fact.start, person.start), Math.max(fact.end, person.end))
     }
   }
-  for (const [i, topic] of guarded.topics.entries()) {
+  if (guarded.topics.length > 0) judgeTopics(own, general, guarded.topics, of(does).length > 0, visit)
+}
+
+function judgeTopics(
+  own: readonly OwnPlace[],
+  general: readonly Place[],
+  topics: readonly Topic[],
+  isDone: boolean,
+  visit: GuardedVisit
+): void {
+  // Most sentences name none of many: what is not named is not looked for.
+  const named = new Set<number>()
+  for (const place of own) for (const what of place.own) if (what.kind === 'topic') named.add(what.topic)
+  const hasSubject = general.some(({ topic }) => topic >= 0)
+  if (named.size === 0 && !hasSubject) return
+  for (const [i, topic] of topics.entries()) {
+    if (topic.words === undefined ? !hasSubject : !named.has(i)) continue
     const place =
       topic.words === undefined
         ? general.find((place) => place.topic === topic.subject)
         : wordsOf(own, i, topic.words.length)
-    if (place !== undefined && (!topic.isAct || of(does).length > 0)) visit('topic', place.start, place.end)
+    if (place !== undefined && (!topic.isAct || isDone)) visit('topic', place.start, place.end)
   }
 }
 

@@ -16,6 +16,8 @@ import { type PromptReading, readPrompt, type Topic } from './prompt.js'
 const maxPrompts = 500
 /** UTF-16 units of a chat's prompts that are read, from the first on: what they guard is looked for wherever texts are judged. */
 const maxUnits = 65_536
+/** Of all prompts of a chat together: each is looked for in every sentence. */
+const mostTopics = 256
 
 export class Guard {
   readonly #lexicon: Lexicon
@@ -85,11 +87,14 @@ function firstUnits(texts: readonly string[]): string[] {
 function guardedBy(readings: readonly PromptReading[], key: string): Guarded | undefined {
   const ids = new PhraseIds()
   const own: Own[][] = []
+  const known = new Set<string>()
+  // What several prompts say alike is looked for once.
+  const isNew = (what: unknown) => known.size < known.add(JSON.stringify(what)).size
   const add = (phrase: string, what: Own) => {
     if (foldPhrase(phrase) === '') return
     const id = ids.idOf(phrase)
     own[id] ??= []
-    own[id].push(what)
+    if (isNew([id, what])) own[id].push(what)
   }
   const topics: Topic[] = []
   for (const { secrets, people, topics: some, instructions } of readings) {
@@ -103,6 +108,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
       if (words.length >= fewestRepeated) add(words.slice(0, fewestRepeated).join(' '), { kind: 'instructions' })
     }
     for (const topic of some) {
+      if (topics.length === mostTopics || !isNew(topic)) continue
       for (const [word, text] of (topic.words ?? []).entries()) {
         for (const form of formsOf(text)) add(form, { kind: 'topic', topic: topics.length, word })
       }
