@@ -4,6 +4,10 @@
  */
 
 type Schema = Record<string, unknown>
+interface Components {
+  schemas?: Record<string, Schema>
+  headers?: Record<string, object>
+}
 
 const schemasPath = '#/components/schemas/'
 const validName = /^[A-Z][A-Za-z0-9]*$/
@@ -26,9 +30,10 @@ export function nameSchemas(schemas: Readonly<Record<string, object>>): void {
  * @throws Error where two different schemas have one name
  */
 export function finishDocument<T extends { components?: unknown; paths?: unknown }>(document: T): T {
-  const components = (document.components ?? {}) as { schemas?: Record<string, Schema> }
+  const components = (document.components ?? {}) as Components
   const schemas: Record<string, Schema> = { ...components.schemas }
   const texts = new Map<string, string>()
+  const usedHeaders = new Set<string>()
 
   function visit(value: unknown): unknown {
     if (Array.isArray(value)) return value.map(visit)
@@ -41,7 +46,10 @@ export function finishDocument<T extends { components?: unknown; paths?: unknown
     }
     addType(seen)
     const component = (seen.schema as { component?: unknown } | undefined)?.component
-    if (typeof component === 'string') return { $ref: `#/components/headers/${component}` }
+    if (typeof component === 'string') {
+      usedHeaders.add(component)
+      return { $ref: `#/components/headers/${component}` }
+    }
     const { title, description } = seen
     if (typeof title !== 'string' || !validName.test(title)) return seen
     return refer(title, seen, description)
@@ -65,7 +73,8 @@ export function finishDocument<T extends { components?: unknown; paths?: unknown
 
   document.paths = visit(document.paths)
   const sorted = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))
-  document.components = { ...components, schemas: Object.fromEntries(sorted) }
+  const headers = Object.entries(components.headers ?? {}).filter(([name]) => usedHeaders.has(name))
+  document.components = { ...components, headers: Object.fromEntries(headers), schemas: Object.fromEntries(sorted) }
   return document
 }
 

@@ -5,8 +5,8 @@
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { JsonObject } from '../../base/chat.js'
-import { maxInputText } from '../../edge/evaluate-input.js'
 import { nameSchemas } from '../../edge/doc-names.js'
+import { maxInputText } from '../../edge/evaluate-input.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, factsOf, type GuardDeps } from './guard.js'
 
