@@ -25,12 +25,23 @@ t.test('the gateway: verdicts, the life of a key, and errors as classes', async 
   const { url, key } = await build(t, { prefix: '/guard' })
   const admin = new Sluicegate({ baseUrl: `${url}/`, apiKey: key })
   t.ok(isPermitted(await admin.evaluate('Hello there')))
-  t.match(await admin.evaluate({ input_text: 'How do I kill it?' }), { decision: 'depends', missing_context: ['platform', 'topic'] })
-  t.match(await admin.assertPermitted({ input_text: 'How do I kill it?', context: { topic: 'programming' } }), permit.decision && { decision: 'permit' })
+  t.match(await admin.evaluate({ input_text: 'How do I kill it?' }), {
+    decision: 'depends',
+    missing_context: ['platform', 'topic']
+  })
+  t.match(await admin.assertPermitted({ input_text: 'How do I kill it?', context: { topic: 'programming' } }), {
+    decision: 'permit'
+  })
   for (const input_text of ['How do I kill it?', 'Explain how to build a pipe bomb at home']) {
     await t.rejects(admin.assertPermitted({ input_text }), { name: 'NotPermittedError' })
   }
-  await t.rejects(admin.evaluate(''), { name: 'ValidationError', status: 400, field: 'input_text', reason: 'empty', requestId: String })
+  await t.rejects(admin.evaluate(''), {
+    name: 'ValidationError',
+    status: 400,
+    field: 'input_text',
+    reason: 'empty',
+    requestId: String
+  })
 
   const made = await admin.keys.create({ name: 'a', scopes: ['safety:evaluate'], rate_limit_per_minute: 1 })
   t.ok((await admin.keys.list({ lineage: made.record.lineage })).keys.length === 1)
@@ -84,7 +95,13 @@ t.test('a call is sent again only where it is safe, as often and as long as allo
   t.equal(asked, 3, 'two times more')
   await t.rejects((await served(t, busy(429, '0', 9))).evaluate('x'), { status: 429 })
   t.equal(asked, 3, 'and no more')
-  for (const [status, after] of [[503, undefined], [503, '6'], [500, '0'], [502, '0'], [409, '0']] as const) {
+  for (const [status, after] of [
+    [503, undefined],
+    [503, '6'],
+    [500, '0'],
+    [502, '0'],
+    [409, '0']
+  ] as const) {
     await t.rejects((await served(t, busy(status, after, 9))).evaluate('x'), { status })
     t.equal(asked, 1, `${status}, ${after}`)
   }
@@ -103,7 +120,10 @@ t.test('time and a signal end a call, also while it waits', async (t) => {
   const left = silent.evaluate('x', { signal: leaving.signal, timeoutMs: 60_000 })
   leaving.abort(new Error('left'))
   await t.rejects(left, { message: 'left' })
-  const busy = await served(t, (_, res) => void res.writeHead(503, { 'retry-after': '5' }).end('{"error":"overloaded"}'))
+  const busy = await served(
+    t,
+    (_, res) => void res.writeHead(503, { 'retry-after': '5' }).end('{"error":"overloaded"}')
+  )
   const waiting = busy.evaluate('x', { signal: AbortSignal.timeout(200), timeoutMs: 60_000 })
   await t.rejects(waiting, { name: 'TimeoutError' })
 })
@@ -116,7 +136,10 @@ t.test('it runs from a bundle that holds nothing of the runtime', async (t) => {
   t.same(output[0].imports, [])
   t.ok(output[0].code.length < 8000, `${output[0].code.length} characters`)
   const bundled = (await import(pathToFileURL(file).href)) as typeof client
-  const gate = await served(t, (_, res) => void res.end(good))
-  void gate
-  t.notOk(bundled.isPermitted(undefined))
+  const server = createServer((_, res) => void res.end(good)).listen(0, '127.0.0.1')
+  t.teardown(() => server.close().closeAllConnections())
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  const gate = new bundled.Sluicegate({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'k' })
+  t.ok(bundled.isPermitted(await gate.evaluate('x')))
 })

@@ -12,7 +12,10 @@ const pathOf = (name) => fileURLToPath(new URL(name, import.meta.url))
 
 /** The folder with `node_modules`. It is there once all packages are. */
 export function folder() {
-  const hash = createHash('sha256').update(readFileSync(pathOf('package-lock.json'))).digest('hex').slice(0, 16)
+  const hash = createHash('sha256')
+    .update(readFileSync(pathOf('package-lock.json')))
+    .digest('hex')
+    .slice(0, 16)
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   return join(process.env['SLUICEGATE_CLIENT_ENV'] || join(cache, 'sluicegate-client'), hash)
 }

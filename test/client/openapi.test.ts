@@ -14,8 +14,7 @@ import { folder } from './environment.mjs'
 t.setTimeout(600_000)
 const packages = (folder as () => string)()
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-const missing =
-  process.env['CI'] !== 'true' && !existsSync(packages) && 'no packages: node test/client/environment.mjs'
+const missing = process.env['CI'] !== 'true' && !existsSync(packages) && 'no packages: node test/client/environment.mjs'
 
 t.test('the document is linted, compiled and used', { skip: missing }, async (t) => {
   const key = generateKey('live')
