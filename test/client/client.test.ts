@@ -102,7 +102,9 @@ t.test('a call is sent again only where it is safe, as often and as long as allo
     [502, '0'],
     [409, '0']
   ] as const) {
-    await t.rejects((await served(t, busy(status, after, 9))).evaluate('x'), { name: /Error$/, status } as { name: RegExp })
+    await t.rejects((await served(t, busy(status, after, 9))).evaluate('x'), { name: /Error$/, status } as {
+      name: RegExp
+    })
     t.equal(asked, 1, `${status}, ${after}`)
   }
   await t.rejects((await served(t, busy(503, '0', 9))).keys.create({ name: 'a' }), { name: 'UnavailableError' })

@@ -44,7 +44,7 @@ t.test('the document is linted, compiled and used', { skip: missing }, async (t)
   const made = await run(bin('openapi-typescript/bin/cli.js'), 'openapi.json', '-o', 'api.d.ts')
   t.equal(made.code, 0, made.errors)
   const strict = ['--strict', '--noUncheckedIndexedAccess', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false']
-  const target = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2023,dom', '--types', '']
+  const target = ['--target', 'es2022', '--module', 'nodenext', '--lib', 'es2023,dom']
   const compiled = await run(bin('typescript/bin/tsc'), ...strict, ...target, 'use.ts')
   t.equal(compiled.code, 0, compiled.out)
 
