@@ -72,8 +72,10 @@ const review_id = diverted.review_id ?? ''
 const [review] = got(await admin.GET('/api/v1/pdp/reviews', { params: { query: { status: 'pending' } } })).reviews
 seen['review'] = review?.review_id === review_id && review.status
 seen['read'] = got(await admin.GET('/api/v1/pdp/reviews/{review_id}', { params: { path: { review_id } } })).status
-const own = await admin.POST('/api/v1/pdp/adjudicate', { body: { review_id, decision: 'permit' } })
-seen['own'] = own.error?.error
+const body = { review_id, decision: 'permit' } as const
+seen['decided'] = got(await admin.POST('/api/v1/pdp/adjudicate', { body })).status
+const late = await admin.POST('/api/v1/pdp/adjudicate', { body })
+seen['late'] = late.error?.error
 
 const [constitution] = got(await admin.GET('/api/v1/constitutions')).constitutions
 const name = constitution?.name ?? ''
