@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
 import { systemClock } from '../src/base/clock.js'
@@ -153,6 +153,25 @@ t.test(
     t.ok(seen >= 20)
   }
 )
+
+t.test('every example of the client runs', async (t) => {
+  const key = generateKey('live')
+  const { url } = await serveReal(t, { yaml: 'storage: { url: "memory:" }\n', env: { SLUICEGATE_BOOTSTRAP_KEY: key } })
+  const blocks = blocksOf('docs/client.md', 'js client')
+  t.ok(blocks.length >= 3)
+  for (const [i, code] of blocks.entries()) {
+    const file = join(tempDir(t), `${i}.mjs`)
+    const built = pathToFileURL(join(root, 'dist/client.js')).href
+    writeFileSync(file, code.replace('sluicegate/client', built).replaceAll('http://127.0.0.1:8080', url))
+    const child = spawn(process.execPath, [file], {
+      env: { ...process.env, KEY: key },
+      stdio: ['ignore', 'pipe', 'pipe']
+    })
+    const [out, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    t.equal(status, 0, errors)
+    t.notMatch(out, /no verdict/)
+  }
+})
 
 t.test('the page on metrics lists what a node serves, and nothing else', async (t) => {
   const { opsUrl } = await serveReal(t)

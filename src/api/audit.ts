@@ -4,6 +4,8 @@ import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
+import { header } from '../edge/doc-headers.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
 import type { AuditFilter, AuditStore, ChainedRow } from '../storage/contracts/audit.js'
@@ -51,17 +53,26 @@ const AuditRecord = Type.Object({
   hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
 })
 
+const AuditPage = Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) })
+const AuditLines = Type.String({ description: 'With format=jsonl: one row a line.' })
+nameSchemas({ AuditRow: AuditRecord, AuditPage })
+
 export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {
   app.route<{ Querystring: Static<typeof Query> }>({
     method: 'GET',
     url: '/api/v1/audit',
     config: { access: managed('*') },
     schema: {
+      operationId: 'searchAudit',
       summary: 'Search the audit: every decision and every administrative act, without texts',
       tags: ['audit'],
       querystring: Query,
       response: {
-        200: Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) }),
+        200: {
+          description: 'Rows of the audit',
+          headers: { 'x-next-cursor': header('NextCursor') },
+          content: { 'application/json': { schema: AuditPage }, 'application/jsonl': { schema: AuditLines } }
+        },
         ...errorResponses('validation_error', ...managedErrors)
       }
     },

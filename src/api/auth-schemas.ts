@@ -1,7 +1,8 @@
 /** The shapes of signing in: they validate what comes in and are its part of the OpenAPI document. */
 import Type from 'typebox'
 import { userRoles } from '../base/settings.js'
-import { scopes } from '../identity/scopes.js'
+import { named, nameSchemas } from '../edge/doc-names.js'
+import { Scope } from '../edge/schemas.js'
 import { maxPassword } from '../users/password.js'
 
 const closed = { additionalProperties: false }
@@ -9,9 +10,12 @@ const time = Type.String({ format: 'date-time' })
 const Login = Type.String({ minLength: 1, maxLength: 100 })
 /** Longer than any password that is taken, so that one that is too long is told so by name. */
 const Password = Type.String({ minLength: 1, maxLength: maxPassword * 2 })
-export const Role = Type.Enum([...userRoles], {
-  description: 'viewer reads metrics, usage and constitutions; reviewer decides reviews too; admin does everything.'
-})
+export const Role = named(
+  'Role',
+  Type.Enum([...userRoles], {
+    description: 'viewer reads metrics, usage and constitutions; reviewer decides reviews too; admin does everything.'
+  })
+)
 
 export const SignIn = Type.Object({ login: Login, password: Password }, closed)
 export const Accept = Type.Object(
@@ -32,7 +36,7 @@ export const SessionState = Type.Object({
       signs_in_with: Type.Enum(['password', 'oidc'])
     })
   ),
-  scopes: Type.Optional(Type.Array(Type.Enum([...scopes]))),
+  scopes: Type.Optional(Type.Array(Scope)),
   ends_at: Type.Optional(Type.String({ format: 'date-time', description: 'If nothing more is asked.' })),
   confirmed_until: Type.Optional(
     Type.String({ format: 'date-time', description: 'Until then what needs a fresh proof needs no other.' })
@@ -64,4 +68,17 @@ export const Invitation = Type.Object({
   path: Type.String({ description: 'The link on this host.', examples: ['/dashboard/#/welcome?token=…'] }),
   role: Role,
   expires_at: time
+})
+
+nameSchemas({
+  SignInRequest: SignIn,
+  AcceptInvitationRequest: Accept,
+  ConfirmSignInRequest: Confirm,
+  ChangePasswordRequest: ChangePassword,
+  SignOutRequest: SignOut,
+  Session: SessionState,
+  User,
+  UpdateUserRequest: ChangeUser,
+  CreateInvitationRequest: Invite,
+  Invitation
 })

@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.js'
 import { isoTime } from '../base/units.js'
 import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
 import { crossSiteFault, type Passage } from '../edge/same-site.js'
+import { named } from '../edge/doc-names.js'
 import { errorResponses, NoQuery } from '../edge/schemas.js'
 import type { Oidc } from '../users/oidc.js'
 import { scopesOf } from '../users/roles.js'
@@ -75,6 +76,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/session`,
     config: open,
     schema: {
+      operationId: 'getSession',
       summary: 'Who is signed in, and how one can sign in',
       tags,
       querystring: NoQuery,
@@ -99,6 +101,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/sign-in`,
     config: open,
     schema: {
+      operationId: 'signIn',
       summary: 'Sign in with a password',
       tags,
       querystring: NoQuery,
@@ -119,6 +122,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/accept`,
     config: open,
     schema: {
+      operationId: 'acceptInvitation',
       summary: 'Use an invitation: choose a login and a password, and be signed in',
       tags,
       querystring: NoQuery,
@@ -138,6 +142,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/confirm`,
     config: person,
     schema: {
+      operationId: 'confirmSignIn',
       summary: 'Prove again who you are, for what needs a fresh proof',
       tags,
       querystring: NoQuery,
@@ -155,6 +160,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/password`,
     config: person,
     schema: {
+      operationId: 'changePassword',
       summary: 'Change your password; every other session of yours ends',
       tags,
       querystring: NoQuery,
@@ -175,12 +181,13 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
     url: `${path}/sign-out`,
     config: person,
     schema: {
+      operationId: 'signOut',
       summary: 'Sign out here, or everywhere',
       tags,
       querystring: NoQuery,
       body: SignOut,
       response: {
-        200: Type.Object({ ended: Type.Integer({ description: 'Sessions that ended.' }) }),
+        200: named('SignedOut', Type.Object({ ended: Type.Integer({ description: 'Sessions that ended.' }) })),
         ...errorResponses('validation_error', 'sign_in_required', 'cross_site_request')
       }
     },

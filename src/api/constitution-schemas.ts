@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import { roles } from '../base/chat.js'
 import { maxExplained, maxTotal } from '../constitutions/trial.js'
 import { maxInputText } from '../edge/evaluate-input.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { Evaluation } from '../edge/schemas.js'
 import { decisions } from '../policy/evaluation.js'
 import { constitutionOrigins } from '../storage/contracts/constitutions.js'
@@ -216,4 +217,27 @@ export const Trial = Type.Object({
     }),
     'Null where only one side was asked.'
   )
+})
+
+export const ConstitutionList = Type.Object({ constitutions: Type.Array(Constitution) })
+export const VersionList = Type.Object({ versions: Type.Array(Version), next_cursor: Type.Optional(Type.String()) })
+export const ActivationList = Type.Object({
+  activations: Type.Array(Activation),
+  next_cursor: Type.Optional(Type.String())
+})
+
+nameSchemas({
+  Constitution,
+  ActiveConstitution,
+  ConstitutionList,
+  ConstitutionVersion: Version,
+  ConstitutionVersionWithSource: VersionWithSource,
+  ConstitutionVersionList: VersionList,
+  ConstitutionActivation: Activation,
+  ConstitutionActivationList: ActivationList,
+  CreateConstitutionVersionRequest: PutConstitution,
+  ActivateConstitutionVersionRequest: Activate,
+  ActivatedConstitution: Activated,
+  TestConstitutionRequest: TryConstitution,
+  ConstitutionTest: Trial
 })

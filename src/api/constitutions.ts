@@ -1,6 +1,6 @@
 /** Constitutions over the API (docs/api.md, section 5): read, store a version, put one in force, take it back. */
 import type { FastifyInstance } from 'fastify'
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import type { JsonObject } from '../base/chat.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
@@ -11,14 +11,15 @@ import type { Actor } from '../identity/caller.js'
 import {
   Activate,
   Activated,
-  Activation,
+  ActivationList,
   ActiveConstitution,
-  Constitution,
+  ConstitutionList,
   ConstitutionParams,
   PutConstitution,
   Trial,
   TryConstitution,
   Version,
+  VersionList,
   VersionParams,
   VersionWithSource
 } from './constitution-schemas.js'
@@ -45,11 +46,12 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: path,
     config: read,
     schema: {
+      operationId: 'listConstitutions',
       summary: 'List the constitutions and what is in force',
       tags,
       querystring: NoQuery,
       response: {
-        200: Type.Object({ constitutions: Type.Array(Constitution) }),
+        200: ConstitutionList,
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
@@ -61,6 +63,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name`,
     config: read,
     schema: {
+      operationId: 'getConstitution',
       summary: 'Read the version in force, with its text',
       tags,
       params: ConstitutionParams,
@@ -75,12 +78,13 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name/versions`,
     config: read,
     schema: {
+      operationId: 'listConstitutionVersions',
       summary: 'List the versions of a constitution, newest first',
       tags,
       params: ConstitutionParams,
       querystring: Page,
       response: {
-        200: Type.Object({ versions: Type.Array(Version), next_cursor: Type.Optional(Type.String()) }),
+        200: VersionList,
         ...readErrors
       }
     },
@@ -92,6 +96,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name/versions/:version`,
     config: read,
     schema: {
+      operationId: 'getConstitutionVersion',
       summary: 'Read one version, with its text',
       tags,
       params: VersionParams,
@@ -106,12 +111,13 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name/activations`,
     config: read,
     schema: {
+      operationId: 'listConstitutionActivations',
       summary: 'What was put in force, when and by whom, newest first',
       tags,
       params: ConstitutionParams,
       querystring: Page,
       response: {
-        200: Type.Object({ activations: Type.Array(Activation), next_cursor: Type.Optional(Type.String()) }),
+        200: ActivationList,
         ...readErrors
       }
     },
@@ -123,6 +129,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name`,
     config: write,
     schema: {
+      operationId: 'createConstitutionVersion',
       summary: 'Store a new version; what is in force stays so',
       description: 'The same text as the latest version is that version again: 200 instead of 201.',
       tags,
@@ -146,6 +153,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name/activate`,
     config: enforce,
     schema: {
+      operationId: 'activateConstitutionVersion',
       summary: 'Put a version in force; an older one is the way back',
       description:
         'Read and compiled in full before it judges anything. No request is dropped: those under way end as they began.',
@@ -166,6 +174,7 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
     url: `${path}/:name/test`,
     config: read,
     schema: {
+      operationId: 'testConstitution',
       summary: 'Dry run: what a version would say of texts, beside what is in force',
       description:
         'Creates no review, touches no session, counts nothing and asks no judge. With `explain`, each verdict tells how it came about and what would flip it.',

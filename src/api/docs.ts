@@ -2,11 +2,28 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
+import { headerComponents, securitySchemes } from '../edge/doc-headers.js'
+import { finishDocument } from '../edge/doc-names.js'
 import { describeRoute } from '../edge/doc-responses.js'
 import { mountOf } from '../edge/mount.js'
 import { docPagesIndex } from './doc-pages.js'
 
 const access = { posture: 'public' } as const
+
+/** In the order of the page. */
+const tags = [
+  { name: 'safety', description: 'Have a text evaluated.' },
+  { name: 'chat', description: 'The guarded routes of chat APIs: requests and answers are evaluated.' },
+  { name: 'guards', description: 'The guardrail hooks of other gateways.' },
+  { name: 'keys', description: 'Make, rotate and revoke API keys.' },
+  { name: 'reviews', description: 'The queue of what a person decides.' },
+  { name: 'exceptions', description: 'The way back for a wrong decision.' },
+  { name: 'constitutions', description: 'Versions of the policy: store, try, put in force, take back.' },
+  { name: 'audit', description: 'Every decision and every administrative act.' },
+  { name: 'billing', description: 'What each key had judged.' },
+  { name: 'sign-in', description: 'People who sign in to the dashboard.' },
+  { name: 'operations', description: 'Health, metrics and state of the program.' }
+]
 
 export async function registerDocs(app: FastifyInstance, version: string): Promise<void> {
   await app.register(swagger, {
@@ -21,21 +38,21 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
       externalDocs: { description: 'Pages by what you want to do', url: mountOf(app) + docPagesIndex },
       // Wherever the document was read from; the paths have the prefix of the plugin in them.
       servers: [{ url: '/' }],
-      components: {
-        securitySchemes: {
-          key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
-          bearer: { type: 'http', scheme: 'bearer' }
-        }
-      },
-      security: [{ key: [] }, { bearer: [] }]
+      tags,
+      components: { securitySchemes, headers: headerComponents as Record<string, object> }
     },
+    convertConstToEnum: false,
     transform: ({ schema, url, route }) => {
+      const { access, described, describedPath, takesIdempotencyKey } = route.config ?? {}
+      const methods = [route.method].flat()
+      // A registration of one exact path under a prefix is known to the router with a slash, which clients may not send.
+      const own = url.length > 1 ? url.replace(/\/$/, '') : url
       return {
-        schema: describeRoute(schema, route.config?.access?.posture, [route.method].flat()),
-        // A registration of one exact path under a prefix is known to the router with a slash, which clients may not send.
-        url: url.length > 1 ? url.replace(/\/$/, '') : url
+        schema: describeRoute(schema, { access, described, takesIdempotencyKey, methods }),
+        url: describedPath === undefined ? own : mountOf(app) + describedPath
       }
-    }
+    },
+    transformObject: (made) => finishDocument('openapiObject' in made ? made.openapiObject : {})
   })
   // Anyone may ask for it, and it is large: it is written once.
   let text: string | undefined

@@ -30,6 +30,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncod
     url: evaluatePath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'evaluate',
       summary: 'Evaluate a text',
       tags: ['safety'],
       querystring: NoQuery,

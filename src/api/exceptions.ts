@@ -1,6 +1,7 @@
 /** The way back for a wrong decision, over the API: whoever it hit says so, and who answers for the policy decides. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery, Page } from '../edge/schemas.js'
 import type { ExceptionService } from '../review/exception-service.js'
@@ -52,6 +53,14 @@ const Exception = Type.Object({
   expires_at: orNull(time)
 })
 
+const ExceptionList = Type.Object({ exceptions: Type.Array(Exception), next_cursor: Type.Optional(Type.String()) })
+nameSchemas({
+  Exception,
+  ExceptionList,
+  FeedbackRequest: Feedback,
+  DecideExceptionRequest: Decide
+})
+
 type OfException = { Params: Static<typeof Params> }
 
 export function registerExceptions(app: FastifyInstance, exceptions: ExceptionService): void {
@@ -60,6 +69,7 @@ export function registerExceptions(app: FastifyInstance, exceptions: ExceptionSe
     url: '/api/v1/safety/feedback',
     config: { access: managed() },
     schema: {
+      operationId: 'sendFeedback',
       summary: 'Say that a decision was wrong: proposes an exception',
       description: 'By the key that it hit, or by who may review or write constitutions. It changes nothing by itself.',
       tags,
@@ -78,11 +88,12 @@ export function registerExceptions(app: FastifyInstance, exceptions: ExceptionSe
     url: path,
     config: { access: managed('constitutions:read') },
     schema: {
+      operationId: 'listExceptions',
       summary: 'List exceptions, newest first',
       tags,
       querystring: Query,
       response: {
-        200: Type.Object({ exceptions: Type.Array(Exception), next_cursor: Type.Optional(Type.String()) }),
+        200: ExceptionList,
         ...errorResponses('validation_error', ...managedErrors, 'not_found')
       }
     },
@@ -94,6 +105,7 @@ export function registerExceptions(app: FastifyInstance, exceptions: ExceptionSe
     url: `${path}/:exception_id/decide`,
     config: { access: managed('constitutions:write', { confirmed: true }) },
     schema: {
+      operationId: 'decideException',
       summary: 'Accept a proposal for a while, or reject it',
       description: 'Accepted, the rules do not count for that very text; their matches are still shown and counted.',
       tags,
@@ -120,6 +132,7 @@ export function registerExceptions(app: FastifyInstance, exceptions: ExceptionSe
     url: `${path}/:exception_id`,
     config: { access: managed('constitutions:write') },
     schema: {
+      operationId: 'endException',
       summary: 'End an accepted exception at once',
       tags,
       params: Params,

@@ -1,9 +1,10 @@
 /** Liveness and readiness, without a key: an orchestrator has none. */
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { named } from '../edge/doc-names.js'
 
 const access = { posture: 'public' } as const
-const Status = Type.Object({ status: Type.String() })
+const Status = named('Health', Type.Object({ status: Type.String() }))
 
 export function registerHealth(app: FastifyInstance, ready: () => Promise<boolean>): void {
   app.route({
@@ -12,7 +13,12 @@ export function registerHealth(app: FastifyInstance, ready: () => Promise<boolea
     config: { access },
     // A probe by HEAD is common enough.
     exposeHeadRoute: true,
-    schema: { summary: 'The process runs', tags: ['operations'], response: { 200: Status } },
+    schema: {
+      operationId: 'getLiveness',
+      summary: 'The process runs',
+      tags: ['operations'],
+      response: { 200: Status }
+    },
     handler: async () => ({ status: 'ok' })
   })
   app.route({
@@ -20,7 +26,12 @@ export function registerHealth(app: FastifyInstance, ready: () => Promise<boolea
     url: '/readyz',
     config: { access },
     exposeHeadRoute: true,
-    schema: { summary: 'Requests can be served', tags: ['operations'], response: { 200: Status, 503: Status } },
+    schema: {
+      operationId: 'getReadiness',
+      summary: 'Requests can be served',
+      tags: ['operations'],
+      response: { 200: Status, 503: Status }
+    },
     async handler(_request, reply) {
       if (await ready()) return { status: 'ready' }
       return reply.code(503).header('retry-after', '1').send({ status: 'unavailable' })

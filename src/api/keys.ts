@@ -1,6 +1,7 @@
 /** Key management (docs/api.md, section 3). What a caller may do with which key is the service's. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import {
   CreateKey,
@@ -21,17 +22,25 @@ const access = managed()
 /** Both hand out a key: whoever found a desk unlocked must not walk away with one. */
 const handingOut = managed(undefined, { confirmed: true })
 
+const fullKey = Type.String({ description: 'The full key, shown once.' })
+const KeyList = Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) })
+const CreatedKey = Type.Object({ key: fullKey, record: KeyRecord })
+const RotatedKey = Type.Object({ key: fullKey, record: KeyRecord, previous: KeyRecord })
+const RevokedKeys = Type.Object({ keys: Type.Array(KeyRecord) })
+nameSchemas({ KeyList, CreatedKey, RotatedKey, RevokedKeys })
+
 export function registerKeys(app: FastifyInstance, keys: KeyService): void {
   app.route<{ Querystring: Static<typeof KeyPage> }>({
     method: 'GET',
     url: path,
     config: { access },
     schema: {
+      operationId: 'listKeys',
       summary: 'List the account’s keys',
       tags: ['keys'],
       querystring: KeyPage,
       response: {
-        200: Type.Object({ keys: Type.Array(KeyRecord), next_cursor: Type.Optional(Type.String()) }),
+        200: KeyList,
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
@@ -52,12 +61,13 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
     url: path,
     config: { access: { ...handingOut, scope: '*' } },
     schema: {
+      operationId: 'createKey',
       summary: 'Create a key',
       tags: ['keys'],
       querystring: NoQuery,
       body: CreateKey,
       response: {
-        201: Type.Object({ key: Type.String({ description: 'The full key, shown once.' }), record: KeyRecord }),
+        201: CreatedKey,
         ...errorResponses('validation_error', ...managedErrors, 'confirmation_required')
       }
     },
@@ -71,6 +81,7 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
     url: `${path}/:key_id`,
     config: { access },
     schema: {
+      operationId: 'revokeKey',
       summary: 'Revoke a key at once',
       tags: ['keys'],
       params: KeyParams,
@@ -85,11 +96,12 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
     url: path,
     config: { access: managed('*') },
     schema: {
+      operationId: 'revokeKeyLineage',
       summary: 'Revoke every key of a chain of rotations at once, whoever rotated it',
       tags: ['keys'],
       querystring: OfLineage,
       response: {
-        200: Type.Object({ keys: Type.Array(KeyRecord) }),
+        200: RevokedKeys,
         ...errorResponses('validation_error', ...managedErrors, 'not_found')
       }
     },
@@ -101,12 +113,13 @@ export function registerKeys(app: FastifyInstance, keys: KeyService): void {
     url: `${path}/:key_id/rotate`,
     config: { access: handingOut },
     schema: {
+      operationId: 'rotateKey',
       summary: 'Rotate a key; the old one works for 5 more minutes',
       tags: ['keys'],
       params: KeyParams,
       querystring: NoQuery,
       response: {
-        201: Type.Object({ key: Type.String(), record: KeyRecord, previous: KeyRecord }),
+        201: RotatedKey,
         ...errorResponses(
           ...managedErrors,
           'confirmation_required',

@@ -20,7 +20,12 @@ export function registerMetrics(app: FastifyInstance, metrics: MetricsPage, acce
     url: '/metrics',
     config: { access },
     exposeHeadRoute: false,
-    schema: { summary: 'Metrics in Prometheus’ text format', tags: ['operations'] },
+    schema: {
+      operationId: 'getPrometheusMetrics',
+      summary: 'Metrics in Prometheus’ text format',
+      tags: ['operations'],
+      response: { 200: { description: 'Metrics', content: { 'text/plain': { schema: { type: 'string' } } } } }
+    },
     async handler(_request, reply) {
       const page = await metrics.page()
       return reply.type(metrics.contentType).serializer(String).send(page)

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Fault, invalid } from '../base/errors.js'
 import { maxInputText } from '../edge/evaluate-input.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf } from '../edge/facts.js'
 import { judgedErrors, NoQuery, openaiErrorResponses } from '../edge/schemas.js'
 import { compileValidator } from '../edge/validate.js'
@@ -104,6 +105,8 @@ const ModerationReply = Type.Object({
   )
 })
 
+nameSchemas({ CreateModerationRequest: ModerationInput, Moderation: ModerationReply })
+
 /** Elements judged at once: most are there at once, and one that waits for a judge must not hold up all others. */
 const atOnce = 4
 
@@ -118,6 +121,7 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
     url: moderationsPath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'createModeration',
       summary: 'Moderate texts in OpenAI’s shape',
       tags: ['safety'],
       querystring: NoQuery,

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Fault } from '../base/errors.js'
 import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
+import { header } from '../edge/doc-headers.js'
 import { errorResponses } from '../edge/schemas.js'
 import type { Oidc } from '../users/oidc.js'
 import type { AuthDeps } from './auth.js'
@@ -44,10 +45,14 @@ export function registerOidc(
     url: `${path}/start`,
     config: open,
     schema: {
+      operationId: 'startProviderSignIn',
       summary: 'Sign in with the company’s provider: redirects there',
       tags,
       querystring: Type.Object({ confirm: Type.Optional(Type.Literal('1')) }, { additionalProperties: false }),
-      response: errorResponses('validation_error', 'secure_transport_required', 'sign_in_unavailable')
+      response: {
+        303: { description: 'The provider’s page', headers: { location: header('Location') } },
+        ...errorResponses('validation_error', 'secure_transport_required', 'sign_in_unavailable')
+      }
     },
     handler: (request, reply) =>
       shown(request, reply, async () => {
@@ -63,10 +68,14 @@ export function registerOidc(
     url: `${path}/callback`,
     config: open,
     schema: {
+      operationId: 'finishProviderSignIn',
       summary: 'The way back from the provider: redirects to the dashboard, which says why where it was refused',
       tags,
       querystring: Type.Object({}, { additionalProperties: true }),
-      response: errorResponses('sign_in_failed', 'secure_transport_required', 'sign_in_unavailable', 'login_taken')
+      response: {
+        303: { description: 'The dashboard', headers: { location: header('Location') } },
+        ...errorResponses('sign_in_failed', 'secure_transport_required', 'sign_in_unavailable', 'login_taken')
+      }
     },
     handler: (request, reply) =>
       shown(request, reply, async () => {

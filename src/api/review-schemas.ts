@@ -1,7 +1,8 @@
 /** The shapes of the reviews API: they validate what comes in and are its part of the OpenAPI document. */
 import Type from 'typebox'
 import { roles } from '../base/chat.js'
-import { Detection, Page } from '../edge/schemas.js'
+import { named, nameSchemas } from '../edge/doc-names.js'
+import { Category, Detection, Page } from '../edge/schemas.js'
 import { categories } from '../policy/evaluation.js'
 import { keyRotated, reviewEvents } from '../review/webhook.js'
 
@@ -11,6 +12,7 @@ const timeOrNull = (description: string) => Type.Union([time, Type.Null()], { de
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
 const statuses = ['pending', 'permitted', 'forbidden', 'expired'] as const
+const ReviewState = named('ReviewState', Type.Enum([...statuses]))
 const duration = (description: string) => Type.String({ maxLength: 20, description, examples: ['10m'] })
 
 export const ReviewId = Type.String({ pattern: '^rev_[0-9A-Za-z]{1,40}$' })
@@ -32,7 +34,7 @@ export const ReviewQuery = Type.Object(
 /** What the causing key reads; the rest is for reviewers. */
 const statusFields = {
   review_id: Type.String(),
-  status: Type.Enum([...statuses]),
+  status: ReviewState,
   surface: Type.Enum(['evaluate', 'chat', 'answer']),
   route: Type.String(),
   policy: Type.String(),
@@ -51,7 +53,7 @@ export const Review = Type.Object({
   approved_at: timeOrNull('When they did.'),
   risk_score: Type.Number(),
   matched_rules: Type.Array(Type.String()),
-  categories: Type.Array(Type.Enum([...categories])),
+  categories: Type.Array(Category),
   detections: Type.Array(Detection),
   digest: Type.String({ description: 'SHA-256 of the canonical request, hex.' }),
   purged_at: timeOrNull('When its texts were deleted.')
@@ -97,4 +99,20 @@ export const Delivery = Type.Object({
   created_at: time,
   next_attempt_at: timeOrNull('Null where it was given up.'),
   key_id: textOrNull('The key that it tells of.')
+})
+
+export const ReviewList = Type.Object({ reviews: Type.Array(Review), next_cursor: Type.Optional(Type.String()) })
+export const DeliveryList = Type.Object({
+  deliveries: Type.Array(Delivery),
+  next_cursor: Type.Optional(Type.String())
+})
+
+nameSchemas({
+  Review,
+  ReviewDetail,
+  ReviewStatus: ReviewReply,
+  ReviewList,
+  DecideReviewRequest: Adjudicate,
+  Delivery,
+  DeliveryList
 })

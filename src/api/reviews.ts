@@ -3,7 +3,7 @@
  * key polls.
  */
 import type { FastifyInstance } from 'fastify'
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import type { Metrics } from '../observe/metrics.js'
@@ -13,10 +13,12 @@ import type { ReviewService } from '../review/review-service.js'
 import {
   Adjudicate,
   Delivery,
+  DeliveryList,
   DeliveryParams,
   DeliveryQuery,
   Review,
   ReviewDetail,
+  ReviewList,
   ReviewParams,
   ReviewQuery,
   ReviewReply
@@ -45,11 +47,12 @@ export function registerReviews(
     url: `${path}/reviews`,
     config,
     schema: {
+      operationId: 'listReviews',
       summary: 'List reviews, without texts',
       tags,
       querystring: ReviewQuery,
       response: {
-        200: Type.Object({ reviews: Type.Array(Review), next_cursor: Type.Optional(Type.String()) }),
+        200: ReviewList,
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
@@ -62,6 +65,7 @@ export function registerReviews(
     // No scope here: the causing key reads its own status with safety:evaluate, so the service decides.
     config: { access: managed() },
     schema: {
+      operationId: 'getReview',
       summary: 'Read a review; its status alone for the key that caused it',
       tags,
       params: ReviewParams,
@@ -76,6 +80,7 @@ export function registerReviews(
     url: `${path}/reviews/:review_id/claim`,
     config,
     schema: {
+      operationId: 'claimReview',
       summary: 'Take a review before oneself for a while; again, for longer',
       tags,
       params: ReviewParams,
@@ -90,6 +95,7 @@ export function registerReviews(
     url: `${path}/reviews/:review_id/claim`,
     config,
     schema: {
+      operationId: 'releaseReview',
       summary: 'Give a review back',
       tags,
       params: ReviewParams,
@@ -104,6 +110,7 @@ export function registerReviews(
     url: `${path}/adjudicate`,
     config,
     schema: {
+      operationId: 'decideReview',
       summary: 'Decide a review',
       description:
         'With review.two_person, a first permit leaves the review pending, with approved_by, and a second person permits it; one person forbids.',
@@ -133,11 +140,12 @@ export function registerReviews(
     url: `${path}/deliveries`,
     config,
     schema: {
+      operationId: 'listDeliveries',
       summary: 'Messages to the webhook that were not taken yet, dead letters among them',
       tags,
       querystring: DeliveryQuery,
       response: {
-        200: Type.Object({ deliveries: Type.Array(Delivery), next_cursor: Type.Optional(Type.String()) }),
+        200: DeliveryList,
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
@@ -149,6 +157,7 @@ export function registerReviews(
     url: `${path}/deliveries/:delivery_id/retry`,
     config,
     schema: {
+      operationId: 'retryDelivery',
       summary: 'Try a dead letter again',
       tags,
       params: DeliveryParams,

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
 import type { Limits } from '../base/settings.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
 import { type History, longestWindowMs } from '../observe/history.js'
@@ -91,6 +92,8 @@ export interface SafetyMetricsDeps {
   limits: Limits
 }
 
+nameSchemas({ Latency, SafetyMetrics })
+
 export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsDeps): void {
   const { history, presence, reviews, clock, upstreams, limits } = deps
   app.route<{ Querystring: Static<typeof Query> }>({
@@ -98,6 +101,7 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
     url: '/api/v1/safety/metrics',
     config: { access: managed('safety:metrics') },
     schema: {
+      operationId: 'getSafetyMetrics',
       summary: 'Decisions, categories and latency of a window, and their course',
       description:
         'Of every process of every node, from the storage: what others counted is up to ten seconds old. Percentiles are of all measurements together, from one histogram.',

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { isoTime } from '../base/units.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import type { ProcessReport } from '../observe/presence.js'
@@ -54,6 +55,8 @@ const Status = Type.Object({
     description: 'Every process of every node, as it said of itself within the last ten seconds.'
   })
 })
+nameSchemas({ Process, Status })
+
 export type StatusReport = {
   version: string
   node: string
@@ -77,6 +80,7 @@ export function registerStatus(app: FastifyInstance, report: () => Promise<Statu
     url: '/api/v1/status',
     config: { access: managed('safety:metrics') },
     schema: {
+      operationId: 'getStatus',
       summary: 'Version, age of the configuration, policies and weakening settings in force',
       tags: ['operations'],
       querystring: NoQuery,

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
 import { surfaces } from '../observe/record.js'
@@ -45,6 +46,8 @@ const Usage = Type.Object({
   ),
   total: Type.Object(Counts)
 })
+const UsageLines = Type.String({ description: 'RFC 4180, with a line of names first.' })
+nameSchemas({ Usage })
 type Line = Static<typeof Usage>['days'][number]
 
 export function registerUsage(app: FastifyInstance, usage: UsageStore, clock: Clock): void {
@@ -53,11 +56,18 @@ export function registerUsage(app: FastifyInstance, usage: UsageStore, clock: Cl
     url: '/api/v1/billing/usage',
     config: { access: managed('billing:read') },
     schema: {
+      operationId: 'getUsage',
       summary: 'Evaluations and characters per key and day',
       description: 'Counted when a verdict is given, on every surface; exact, within 100 ms.',
       tags: ['billing'],
       querystring: Query,
-      response: { 200: Usage, ...errorResponses('validation_error', ...managedErrors) }
+      response: {
+        200: {
+          description: 'A line for each day and key',
+          content: { 'application/json': { schema: Usage }, 'text/csv': { schema: UsageLines } }
+        },
+        ...errorResponses('validation_error', ...managedErrors)
+      }
     },
     async handler(request, reply) {
       const { from, to } = readRange(request.query, clock.now())

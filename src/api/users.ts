@@ -1,6 +1,7 @@
 /** The people of an account, for its administrators. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
+import { named } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import type { UserService } from '../users/user-service.js'
@@ -22,11 +23,12 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
     url: path,
     config: { access: managed('*') },
     schema: {
+      operationId: 'listUsers',
       summary: 'List the people of the account',
       tags,
       querystring: NoQuery,
       response: {
-        200: Type.Object({ users: Type.Array(User) }),
+        200: named('UserList', Type.Object({ users: Type.Array(User) })),
         ...errorResponses('validation_error', ...managedErrors)
       }
     },
@@ -44,6 +46,7 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
     url: '/api/v1/auth/invitations',
     config: change,
     schema: {
+      operationId: 'createInvitation',
       summary: 'Invite someone by a link that works once, for 24 hours',
       tags,
       querystring: NoQuery,
@@ -61,6 +64,7 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
     url: `${path}/:user_id`,
     config: change,
     schema: {
+      operationId: 'updateUser',
       summary: 'Change someone’s role, or disable them: then they are signed out everywhere',
       tags,
       params: UserParams,

@@ -67,20 +67,22 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable
 
 /** Why a field was refused (docs/api.md, section 2, `details.reason`). */
-export type ValidationReason =
-  | 'missing'
-  | 'wrong_type'
-  | 'empty'
-  | 'too_long'
-  | 'out_of_range'
-  | 'invalid_format'
-  | 'unknown_field'
-  | 'unknown_value'
-  | 'malformed_json'
-  | 'duplicate_key'
-  | 'too_deep'
-  | 'invalid_utf8'
-  | 'unrepresentable_number'
+export const validationReasons = [
+  'missing',
+  'wrong_type',
+  'empty',
+  'too_long',
+  'out_of_range',
+  'invalid_format',
+  'unknown_field',
+  'unknown_value',
+  'malformed_json',
+  'duplicate_key',
+  'too_deep',
+  'invalid_utf8',
+  'unrepresentable_number'
+] as const
+export type ValidationReason = (typeof validationReasons)[number]
 
 /**
  * A fault that a client is told of. It carries three texts: `code` for machines, `message` for the caller, `internal`

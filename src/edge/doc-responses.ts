@@ -1,91 +1,129 @@
 /** What the OpenAPI document says of all routes of a kind, besides what each says of itself. */
-
-import { type ErrorCode, errorTable } from '../base/errors.js'
+import type { ErrorCode } from '../base/errors.js'
+import { errorTable } from '../base/errors.js'
 import { denialTable, queueFull } from '../dialects/denial.js'
-import type { Posture } from './facts.js'
-import { bodyErrors, errorResponses, judgedErrors, keyErrors } from './schemas.js'
+import { type ErrorEnvelope, errorEnvelopes, ownErrors } from './doc-errors.js'
+import { answerHeaders, chatHeaders, idempotencyKey, securityOf } from './doc-headers.js'
+import type { Access } from './facts.js'
+import { bodyErrors, type ErrorAnswer, errorResponses, judgedErrors, keyErrors } from './schemas.js'
 import { mayHaveBody } from './target.js'
 
-/** What may stop a chat, in the shapes that its API publishes, which are not ours to describe. */
-export const chatRefusals = codesByStatus([
-  ...Object.values(denialTable),
-  queueFull,
-  ...statuses([...judgedErrors, 'unscannable_content'])
-])
+/** What a route says of itself for the document alone, where its own schema has no place for it. */
+export interface Described {
+  operationId?: string
+  summary?: string
+  description?: string
+  tags?: readonly string[]
+  params?: object
+  querystring?: object
+  body?: object
+  response?: Readonly<Record<string, object>>
+  /** In whose shape its errors come; undefined: our own. */
+  envelope?: ErrorEnvelope
+  hide?: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    described?: Described
+    /** The path in the document, where one entry stands for many. */
+    describedPath?: string
+    takesIdempotencyKey?: boolean
+  }
+}
+
+/** What may stop a chat, in the shapes that its API publishes. */
+export const chatRefusals = refusalsOf([...judgedErrors, 'unscannable_content'])
 
 /** The same of what is asked for without a body. */
-const bodilessRefusals = codesByStatus([
-  ...Object.values(denialTable),
-  queueFull,
-  ...statuses(judgedErrors.filter((code) => code === 'validation_error' || !bodyErrors.includes(code)))
-])
+const bodilessRefusals = refusalsOf(
+  judgedErrors.filter((code) => code === 'validation_error' || !bodyErrors.includes(code))
+)
 
 const upstreamAnswers = {
-  ...codesByStatus(statuses(['upstream_error', 'upstream_timeout'])),
+  ...errorResponses('upstream_error', 'upstream_timeout'),
   default: { description: "The upstream's own answer" }
 }
 
-const chat = {
-  guarded: {
-    summary: 'A chat route: the request and the answer are evaluated',
-    tags: ['chat'],
-    response: {
-      200: { description: "The upstream's answer, or a refusal where the route says `respond: message`" },
-      ...chatRefusals,
-      ...upstreamAnswers
-    }
-  },
-  pass: {
-    summary: 'Forwarded with a key, without evaluation',
-    tags: ['chat'],
-    response: {
-      200: { description: "The upstream's answer" },
-      ...codesByStatus(statuses(['validation_error', ...keyErrors, 'concurrency_limit_exceeded', 'overloaded'])),
-      ...upstreamAnswers
-    }
+/** By verdict, and by what comes before one. */
+function refusalsOf(codes: readonly ErrorCode[]): Record<string, { description: string; codes: readonly string[] }> {
+  const verdicts = [...Object.values(denialTable), queueFull]
+  const all = [...verdicts, ...codes.map((code) => ({ code, status: errorTable[code].status }))]
+  const byStatus: Record<string, { description: string; codes: readonly string[] }> = {}
+  for (const { status } of all) {
+    const here = all.filter((error) => error.status === status).map(({ code }) => code)
+    byStatus[status] = { description: here.join(', '), codes: here }
   }
+  return byStatus
 }
 
-/** A chat over a WebSocket: its route is asked by GET. */
-const socket = {
-  ...chat.guarded,
-  response: { 101: { description: 'A WebSocket' }, ...bodilessRefusals, ...upstreamAnswers }
-}
-
-function statuses(codes: readonly ErrorCode[]): { status: number; code: string }[] {
-  return codes.map((code) => ({ status: errorTable[code].status, code }))
-}
-
-function codesByStatus(errors: readonly { status: number; code: string }[]): Record<string, object> {
-  const responses: Record<string, object> = {}
-  for (const { status } of errors) {
-    const codes = errors.filter((error) => error.status === status).map(({ code }) => code)
-    responses[status] = { description: codes.join(', ') }
-  }
-  return responses
-}
-
-interface Described {
-  body?: unknown
-  response?: unknown
+interface Route {
+  /** Upper case. */
+  methods: readonly string[]
+  access?: Access | undefined
+  described?: Described | undefined
+  takesIdempotencyKey?: boolean | undefined
 }
 
 /**
- * @param methods of the route, upper case
- * @returns the schema for the document; the one that validates is not touched
+ * @param schema that validates; it is not touched
+ * @returns the schema for the document
  */
-export function describeRoute(schema: Described | undefined, posture: Posture | undefined, methods: string[]): object {
-  const takesBody = methods.some(mayHaveBody)
-  if (posture === 'pass') return { ...chat.pass, ...schema }
-  if (posture === 'guarded') {
-    return takesBody
-      ? { body: { type: 'object', description: "A request of the route's API." }, ...chat.guarded, ...schema }
-      : { ...socket, ...schema }
+export function describeRoute(schema: object | undefined, route: Route): object {
+  const { access = {}, described, methods } = route
+  const { posture } = access as Partial<Access>
+  const { response: own, envelope, ...rest } = { ...(schema as Described | undefined), ...described }
+  const answers = { ...commonAnswers(posture, methods.some(mayHaveBody)), ...(own ?? { 200: { description: 'OK' } }) }
+  const response = Object.entries(answers).map(([status, answer]) => [status, describeAnswer(status, answer)])
+  const headers = {
+    ...(posture === 'guarded' && chatHeaders),
+    ...(route.takesIdempotencyKey === true && idempotencyKey)
   }
-  const common = errorResponses(...(posture === 'public' ? [] : keyErrors), ...(takesBody ? bodyErrors : []))
   return {
-    ...schema,
-    response: { ...common, ...((schema?.response as object | undefined) ?? { 200: { description: 'Done' } }) },
-    ...(posture === 'public' ? { security: [] } : {})
+    ...rest,
+    ...(Object.keys(headers).length > 0 && { headers: { type: 'object', properties: headers } }),
+    security: securityOf(access),
+    response: Object.fromEntries(response)
   }
+
+  function describeAnswer(status: string, answer: object): object {
+    const headers = status === 'default' ? {} : answerHeaders(status, access)
+    return {
+      ...contentOf(status, answer, envelope),
+      headers: { ...headers, ...(answer as { headers?: object }).headers }
+    }
+  }
+}
+
+function commonAnswers(posture: Access['posture'] | undefined, takesBody: boolean): Record<string, object> {
+  if (posture === 'guarded') return { ...(takesBody ? chatRefusals : bodilessRefusals), ...upstreamAnswers }
+  if (posture === 'pass') {
+    return {
+      ...errorResponses('validation_error', ...keyErrors, 'concurrency_limit_exceeded', 'overloaded'),
+      ...upstreamAnswers
+    }
+  }
+  return errorResponses(...(posture === 'public' ? [] : keyErrors), ...(takesBody ? bodyErrors : []))
+}
+
+const usual: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 204: 'No content' }
+
+/** A description, and a schema for each media type; the schema of a plain answer is its own. */
+function contentOf(status: string, answer: object, envelope: ErrorEnvelope | undefined): object {
+  const {
+    description,
+    codes,
+    content,
+    envelope: its = envelope
+  } = answer as Partial<ErrorAnswer> & { content?: object }
+  if (codes !== undefined) {
+    const schema = its === undefined ? ownErrors(codes) : errorEnvelopes[its]
+    return { description, content: { 'application/json': { schema } } }
+  }
+  if (content !== undefined) return { description: description ?? usual[status], content }
+  const { headers: _, ...schema } = answer as { headers?: object; type?: string; anyOf?: unknown }
+  const says = description ?? usual[status]
+  // `null` is how a schema says that there is no body.
+  const hasBody = (schema.type !== undefined && schema.type !== 'null') || schema.anyOf !== undefined
+  return { description: says, ...(hasBody ? { content: { 'application/json': { schema } } } : { type: 'null' }) }
 }

@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Fault, invalid } from '../base/errors.js'
 import type { CounterStore } from '../storage/contracts/shared-state.js'
 import { type Access, callerOf } from './facts.js'
-import { errorResponses } from './schemas.js'
+import { type ErrorAnswer, errorAnswer } from './schemas.js'
 
 /** How long a key is remembered, ms: longer than clients go on trying. */
 export const rememberedMs = 600_000
@@ -21,12 +21,12 @@ const reads: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS']
 export function registerDuplicateGuard(app: FastifyInstance, counters: CounterStore): void {
   app.addHook('onRoute', (route) => {
     if (!isGuarded(route.config?.access) || reads.includes(route.method)) return
-    const response = { ...(route.schema?.response as Record<string, { description?: string }> | undefined) }
-    const { 409: own } = errorResponses('duplicate_request') as Record<string, { description: string }>
-    const known = response['409']?.description
-    response['409'] = known === undefined ? own! : { ...own, description: `${known}, ${own!.description}` }
+    const response = { ...(route.schema?.response as Record<string, ErrorAnswer> | undefined) }
+    response['409'] = errorAnswer([...(response['409']?.codes ?? []), 'duplicate_request'])
     const description = `With the header Idempotency-Key it takes effect at most once in ${rememberedMs / 60_000} minutes.`
-    route.schema = { description, ...route.schema, response }
+    const own = route.schema?.description
+    route.schema = { ...route.schema, description: own === undefined ? description : `${own} ${description}`, response }
+    route.config = { ...route.config, takesIdempotencyKey: true }
   })
   app.addHook('preHandler', async function refuseDuplicate(request) {
     const key = request.headers[header]

@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Json, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
 import type { EvaluationInput } from '../policy/evaluation.js'
+import { named } from './doc-names.js'
 import { compileValidator } from './validate.js'
 
 /** UTF-16 units of `input_text`. */
@@ -44,6 +45,7 @@ export const EvaluateInput = Type.Object(
   },
   { additionalProperties: false }
 )
+named('EvaluateRequest', EvaluateInput)
 export type EvaluateInput = Static<typeof EvaluateInput> & { context?: JsonObject }
 
 const validate = compileValidator(EvaluateInput, 'body')

@@ -4,15 +4,20 @@ import { type ErrorCode, errorTable } from '../base/errors.js'
 import { nameKinds } from '../encoder/index.js'
 import { scopes } from '../identity/scopes.js'
 import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
+import type { ErrorEnvelope } from './doc-errors.js'
+import { named, nameSchemas } from './doc-names.js'
 
 const nullable = (description: string) =>
   Type.Union([Type.String({ format: 'date-time' }), Type.Null()], { description })
 
+export const Decision = named('Decision', Type.Enum([...decisions]))
+export const Category = named('Category', Type.Enum([...categories]))
+export const Scope = named('Scope', Type.Enum([...scopes]))
 const Score = Type.Number({ minimum: 0, maximum: 1 })
 
 export const Detection = Type.Object({
-  type: Type.Enum([...detectionTypes]),
-  category: Type.Enum([...categories]),
+  type: named('DetectionType', Type.Enum([...detectionTypes])),
+  category: Category,
   confidence: Score,
   rule: Type.String(),
   span: Type.Object(
@@ -30,7 +35,7 @@ export const Detection = Type.Object({
 
 export const Evaluation = Type.Object({
   risk_score: Score,
-  decision: Type.Enum([...decisions]),
+  decision: Decision,
   is_blocked: Type.Boolean({ description: 'True exactly for forbid.' }),
   matched_rules: Type.Array(Type.String()),
   detections: Type.Array(Detection),
@@ -99,7 +104,7 @@ export const CreateKey = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100 }),
     environment: Type.Optional(Type.Enum(['live', 'test'])),
-    scopes: Type.Optional(Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 16 })),
+    scopes: Type.Optional(Type.Array(Scope, { minItems: 1, maxItems: 16 })),
     ip_allowlist: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 256 })),
     expires_at: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601.' })),
     rate_limit_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
@@ -124,6 +129,14 @@ const Lineage = Type.String({
 })
 export const KeyParams = Type.Object({ key_id: Type.String({ pattern: '^key_[0-9A-Za-z]{1,40}$' }) })
 
+nameSchemas({
+  Detection,
+  Evaluation,
+  EvaluateResponse: EvaluateReply,
+  Key: KeyRecord,
+  CreateKeyRequest: CreateKey
+})
+
 /** Cursors are opaque; their reader refuses what it did not write. */
 export const Page = Type.Object(
   {
@@ -141,45 +154,33 @@ export const OfLineage = Type.Object({ lineage: Lineage }, { additionalPropertie
 
 export const NoQuery = Type.Object({}, { additionalProperties: false })
 
-const ErrorBody = Type.Object(
-  { error: Type.String(), message: Type.String(), request_id: Type.String() },
-  {
-    additionalProperties: true,
-    description: 'Some codes add fields: details, docs, required, available, limit, retry_after.'
+/** The errors of one status, for the document: `doc-responses.ts` gives them their schemas. */
+export interface ErrorAnswer {
+  description: string
+  codes: readonly ErrorCode[]
+  /** In whose shape they come; undefined: our own. */
+  envelope?: ErrorEnvelope
+}
+
+/** The answers of the given codes, by status, each naming its codes. */
+export function errorResponses(...codes: ErrorCode[]): Record<string, ErrorAnswer> {
+  const byStatus: Record<string, ErrorAnswer> = {}
+  for (const code of codes) {
+    const { status } = errorTable[code]
+    const known = byStatus[status]?.codes ?? []
+    if (!known.includes(code)) byStatus[status] = errorAnswer([...known, code])
   }
-)
+  return byStatus
+}
 
-const OpenAIErrorBody = Type.Object({
-  error: Type.Object(
-    {
-      message: Type.String(),
-      type: Type.String(),
-      param: Type.Union([Type.String(), Type.Null()]),
-      code: Type.String(),
-      request_id: Type.String()
-    },
-    { additionalProperties: true }
-  )
-})
-
-/** The OpenAPI responses of the given codes, by status, each naming its codes. */
-export function errorResponses(...codes: ErrorCode[]): Record<string, object> {
-  return responsesOf(codes, ErrorBody)
+export function errorAnswer(codes: readonly ErrorCode[]): ErrorAnswer {
+  return { description: codes.join(', '), codes }
 }
 
 /** The same in the envelope that OpenAI's clients read. */
-export function openaiErrorResponses(...codes: ErrorCode[]): Record<string, object> {
-  return responsesOf(codes, OpenAIErrorBody)
-}
-
-function responsesOf(codes: readonly ErrorCode[], body: object): Record<string, object> {
-  const responses: Record<string, object> = {}
-  for (const code of codes) {
-    const { status } = errorTable[code]
-    const known = (responses[status] as { description?: string } | undefined)?.description
-    responses[status] = { ...body, description: known === undefined ? code : `${known}, ${code}` }
-  }
-  return responses
+export function openaiErrorResponses(...codes: ErrorCode[]): Record<string, ErrorAnswer> {
+  const answers = Object.entries(errorResponses(...codes))
+  return Object.fromEntries(answers.map(([status, answer]) => [status, { ...answer, envelope: 'openai' }]))
 }
 
 /** What a body may be refused for, before what it says is looked at. */

@@ -104,10 +104,17 @@ t.test('the OpenAPI document names every route and the page is served from it', 
   ]) {
     t.ok(body.paths[path], path)
   }
-  t.match(
-    body.paths['/api/v1/safety/evaluate'].post.requestBody.content['application/json'].schema.properties.input_text,
-    { maxLength: 100_000 }
+  t.same(body.paths['/api/v1/safety/evaluate'].post.requestBody.content['application/json'].schema, {
+    $ref: '#/components/schemas/EvaluateRequest'
+  })
+  t.match(body.components.schemas.EvaluateRequest.properties.input_text, { maxLength: 100_000 })
+  const operations = Object.values<Record<string, { operationId: string; tags: string[] }>>(body.paths).flatMap(
+    (operations) => Object.values(operations)
   )
+  t.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length, 'each has its own name')
+  for (const { operationId } of operations) t.match(operationId, /^[a-z][A-Za-z0-9]*$/)
+  const known = new Set(body.tags.map(({ name }: { name: string }) => name))
+  t.ok(operations.every(({ tags }) => tags.length === 1 && known.has(tags[0])))
   for (const [path, operations] of Object.entries<Record<string, { responses: object }>>(body.paths)) {
     for (const [method, { responses }] of Object.entries(operations)) {
       const documented = [400, 413, 415].filter((status) => status in responses)

@@ -7,6 +7,7 @@ import Type, { type Static } from 'typebox'
 import type { JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { dialects } from '../../dialects/index.js'
+import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, type GuardDeps, type Question } from './guard.js'
 
@@ -39,6 +40,12 @@ const Action = Type.Object({
   )
 })
 
+nameSchemas({
+  AgentgatewayRequest: PromptMessages,
+  AgentgatewayResponse: ResponseChoices,
+  AgentgatewayAction: Action
+})
+
 const [openai] = dialects['openai-chat']
 
 export function registerAgentgateway(app: FastifyInstance, deps: GuardDeps): void {
@@ -67,6 +74,7 @@ function register<Body>(
     url,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: name === 'request' ? 'guardAgentgatewayRequest' : 'guardAgentgatewayResponse',
       summary: `agentgateway’s webhook, ${name}`,
       tags: ['guards'],
       querystring: NoQuery,

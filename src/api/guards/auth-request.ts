@@ -24,6 +24,7 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
     exposeHeadRoute: false,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'guardAuthRequest',
       summary: 'nginx’s auth_request: key, address, limit, and texts in headers',
       tags: ['guards'],
       querystring: NoQuery,

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { JsonObject } from '../../base/chat.js'
+import { nameSchemas } from '../../edge/doc-names.js'
 import { maxInputText } from '../../edge/evaluate-input.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, factsOf, type GuardDeps } from './guard.js'
@@ -28,6 +29,8 @@ const FlatReply = Type.Object(
   { additionalProperties: true }
 )
 
+nameSchemas({ FlatGuardRequest: FlatRequest, FlatGuardAnswer: FlatReply })
+
 export function registerFlat(app: FastifyInstance, deps: GuardDeps): void {
   const guard = createGuard(deps, flatPath)
   app.route<{ Body: Static<typeof FlatRequest> }>({
@@ -35,6 +38,7 @@ export function registerFlat(app: FastifyInstance, deps: GuardDeps): void {
     url: flatPath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'guardFlat',
       summary: 'One text, one flat answer (Kong’s custom guardrail)',
       tags: ['guards'],
       querystring: NoQuery,

@@ -9,6 +9,7 @@ import { dialects } from '../../dialects/index.js'
 import { isObject, type Replacement, splice } from '../../dialects/rewrite.js'
 import { Turns } from '../../dialects/turns.js'
 import { append, Collector } from '../../dialects/walk.js'
+import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { type Category, categories } from '../../policy/evaluation.js'
 import { createGuard, type GuardDeps, type Question } from './guard.js'
@@ -51,6 +52,8 @@ const LiteLLMReply = Type.Object(
   { additionalProperties: false }
 )
 
+nameSchemas({ LiteLLMGuardRequest: LiteLLMRequest, LiteLLMGuardAnswer: LiteLLMReply })
+
 export function registerLiteLLM(app: FastifyInstance, deps: GuardDeps): void {
   const guard = createGuard(deps, litellmPath)
   app.route<{ Body: LiteLLMRequest }>({
@@ -58,6 +61,7 @@ export function registerLiteLLM(app: FastifyInstance, deps: GuardDeps): void {
     url: litellmPath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'guardLiteLLM',
       summary: 'LiteLLM’s generic guardrail API',
       tags: ['guards'],
       querystring: NoQuery,

@@ -10,6 +10,7 @@ import { Fault } from '../../base/errors.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import { dialects } from '../../dialects/index.js'
 import { isObject } from '../../dialects/rewrite.js'
+import { nameSchemas } from '../../edge/doc-names.js'
 import { errorResponses, judgedErrors, NoQuery } from '../../edge/schemas.js'
 import { createGuard, factsOf, type GuardDeps, type Question, type Ruling, refusalOf } from './guard.js'
 
@@ -34,6 +35,8 @@ const PortkeyReply = Type.Object({
   data: Type.Object({}, { additionalProperties: true, description: 'Why; for the logs of Portkey.' })
 })
 
+nameSchemas({ PortkeyGuardRequest: PortkeyRequest, PortkeyGuardAnswer: PortkeyReply })
+
 const operations: Readonly<Record<string, Dialect>> = {
   chatComplete: dialects['openai-chat'][0],
   complete: dialects['openai-completions'][0],
@@ -47,6 +50,7 @@ export function registerPortkey(app: FastifyInstance, deps: GuardDeps): void {
     url: portkeyPath,
     config: { access: { posture: 'key', scope: 'safety:evaluate', cost: 1 } },
     schema: {
+      operationId: 'guardPortkey',
       summary: 'Portkey’s webhook guardrail',
       tags: ['guards'],
       querystring: NoQuery,

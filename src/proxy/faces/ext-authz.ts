@@ -9,11 +9,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Fault } from '../../base/errors.js'
 import { routerPath } from '../../dialects/path.js'
 import { payloadTooLarge } from '../../edge/body.js'
-import { chatRefusals } from '../../edge/doc-responses.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
 import { addVerdictHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
 import { checkQuery, type PathEntry } from '../request/routes.js'
+import { extAuthzDescribed } from './described.js'
 import { answerInDialect, inboundOf, sendReply, takeBytes } from './fastify.js'
 
 /** Envoy's `path_prefix`. */
@@ -22,7 +22,9 @@ export const extAuthzPrefix = '/guards/ext-authz'
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
   // Events of an open session do not come by here.
   const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
-  for (const entry of entries) await app.register(async (scope) => registerPath(scope, proxy, refusing(entry)))
+  for (const [i, entry] of entries.entries()) {
+    await app.register(async (scope) => registerPath(scope, proxy, refusing(entry), i === 0))
+  }
 }
 
 /** A turn of the conversation would be a 200, which lets the request go on. */
@@ -30,7 +32,7 @@ function refusing(entry: PathEntry): PathEntry {
   return { ...entry, candidates: entry.candidates.map((route) => ({ ...route, respond: 'error' })) }
 }
 
-function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): void {
+function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry, isFirst: boolean): void {
   const { path, dialect, bodyLimit } = entry
   answerInDialect(scope, proxy, () => dialect, bodyLimit)
   takeBytes(scope, bodyLimit)
@@ -40,12 +42,10 @@ function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry
     url: extAuthzPrefix + routerPath(path, dialect),
     config: {
       access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders },
-      reads: (path) => (path.startsWith(extAuthzPrefix) ? entry.read(path.slice(extAuthzPrefix.length)) : undefined)
-    },
-    schema: {
-      summary: 'Envoy’s external authorization: the request of this path is judged',
-      tags: ['guards'],
-      response: { 200: { description: 'It may go on.' }, ...chatRefusals }
+      reads: (path) => (path.startsWith(extAuthzPrefix) ? entry.read(path.slice(extAuthzPrefix.length)) : undefined),
+      // All paths are asked about in the same way: one entry of the document stands for them.
+      described: isFirst ? extAuthzDescribed : { hide: true },
+      describedPath: `${extAuthzPrefix}/{target}`
     },
     handler: async (request, reply) => sendReply(reply, await authorize(proxy, entry, request, reply))
   })

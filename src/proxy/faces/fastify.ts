@@ -23,6 +23,7 @@ import type { ChatProxy } from '../proxy.js'
 import { handshakeFault, openSession } from '../realtime/open.js'
 import { faultReply, writeFrames } from '../reply.js'
 import { checkQuery, chooseRoute, type PathEntry } from '../request/routes.js'
+import { describeChat, describePass } from './described.js'
 import { passAt, passThrough } from './other-paths.js'
 
 /** Registers every path of the table, and the pass routes of the dialects in it. */
@@ -41,9 +42,13 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
   }
   for (const [path, dialect] of refused)
     await app.register(async (scope) => registerRefusal(scope, proxy, dialect, path))
-  const passes = new Map<string, Dialect[]>()
+  const passes = new Map<string, [Dialect, ...Dialect[]]>()
   for (const { dialect } of proxy.table.entries) {
-    for (const { path } of dialect.passPaths) passes.set(path, [...(passes.get(path) ?? []), dialect])
+    for (const { path } of dialect.passPaths) {
+      const known = passes.get(path)
+      if (known === undefined) passes.set(path, [dialect])
+      else known.push(dialect)
+    }
   }
   for (const [path, dialects] of passes) await app.register(async (scope) => registerPass(scope, proxy, dialects, path))
 }
@@ -65,7 +70,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     httpMethods: ['POST'],
     proxyPayloads: false,
     disableRequestLogging: true,
-    config: { access, reads: entry.read },
+    config: { access, reads: entry.read, described: describeChat(entry) },
     // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath.replaceAll(/[{}]/g, ''),
@@ -133,10 +138,10 @@ function registerRealtime(scope: FastifyInstance, proxy: ChatProxy, entry: PathE
     method: 'GET',
     url: routerPath(path, dialect),
     exposeHeadRoute: false,
-    config: { access: { posture: 'guarded', scope: 'safety:evaluate', cost: 1, keyHeaders }, reads: entry.read },
-    schema: {
-      summary: 'A session of OpenAI’s Realtime API over a WebSocket: events are evaluated in both directions',
-      tags: ['chat']
+    config: {
+      access: { posture: 'guarded', scope: 'safety:evaluate', cost: 1, keyHeaders },
+      reads: entry.read,
+      described: describeChat(entry)
     },
     handler: (request, reply) => handleUpgrade(proxy, entry, request, reply)
   })
@@ -199,7 +204,12 @@ function registerRefusal(scope: FastifyInstance, proxy: ChatProxy, dialect: Dial
   })
 }
 
-function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readonly Dialect[], url: string): void {
+function registerPass(
+  scope: FastifyInstance,
+  proxy: ChatProxy,
+  dialects: readonly [Dialect, ...Dialect[]],
+  url: string
+): void {
   // Under a host application's prefix the table knows the path without it, and so does the upstream.
   const targetOf = (raw: IncomingMessage) => withoutMount(scope, raw.url ?? '')
   answerInDialect(
@@ -218,7 +228,7 @@ function registerPass(scope: FastifyInstance, proxy: ChatProxy, dialects: readon
     method: 'GET',
     url,
     exposeHeadRoute: false,
-    config: { access },
+    config: { access, described: describePass(url, dialects) },
     handler: async (request, reply) => {
       const target = targetOf(request.raw)
       const cancel = cancelOnLeave(reply.raw)

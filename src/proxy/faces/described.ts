@@ -1,0 +1,299 @@
+/**
+ * The chat routes in the OpenAPI document. Their bodies are other APIs', which say all of them: here stand the fields that
+ * the gateway itself reads, and the objects are open.
+ */
+import type { DialectId } from '../../base/settings.js'
+import type { Dialect } from '../../dialects/dialect.js'
+import { parametersOf } from '../../dialects/path.js'
+import type { ErrorEnvelope } from '../../edge/doc-errors.js'
+import { named } from '../../edge/doc-names.js'
+import { chatRefusals, type Described } from '../../edge/doc-responses.js'
+import type { PathEntry } from '../request/routes.js'
+
+const text = { type: 'string' }
+const flag = { type: 'boolean' }
+const anything = { type: 'object', additionalProperties: true }
+const list = { type: 'array', items: anything }
+
+/** @param properties an asterisk before a name: it is required */
+function open(name: string, properties: Record<string, object>): object {
+  const required = Object.keys(properties).filter((key) => key.startsWith('*'))
+  return named(name, {
+    type: 'object',
+    properties: Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key.replace('*', ''), schema])),
+    ...(required.length > 0 && { required: required.map((key) => key.slice(1)) }),
+    additionalProperties: true
+  })
+}
+
+const model = { ...text, description: 'The route is chosen by it, where several share a path.' }
+const metadata = { ...anything, description: 'Keys of the route’s caller_context count as context.' }
+const message = open('ChatMessage', {
+  '*role': text,
+  content: { anyOf: [text, list, { type: 'null' }], description: 'A text, or parts.' }
+})
+const messages = { type: 'array', items: message }
+const textOrTexts = { anyOf: [text, { type: 'array', items: {} }] }
+const stream = { ...flag, description: 'Whether the answer comes in pieces.' }
+
+interface Shape {
+  /** As the API's own document names the operation. */
+  operationId: string
+  summary: string
+  request: object
+  answer: object
+  /** The media type of an answer in pieces; undefined: it always comes whole. */
+  pieces?: string
+}
+
+const chatCompletion = {
+  summary: 'A chat in OpenAI’s shape',
+  request: open('ChatCompletionRequest', { '*messages': messages, model, stream, metadata, tools: list }),
+  answer: open('ChatCompletion', { '*choices': list, id: text, model: text, usage: anything }),
+  pieces: 'text/event-stream'
+}
+const response = {
+  summary: 'A response in the shape of OpenAI’s Responses API',
+  request: open('ResponseRequest', {
+    input: textOrTexts,
+    instructions: { anyOf: [text, { type: 'null' }] },
+    model,
+    stream,
+    metadata,
+    tools: list
+  }),
+  answer: open('ResponseObject', { '*output': list, id: text, model: text, status: text }),
+  pieces: 'text/event-stream'
+}
+const completion = {
+  summary: 'A completion in OpenAI’s shape',
+  request: open('CompletionRequest', { '*prompt': textOrTexts, model, stream }),
+  answer: open('Completion', { '*choices': list, id: text, model: text }),
+  pieces: 'text/event-stream'
+}
+const embedding = {
+  summary: 'Embeddings in OpenAI’s shape',
+  request: open('EmbeddingRequest', { '*input': textOrTexts, model }),
+  answer: open('EmbeddingList', { '*data': list, model: text })
+}
+const ollamaAnswer = open('OllamaAnswer', { model: text, message: anything, response: text, done: flag })
+const geminiAnswer = open('GeminiAnswer', { candidates: list, promptFeedback: anything, usageMetadata: anything })
+const geminiRequest = open('GenerateContentRequest', {
+  '*contents': list,
+  systemInstruction: anything,
+  tools: list,
+  generationConfig: anything
+})
+
+/** By what a path of the operation ends with, as `Dialect.suffix`. */
+const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Record<string, Shape>>>> = {
+  'openai-chat': { '': { operationId: 'createChatCompletion', ...chatCompletion } },
+  'openai-responses': { '': { operationId: 'createResponse', ...response } },
+  'openai-completions': { '': { operationId: 'createCompletion', ...completion } },
+  'openai-embeddings': { '': { operationId: 'createEmbedding', ...embedding } },
+  'azure-openai': {
+    '/chat/completions': { operationId: 'createAzureChatCompletion', ...chatCompletion },
+    '/completions': { operationId: 'createAzureCompletion', ...completion },
+    '/embeddings': { operationId: 'createAzureEmbedding', ...embedding },
+    '/responses': { operationId: 'createAzureResponse', ...response }
+  },
+  anthropic: {
+    '/messages': {
+      operationId: 'createMessage',
+      summary: 'A chat in Anthropic’s shape',
+      request: open('MessageRequest', {
+        '*messages': messages,
+        model,
+        system: textOrTexts,
+        stream,
+        metadata,
+        tools: list
+      }),
+      answer: open('Message', {
+        '*content': list,
+        id: text,
+        role: text,
+        stop_reason: { anyOf: [text, { type: 'null' }] }
+      }),
+      pieces: 'text/event-stream'
+    },
+    '/count_tokens': {
+      operationId: 'countMessageTokens',
+      summary: 'The tokens of a chat in Anthropic’s shape',
+      request: open('CountMessageTokensRequest', { '*messages': messages, model, system: textOrTexts, tools: list }),
+      answer: open('MessageTokenCount', { '*input_tokens': { type: 'integer' } })
+    }
+  },
+  gemini: {
+    ':generateContent': {
+      operationId: 'generateContent',
+      summary: 'A chat in Gemini’s shape',
+      request: geminiRequest,
+      answer: geminiAnswer
+    },
+    ':streamGenerateContent': {
+      operationId: 'streamGenerateContent',
+      summary: 'A chat in Gemini’s shape, in pieces: events with alt=sse, else one array',
+      request: geminiRequest,
+      answer: { type: 'array', items: geminiAnswer },
+      pieces: 'text/event-stream'
+    },
+    ':countTokens': {
+      operationId: 'countTokens',
+      summary: 'The tokens of a chat in Gemini’s shape',
+      request: open('CountTokensRequest', { contents: list, generateContentRequest: anything }),
+      answer: open('TokenCount', { '*totalTokens': { type: 'integer' } })
+    },
+    ':embedContent': {
+      operationId: 'embedContent',
+      summary: 'An embedding in Gemini’s shape',
+      request: open('EmbedContentRequest', { '*content': anything }),
+      answer: open('ContentEmbedding', { '*embedding': anything })
+    },
+    ':batchEmbedContents': {
+      operationId: 'batchEmbedContents',
+      summary: 'Several embeddings in Gemini’s shape',
+      request: open('BatchEmbedContentsRequest', { '*requests': list }),
+      answer: open('ContentEmbeddings', { '*embeddings': list })
+    }
+  },
+  ollama: {
+    '/chat': {
+      operationId: 'ollamaChat',
+      summary: 'A chat in Ollama’s shape; in pieces unless stream is false',
+      request: open('OllamaChatRequest', { '*messages': messages, model, stream, tools: list }),
+      answer: ollamaAnswer,
+      pieces: 'application/x-ndjson'
+    },
+    '/generate': {
+      operationId: 'ollamaGenerate',
+      summary: 'A completion in Ollama’s shape; in pieces unless stream is false',
+      request: open('OllamaGenerateRequest', { prompt: text, model, system: text, suffix: text, stream }),
+      answer: ollamaAnswer,
+      pieces: 'application/x-ndjson'
+    },
+    '/embed': {
+      operationId: 'ollamaEmbed',
+      summary: 'Embeddings in Ollama’s shape',
+      request: open('OllamaEmbedRequest', { '*input': textOrTexts, model }),
+      answer: open('OllamaEmbeddings', { '*embeddings': { type: 'array', items: {} } })
+    },
+    '/embeddings': {
+      operationId: 'ollamaEmbeddings',
+      summary: 'An embedding in Ollama’s older shape',
+      request: open('OllamaEmbeddingsRequest', { '*prompt': text, model }),
+      answer: open('OllamaEmbedding', { '*embedding': { type: 'array', items: { type: 'number' } } })
+    }
+  }
+}
+
+const pieces = { ...text, description: 'Pieces as the API publishes them; the gateway releases what it has judged.' }
+
+/** A guarded route. An operation at its first published path has its own name, and elsewhere the path as well. */
+export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialect'>): Described {
+  const common = {
+    tags: ['chat'],
+    envelope: envelopeOf(dialect),
+    ...parametersIn(path),
+    ...queryOf(dialect)
+  }
+  if (dialect.id === 'openai-realtime') {
+    return {
+      ...common,
+      operationId: idAt('connectRealtime', path, '/v1/realtime'),
+      summary: 'A session of OpenAI’s Realtime API over a WebSocket: events are evaluated in both directions',
+      response: { 101: { description: 'A WebSocket' } }
+    }
+  }
+  const shape = shapes[dialect.id][dialect.suffix]
+  if (shape === undefined) throw new Error(`${dialect.id} has no operation ${dialect.suffix}`)
+  const { operationId, summary, request, answer } = shape
+  return {
+    ...common,
+    operationId: idAt(operationId, path, dialect.paths[0]),
+    summary,
+    description:
+      'The request and the answer are evaluated. Fields that are not listed here pass as the API takes them.',
+    body: request,
+    response: {
+      200: {
+        description: "The upstream's answer, or a refusal where the route says `respond: message`",
+        content: {
+          'application/json': { schema: answer },
+          ...(shape.pieces !== undefined && { [shape.pieces]: { schema: pieces } })
+        }
+      }
+    }
+  }
+}
+
+const passNames: Readonly<Record<string, string>> = {
+  '/v1/models': 'listModels',
+  '/v1/models/:id': 'getModel',
+  '/v1beta/models': 'listGeminiModels',
+  '/v1beta/models/:id': 'getGeminiModel',
+  '/api/tags': 'listOllamaModels',
+  '/api/version': 'getOllamaVersion'
+}
+
+/** A route that is forwarded with a key and without evaluation. */
+export function describePass(path: string, [dialect]: readonly [Dialect, ...Dialect[]]): Described {
+  return {
+    operationId: passNames[path] ?? `get${pascal(path)}`,
+    summary: 'Forwarded with a key, without evaluation',
+    tags: ['chat'],
+    envelope: envelopeOf(dialect),
+    ...(path.endsWith('/:id') && { params: paths({ id: { ...text, description: 'The name of a model.' } }) }),
+    response: { 200: { description: "The upstream's answer", content: { 'application/json': { schema: anything } } } }
+  }
+}
+
+/** One entry for the whole route table: every path of it is asked about in the same way. */
+export const extAuthzDescribed: Described = {
+  operationId: 'guardExtAuthz',
+  summary: 'Envoy’s external authorization: the request of this path is judged',
+  description:
+    'The target is a path of the route table, its slashes as they stand. Errors come in the shape of its API.',
+  tags: ['guards'],
+  params: paths({ target: { ...text, description: 'A path of the route table without its first slash.' } }),
+  body: anything,
+  response: {
+    200: { description: 'It may go on.' },
+    ...Object.fromEntries(Object.entries(chatRefusals).map(([status, { description }]) => [status, { description }]))
+  }
+}
+
+function envelopeOf({ id }: Dialect): ErrorEnvelope {
+  return id === 'anthropic' || id === 'gemini' || id === 'ollama' ? id : 'openai'
+}
+
+function idAt(operationId: string, path: string, usual: string | undefined): string {
+  return path === usual ? operationId : `${operationId}At${pascal(path)}`
+}
+
+function pascal(path: string): string {
+  return path.replace(
+    /[^A-Za-z0-9]*([A-Za-z0-9]+)[^A-Za-z0-9]*/g,
+    (_, word: string) => word[0]!.toUpperCase() + word.slice(1)
+  )
+}
+
+function parametersIn(path: string): Pick<Described, 'params'> {
+  const names = parametersOf(path)
+  if (names.length === 0) return {}
+  return { params: paths(Object.fromEntries(names.map((name) => [name, { ...text, description: `The ${name}.` }]))) }
+}
+
+function paths(properties: Record<string, object>): object {
+  return { type: 'object', properties, required: Object.keys(properties) }
+}
+
+function queryOf({ query }: Dialect): Pick<Described, 'querystring'> {
+  const names = Object.entries(query)
+  if (names.length === 0) return {}
+  const properties = names.map(([name, form]) => [
+    name,
+    { ...text, ...(form.flags === '' && { pattern: form.source }) }
+  ])
+  return { querystring: { type: 'object', properties: Object.fromEntries(properties) } }
+}
