@@ -10,7 +10,13 @@ import type { FileConfig, FileJudge } from './schema.js'
 import { type Fail, readTls } from './upstreams.js'
 
 /** Keys that not every type takes, each with the types that do. */
-const remote: readonly JudgeType[] = ['openai-moderation', 'llama-guard', 'shieldgemma', 'granite-guardian', 'gpt-oss-safeguard']
+const remote: readonly JudgeType[] = [
+  'openai-moderation',
+  'llama-guard',
+  'shieldgemma',
+  'granite-guardian',
+  'gpt-oss-safeguard'
+]
 const takenBy = {
   base_url: remote,
   api_key: remote,
@@ -42,7 +48,12 @@ export function compileJudges(file: FileConfig, folder: string, fail: Fail): Rec
 
 function compileCommon(name: string, judge: FileJudge, at: Fail): JudgeCommon {
   // A model that thinks before it answers takes seconds.
-  const { timeout = judge.type === 'gpt-oss-safeguard' ? '15s' : '2s', cache = {}, breaker = {}, thresholds = {} } = judge
+  const {
+    timeout = judge.type === 'gpt-oss-safeguard' ? '15s' : '2s',
+    cache = {},
+    breaker = {},
+    thresholds = {}
+  } = judge
   const unsafe = thresholds.unsafe ?? 0.5
   const safe = thresholds.safe ?? Math.min(0.2, unsafe)
   if (safe > unsafe || unsafe === 0) at(['thresholds'], 'must have safe at most as high as unsafe, and unsafe above 0')

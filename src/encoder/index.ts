@@ -91,7 +91,15 @@ export interface Encoder {
 }
 
 /** Why a text was not read. Never what was in it. */
-export const encoderFailures = ['queue_full', 'deadline', 'crashed', 'cancelled', 'closed', 'too_long', 'unpaid'] as const
+export const encoderFailures = [
+  'queue_full',
+  'deadline',
+  'crashed',
+  'cancelled',
+  'closed',
+  'too_long',
+  'unpaid'
+] as const
 export type EncoderFailure = (typeof encoderFailures)[number]
 
 const sentences: Readonly<Record<EncoderFailure, string>> = {

@@ -60,7 +60,9 @@ export async function start({
   const platform = await openPlatform(settings, {
     log,
     isDraining: () => isDraining,
-    ...(link === undefined ? {} : { metricsPage: link.metricsPage, worker: link.worker, encoderHost: link.encoderHost }),
+    ...(link === undefined
+      ? {}
+      : { metricsPage: link.metricsPage, worker: link.worker, encoderHost: link.encoderHost }),
     ...(link === undefined || settings.redis !== undefined ? {} : { shared: link.state(systemClock) })
   })
   let current = await assemble(settings, platform).catch(async (error: unknown) => {

@@ -10,7 +10,7 @@ import { consult } from './consult.js'
 import { doubtsOf } from './doubts.js'
 import { entryOf, loadPolicy, type PolicyEntry } from './entry.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from './evaluation.js'
-import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf } from './evaluator-options.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
 import { suppressedOf } from './exceptions.js'
 import { type Explanation, explain } from './explain.js'
 import { createIdSource } from './ids.js'
@@ -219,7 +219,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     }, input.whose)
   }
 
-  function toEvaluation(verdict: Verdict, { label }: PolicyEntry, ms: number): Evaluation {
+  function toEvaluation(verdict: Verdict, { label: whole, judge }: PolicyEntry, ms: number): Evaluation {
+    const label = labelOf(whole, judge.policy.constitution.readers, options.lacksEncoder === true)
     return evaluationOf(verdict, { label, id: nextId(), ms })
   }
 

@@ -26,7 +26,8 @@ export function wordsOf(
   const settling: Record<string, Set<string>> = {}
   for (const { context } of own) {
     for (const [key, values] of Object.entries(context.permit)) {
-      const all = (settling[key] ??= new Set())
+      const all = settling[key] ?? new Set()
+      settling[key] = all
       // An asterisk stands for any ending.
       for (const value of values) if (all.size < mostValues) all.add(value.replaceAll('*', '').trim())
     }

@@ -25,7 +25,11 @@ export async function createOpsListener(deps: {
 }): Promise<Server> {
   const app = await buildApp(async (app) => {
     // No route here takes a key.
-    const admission = { admit: () => new Fault('not_found'), charge: () => new Fault('not_found'), chargeWindows: () => new Fault('not_found') }
+    const admission = {
+      admit: () => new Fault('not_found'),
+      charge: () => new Fault('not_found'),
+      chargeWindows: () => new Fault('not_found')
+    }
     registerEdge(app, {
       admission,
       clientAddress: (peer) => peer,
