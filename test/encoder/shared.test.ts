@@ -15,11 +15,12 @@ const file = fileURLToPath(new URL('../../src/encoder/host.ts', import.meta.url)
 const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
 const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
 
+let count = 0
+
 /** The process of the encoder, which a test may end and start again. */
 async function openHost(t: Test) {
   const dir = t.testdir({})
   let child: ChildProcess | undefined
-  let count = 0
   const start = async (): Promise<string> => {
     // A path of a socket holds some hundred bytes.
     const address = join(process.platform === 'win32' ? '\\\\.\\pipe' : '/tmp', `slg-${process.pid}-${++count}`)
@@ -81,7 +82,11 @@ t.test('workers read by the threads of one process, with the scores of their own
   abort.abort()
   await t.rejects(left, failure('cancelled'))
   t.equal(a.threads.waiting, 0)
-  t.match(await a.encoder.read([asks('steal them')]), [{ findings: [{ kind: 'illicit' }] }], 'what was cancelled is gone')
+  t.match(
+    await a.encoder.read([asks('steal them')]),
+    [{ findings: [{ kind: 'illicit' }] }],
+    'what was cancelled is gone'
+  )
 
   const closing = t.rejects(a.encoder.read(many.map(({ text }) => asks(`${text}!`))), failure('closed'))
   await a.encoder.close()
