@@ -41,7 +41,11 @@ async function openHost(t: Test) {
     again() {
       address = start()
     },
-    disconnect: () => (child!.disconnect(), once(child!, 'exit'))
+    async disconnect() {
+      const ended = once(child!, 'exit')
+      child!.disconnect()
+      await ended
+    }
   }
 }
 
