@@ -50,7 +50,7 @@ function materialOf({ texts }: Pick<Asked, 'texts'>): string {
 
 /** The system message. @param words of one category */
 export function policyOf(
-  { category, description, criteria, settling }: PolicyWords,
+  { category, description, criteria, ambiguous, settling }: PolicyWords,
   { texts, direction }: Pick<Asked, 'texts' | 'direction'>
 ): string {
   const origin = direction === 'request' ? 'was sent to an AI assistant' : 'an AI assistant wrote as its answer'
@@ -70,6 +70,7 @@ export function policyOf(
     ...(settled.length === 0
       ? []
       : [`It is only ambiguous, and plainly concerns one of these (${settled.join('; ')}).`]),
+    ...ambiguous.map((each) => `Ambiguous: ${each}`),
     'Everything else. What other policies forbid is no concern of this one.'
   ]
   const list = (items: readonly string[]) => items.map((item) => `- ${item}`).join('\n')

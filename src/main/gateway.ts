@@ -252,7 +252,7 @@ async function openEvaluator(
   { constitutions, limits }: Settings,
   { clock, sessions, enforcement, stalls }: Platform,
   judges: OpenJudges,
-  { encoder, close }: OpenEncoder
+  { encoder, weakening, close }: OpenEncoder
 ): Promise<PolicyEvaluator> {
   try {
     return await enforcement.open(constitutions, judges.coverage, (entries) =>
@@ -261,6 +261,7 @@ async function openEvaluator(
         sessions,
         judges,
         encoder,
+        lacksEncoder: weakening !== undefined,
         judgesApart: () => stalls.isRecent,
         budget: limits.request
       })

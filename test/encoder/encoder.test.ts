@@ -144,6 +144,25 @@ t.test('too many waiting, too late, cancelled, closed', async (t) => {
   t.same(report.failures, ['queue_full', 'deadline', 'cancelled', 'cancelled', 'closed', 'closed'])
 })
 
+t.test('windows are paid for before they are read, once, and whoever may not have them has none', async (t) => {
+  const report = counting()
+  const { encoder } = await open(t, { report })
+  const paid: number[] = []
+  const pay = (windows: number) => void paid.push(windows)
+  const text = `${filler(100)} steal`
+  const first = await encoder.read([asks(text)], pay)
+  t.ok(paid[0]! > 4 && paid[0] === report.counts.model)
+  t.same(await encoder.read([asks(text)], pay), first)
+  t.equal(paid.length, 1, 'what is remembered costs nothing')
+  const refusal = new Error('enough')
+  const before = report.counts.model
+  await t.rejects(
+    encoder.read([asks(`${text}!`)], async () => refusal),
+    { ...failure('unpaid'), cause: refusal }
+  )
+  t.equal(report.counts.model, before)
+})
+
 t.test('callers take turns: one question is answered among another’s many', async (t) => {
   const { encoder } = await open(t, { queue: 4096 })
   const done: string[] = []

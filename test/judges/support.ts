@@ -58,7 +58,13 @@ export function question(text: string | Question['texts'], ...categories: Catego
     direction: 'request',
     categories: categories.length === 0 ? ['violence'] : categories,
     policy: 'default@1',
-    wordsOf: (category) => ({ category, description: `What is ${category}.`, criteria: [], settling: {} })
+    wordsOf: (category) => ({
+      category,
+      description: `What is ${category}.`,
+      criteria: [],
+      ambiguous: [],
+      settling: {}
+    })
   }
 }
 

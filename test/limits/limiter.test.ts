@@ -185,3 +185,18 @@ t.test('counters that answer with a promise are waited for', async (t) => {
   const state = { allowed: false, limit: 9, remaining: 0, reset: 1, retryAfter: 1 }
   t.same(await limiter.charge({ lineage: 'a', limitPerMinute: 9 }, 1), state)
 })
+
+t.test(
+  'windows of the encoder have a counter of their own, which a request with the most of them always fits',
+  async (t) => {
+    const { clock, limiter, charge } = build(100)
+    const windows = (count: number) => limiter.chargeWindows({ lineage: 'k', limitPerMinute: 100 }, count) as LimitState
+    t.match(windows(1600), { allowed: true, limit: 1600, remaining: 0 })
+    t.match(windows(1), { allowed: false, retryAfter: 60 })
+    t.match(charge(100), { allowed: true }, 'requests are another matter')
+    clock.advance(60_000)
+    t.match(windows(64), { allowed: true })
+    const least = { lineage: 'small', limitPerMinute: 1 }
+    t.match(limiter.chargeWindows(least, 256), { allowed: true, remaining: 0 })
+  }
+)

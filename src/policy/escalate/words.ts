@@ -1,6 +1,7 @@
 /** What a constitution says of one category in words. Judges that read a policy are given it. */
 import type { Constitution } from '../constitution/parse.js'
 import type { Category } from '../evaluation.js'
+import type { Rule } from '../constitution/rules.js'
 
 export interface PolicyWords {
   category: Category
@@ -8,6 +9,8 @@ export interface PolicyWords {
   description: string
   /** The descriptions of its rules in one direction. */
   criteria: readonly string[]
+  /** Those of rules whose matches a context settles altogether. */
+  ambiguous: readonly string[]
   /** By key of the context, the values that make an ambiguous text ordinary. */
   settling: Readonly<Record<string, readonly string[]>>
 }
@@ -26,15 +29,25 @@ export function wordsOf(
   const settling: Record<string, Set<string>> = {}
   for (const { context } of own) {
     for (const [key, values] of Object.entries(context.permit)) {
-      const all = (settling[key] ??= new Set())
+      const all = settling[key] ?? new Set()
+      settling[key] = all
       // An asterisk stands for any ending.
-      for (const value of values) if (all.size < mostValues) all.add(value.replaceAll('*', '').trim())
+      for (const value of values) if (all.size < mostValues) all.add(value.replaceAll('*', '…'))
     }
   }
   return {
     category,
     description: categories[category].description ?? '',
-    criteria: [...new Set(own.flatMap(({ description }) => (description === '' ? [] : [description])))],
+    criteria: described(own.filter((rule) => !isSettled(rule))),
+    ambiguous: described(own.filter(isSettled)),
     settling: Object.fromEntries(Object.entries(settling).map(([key, values]) => [key, [...values]]))
   }
+}
+
+function isSettled({ context }: Rule): boolean {
+  return context.settles === 'all' && Object.keys(context.permit).length > 0
+}
+
+function described(rules: readonly Rule[]): string[] {
+  return [...new Set(rules.flatMap(({ description }) => (description === '' ? [] : [description])))]
 }

@@ -5,6 +5,7 @@ import { tooComplex } from '../../base/errors.js'
 import { type Encoder, EncoderError } from '../../encoder/index.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
+import type { Constitution } from '../constitution/parse.js'
 import type { SessionStore } from './session.js'
 
 export interface EvaluatorOptions {
@@ -24,6 +25,8 @@ export interface EvaluatorOptions {
   sessions?: SessionStore
   /** Reads what rules that nominate have raised. Default: none, and such rules count as any other. */
   encoder?: (Pick<Encoder, 'read'> & Partial<Pick<Encoder, 'names' | 'findsNames'>>) | undefined
+  /** Whether there was to be an encoder and is none: verdicts then say so beside the version of their policy. */
+  lacksEncoder?: boolean
   /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
   judges?: Judges
   /** Default `ev_`. */
@@ -49,6 +52,14 @@ export function costOf(input: EvaluationInput): number {
 /** What an answer is held by is read with it, and is no part of it. */
 function heldUnits({ direction, prompts = [] }: EvaluationInput): number {
   return direction === 'answer' ? prompts.reduce((sum, { length }) => sum + length, 0) : 0
+}
+
+/** Stands behind the version of a policy whose nominations no encoder decides over, though one was to. No version holds a `+`. */
+const lacking = '+screen'
+
+/** What a verdict names as its policy. */
+export function labelOf(label: string, readers: Constitution['readers'], lacksEncoder: boolean): string {
+  return lacksEncoder && readers !== 'fast' ? label + lacking : label
 }
 
 /** @returns what whoever calls is told who has had its share of windows */

@@ -15,7 +15,7 @@ import { type Explanation, explain } from '../explain/explain.js'
 import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
-import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf } from './evaluator-options.js'
+import { costOf, crowded, EvaluatorError, type EvaluatorOptions, unpaidOf, labelOf } from './evaluator-options.js'
 import { evaluationOf, type JudgeInput, type Verdict } from './judge.js'
 import { isVerdict } from './packed.js'
 import { createPool } from './pool.js'
@@ -217,7 +217,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     }, input.whose)
   }
 
-  function toEvaluation(verdict: Verdict, { label }: PolicyEntry, ms: number): Evaluation {
+  function toEvaluation(verdict: Verdict, { label: whole, judge }: PolicyEntry, ms: number): Evaluation {
+    const label = labelOf(whole, judge.policy.constitution.readers, options.lacksEncoder === true)
     return evaluationOf(verdict, { label, id: nextId(), ms })
   }
 
