@@ -22,6 +22,7 @@ import { createJudge } from '../api/judge.js'
 import { registerKeys } from '../api/keys.js'
 import { registerMetrics } from '../api/metrics.js'
 import { moderationsPath, registerModerations } from '../api/moderations.js'
+import { registerPolicyEditing } from '../api/policy-editing.js'
 import { registerReviews } from '../api/reviews.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
 import { registerStatus } from '../api/status.js'
@@ -31,6 +32,7 @@ import { Fault } from '../base/errors.js'
 import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import { upstreamSettings, weakenings } from '../config/load.js'
+import { constitutionOf } from '../constitutions/bindings.js'
 import { dialects } from '../dialects/index.js'
 import { registerDuplicateGuard } from '../edge/duplicates.js'
 import { type EdgeDeps, registerEdge } from '../edge/edge.js'
@@ -99,7 +101,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       budget: settings.limits.request,
       unjudged,
       propagate: propagation(settings.tracing.toUpstream, tracing),
-      tracing
+      tracing,
+      constitutionOf: (route) => constitutionOf(route, (id) => platform.enforcement.boundTo(id))
     },
     settings
   )
@@ -173,6 +176,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerUsers(app, people.users)
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
+      registerPolicyEditing(app, { checker: platform.checker, bindings: platform.bindings })
       registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {
         history: platform.history,

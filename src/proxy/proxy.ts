@@ -18,7 +18,7 @@ import { Funnel } from './funnel.js'
 import type { Propagate } from './headers.js'
 import { Sessions } from './realtime/session.js'
 import { Requests } from './request/request.js'
-import { compileRoutes, type RouteTable } from './request/routes.js'
+import { compileRoutes, type Route, type RouteTable } from './request/routes.js'
 import { ReviewDesk, type Reviews } from './review.js'
 import { Sender, type Transport } from './upstream/send.js'
 import { closeUpstreams, openUpstreams, type Upstreams } from './upstream/upstreams.js'
@@ -42,6 +42,8 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   propagate?: Propagate | undefined
   /** Told when a session is over, which no response tells. */
   tracing?: Pick<Tracing, 'end'> | undefined
+  /** The name of the constitution that judges a route. Default: the configuration's. */
+  constitutionOf?: (route: Route) => string
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }
@@ -79,7 +81,8 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const sender = new Sender(upstreams, propagate, answerLimit)
   const verdicts = new Verdicts({ judging: new Judging(deps), clock, metrics })
   const reviews = new ReviewDesk(deps.reviews)
-  const requests = new Requests({ evaluator, verdicts, reviews, clock, budget })
+  const { constitutionOf = ({ constitution }: Route) => constitution } = deps
+  const requests = new Requests({ evaluator, verdicts, reviews, clock, budget, constitutionOf })
   const answers = new Answers({ verdicts, reviews, sessions: deps.sessions, answerLimit })
   const streams = new Streams({ answers, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }

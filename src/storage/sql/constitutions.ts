@@ -45,6 +45,19 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
       .where('name', '=', name)
       .orderBy('version', 'desc')
 
+  /** The last of each route. */
+  const bindingsOf = (db: Database, account: string) =>
+    db
+      .selectFrom('constitutionBindings')
+      .selectAll()
+      .where('seq', 'in', (last) =>
+        last
+          .selectFrom('constitutionBindings')
+          .select((is) => is.fn.max('seq').as('seq'))
+          .where('account', '=', account)
+          .groupBy('route')
+      )
+
   async function insert(db: Database, row: NewConstitution): Promise<ConstitutionVersion> {
     const { account, name } = row
     await db
@@ -163,19 +176,32 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
         return rows.map(toActivation)
       }),
 
+    bind: ({ ifName, ...change }) =>
+      write(async (db) => {
+        const { account, route } = change
+        const before = await bindingsOf(db, account).where('route', '=', route).executeTakeFirst()
+        if (ifName !== undefined && (before?.name ?? null) !== ifName) return undefined
+        return db.insertInto('constitutionBindings').values(change).returningAll().executeTakeFirstOrThrow()
+      }),
+
+    bindings: (account) => storageCall(() => bindingsOf(db, account).orderBy('route').execute()),
+
     revision: () =>
       storageCall(async () => {
-        const { activations, versions } = await db
+        const { activations, versions, bindings } = await db
           .selectNoFrom(({ selectFrom }) => [
             selectFrom('constitutionActivations')
               .select((is) => is.fn.max('seq').as('seq'))
               .as('activations'),
             selectFrom('constitutions')
               .select((is) => is.fn.sum('versions').as('sum'))
-              .as('versions')
+              .as('versions'),
+            selectFrom('constitutionBindings')
+              .select((is) => is.fn.max('seq').as('seq'))
+              .as('bindings')
           ])
           .executeTakeFirstOrThrow()
-        return Number(activations ?? 0) + Number(versions ?? 0)
+        return Number(activations ?? 0) + Number(versions ?? 0) + Number(bindings ?? 0)
       })
   }
 }

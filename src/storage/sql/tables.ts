@@ -6,7 +6,12 @@
  */
 import type { Generated, Kysely } from 'kysely'
 import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
-import type { ConstitutionActivation, ConstitutionRow, ConstitutionState } from '../contracts/constitutions.js'
+import type {
+  ConstitutionActivation,
+  ConstitutionBinding,
+  ConstitutionRow,
+  ConstitutionState
+} from '../contracts/constitutions.js'
 import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
@@ -87,5 +92,6 @@ export interface Tables {
   constitutions: ConstitutionColumns
   constitutionVersions: ConstitutionRow
   constitutionActivations: ActivationColumns
+  constitutionBindings: Stored<ConstitutionBinding, { seq: Generated<number> }>
 }
 export type Database = Kysely<Tables>

@@ -19,6 +19,7 @@ import {
   reviewWork,
   users
 } from './007-to-015.js'
+import { constitutionBindings } from './016-bindings.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -36,7 +37,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '013-key-concurrency': keyConcurrency,
   '014-key-descent': keyDescent,
   '014-review-bounds': reviewBounds,
-  '015-indexes': indexes
+  '015-indexes': indexes,
+  '016-constitution-bindings': constitutionBindings
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */
