@@ -334,7 +334,7 @@ export const ExtensionSource = Type.Object(
         Object.fromEntries(
           categories.map((category) => [category, Type.Optional(Type.Partial(CategorySource, closed))])
         ),
-        closed
+        { ...closed, ...says('What is other than in the base, by category.') }
       )
     ),
     assume: Type.Optional(Assumed),

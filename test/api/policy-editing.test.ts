@@ -47,7 +47,7 @@ wrong: 1
     { accepted: ['forbid', 'divert', 'permit'] }
   )
   const good = await check(
-    "name: fresh\nversion: '1'\nextends: default\ncategories: { profanity: { high: forbid } }\nwithout: [guarded_topic, forged_chat]\n",
+    "name: fresh\nversion: '1'\nextends: default\ncategories: { profanity: { high: forbid } }\nwithout: [guarded_topic, academic_cheating]\n",
     'fresh'
   )
   t.match(good.body, {
