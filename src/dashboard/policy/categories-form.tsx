@@ -39,7 +39,7 @@ function CategoryRow({ category, opened, effective, language, isOverlay, change 
   const isOwn = isOverlay && valueAt(opened, ['categories', category]) !== undefined
   const name = categoryName(category)
   return (
-    <div className="form-row">
+    <div className="form-row wide">
       <div>
         <Group gap={6}>
           <Text size="sm" fw={600} tt="capitalize">

@@ -49,6 +49,13 @@ const frame = EditorView.theme({
   },
   '.cm-completionDetail': { fontStyle: 'normal', opacity: 0.8, marginLeft: '1em' },
   '.cm-completionInfo': { maxWidth: '360px' },
+  // The library's own marks are images in the style itself, which the page's policy does not load.
+  '.cm-lintRange': { backgroundImage: 'none', textDecoration: 'underline wavy', textUnderlineOffset: '3px' },
+  '.cm-lintRange-error': { backgroundImage: 'none', textDecorationColor: 'var(--mantine-color-red-6)' },
+  '.cm-lintRange-warning': { backgroundImage: 'none', textDecorationColor: 'var(--mantine-color-yellow-7)' },
+  '.cm-lint-marker': { width: '9px', height: '9px', margin: '5px 0 0', borderRadius: '50%' },
+  '.cm-lint-marker-error': { content: 'none', backgroundColor: 'var(--mantine-color-red-6)' },
+  '.cm-lint-marker-warning': { content: 'none', backgroundColor: 'var(--mantine-color-yellow-7)' },
   '.cm-diagnostic-error': { borderLeftColor: 'var(--mantine-color-red-7)' },
   '.cm-foldPlaceholder': { backgroundColor: 'transparent', border, color: 'inherit' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: shade('teal-0', 'dark-6') },

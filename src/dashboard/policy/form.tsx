@@ -7,6 +7,7 @@ import {
   Group,
   MultiSelect,
   SegmentedControl,
+  Skeleton,
   Stack,
   Text,
   Textarea
@@ -17,6 +18,7 @@ import { CategoriesForm } from './categories-form'
 import { ContextForm } from './context-form'
 import { DetectorsForm } from './detectors-form'
 import { type Opened, open, type Path, removeValue, setValue, valueAt } from './edits'
+import type { DraftState } from './use-draft'
 
 /** What every part of the form works with. */
 export interface FormPart {
@@ -35,15 +37,16 @@ const readers = {
 }
 
 interface FormProps {
-  source: string
-  effective: Effective | undefined
+  draft: DraftState
   language: Language
-  change(source: string): void
 }
 
-export function PolicyForm({ source, effective, language, change }: FormProps) {
+export function PolicyForm({ draft, language }: FormProps) {
+  const { source, effective, state, setSource: change } = draft
   const opened = open(source)
-  if (opened === undefined || effective === undefined) {
+  if (effective === undefined && state === 'checking') return <Skeleton height={420} aria-label="Loading" />
+  // What the text says would stand beside what an earlier text came to.
+  if (opened === undefined || effective === undefined || state === 'not valid') {
     return (
       <Alert color="gray" variant="light" title="The form waits for a text that can be read">
         Mend what the editor marks; the form then shows what holds.

@@ -83,7 +83,8 @@ version: '1'
 description: What it is for.
 extends: ${over}
 
-# Each field is explained where the cursor rests on it; Ctrl and space offers what may stand here. For example:
+# Each word is explained where the pointer rests on it.
+# Ctrl and space offers what may stand at a place. For example:
 # categories:
 #   profanity: { high: forbid, middle: divert }
 `

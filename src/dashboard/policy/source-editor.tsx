@@ -67,7 +67,7 @@ export function SourceEditor(props: SourceEditorProps) {
           yaml(),
           appearance,
           autocompletion({
-            activateOnTyping: true,
+            icons: false,
             override: [
               ({ state, pos, explicit }) => {
                 const found = offersAt(state.doc.toString(), pos, now.current.known)

@@ -18,7 +18,6 @@ import { lazy, Suspense, useState } from 'react'
 import { ApiError, api } from '../api'
 import { useMay } from '../components/may'
 import { messageOf, tell, tellError } from '../components/notify'
-import { Ago } from '../components/time'
 import { Loaded } from '../components/view'
 import type { Language, Problem } from '../constitution-types'
 import { Decisions } from './decisions'
@@ -95,9 +94,7 @@ function Bench({ person, base, isInForce, onStored, onDropped, language }: Workb
             value={side}
             onChange={(value) => setSide(value as typeof side)}
           />
-          {side === 'form' && (
-            <PolicyForm source={source} effective={effective} language={language} change={draft.setSource} />
-          )}
+          {side === 'form' && <PolicyForm draft={draft} language={language} />}
           {side === 'try' && (
             <Card withBorder component="section" aria-label="Dry run">
               <Decisions
@@ -166,7 +163,7 @@ function DraftNote({
     <Group gap="xs">
       {draft.keptAt !== undefined && (
         <Text size="xs" c="dimmed">
-          kept in this browser <Ago at={draft.keptAt} size="xs" />
+          kept in this browser at {new Date(draft.keptAt).toLocaleTimeString('en-GB', { timeStyle: 'short' })}
           {draft.beganFrom === undefined
             ? ''
             : `, begun from ${draft.beganFrom === null ? 'nothing' : `version ${draft.beganFrom}`}`}
