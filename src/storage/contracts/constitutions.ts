@@ -60,8 +60,6 @@ export interface ConstitutionActivation {
 
 /** Which constitution judges a route, by the word of the API or the command line. */
 export interface ConstitutionBinding {
-  /** Ascends over all routes. */
-  seq: number
   account: string
   /** The id of the route, as the configuration has it. */
   route: string
@@ -124,9 +122,7 @@ export interface ConstitutionStore {
    * Binds a route, where it is bound to what `ifName` says now (null: to none; undefined: whatever it is). Atomic.
    * @returns undefined where it is bound to another
    */
-  bind(
-    change: Omit<ConstitutionBinding, 'seq'> & { ifName?: string | null | undefined }
-  ): Promise<ConstitutionBinding | undefined>
+  bind(change: ConstitutionBinding & { ifName?: string | null | undefined }): Promise<ConstitutionBinding | undefined>
   /** The last word on each route, in the order of the routes, null among them. */
   bindings(account: string): Promise<ConstitutionBinding[]>
   /** Grows with every version, activation and binding of any process on this storage: asked for again and again, it tells when to look. */

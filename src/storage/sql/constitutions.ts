@@ -45,18 +45,11 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
       .where('name', '=', name)
       .orderBy('version', 'desc')
 
-  /** The last of each route. */
   const bindingsOf = (db: Database, account: string) =>
     db
       .selectFrom('constitutionBindings')
-      .selectAll()
-      .where('seq', 'in', (last) =>
-        last
-          .selectFrom('constitutionBindings')
-          .select((is) => is.fn.max('seq').as('seq'))
-          .where('account', '=', account)
-          .groupBy('route')
-      )
+      .select(['account', 'route', 'name', 'at', 'by', 'origin'])
+      .where('account', '=', account)
 
   async function insert(db: Database, row: NewConstitution): Promise<ConstitutionVersion> {
     const { account, name } = row
@@ -181,7 +174,17 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
         const { account, route } = change
         const before = await bindingsOf(db, account).where('route', '=', route).executeTakeFirst()
         if (ifName !== undefined && (before?.name ?? null) !== ifName) return undefined
-        return db.insertInto('constitutionBindings').values(change).returningAll().executeTakeFirstOrThrow()
+        const { name, at, by, origin } = change
+        await db
+          .insertInto('constitutionBindings')
+          .values({ ...change, changes: 1 })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['account', 'route'])
+              .doUpdateSet({ name, at, by, origin, changes: sql`constitution_bindings.changes + 1` })
+          )
+          .execute()
+        return change
       }),
 
     bindings: (account) => storageCall(() => bindingsOf(db, account).orderBy('route').execute()),
@@ -197,7 +200,7 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
               .select((is) => is.fn.sum('versions').as('sum'))
               .as('versions'),
             selectFrom('constitutionBindings')
-              .select((is) => is.fn.max('seq').as('seq'))
+              .select((is) => is.fn.sum('changes').as('sum'))
               .as('bindings')
           ])
           .executeTakeFirstOrThrow()

@@ -92,6 +92,7 @@ export interface Tables {
   constitutions: ConstitutionColumns
   constitutionVersions: ConstitutionRow
   constitutionActivations: ActivationColumns
-  constitutionBindings: Stored<ConstitutionBinding, { seq: Generated<number> }>
+  /** One row a route; how often it was bound tells others to look. */
+  constitutionBindings: ConstitutionBinding & { changes: number }
 }
 export type Database = Kysely<Tables>
