@@ -60,6 +60,8 @@ const frame = EditorView.theme({
   '.cm-foldPlaceholder': { backgroundColor: 'transparent', border, color: 'inherit' },
   '.cm-changedLine, .cm-insertedLine': { backgroundColor: shade('teal-0', 'dark-6') },
   '.cm-deletedChunk': { backgroundColor: shade('red-0', 'dark-7') },
+  // The library's own sign is in few fonts.
+  '.cm-collapsedLines:before, .cm-collapsedLines:after': { content: '"…"' },
   '.cm-collapsedLines': { color: 'var(--mantine-color-dimmed)', background: shade('gray-1', 'dark-6') }
 })
 
