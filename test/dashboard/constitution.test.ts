@@ -39,8 +39,7 @@ t.test(
     )
     t.ok((await page.locator('.cm-lintRange-error').count()) >= 3, 'and marked in the text')
     await problems.getByText('bands.high').click()
-    await page.keyboard.press('ControlOrMeta+Shift+ArrowRight')
-    t.ok(await page.getByLabel(ofDefault).evaluate('(editor) => editor.contains(document.activeElement)'))
+    t.equal(await page.evaluate("document.activeElement?.getAttribute('aria-label')"), ofDefault, 'and one goes there')
     t.ok(
       await page.getByRole('button', { name: 'Store as a new version' }).isDisabled(),
       'what is not valid is not stored'
