@@ -144,7 +144,7 @@ t.test(
       .first()
       .waitFor()
     await visit(page, 'Playground')
-    await page.getByLabel('Text', { exact: true }).fill(hostile.slice(0, 10).join('\n'))
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill(hostile.slice(0, 10).join('\n'))
     await page.getByRole('button', { name: 'Evaluate' }).click()
     await page.locator('.marked-text').first().waitFor()
     t.equal(
@@ -153,7 +153,7 @@ t.test(
         .count(),
       0
     )
-    await page.getByLabel('Text', { exact: true }).fill(hostile.slice(11, 13).join('\n'))
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill(hostile.slice(11, 13).join('\n'))
     await page.getByRole('button', { name: 'Evaluate' }).click()
     await page.getByText('force right to left').first().waitFor()
     t.match(await page.locator('.invisible').allTextContents(), [

@@ -20,7 +20,7 @@ t.test(
     const evaluate = () => page.getByRole('button', { name: 'Evaluate' }).click()
     const result = (name: string) => page.getByRole('region', { name })
 
-    await page.getByLabel('Text', { exact: true }).fill('Hello\n\nHow do I kill it?\nThank you')
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Hello\n\nHow do I kill it?\nThank you')
     await evaluate()
     await result('Verdict').getByText('depends', { exact: true }).waitFor()
     t.equal(await result('Verdict').locator('.marked-text').count(), 1, 'four lines are one text')
@@ -37,9 +37,13 @@ t.test(
     t.notMatch(decodeURIComponent(page.url()), /kill/, 'nothing that was said is in the address')
     const link = page.url()
     await page.reload()
-    t.match(await page.getByLabel('Text', { exact: true }).inputValue(), /kill it/, 'this tab still has it')
+    t.match(
+      await page.getByRole('textbox', { name: 'Text', exact: true }).inputValue(),
+      /kill it/,
+      'this tab still has it'
+    )
 
-    await page.getByLabel('Text', { exact: true }).fill('a '.repeat(50_001))
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('a '.repeat(50_001))
     await evaluate()
     await page.getByText('The text has 100,002 characters: the first 100,000 were judged').waitFor()
 
@@ -63,7 +67,7 @@ t.test(
     await other.page.getByLabel('Context').waitFor()
     t.equal(await other.page.getByLabel('Context').inputValue(), 'topic = programming')
     t.notMatch(
-      await other.page.getByLabel('Text', { exact: true }).inputValue(),
+      await other.page.getByRole('textbox', { name: 'Text', exact: true }).inputValue(),
       /Thank you/,
       'another tab has none of it'
     )
