@@ -39,6 +39,7 @@ t.test(
     )
     t.ok((await page.locator('.cm-lintRange-error').count()) >= 3, 'and marked in the text')
     await problems.getByText('bands.high').click()
+    await page.locator('.cm-editor.cm-focused').waitFor()
     t.equal(await page.evaluate("document.activeElement?.getAttribute('aria-label')"), ofDefault, 'and one goes there')
     t.ok(
       await page.getByRole('button', { name: 'Store as a new version' }).isDisabled(),
@@ -123,7 +124,7 @@ t.test(
     await page.getByRole('radio', { name: 'developer' }).check()
     await page.getByRole('button', { name: 'Begin the draft' }).click()
     const editor = page.getByLabel('The text of coding, YAML')
-    await editor.getByText('assume').waitFor()
+    await editor.getByText('assume', { exact: true }).waitFor()
     // What is not stored yet is found again.
     await visit(page, 'Keys')
     await page.goto(`${running.url}/dashboard/#/constitutions?name=coding`)
