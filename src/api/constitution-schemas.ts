@@ -116,9 +116,21 @@ export const Activated = Type.Object({
 const maxTexts = 100
 const text = { type: 'string', minLength: 1, maxLength: maxInputText }
 
-const TrialTextObject = Type.Object(
+export const TrialTextObject = Type.Object(
   {
-    input_text: Type.Unsafe<string>(text),
+    input_text: Type.Optional(Type.Unsafe<string>(text)),
+    chat: Type.Optional(
+      Type.Object(
+        {
+          messages: Type.Array(Type.Object({}, { additionalProperties: true }), { minItems: 1, maxItems: 200 }),
+          tools: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }), { maxItems: 100 }))
+        },
+        {
+          ...closed,
+          description: 'In the place of input_text: a chat as OpenAI writes it, read as a chat route reads it.'
+        }
+      )
+    ),
     id: Type.Optional(Type.String({ maxLength: 200, description: 'Comes back with the result.' })),
     context: Type.Optional(Type.Object({}, { additionalProperties: true })),
     role: Type.Optional(Type.Enum([...roles], { description: 'Whose words it is. Default: user.' })),
@@ -142,6 +154,13 @@ export const TryConstitution = Type.Object(
     ),
     source: Type.Optional(Source),
     version: Type.Optional(VersionNumber),
+    beside: Type.Optional(
+      Type.String({
+        pattern: '^[a-z0-9][a-z0-9_-]{0,63}(@[1-9][0-9]{0,9})?$',
+        description:
+          'What the candidate is compared with: a name, for its version in force, or name@version. Default: what is in force of this name.'
+      })
+    ),
     explain: Type.Optional(
       Type.Boolean({
         description: `How each verdict came about, and what would flip it; at most ${maxExplained} texts.`

@@ -2,8 +2,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import type { JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
-import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import type { TrialReport, TrialRequest, TrialText } from '../constitutions/trial.js'
+import { dialects } from '../dialects/index.js'
 import { checkContextSize } from '../edge/evaluate-input.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { bodyErrors, errorResponses, managedErrors, NoQuery, Page } from '../edge/schemas.js'
@@ -17,6 +19,7 @@ import {
   ConstitutionParams,
   PutConstitution,
   Trial,
+  type TrialTextObject,
   TryConstitution,
   Version,
   VersionList,
@@ -32,6 +35,25 @@ const enforce = { access: managed('constitutions:write', { confirmed: true }) }
 const tags = ['constitutions']
 const readErrors = errorResponses('validation_error', ...managedErrors, 'not_found')
 const writeErrors = [...bodyErrors, ...managedErrors, 'not_found', 'overloaded'] as const
+
+/** @throws Fault `validation_error` where neither or both of a text and a chat are given, or the context is too large */
+function readTrialText(given: Static<typeof TrialTextObject>, i: number): TrialText {
+  const { input_text, chat, role, history, ...rest } = given
+  checkContextSize(given.context as JsonObject | undefined, `texts.${i}.context`)
+  const common = { ...rest, context: given.context as JsonObject | undefined }
+  if (chat === undefined) {
+    if (input_text === undefined) throw invalid(`texts.${i}.input_text`, 'missing', 'Give an input_text or a chat.')
+    return { ...common, input_text, role, history }
+  }
+  for (const [field, value] of Object.entries({ input_text, role, history }))
+    if (value !== undefined) throw invalid(`texts.${i}.${field}`, 'unknown_field', 'A chat says this itself.')
+  const { parts, joined, media } = dialects['openai-chat'][0].readRequest(chat as unknown as JsonObject, {
+    params: {},
+    query: ''
+  })
+  if (media.length > 0) throw invalid(`texts.${i}.chat`, 'wrong_type', 'Images, audio and files are not judged here.')
+  return { ...common, input_text: '', chat: { parts, joined } }
+}
 
 type OfName = { Params: Static<typeof ConstitutionParams> }
 
@@ -188,10 +210,8 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       }
     },
     handler(request) {
-      for (const [i, text] of request.body.texts.entries()) {
-        if (typeof text !== 'string') checkContextSize(text.context as JsonObject | undefined, `texts.${i}.context`)
-      }
-      return tryOut(callerOf(request), request.params.name, request.body as TrialRequest)
+      const texts = request.body.texts.map((text, i) => (typeof text === 'string' ? text : readTrialText(text, i)))
+      return tryOut(callerOf(request), request.params.name, { ...request.body, texts } as TrialRequest)
     }
   })
 }

@@ -44,6 +44,7 @@ export const errorTable = {
     status: 409,
     message: 'A request with this Idempotency-Key was sent before. See what it did, and send another with a new key.'
   },
+  binding_changed: { status: 409, message: 'Another constitution is bound to the route than the request expects.' },
   active_changed: { status: 409, message: 'Another version is active than the request expects.' },
   payload_too_large: { status: 413, message: 'The body is too large.' },
   unsupported_media_type: { status: 415, message: 'The content type must be application/json in UTF-8.' },

@@ -73,6 +73,8 @@ export interface RouteSettings {
   unscannable: Unscannable
   redact: readonly Redactable[]
   constitution: string
+  /** Whether the file names it, for the route or in `defaults`: only where it does not may the store bind another. */
+  constitutionGiven: boolean
   /** The context keys of a caller that count; others are judged as text only. */
   callerContext: readonly string[]
   bodyLimit: number

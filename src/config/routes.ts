@@ -44,6 +44,7 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
       unscannable: merged.unscannable,
       redact: [...new Set(merged.redact)],
       constitution: merged.constitution,
+      constitutionGiven: (route.constitution ?? file.defaults?.constitution) !== undefined,
       callerContext: [...new Set(merged.caller_context)],
       bodyLimit: route.body_limit === undefined ? bodyLimit : (parseSize(route.body_limit) as number)
     }

@@ -60,6 +60,7 @@ export class Enforcement {
   #coverage: Coverage
   /** The names that the configuration has files for. */
   #named: ReadonlySet<string> = new Set()
+  #bound: ReadonlyMap<string, string> = new Map()
   #revision = -1
   #isStart = true
 
@@ -103,6 +104,7 @@ export class Enforcement {
     return this.exclusive(async () => {
       const { store, account, clock } = this.#deps
       const revision = await store.revision()
+      await this.rebind()
       const before = new Map((await store.states(account)).map((state) => [state.name, state]))
       // What was read for other judges escalates to other judges.
       const sameJudges = isDeepStrictEqual(coverage, this.#coverage)
@@ -142,6 +144,18 @@ export class Enforcement {
       this.#evaluators.add(evaluator)
       return evaluator
     })
+  }
+
+  /** The constitution that the store binds a route to. */
+  boundTo(route: string): string | undefined {
+    return this.#bound.get(route)
+  }
+
+  /** Takes over which constitution the store binds each route to. */
+  async rebind(): Promise<void> {
+    const { store, account } = this.#deps
+    const said = await store.bindings(account)
+    this.#bound = new Map(said.flatMap(({ route, name }) => (name === null ? [] : [[route, name]])))
   }
 
   /** What the version that judges in this process extends, as `name@version`. */
@@ -222,9 +236,14 @@ export class Enforcement {
         }
       })
       // One that cannot be read keeps no other back.
-      if (failures.length > 0) throw failures[0]
+      if (failures.length > 0) {
+        await this.rebind()
+        throw failures[0]
+      }
       isDone = !states.some((state) => this.#isBehind(state))
     }
+    // Last: what a route is bound to is in force by now.
+    await this.rebind()
     this.#revision = revision
     for (const { name, active, latest } of states) {
       if (latest === active || !this.#standing.has(name)) continue

@@ -2,7 +2,7 @@
  * What a constitution would say of texts, beside what the one in force says: a dry run. It touches no session, no review
  * and no count, asks no judge, and keeps nothing.
  */
-import type { JsonObject, Role } from '../base/chat.js'
+import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
 import { ConstitutionError } from '../policy/constitution/problems.js'
@@ -16,6 +16,8 @@ import { notFit } from './faults.js'
 
 export interface TrialText {
   input_text: string
+  /** A chat as its dialect reads it, in the place of the text. */
+  chat?: { parts: readonly ChatPart[]; joined: readonly (readonly number[])[] } | undefined
   /** Comes back with the result. */
   id?: string | undefined
   context?: JsonObject | undefined
@@ -31,6 +33,8 @@ export interface TrialRequest {
   /** The candidate: a text, or a stored version. Neither: only what is in force is asked. */
   source?: string | undefined
   version?: number | undefined
+  /** What it is compared with: `name`, whose version in force it is, or `name@version`. Default: what is in force of this name. */
+  beside?: string | undefined
   explain?: boolean | undefined
 }
 
@@ -87,8 +91,7 @@ export async function tryOut(
 ): Promise<TrialReport> {
   const texts = request.texts.map((text): TrialText => (typeof text === 'string' ? { input_text: text } : text))
   checkBounds(request, texts)
-  const current = await constitutions.get(actor, name)
-  const active = current.version === null ? undefined : sideOf(name, current.version, current.source!)
+  const active = await besideOf(constitutions, actor, name, request)
   const candidate = await candidateOf(constitutions, actor, name, request)
   const sides = [active, candidate].flatMap((side) => side ?? [])
   if (sides.length === 0) throw invalid('', 'missing', `No version of ${name} is active: give a source or a version.`)
@@ -102,7 +105,7 @@ export async function tryOut(
   const ofCandidate = candidate === undefined ? undefined : run[sides.length - 1]
   return {
     name,
-    active: active === undefined ? null : triedOf(active, current.version),
+    active: active === undefined ? null : triedOf(active, Number(active.version)),
     candidate: candidate === undefined ? null : triedOf(candidate, request.version ?? null),
     results: texts.map(({ id }, index) => resultOf(index, id, ofActive?.[index], ofCandidate?.[index])),
     diff: ofActive === undefined || ofCandidate === undefined ? null : diffOf(ofActive, ofCandidate)
@@ -117,12 +120,37 @@ function checkBounds({ source, version, explain }: TrialRequest, texts: readonly
     throw invalid('texts', 'too_long', `With explain, at most ${maxExplained} texts are allowed.`)
   }
   const total = texts.reduce(
-    (sum, { input_text, history = [] }) =>
-      sum + input_text.length + history.reduce((all, turn) => all + turn.length, 0),
+    (sum, { input_text, chat, history = [] }) =>
+      sum + lengthOf(history) + (chat === undefined ? input_text.length : lengthOf(chat.parts.map(({ text }) => text))),
     0
   )
   if (total > maxTotal)
     throw invalid('texts', 'too_long', `The texts are too long: at most ${maxTotal} in all are allowed.`)
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + text.length, 0)
+}
+
+/** What is compared with. A name that nobody has stored yet has nothing in force, where a source is given to try. */
+async function besideOf(
+  constitutions: ConstitutionService,
+  actor: Actor,
+  name: string,
+  { beside = name, source }: TrialRequest
+): Promise<DrySide | undefined> {
+  const [of = name, number] = beside.split('@')
+  try {
+    const stored =
+      number === undefined ? await constitutions.get(actor, of) : await constitutions.version(actor, of, Number(number))
+    return stored.version === null || stored.version === undefined
+      ? undefined
+      : sideOf(of, stored.version, stored.source!)
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'not_found' && source !== undefined && beside === name)
+      return undefined
+    throw error
+  }
 }
 
 async function candidateOf(
@@ -147,12 +175,13 @@ function sideOf(name: string, version: number | 'draft', source: string): DrySid
 
 function dryText({
   input_text: text,
+  chat,
   role = 'user',
   direction = 'request',
   context,
   history = []
 }: TrialText): DryText {
-  return { text, role, direction, context, history }
+  return { text, chat, role, direction, context, history }
 }
 
 async function runTask(runner: DryRunner, task: DryRunTask, field: string): Promise<DryRun> {

@@ -11,10 +11,19 @@ export class ApiError extends Error {
   readonly requestId: string | undefined
   /** Seconds until it is worth another try. */
   readonly retryAfter: number | undefined
+  /** Of a constitution that is refused, each with its place. */
+  readonly problems: C.Problem[]
 
   constructor(
     status: number,
-    body: { error?: string; message?: string; request_id?: string; retry_after?: number; details?: { field?: string } }
+    body: {
+      error?: string
+      message?: string
+      request_id?: string
+      retry_after?: number
+      details?: { field?: string }
+      problems?: C.Problem[]
+    }
   ) {
     super(body.message ?? `The gateway answered ${status}.`)
     this.name = 'ApiError'
@@ -23,6 +32,7 @@ export class ApiError extends Error {
     this.field = body.details?.field
     this.requestId = body.request_id
     this.retryAfter = body.retry_after
+    this.problems = body.problems ?? []
   }
 }
 
@@ -117,6 +127,15 @@ export const api = {
   activate: (name: string, body: { version: number; if_active?: number | null }) =>
     call<{ changed: boolean; previous: number | null }>('POST', `/constitutions/${id(name)}/activate`, { body }),
   tryOut: (name: string, body: C.TrialRequest) => call<C.Trial>('POST', `/constitutions/${id(name)}/test`, { body }),
+
+  activations: (name: string) =>
+    call<Paged<'activations', C.Activation>>('GET', `/constitutions/${id(name)}/activations`, { query: { limit: 50 } }),
+  language: () => call<C.Language>('GET', '/constitution-language'),
+  check: (name: string, source: string) =>
+    call<C.Checked>('POST', `/constitutions/${id(name)}/check`, { body: { source } }),
+  routes: () => call<{ routes: C.BoundRoute[] }>('GET', '/constitution-routes'),
+  bind: (body: { route: string; constitution: string | null; if_constitution?: string | null }) =>
+    call<C.BoundRoute>('PUT', '/constitution-routes', { body }),
 
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
   status: () => call<T.Status>('GET', '/status'),

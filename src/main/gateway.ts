@@ -21,6 +21,7 @@ import { createJudge } from '../api/judge.js'
 import { registerKeys } from '../api/keys.js'
 import { registerMetrics } from '../api/metrics.js'
 import { moderationsPath, registerModerations } from '../api/moderations.js'
+import { registerPolicyEditing } from '../api/policy-editing.js'
 import { registerReviews } from '../api/reviews.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
 import { registerStatus } from '../api/status.js'
@@ -31,6 +32,7 @@ import type { Fault } from '../base/errors.js'
 import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import { upstreamSettings, weakenings } from '../config/load.js'
+import { constitutionOf } from '../constitutions/bindings.js'
 import { dialects } from '../dialects/index.js'
 import { registerDuplicateGuard } from '../edge/duplicates.js'
 import { type EdgeDeps, registerEdge } from '../edge/edge.js'
@@ -104,7 +106,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       budget: settings.limits.request,
       unjudged,
       propagate: propagation(settings.tracing.toUpstream, tracing),
-      tracing
+      tracing,
+      constitutionOf: (route) => constitutionOf(route, (id) => platform.enforcement.boundTo(id))
     },
     settings
   )
@@ -186,6 +189,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerTexts(app, texts, settings.texts)
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
+      registerPolicyEditing(app, { checker: platform.checker, bindings: platform.bindings })
       registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {
         history: platform.history,

@@ -8,6 +8,8 @@ import { type Clock, systemClock } from '../base/clock.js'
 import { viewOf } from '../base/in-force.js'
 import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
+import type { RouteBindings } from '../constitutions/bindings.js'
+import type { Checker } from '../constitutions/check.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { Enforcement } from '../constitutions/enforcement.js'
 import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
@@ -75,6 +77,9 @@ export interface Platform extends Readonly<Self> {
   /** Undefined where none are configured. */
   readonly tracing?: Tracing
   readonly constitutions: ConstitutionService
+  readonly checker: Checker
+  /** Which constitution judges which route, by the word of the store. */
+  readonly bindings: RouteBindings
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
   readonly enforcement: Enforcement
@@ -178,7 +183,14 @@ function build(
       return notices.publish({ kind: 'key', prefix })
     }
   })
-  const policies = openPolicies({ storage, notices, clock, log, encoder: () => encoders.current })
+  const policies = openPolicies({
+    storage,
+    notices,
+    clock,
+    log,
+    encoder: () => encoders.current,
+    routes: () => current.routes
+  })
   const { enforcement, constitutions } = policies
   notices.listen((notice) => {
     if (notice.kind === 'key') return verifier.invalidate(notice.prefix)
@@ -251,6 +263,8 @@ function build(
     record,
     unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
     constitutions,
+    checker: policies.checker,
+    bindings: policies.bindings,
     tryOut: policies.tryOut,
     enforcement,
     sessions,

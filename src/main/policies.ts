@@ -1,6 +1,8 @@
 /** The constitutions of this process: stored, put in force, tried out, and followed where other nodes activate one. */
 import type { Clock } from '../base/clock.js'
 import { isShipped } from '../config/load.js'
+import { type BindableRoute, RouteBindings } from '../constitutions/bindings.js'
+import { type Checker, createChecker } from '../constitutions/check.js'
 import { ConstitutionService } from '../constitutions/constitution-service.js'
 import { Enforcement } from '../constitutions/enforcement.js'
 import { type TrialReport, type TrialRequest, tryOut } from '../constitutions/trial.js'
@@ -20,6 +22,8 @@ const preparedMs = 20_000
 export interface Policies {
   readonly enforcement: Enforcement
   readonly constitutions: ConstitutionService
+  readonly checker: Checker
+  readonly bindings: RouteBindings
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Does what word of another node asks for; a failure is logged, and tried again soon. Resolves when it is done. */
   heard(notice: Notice): Promise<void>
@@ -31,7 +35,8 @@ export function openPolicies({
   notices,
   clock,
   log,
-  encoder
+  encoder,
+  routes
 }: {
   storage: Storage
   notices: Notices
@@ -39,6 +44,8 @@ export function openPolicies({
   log: Log
   /** What reads in force; undefined where none does. */
   encoder: () => Encoder | undefined
+  /** Of the configuration in force. */
+  routes: () => readonly BindableRoute[]
 }): Policies {
   const enforcement = new Enforcement({
     store: storage.constitutions,
@@ -61,14 +68,17 @@ export function openPolicies({
       })
     }
   })
-  const constitutions = new ConstitutionService({
+  const shared = {
     store: storage.constitutions,
     account: firstAccount,
     audit: storage.audit,
     clock,
     enforcement,
+    changed: () => notices.publish({ kind: 'constitution' })
+  }
+  const constitutions = new ConstitutionService({
+    ...shared,
     origin: 'api',
-    changed: () => notices.publish({ kind: 'constitution' }),
     prepareOthers: (name, version) => notices.publishAndWait({ kind: 'prepare', name, version }, preparedMs)
   })
   const runner = createDryRunner(encoder)
@@ -83,6 +93,8 @@ export function openPolicies({
   return {
     enforcement,
     constitutions,
+    checker: createChecker(shared),
+    bindings: new RouteBindings({ ...shared, routes }),
     tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
     async heard(notice) {
       if (notice.kind !== 'prepare') return refresh()

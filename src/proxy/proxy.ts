@@ -21,7 +21,7 @@ import { Funnel } from './funnel.js'
 import type { Propagate } from './headers.js'
 import { Sessions } from './realtime/session.js'
 import { Requests } from './request/request.js'
-import { compileRoutes, type RouteTable } from './request/routes.js'
+import { compileRoutes, type Route, type RouteTable } from './request/routes.js'
 import { ReviewDesk, type Reviews } from './review.js'
 import { Sender, type Transport } from './upstream/send.js'
 import { closeUpstreams, openUpstreams, type Upstreams } from './upstream/upstreams.js'
@@ -49,6 +49,8 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   propagate?: Propagate | undefined
   /** Told when a session is over, which no response tells. */
   tracing?: Pick<Tracing, 'end'> | undefined
+  /** The name of the constitution that judges a route. Default: the configuration's. */
+  constitutionOf?: (route: Route) => string
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }
@@ -86,10 +88,11 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const sender = new Sender(upstreams, propagate, answerLimit)
   const verdicts = new Verdicts({ judging: new Judging(deps), clock, metrics })
   const { wording = shippedWording, keeping } = deps
+  const { constitutionOf = ({ constitution }: Route) => constitution } = deps
   const denials = new Denials(wording)
   const clarifier = new Clarifier({ keeping, wording, clock, metrics, log })
   const reviews = new ReviewDesk(deps.reviews, denials)
-  const requests = new Requests({ evaluator, verdicts, denials, clarifier, reviews, clock, budget })
+  const requests = new Requests({ evaluator, verdicts, denials, clarifier, reviews, clock, budget, constitutionOf })
   const answers = new Answers({ verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
   const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }

@@ -112,6 +112,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       unscannable: 'deny',
       redact: [],
       constitution: 'default',
+      constitutionGiven: false,
       hold: { bytes: 1_048_576, ms: 2000 },
       callerContext: ['topic', 'platform'],
       bodyLimit: 1_048_576
@@ -217,6 +218,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: { upstream: 'other' },
           redact: ['personal_data'],
           constitution: 'strict',
+          constitutionGiven: true,
           hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: ['tenant'],
           bodyLimit: 2_097_152
@@ -233,6 +235,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: 'queue',
           redact: ['personal_data'],
           constitution: 'default',
+          constitutionGiven: true,
           hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: ['tenant'],
           bodyLimit: 65_536
@@ -249,6 +252,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           divert: { upstream: 'other' },
           redact: ['secrets'],
           constitution: 'strict',
+          constitutionGiven: true,
           hold: { bytes: 1_048_576, ms: 2000 },
           callerContext: [],
           bodyLimit: 65_536

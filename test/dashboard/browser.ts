@@ -116,6 +116,13 @@ export async function visit(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name, level: 1 }).waitFor()
 }
 
+/** Puts a text in the place of what an editor of code holds, which shows no more lines than fit. */
+export async function rewrite(page: Page, label: string, text: string): Promise<void> {
+  await page.getByLabel(label, { exact: true }).click()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(text)
+}
+
 /** Every page, as the navigation calls it. */
 export const pageNames = [
   'Live',

@@ -1,12 +1,13 @@
 import t from 'tap'
 import { call } from '../support/gateway.js'
-import { becomeAdmin, openBrowser, openPage, password, serveBuilt, skip, visit } from './browser.js'
+import { becomeAdmin, openBrowser, openPage, password, rewrite, serveBuilt, skip, visit } from './browser.js'
 
 const head = "name: default\nversion: '2'\nextends: default\n"
-const giraffes = `${head}rules:\n  - { name: giraffes, category: illicit, any: [blue giraffe], weight: 0.95 }\n`
+const giraffes = `${head}# rare animals\nrules:\n  - { name: giraffes, category: illicit, any: [blue giraffe], weight: 0.95 }\n`
+const ofDefault = 'The text of default, YAML'
 
 t.test(
-  'a constitution is edited, refused, tried, stored, activated and rolled back; decisions follow',
+  'a constitution is edited, refused, tried, stored, put in force and rolled back; decisions follow',
   { skip, timeout: 900_000 },
   async (t) => {
     const running = await serveBuilt(t, 'sign_in: { confirm: 1s }\n')
@@ -16,42 +17,146 @@ t.test(
         .decision
     const browser = await openBrowser(t)
     const { page, alarms } = await openPage(browser)
+    page.setDefaultTimeout(60_000)
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url()))
     await becomeAdmin(page, running)
+    t.notOk(
+      requests.some((one) => /workbench|text-diff/.test(one)),
+      'the editor is not loaded before it is opened'
+    )
     await visit(page, 'Constitutions')
-    const editor = page.getByLabel('The text of default, YAML')
-    await editor.fill(`${head}bands: { middle: 0.9, high: 0.2 }\n`)
-    await page.getByRole('alert').getByText('bands.high must be').waitFor()
+    await page.getByLabel(ofDefault).waitFor()
+    t.ok(requests.some((one) => /workbench/.test(one)))
+
+    await rewrite(page, ofDefault, `${head}bands: { middle: 9, high: low }\nwrong: 1\n`)
+    const problems = page.getByRole('alert', { name: 'Problems' })
+    await problems.getByText('bands.middle').waitFor()
+    t.same(
+      (await problems.getByRole('button').allTextContents()).map((text) => /^\d+:\d+/.exec(text)?.[0]).sort(),
+      ['4:18', '4:27', '5:1'],
+      'every one of them, with its place'
+    )
+    t.ok((await page.locator('.cm-lintRange-error').count()) >= 3, 'and marked in the text')
+    await problems.getByText('bands.high').click()
+    await page.locator('.cm-editor.cm-focused').waitFor()
+    t.equal(await page.evaluate("document.activeElement?.getAttribute('aria-label')"), ofDefault, 'and one goes there')
     t.ok(
       await page.getByRole('button', { name: 'Store as a new version' }).isDisabled(),
       'what is not valid is not stored'
     )
 
-    await editor.fill(giraffes)
+    await rewrite(page, ofDefault, giraffes)
     await page.getByText('valid', { exact: true }).waitFor()
-    await page.getByLabel('Texts').fill('a blue giraffe\nHello')
-    await page.getByRole('button', { name: 'Try it' }).click()
+    // A change in the form is a change of the same text, and leaves its comments.
+    await page.getByLabel('profanity, high band').selectOption('forbid')
+    await page.getByLabel(ofDefault).getByText('profanity').waitFor()
+    t.match(
+      await page.getByLabel(ofDefault).innerText(),
+      /# rare animals[\s\S]*giraffes[\s\S]*profanity: \{ high: forbid \}/
+    )
+    await page.getByText('Dry run', { exact: true }).click()
+    await page.getByLabel('Texts', { exact: true }).fill('a blue giraffe\nHello')
+    await page.getByText('valid', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Try 2 texts' }).click()
     await page.getByText('1 of 2 change: 1 stricter, 0 milder.').waitFor()
+
+    await page.reload()
+    await page.getByLabel(ofDefault).getByText('giraffes').waitFor()
+    await page.getByText('kept in this browser').waitFor()
+    await page.getByText('valid', { exact: true }).waitFor()
     await page.getByLabel('Note').fill('no giraffes')
     await page.getByRole('button', { name: 'Store as a new version' }).click()
     await page.getByText('Stored as version 2.').waitFor()
+    t.equal(await page.evaluate("Object.keys(localStorage).filter((key) => key.includes('draft')).length"), 0)
     t.equal(await decisionOf(), 'permit', 'what is stored judges nothing yet')
 
-    await page.getByRole('button', { name: 'Activate' }).click()
-    await page.getByRole('dialog').getByLabel('Password').fill(password)
+    await page.getByRole('tab', { name: 'Versions' }).click()
+    await page
+      .getByRole('row', { name: /no giraffes/ })
+      .getByText('you')
+      .waitFor()
+    await page.getByRole('button', { name: 'Put in force …' }).click()
+    const dialog = page.getByRole('dialog').first()
+    await dialog.getByText('blue giraffe').first().waitFor()
+    await dialog.getByRole('tab', { name: 'Decisions' }).click()
+    await dialog.getByText(/of \d+ change:|No decision of \d+ changes/).waitFor()
+    await dialog.getByRole('button', { name: 'Put in force' }).click()
+    await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('default version 2 is in force.').waitFor()
     t.equal(await decisionOf(), 'forbid', 'the next decision differs')
 
     // The proof was for the first of them, a second ago.
     await page.waitForTimeout(1_100)
-    await page.getByRole('button', { name: 'Roll back' }).click()
-    await page.getByRole('dialog').getByLabel('Password').fill('not the password')
+    await page.getByRole('button', { name: 'Roll back …' }).click()
+    await dialog.getByRole('button', { name: 'Roll back' }).click()
+    await page.getByLabel('Password').fill('not the password')
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('The login or the password is not right').waitFor()
-    await page.getByRole('dialog').getByLabel('Password').fill(password)
+    await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('default version 1 is in force.').waitFor()
+    await page.getByText('Version 1, back from 2').waitFor()
     t.equal(await decisionOf(), 'permit')
+    t.same(alarms, [])
+  }
+)
+
+t.test(
+  'a constitution is begun from one that ships, and a route is bound to it; the configuration has the first word',
+  { skip, timeout: 600_000 },
+  async (t) => {
+    const running = await serveBuilt(
+      t,
+      `routes:
+  - { path: /v1/chat/completions, dialect: openai-chat }
+  - { path: /fixed/v1/chat/completions, dialect: openai-chat, constitution: strict }
+`
+    )
+    const browser = await openBrowser(t)
+    const { page, alarms } = await openPage(browser)
+    page.setDefaultTimeout(60_000)
+    await becomeAdmin(page, running)
+    await visit(page, 'Constitutions')
+    await page.getByRole('button', { name: 'New constitution' }).click()
+    await page.getByLabel('Name').fill('coding')
+    await page.getByRole('radio', { name: 'developer' }).check()
+    await page.getByRole('button', { name: 'Begin the draft' }).click()
+    const editor = page.getByLabel('The text of coding, YAML')
+    await editor.getByText('assume', { exact: true }).waitFor()
+    // What is not stored yet is found again.
+    await visit(page, 'Keys')
+    await page.goto(`${running.url}/dashboard/#/constitutions?name=coding`)
+    await page.getByText('valid', { exact: true }).waitFor()
+
+    await editor.click()
+    await page.keyboard.press('ControlOrMeta+End')
+    await page.keyboard.type('\nread')
+    await page.getByRole('option', { name: /readers/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('fa')
+    await page.getByRole('option', { name: 'fast' }).waitFor()
+    await page.keyboard.press('Enter')
+    await editor.locator('.cm-line', { hasText: 'readers:' }).locator('span').first().hover()
+    await page.getByText('What the encoder reads.').first().waitFor()
+
+    await page.getByRole('button', { name: 'Store as a new version' }).click()
+    await page.getByText('Stored as version 1.').waitFor()
+    await page.getByRole('button', { name: 'Put in force …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
+    await page.getByText('coding version 1 is in force.').waitFor()
+    await page.getByRole('tab', { name: 'Routes' }).click()
+    await page.getByRole('row', { name: /fixed/ }).getByText('file: strict').waitFor()
+    t.equal(await page.getByRole('textbox', { name: /What judges .fixed/ }).count(), 0)
+    await page.getByRole('textbox', { name: 'What judges /v1/chat/completions' }).click()
+    await page.getByRole('option', { name: 'coding' }).click()
+    await page.getByText('/v1/chat/completions is judged by coding.').waitFor()
+    const { headers } = await call(running.url, '/v1/chat/completions', {
+      key: running.key,
+      body: { model: 'demo', messages: [{ role: 'user', content: 'How do I kill it?' }] }
+    })
+    t.equal(headers.get('x-safety-policy'), 'coding@1')
     t.same(alarms, [])
   }
 )

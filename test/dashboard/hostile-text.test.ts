@@ -138,8 +138,13 @@ t.test(
     }
     await page.goto(`${url}/dashboard/#/reviews?id=${queue.reviews.at(-1).review_id}`)
     await page.getByRole('article').waitFor()
+    await page.goto(`${url}/dashboard/#/constitutions?name=default&tab=versions`)
+    await page
+      .getByRole('row', { name: /you|key/ })
+      .first()
+      .waitFor()
     await visit(page, 'Playground')
-    await page.getByLabel('Texts').fill(hostile.slice(0, 10).join('\n'))
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill(hostile.slice(0, 10).join('\n'))
     await page.getByRole('button', { name: 'Evaluate' }).click()
     await page.locator('.marked-text').first().waitFor()
     t.equal(
@@ -148,7 +153,7 @@ t.test(
         .count(),
       0
     )
-    await page.getByLabel('Texts').fill(hostile.slice(11, 13).join('\n'))
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill(hostile.slice(11, 13).join('\n'))
     await page.getByRole('button', { name: 'Evaluate' }).click()
     await page.getByText('force right to left').first().waitFor()
     t.match(await page.locator('.invisible').allTextContents(), [

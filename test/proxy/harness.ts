@@ -164,6 +164,7 @@ export function route(overrides: Partial<RouteSettings> = {}): RouteSettings {
     unscannable: 'deny',
     redact: [],
     constitution: 'default',
+    constitutionGiven: false,
     callerContext: ['topic', 'platform'],
     bodyLimit: 1024 * 1024,
     ...overrides

@@ -165,4 +165,28 @@ export function constitutionSuite(t: Test, open: (t: Test) => Promise<Storage>):
       t.same(await constitutions.adopt([file('f3')], t0), [], 'and it is no change any more')
     }
   )
+
+  t.test(
+    'constitutions: the last word on a route counts, is compared and set, and is seen by the revision',
+    async (t) => {
+      const { constitutions } = await open(t)
+      const bind = (route: string, name: string | null, extra: object = {}) =>
+        constitutions.bind({ account: 'acme', route, name, at: t0, by: 'key_b', origin: 'api', ...extra })
+      t.same(await constitutions.bindings('acme'), [])
+      const before = await constitutions.revision()
+      t.match(await bind('/b', 'mine', { ifName: null }), { route: '/b', name: 'mine', by: 'key_b', at: t0 })
+      t.ok((await constitutions.revision()) > before)
+      await bind('/a', 'mine')
+      t.equal(await bind('/b', 'other', { ifName: null }), undefined, 'it is bound already')
+      t.match(await bind('/b', 'other', { ifName: 'mine', by: null, origin: 'command' }), { name: 'other' })
+      await bind('/a', null)
+      t.match(await constitutions.bindings('acme'), [
+        { route: '/a', name: null },
+        { route: '/b', name: 'other', by: null, origin: 'command' }
+      ])
+      t.same(await constitutions.bindings('other'), [])
+      const many = await Promise.all(Array.from({ length: 20 }, (_, i) => bind('/c', `n${i}`, { ifName: null })))
+      t.equal(many.filter((one) => one !== undefined).length, 1, 'of many that expect none, one is done')
+    }
+  )
 }

@@ -10,8 +10,15 @@ import { constitutionSuite } from './constitution-suite.js'
 import { peopleSuite } from './people-suite.js'
 import { storageSuite, t0 } from './storage-suite.js'
 
-/** Of a few rows whatever happens: one a node, a name, an account; and the migrations' own. */
-const small = ['audit_heads', 'constitutions', 'sqlite_master', 'kysely_migration', 'kysely_migration_lock']
+/** Of a few rows whatever happens: one a node, a name, a route, an account; and the migrations' own. */
+const small = [
+  'audit_heads',
+  'constitutions',
+  'constitution_bindings',
+  'sqlite_master',
+  'kysely_migration',
+  'kysely_migration_lock'
+]
 
 /** Every statement that any store of this process compiles. */
 const prepared = new Set<string>()

@@ -6,15 +6,22 @@ import { CategoryBadge, DecisionBadge, Risk } from './badges'
 import { DataTable } from './data-table'
 import { MarkedText } from './marked-text'
 
-export function Outcome({
-  title,
-  text,
-  verdict
-}: {
-  title: string
+/** A text of a chat, with the pointer by which findings name it. */
+interface Part {
+  who: string
+  pointer: string | undefined
   text: string
+}
+
+interface OutcomeProps {
+  title: string
+  /** One text, or the texts of a chat. */
+  text?: string
+  parts?: readonly Part[]
   verdict: Verdict | null | undefined
-}) {
+}
+
+export function Outcome({ title, text, parts = [], verdict }: OutcomeProps) {
   if (verdict === undefined) return null
   if (verdict === null) {
     return (
@@ -33,7 +40,19 @@ export function Outcome({
           {title} · {verdict.decision_time_ms.toFixed(1)} ms
         </Text>
       </Group>
-      <MarkedText text={text} detections={verdict.detections} bearing={verdict.matched_rules} />
+      {text !== undefined && <MarkedText text={text} detections={verdict.detections} bearing={verdict.matched_rules} />}
+      {parts.map(({ who, pointer, text }) => (
+        <div key={pointer} className="chat-message" data-role={who}>
+          <Text size="xs" c="dimmed" fw={600}>
+            {who}
+          </Text>
+          <MarkedText
+            text={text}
+            detections={verdict.detections.filter((detection) => detection.pointer === pointer)}
+            bearing={verdict.matched_rules}
+          />
+        </div>
+      ))}
       {verdict.missing_context !== undefined && verdict.missing_context.length > 0 && (
         <Text size="sm">
           It would be settled by the context: <Code>{verdict.missing_context.join(', ')}</Code>
@@ -52,6 +71,29 @@ export function Outcome({
         </Group>
       )}
     </Stack>
+  )
+}
+
+/** What was found in no text that is shown: in the definition of a tool, a parameter, or several texts together. */
+export function OtherParts({ parts, verdict }: { parts: readonly Part[]; verdict: Verdict }) {
+  const shown = new Set(parts.map(({ pointer }) => pointer))
+  const elsewhere = verdict.detections.filter(({ pointer }) => !shown.has(pointer))
+  if (elsewhere.length === 0) return null
+  return (
+    <div>
+      <Text size="xs" fw={600}>
+        Found elsewhere in the chat
+      </Text>
+      {elsewhere.map(({ rule, pointer, category, confidence, span }) => (
+        <Group key={`${rule} ${pointer} ${span.start}`} gap={6} mt={4}>
+          <CategoryBadge category={category} />
+          <Text size="xs">
+            {rule} {confidence.toFixed(2)}
+          </Text>
+          <Code fz={11}>{pointer}</Code>
+        </Group>
+      ))}
+    </div>
   )
 }
 

@@ -8,7 +8,7 @@ import { messageOf } from './notify'
 export function PageHeader({ title, about, children }: { title: string; about?: string; children?: ReactNode }) {
   return (
     <Group justify="space-between" align="flex-start" mb="lg" gap="sm">
-      <div>
+      <div style={{ flex: '1 1 320px' }}>
         <Title order={1} size="h2">
           {title}
         </Title>

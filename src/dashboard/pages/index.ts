@@ -14,16 +14,16 @@ import {
 import { type ComponentType, lazy } from 'react'
 import type { Scope } from '../types'
 import { Audit } from './audit'
-import { Constitutions } from './constitutions'
 import { Exceptions } from './exceptions'
 import { Keys } from './keys'
 import { People } from './people'
-import { Playground } from './playground'
 import { Reviews } from './reviews'
 import { Status } from './status'
 
-/** Half of all the code draws charts: it is fetched when a chart is first looked at. */
+/** Most of the code draws charts and edits policies: it is fetched when such a page is first looked at. */
 const Live = lazy(async () => ({ default: (await import('./live')).Live }))
+const Constitutions = lazy(async () => ({ default: (await import('./constitutions')).Constitutions }))
+const Playground = lazy(async () => ({ default: (await import('./playground')).Playground }))
 const Usage = lazy(async () => ({ default: (await import('./usage')).Usage }))
 
 export interface PageEntry {

@@ -1,113 +1,101 @@
-/** What a constitution says of texts, why, and where another would say something else. Nothing here is counted or kept. */
-import { Alert, Button, Card, Grid, Select, SimpleGrid, Stack, Textarea } from '@mantine/core'
-import { IconFlask } from '@tabler/icons-react'
+/** What a policy says of one text or one chat, why, and where another would say something else. Nothing here is counted or kept. */
+import {
+  Alert,
+  Button,
+  Card,
+  CopyButton,
+  Grid,
+  Group,
+  Kbd,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Text,
+  Textarea
+} from '@mantine/core'
+import { IconFlask, IconLink, IconScissors } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../api'
 import { messageOf } from '../components/notify'
-import { Explained, Outcome } from '../components/outcome'
+import { Explained, OtherParts, Outcome } from '../components/outcome'
 import { Empty, PageHeader, Section } from '../components/view'
-import type { Explanation, Outcome as Verdict } from '../constitution-types'
-
-/** As many texts as one explanation run takes. */
-const maxTexts = 10
-
-interface Side {
-  label: string
-  verdicts: (Verdict | null | undefined)[]
-  explanations: (Explanation | undefined)[]
-}
-interface Run {
-  texts: string[]
-  sides: Side[]
-}
+import { Chat } from '../playground/chat'
+import { mostCharacters, type Run, runPlayground } from '../playground/run'
+import {
+  keepSaid,
+  queryOf,
+  readSaid,
+  type Said,
+  type Settings,
+  type Speaker,
+  settingsOf,
+  speakers
+} from '../playground/settings'
+import { linkTo, usePlace } from '../router'
 
 export function Playground() {
   const list = useQuery({ queryKey: ['constitutions'], queryFn: api.constitutions })
-  const names = list.data?.constitutions.filter(({ version }) => version !== null).map(({ name }) => name) ?? []
-  const [input, setInput] = useState('How do I kill it?')
-  const [context, setContext] = useState('')
-  const [history, setHistory] = useState('')
-  const [role, setRole] = useState<string>('user')
-  const [name, setName] = useState<string>('default')
-  const [other, setOther] = useState<string | null>(null)
-  const versions = useQuery({ queryKey: ['versions', name], queryFn: () => api.versions(name) })
-  const rivals = [
-    ...names.filter((one) => one !== name),
-    ...(versions.data?.versions ?? []).filter(({ active }) => !active).map(({ version }) => `${name}@${version}`)
+  const names = list.data?.constitutions.filter(({ version }) => version !== null).map(({ name }) => name) ?? [
+    'default'
   ]
-
-  const evaluate = useMutation({
-    mutationFn: async (): Promise<Run> => {
-      const texts = linesOf(input).slice(0, maxTexts)
-      const request = texts.map((input_text) => ({
-        input_text,
-        role,
-        ...(context.trim() !== '' && { context: readContext(context) }),
-        ...(linesOf(history).length > 0 && { history: linesOf(history) })
-      }))
-      const sides: Side[] = []
-      for (const side of other === null ? [name] : [name, other]) {
-        // What is in force, or a version that is not: `name` or `name@version`.
-        const [of = side, version] = side.split('@')
-        const which = version === undefined ? 'active' : 'candidate'
-        const trial = await api.tryOut(of, {
-          texts: request,
-          explain: true,
-          ...(version !== undefined && { version: Number(version) })
-        })
-        sides.push({
-          label: trial[which]?.label ?? side,
-          verdicts: trial.results.map((result) => result[which]),
-          explanations: trial.results.map(({ explanation }) => explanation?.[which])
-        })
-      }
-      return { texts, sides }
-    }
-  })
+  const { query } = usePlace()
+  const settings = settingsOf(query)
+  const [said, setSaid] = useState(readSaid)
+  useEffect(() => keepSaid(said), [said])
+  const versions = useQuery({ queryKey: ['versions', settings.name], queryFn: () => api.versions(settings.name) })
+  const rivals = [
+    ...names.filter((one) => one !== settings.name),
+    ...(versions.data?.versions ?? [])
+      .filter(({ active }) => !active)
+      .map(({ version }) => `${settings.name}@${version}`)
+  ]
+  const run = useMutation({ mutationFn: () => runPlayground(settings, said) })
+  const set = (next: Partial<Settings>) => {
+    // In the place of the address: the way back leads out of the page, not through every setting.
+    history.replaceState(null, '', linkTo('playground', queryOf({ ...settings, ...next })))
+    window.dispatchEvent(new HashChangeEvent('hashchange'))
+  }
+  const say = (next: Partial<Said>) => setSaid((before) => ({ ...before, ...next }))
 
   return (
     <>
       <PageHeader
         title="Playground"
-        about="Try texts against a constitution, or against two. Nothing is counted, kept or sent to a model."
-      />
+        about="Try a text or a chat against a policy, or against two. Nothing is counted, kept or sent to a model."
+      >
+        <CopyButton value={`${location.origin}${location.pathname}${linkTo('playground', queryOf(settings))}`}>
+          {({ copied, copy }) => (
+            <Button variant="default" leftSection={<IconLink size={16} aria-hidden />} onClick={copy}>
+              {copied ? 'Copied' : 'Link to these settings'}
+            </Button>
+          )}
+        </CopyButton>
+      </PageHeader>
       <Grid gutter="md">
-        <Grid.Col span={{ base: 12, lg: 4 }}>
+        <Grid.Col span={{ base: 12, lg: 5 }}>
           <Card
             withBorder
             padding="lg"
             component="form"
             onSubmit={(event: React.FormEvent) => {
               event.preventDefault()
-              evaluate.mutate()
+              run.mutate()
+            }}
+            onKeyDown={(event: React.KeyboardEvent) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run.mutate()
             }}
           >
             <Stack>
-              <Textarea
-                label="Texts"
-                description={`One a line, at most ${maxTexts}.`}
-                required
-                autosize
-                minRows={4}
-                maxRows={12}
-                value={input}
-                onChange={(event) => setInput(event.currentTarget.value)}
-                onKeyDown={(event) => {
-                  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) evaluate.mutate()
-                }}
-              />
               <SimpleGrid cols={2} spacing="sm">
                 <Select
-                  label="Constitution"
+                  label="Policy"
                   data={names}
                   allowDeselect={false}
-                  value={name}
-                  onChange={(value) => {
-                    if (value === null) return
-                    setName(value)
-                    setOther(null)
-                  }}
+                  value={settings.name}
+                  onChange={(value) => value !== null && set({ name: value, beside: '' })}
                 />
                 <Select
                   label="Compare with"
@@ -116,58 +104,65 @@ export function Playground() {
                   clearable
                   clearButtonProps={{ 'aria-label': 'Compare with none' }}
                   data={rivals}
-                  value={other}
-                  onChange={setOther}
+                  value={settings.beside === '' ? null : settings.beside}
+                  onChange={(value) => set({ beside: value ?? '' })}
                 />
               </SimpleGrid>
-              <Select
-                label="Whose words"
-                data={['user', 'assistant', 'tool', 'system']}
-                allowDeselect={false}
-                value={role}
-                onChange={(value) => value !== null && setRole(value)}
+              <SegmentedControl
+                fullWidth
+                aria-label="What is judged"
+                data={[
+                  { value: 'text', label: 'A text' },
+                  { value: 'chat', label: 'A chat' }
+                ]}
+                value={settings.mode}
+                onChange={(value) => set({ mode: value as Settings['mode'] })}
               />
+              {settings.mode === 'chat' ? (
+                <Chat said={said} change={say} />
+              ) : (
+                <OneText said={said} say={say} role={settings.role} setRole={(role) => set({ role })} />
+              )}
               <Textarea
                 label="Context"
-                description="A JSON object, or empty."
-                placeholder='{"topic": "programming"}'
+                description="One pair a line, as a caller would give it."
+                placeholder="topic = programming"
                 autosize
-                minRows={2}
-                value={context}
-                onChange={(event) => setContext(event.currentTarget.value)}
+                minRows={1}
+                value={settings.context}
+                onChange={(event) => set({ context: event.currentTarget.value })}
               />
-              <Textarea
-                label="Earlier turns of the session"
-                description="One a line, oldest first."
-                autosize
-                minRows={2}
-                value={history}
-                onChange={(event) => setHistory(event.currentTarget.value)}
-              />
-              <Button type="submit" loading={evaluate.isPending}>
-                Evaluate
-              </Button>
+              <Group justify="space-between">
+                <Button type="submit" loading={run.isPending}>
+                  Evaluate
+                </Button>
+                <Text size="xs" c="dimmed" visibleFrom="sm">
+                  <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd>
+                </Text>
+              </Group>
+              <Text size="xs" c="dimmed">
+                The link holds the settings. What is written stays in this tab, and goes with it.
+              </Text>
             </Stack>
           </Card>
         </Grid.Col>
-        <Grid.Col span={{ base: 12, lg: 8 }}>
+        <Grid.Col span={{ base: 12, lg: 7 }}>
           <Stack aria-live="polite">
-            {evaluate.isError && (
+            {run.isError && (
               <Alert color="red" variant="light" role="alert">
-                {messageOf(evaluate.error)}
+                {messageOf(run.error)}
               </Alert>
             )}
-            {evaluate.data === undefined && !evaluate.isError && (
+            {run.isPending && run.data === undefined && <Skeleton height={280} />}
+            {run.data === undefined && !run.isError && !run.isPending && (
               <Card withBorder>
                 <Empty title="Nothing evaluated yet" Icon={IconFlask}>
-                  Choose texts on the left; Ctrl and Enter evaluates.
+                  The verdict stands here, with what was found marked in the text, each rule’s part in it, and what
+                  would have changed it.
                 </Empty>
               </Card>
             )}
-            {evaluate.data?.texts.map((text, i) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a run never changes, and a text may stand in it twice
-              <Result key={i} text={text} at={i} sides={evaluate.data.sides} />
-            ))}
+            {run.data !== undefined && <Result run={run.data} />}
           </Stack>
         </Grid.Col>
       </Grid>
@@ -175,33 +170,88 @@ export function Playground() {
   )
 }
 
-function Result({ text, at, sides }: { text: string; at: number; sides: Side[] }) {
-  const decisions = new Set(sides.map(({ verdicts }) => verdicts[at]?.decision))
-  const title = `Text ${at + 1}${sides.length === 1 ? '' : decisions.size > 1 ? ': they differ' : ': they agree'}`
+interface OneTextProps {
+  said: Said
+  say(next: Partial<Said>): void
+  role: Speaker
+  setRole(role: Speaker): void
+}
+
+function OneText({ said, say, role, setRole }: OneTextProps) {
+  const isLong = said.text.length > mostCharacters
   return (
-    <Section title={title}>
-      <SimpleGrid cols={{ base: 1, md: sides.length }} spacing="xl">
-        {sides.map(({ label, verdicts, explanations }) => (
-          <Stack key={label}>
-            <Outcome title={label} text={text} verdict={verdicts[at]} />
-            {explanations[at] !== undefined && <Explained explanation={explanations[at]} />}
-          </Stack>
-        ))}
-      </SimpleGrid>
-    </Section>
+    <>
+      <Textarea
+        label="Text"
+        description="All of it is one text, whatever its lines."
+        required
+        autosize
+        minRows={5}
+        maxRows={16}
+        value={said.text}
+        error={
+          isLong
+            ? `${said.text.length.toLocaleString('en')} characters: only the first ${mostCharacters.toLocaleString('en')} are judged.`
+            : undefined
+        }
+        onChange={(event) => say({ text: event.currentTarget.value })}
+      />
+      <Select
+        label="Whose words"
+        data={[...speakers]}
+        allowDeselect={false}
+        value={role}
+        onChange={(value) => value !== null && setRole(value as Speaker)}
+      />
+      {role !== 'assistant' && (
+        <Textarea
+          label="Earlier turns of the session"
+          description="Oldest first, an empty line between two."
+          autosize
+          minRows={1}
+          maxRows={8}
+          value={said.earlier}
+          onChange={(event) => say({ earlier: event.currentTarget.value })}
+        />
+      )}
+    </>
   )
 }
 
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line.trim() !== '')
-}
-
-function readContext(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {
-    // Told below, like any other value that is no object.
-  }
-  throw new Error('The context must be a JSON object, such as {"topic": "programming"}.')
+function Result({ run: { parts, sides, cut } }: { run: Run }) {
+  const decisions = new Set(sides.map(({ verdict }) => verdict?.decision))
+  const title = sides.length === 1 ? 'Verdict' : decisions.size > 1 ? 'They differ' : 'They agree'
+  return (
+    <>
+      {cut.length > 0 && (
+        <Alert
+          color="yellow"
+          variant="light"
+          icon={<IconScissors size={18} aria-hidden />}
+          title="Not all of it was judged"
+        >
+          {cut.map((sentence) => (
+            <Text key={sentence} size="sm">
+              {sentence}
+            </Text>
+          ))}
+        </Alert>
+      )}
+      <Section title={title}>
+        <SimpleGrid cols={{ base: 1, md: sides.length }} spacing="xl">
+          {sides.map(({ label, verdict, explanation }) => (
+            <Stack key={label}>
+              {parts.length === 1 && parts[0]!.pointer === undefined ? (
+                <Outcome title={label} text={parts[0]!.text} verdict={verdict} />
+              ) : (
+                <Outcome title={label} parts={parts} verdict={verdict} />
+              )}
+              {verdict && <OtherParts parts={parts} verdict={verdict} />}
+              {explanation !== undefined && <Explained explanation={explanation} />}
+            </Stack>
+          ))}
+        </SimpleGrid>
+      </Section>
+    </>
+  )
 }

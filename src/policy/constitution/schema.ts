@@ -5,6 +5,8 @@ import { categories, detectionTypes } from '../evaluation.js'
 import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
 
 const closed = { additionalProperties: false }
+/** What a word means, for those who write a constitution: an editor shows it beside what is accepted. */
+const says = (description: string) => ({ description })
 
 /** Constitutions that may be extended: whole ones, so that what is in force is never more than two files away. */
 export const bases = ['default'] as const
@@ -12,34 +14,57 @@ export const bases = ['default'] as const
 /** `session_risk` is the engine's own: no rule may claim it. */
 export const ruleTypes = detectionTypes.filter((type) => type !== 'session_risk')
 
-const Phrases = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 })
+const Phrase = Type.String({ minLength: 1, maxLength: 200 })
+const Phrases = Type.Array(Phrase, {
+  minItems: 1,
+  ...says(
+    'Phrases: whole words in lower case; a last word that ends in `*` takes any ending; `$name` stands for a lexicon.'
+  )
+})
 /** How much of what passes the encoder reads: see `docs/readers.md`. */
 export const readerModes = ['thorough', 'balanced', 'fast'] as const
 export type ReaderMode = (typeof readerModes)[number]
 /** What a context settles: matches of any score, or those below the high band. */
 export const settlings = ['all', 'middle'] as const
 
-const Keys = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1 })
+const Key = Type.String({ minLength: 1, maxLength: 64 })
 const Names = Type.Array(Type.String(), { minItems: 1 })
-const Values = Type.Record(Type.String(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1 }))
+const ContextValues = Type.Array(Phrase, { minItems: 1 })
 
 const CategorySource = Type.Object(
   {
-    high: Type.Enum(['forbid', 'divert', 'permit']),
-    middle: Type.Enum(['ask', 'divert', 'permit']),
-    context: Type.Optional(Keys),
-    /** What is meant by it: the words that a judge is given which reads policies. */
-    description: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 }))
+    high: Type.Enum(
+      ['forbid', 'divert', 'permit'],
+      says(
+        'What happens from the high band on. forbid: the text is refused. divert: a person decides. permit: it passes, and is noted.'
+      )
+    ),
+    middle: Type.Enum(
+      ['ask', 'divert', 'permit'],
+      says(
+        'What happens in the middle band. ask: the caller is asked for context (`depends`), and what that does not settle goes to a person. divert: a person decides. permit: it passes, and is noted.'
+      )
+    ),
+    context: Type.Optional(Type.Array(Key, { minItems: 1, ...says('The keys of context that `ask` asks for.') })),
+    description: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 2000,
+        ...says('What is meant by it: the words that a judge is given which reads policies.')
+      })
+    )
   },
   closed
 )
 
 export const PatternSource = Type.Object(
   {
-    anchors: Phrases,
-    regex: Type.String({ minLength: 1, maxLength: 2000 }),
+    anchors: Type.Array(Phrase, { minItems: 1, ...says('Phrases near which the expression is looked for.') }),
+    regex: Type.String({ minLength: 1, maxLength: 2000, ...says('A linear-time regular expression (RE2).') }),
     // No more than the context that a reading keeps around what it changed (`text/rewrite.ts`).
-    reach: Type.Optional(Type.Integer({ minimum: 1, maximum: 500 }))
+    reach: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 500, ...says('Characters on each side of an anchor. Default 200.') })
+    )
   },
   closed
 )
@@ -48,46 +73,118 @@ export type PatternSource = Static<typeof PatternSource>
 
 export const RuleSource = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
-    description: Type.Optional(Type.String()),
-    category: Type.Enum([...categories]),
-    type: Type.Optional(Type.Enum([...ruleTypes])),
+    name: Type.String({
+      pattern: '^[a-z][a-z0-9_]{0,63}$',
+      ...says('Names the rule in verdicts. In an overlay a name of the base changes that rule.')
+    }),
+    description: Type.Optional(Type.String(says('What the rule is for.'))),
+    category: Type.Enum([...categories], says('What a match is about; its score counts there.')),
+    type: Type.Optional(Type.Enum([...ruleTypes], says('What a detection is called.'))),
     // 0 only beside `nominate`: the rule raises, and counts nothing by itself.
-    weight: Type.Number({ minimum: 0, maximum: 1 }),
-    nominate: Type.Optional(Type.Boolean()),
-    raises: Type.Optional(Type.Boolean()),
-    any: Type.Optional(Phrases),
+    weight: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      ...says(
+        'The score of one match: 0.45 alone asks, two of them still ask, three forbid; 0.2 is a hint. Beside a detector it multiplies the confidence.'
+      )
+    }),
+    nominate: Type.Optional(Type.Boolean(says('true: a match has the encoder read the text, which then decides.'))),
+    raises: Type.Optional(
+      Type.Boolean(
+        says('false, beside nominate: too weak a sign to have a text read for. Without an encoder it counts.')
+      )
+    ),
+    any: Type.Optional(Type.Array(Phrase, { minItems: 1, ...says('Phrases: one suffices.') })),
     // Eight groups bound the search for a window that holds one hit of each.
-    all: Type.Optional(Type.Array(Phrases, { minItems: 2, maxItems: 8 })),
-    within: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
-    ordered: Type.Optional(Type.Boolean()),
-    patterns: Type.Optional(Type.Array(PatternSource, { minItems: 1 })),
-    formats: Type.Optional(Names),
-    across_sentences: Type.Optional(Type.Boolean()),
-    detector: Type.Optional(Type.String()),
-    kinds: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
-    guarded: Type.Optional(Type.Array(Type.Enum([...guardedKinds]), { minItems: 1 })),
-    min_confidence: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    unless: Type.Optional(Phrases),
-    unless_trusted: Type.Optional(Phrases),
-    unless_within: Type.Optional(Type.Integer({ minimum: 0, maximum: 50 })),
+    all: Type.Optional(
+      Type.Array(Phrases, {
+        minItems: 2,
+        maxItems: 8,
+        ...says('Groups of phrases: one of each, within so many words of each other.')
+      })
+    ),
+    within: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 50,
+        ...says('Words from the first to the last phrase of `all`. Default 10.')
+      })
+    ),
+    ordered: Type.Optional(Type.Boolean(says('Whether the groups of `all` must stand in the order written.'))),
+    patterns: Type.Optional(
+      Type.Array(PatternSource, { minItems: 1, ...says('Linear-time regular expressions near phrases.') })
+    ),
+    formats: Type.Optional(Type.Array(Type.String(), { minItems: 1, ...says('Patterns that ship, by name.') })),
+    across_sentences: Type.Optional(Type.Boolean(says('true: a match of phrases may reach into the next sentence.'))),
+    detector: Type.Optional(
+      Type.String(says('What finds: a detector by name. The score is its confidence times the weight.'))
+    ),
+    kinds: Type.Optional(
+      Type.Array(Type.String(), { minItems: 1, ...says('Of what the detector finds, what counts. Default: all.') })
+    ),
+    guarded: Type.Optional(
+      Type.Array(Type.Enum([...guardedKinds]), {
+        minItems: 1,
+        ...says('Matches what a text does about what the chat’s own system prompt guards.')
+      })
+    ),
+    min_confidence: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 1, ...says('The least confidence of the detector that counts.') })
+    ),
+    unless: Type.Optional(
+      Type.Array(Phrase, { minItems: 1, ...says('A phrase inside the match, or near it, that cancels it.') })
+    ),
+    unless_trusted: Type.Optional(
+      Type.Array(Phrase, {
+        minItems: 1,
+        ...says(
+          'The same, only in system prompts, tool definitions and answers: nobody switches a rule off by declining it.'
+        )
+      })
+    ),
+    unless_within: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 50,
+        ...says('Words around a match in which `unless` is looked for. Default 6.')
+      })
+    ),
     when: Type.Optional(
       Type.Object(
         { all: Type.Optional(Names), any: Type.Optional(Names), none: Type.Optional(Names) },
-        { ...closed, minProperties: 1 }
+        {
+          ...closed,
+          minProperties: 1,
+          ...says(
+            'Counts only where, in the same text, all of the rules named matched, one of any, and none of those. They stand above it.'
+          )
+        }
       )
     ),
-    roles: Type.Optional(Type.Array(Type.Enum([...roles]), { minItems: 1 })),
-    direction: Type.Optional(Type.Enum(['request', 'answer', 'both'])),
+    roles: Type.Optional(
+      Type.Array(Type.Enum([...roles]), { minItems: 1, ...says('Whose words it reads. Default: everybody’s.') })
+    ),
+    direction: Type.Optional(
+      Type.Enum(['request', 'answer', 'both'], says('Whether it reads requests, answers, or both.'))
+    ),
     context: Type.Optional(
       Type.Object(
         {
-          keys: Type.Optional(Keys),
-          permit: Type.Optional(Values),
-          forbid: Type.Optional(Values),
-          settles: Type.Optional(Type.Enum([...settlings]))
+          keys: Type.Optional(Type.Array(Key, { minItems: 1, ...says('The keys that could settle a match.') })),
+          permit: Type.Optional(
+            Type.Record(Type.String(), ContextValues, says('Context that makes a match count nothing.'))
+          ),
+          forbid: Type.Optional(
+            Type.Record(Type.String(), ContextValues, says('Context that lifts a match to the high band.'))
+          ),
+          settles: Type.Optional(
+            Type.Enum([...settlings], says('middle: what reaches the high band by itself stays, whatever the context.'))
+          )
         },
-        closed
+        {
+          ...closed,
+          ...says('Which context settles or sharpens a match. A rule that names none is never relaxed by one.')
+        }
       )
     )
   },
@@ -118,7 +215,7 @@ export type ListSource = Omit<Static<typeof ListSource>, 'guarded'> & { guarded?
 
 const EscalationSource = Type.Object(
   {
-    judge: Type.String({ minLength: 1, maxLength: 64 }),
+    judge: Type.String({ minLength: 1, maxLength: 64, ...says('A judge of the configuration.') }),
     when: Type.Optional(
       Type.Object(
         {
@@ -129,29 +226,69 @@ const EscalationSource = Type.Object(
       )
     ),
     categories: Type.Optional(Type.Array(Type.Enum([...categories]), { minItems: 1 })),
-    trust: Type.Optional(Type.Enum(['raise', 'both'])),
-    on_failure: Type.Optional(Type.Enum(['divert', 'forbid', 'permit_local']))
+    trust: Type.Optional(
+      Type.Enum(['raise', 'both'], says('raise: the judge only makes stricter. both: its word counts both ways.'))
+    ),
+    on_failure: Type.Optional(
+      Type.Enum(['divert', 'forbid', 'permit_local'], says('What happens where the judge does not answer.'))
+    )
   },
   closed
 )
 export type EscalationSource = Static<typeof EscalationSource>
 
 const Bands = Type.Object(
-  { middle: Type.Number({ minimum: 0.01, maximum: 0.99 }), high: Type.Number({ minimum: 0.02, maximum: 1 }) },
-  closed
+  {
+    middle: Type.Number({ minimum: 0.01, maximum: 0.99, ...says('Below this score a text is permitted.') }),
+    high: Type.Number({
+      minimum: 0.02,
+      maximum: 1,
+      ...says('From this score on what `high` of the category says holds.')
+    })
+  },
+  { ...closed, ...says('The scores at which the middle and the high band begin, for all categories.') }
 )
-const Escalations = Type.Optional(Type.Array(EscalationSource, { minItems: 1, maxItems: 8 }))
+const Readers = Type.Optional(
+  Type.Enum(
+    [...readerModes],
+    says(
+      'What the encoder reads. thorough: everything. balanced: what was raised. fast: nothing, the first reader decides.'
+    )
+  )
+)
+const Lists = Type.Optional(
+  Type.Array(Type.String(), {
+    minItems: 1,
+    ...says('Lists of phrases that ship, by name; rules take them by `$name`.')
+  })
+)
+const Lexicons = Type.Optional(
+  Type.Record(Type.String(), Phrases, says('Named lists of phrases. `$name` in a rule stands for one.'))
+)
+const Escalations = Type.Optional(
+  Type.Array(EscalationSource, { minItems: 1, maxItems: 8, ...says('When which heavier judge is asked.') })
+)
 /** Context that holds where a caller's own says nothing on the key. */
-const Assumed = Type.Record(Type.String({ minLength: 1, maxLength: 64 }), Type.String({ minLength: 1, maxLength: 200 }))
+const Assumed = Type.Record(Key, Phrase, says('Context that holds where a caller’s own says nothing on the key.'))
 
 const SessionSource = Type.Optional(
   Type.Object(
     {
-      half_life_minutes: Type.Optional(Type.Number({ minimum: 0.1, maximum: 10_080 })),
-      turns: Type.Optional(Type.Number({ minimum: 1, maximum: 100 })),
-      most: Type.Optional(Type.Number({ minimum: 0, maximum: 0.5 }))
+      half_life_minutes: Type.Optional(
+        Type.Number({ minimum: 0.1, maximum: 10_080, ...says('After so long the risk of earlier turns is halved.') })
+      ),
+      turns: Type.Optional(
+        Type.Number({
+          minimum: 1,
+          maximum: 100,
+          ...says('After so many forbidden turns two thirds of `most` are added.')
+        })
+      ),
+      most: Type.Optional(
+        Type.Number({ minimum: 0, maximum: 0.5, ...says('The most that a session adds to a score.') })
+      )
     },
-    closed
+    { ...closed, ...says('How the history of a session counts.') }
   )
 )
 
@@ -159,22 +296,31 @@ const SessionSource = Type.Optional(
 const Texts = Type.Optional(Type.Object({}))
 
 const named = {
-  name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }),
-  version: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' }),
-  description: Type.Optional(Type.String())
+  name: Type.String({
+    pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+    ...says('The name by which routes ask for it, and under which it is stored.')
+  }),
+  version: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
+    ...says('Its author’s number, in quotes. The store takes it where it is a whole number above all before.')
+  }),
+  description: Type.Optional(Type.String(says('What it is for.')))
 }
 
 export const ConstitutionSource = Type.Object(
   {
     ...named,
-    readers: Type.Optional(Type.Enum([...readerModes])),
-    lists: Type.Optional(Names),
+    readers: Readers,
+    lists: Lists,
     bands: Bands,
-    categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), closed),
+    categories: Type.Object(Object.fromEntries(categories.map((category) => [category, CategorySource])), {
+      ...closed,
+      ...says('What happens in each category, by band.')
+    }),
     assume: Type.Optional(Assumed),
-    lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    lexicons: Lexicons,
     guarded: Type.Optional(GuardedSource),
-    rules: Type.Array(RuleSource, { minItems: 1 }),
+    rules: Type.Array(RuleSource, { minItems: 1, ...says('What matches, and what a match counts.') }),
     session: SessionSource,
     escalate: Escalations,
     texts: Texts
@@ -190,23 +336,28 @@ export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'catego
 export const ExtensionSource = Type.Object(
   {
     ...named,
-    extends: Type.Enum([...bases]),
-    readers: Type.Optional(Type.Enum([...readerModes])),
-    lists: Type.Optional(Names),
+    extends: Type.Enum([...bases], says('The shipped constitution that this one is laid over.')),
+    readers: Readers,
+    lists: Lists,
     bands: Type.Optional(Bands),
     categories: Type.Optional(
       Type.Object(
         Object.fromEntries(
           categories.map((category) => [category, Type.Optional(Type.Partial(CategorySource, closed))])
         ),
-        closed
+        { ...closed, ...says('What is other than in the base, by category.') }
       )
     ),
     assume: Type.Optional(Assumed),
-    lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
+    lexicons: Lexicons,
     guarded: Type.Optional(GuardedChange),
-    rules: Type.Optional(Type.Array(RuleChange, { minItems: 1 })),
-    without: Type.Optional(Type.Array(Type.String(), { minItems: 1 })),
+    rules: Type.Optional(
+      Type.Array(RuleChange, {
+        minItems: 1,
+        ...says('Rules of its own, and fields that are other in rules of the base.')
+      })
+    ),
+    without: Type.Optional(Type.Array(Type.String(), { minItems: 1, ...says('Rules of the base that are dropped.') })),
     session: SessionSource,
     escalate: Escalations,
     texts: Texts

@@ -13,6 +13,8 @@ import { type Explanation, explain } from './explain.js'
 
 export interface DryText {
   text: string
+  /** A chat in the place of one text: its parts as its dialect reads them, and which of them a model reads as one. */
+  chat?: { parts: readonly ChatPart[]; joined: readonly (readonly number[])[] } | undefined
   role: Role
   direction: 'request' | 'answer'
   context: JsonObject | undefined
@@ -105,8 +107,10 @@ function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | 
   if (verdict.charsCovered !== verdict.charsTotal) return { evaluation: null }
   const ms = performance.now() - started
   const { evaluation_id: _, ...evaluation } = evaluationOf(verdict, { label: judge.policy.label, id: '', ms })
-  // The only text is the input itself: a pointer to it would say nothing.
-  const detections = evaluation.detections.map(({ pointer: _, ...detection }) => detection)
+  // Where the only text is the input itself, a pointer to it would say nothing.
+  const detections = text.chat
+    ? evaluation.detections
+    : evaluation.detections.map(({ pointer: _, ...detection }) => detection)
   return {
     evaluation: { ...evaluation, detections },
     ...(task.explain ? { explanation: explain(judge, input) } : {})
@@ -116,10 +120,11 @@ function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | 
 /** The turns before are judged as they would have been, all at one moment. */
 function inputOf(
   judge: Judge,
-  { text, role, direction, context, history }: DryText,
+  { text, chat, role, direction, context, history }: DryText,
   readings: Readings | undefined
 ): JudgeInput | Open {
-  const input = { parts: [{ role, text, pointer: '' }], joined: [], direction, context, readings }
+  const said = chat ?? { parts: [{ role, text, pointer: '' }], joined: [] }
+  const input: JudgeInput = { ...said, direction, context, readings }
   if (history.length === 0 || direction === 'answer') return input
   const policy = judge.policy.constitution.session
   const sessionAt = (state: SessionState | undefined) => {

@@ -33,6 +33,8 @@ export interface RequestDeps {
   clock: Pick<Clock, 'now'>
   /** What one request may hold. */
   budget: Budget
+  /** The name of the constitution that judges a route. */
+  constitutionOf(route: Route): string
 }
 
 /** What an exchange is opened with, beside what its caller sent. */
@@ -76,12 +78,12 @@ export class Requests {
 
   /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
   open(inbound: Inbound, route: Route, chat: ChatRequest, { body, bytes = 0, reviewed = body }: Opening): Exchange {
-    const { evaluator, clock, budget } = this.#deps
+    const { evaluator, clock, budget, constitutionOf } = this.#deps
     const { context, texts } = readContext(inbound, route, chat.metadata)
     append(chat.parts, texts)
     checkBudget(chat, budget)
     const session = readSession(inbound, chat.session) ?? sessionOfChain(inbound, chat)
-    const policy = evaluator.hold(route.constitution)
+    const policy = evaluator.hold(constitutionOf(route))
     return new Exchange({
       inbound,
       route,

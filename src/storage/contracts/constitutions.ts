@@ -58,6 +58,18 @@ export interface ConstitutionActivation {
   origin: ConstitutionOrigin
 }
 
+/** Which constitution judges a route, by the word of the API or the command line. */
+export interface ConstitutionBinding {
+  account: string
+  /** The id of the route, as the configuration has it. */
+  route: string
+  /** Null: the configuration's own again. */
+  name: string | null
+  at: number
+  by: string | null
+  origin: ConstitutionOrigin
+}
+
 export interface ConstitutionFile extends NewConstitution {
   /** False: leaves in force what someone activated by the API or the command. */
   displaces: boolean
@@ -106,7 +118,14 @@ export interface ConstitutionStore {
     name: string,
     page: { before?: number | undefined; limit: number }
   ): Promise<ConstitutionActivation[]>
-  /** Grows with every version and every activation of any process on this storage: asked for again and again, it tells when to look. */
+  /**
+   * Binds a route, where it is bound to what `ifName` says now (null: to none; undefined: whatever it is). Atomic.
+   * @returns undefined where it is bound to another
+   */
+  bind(change: ConstitutionBinding & { ifName?: string | null | undefined }): Promise<ConstitutionBinding | undefined>
+  /** The last word on each route, in the order of the routes, null among them. */
+  bindings(account: string): Promise<ConstitutionBinding[]>
+  /** Grows with every version, activation and binding of any process on this storage: asked for again and again, it tells when to look. */
   revision(): Promise<number>
 }
 

@@ -45,6 +45,12 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
       .where('name', '=', name)
       .orderBy('version', 'desc')
 
+  const bindingsOf = (db: Database, account: string) =>
+    db
+      .selectFrom('constitutionBindings')
+      .select(['account', 'route', 'name', 'at', 'by', 'origin'])
+      .where('account', '=', account)
+
   async function insert(db: Database, row: NewConstitution): Promise<ConstitutionVersion> {
     const { account, name } = row
     await db
@@ -163,19 +169,42 @@ export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): Co
         return rows.map(toActivation)
       }),
 
+    bind: ({ ifName, ...change }) =>
+      write(async (db) => {
+        const { account, route } = change
+        const before = await bindingsOf(db, account).where('route', '=', route).executeTakeFirst()
+        if (ifName !== undefined && (before?.name ?? null) !== ifName) return undefined
+        const { name, at, by, origin } = change
+        await db
+          .insertInto('constitutionBindings')
+          .values({ ...change, changes: 1 })
+          .onConflict((conflict) =>
+            conflict
+              .columns(['account', 'route'])
+              .doUpdateSet({ name, at, by, origin, changes: sql`constitution_bindings.changes + 1` })
+          )
+          .execute()
+        return change
+      }),
+
+    bindings: (account) => storageCall(() => bindingsOf(db, account).orderBy('route').execute()),
+
     revision: () =>
       storageCall(async () => {
-        const { activations, versions } = await db
+        const { activations, versions, bindings } = await db
           .selectNoFrom(({ selectFrom }) => [
             selectFrom('constitutionActivations')
               .select((is) => is.fn.max('seq').as('seq'))
               .as('activations'),
             selectFrom('constitutions')
               .select((is) => is.fn.sum('versions').as('sum'))
-              .as('versions')
+              .as('versions'),
+            selectFrom('constitutionBindings')
+              .select((is) => is.fn.sum('changes').as('sum'))
+              .as('bindings')
           ])
           .executeTakeFirstOrThrow()
-        return Number(activations ?? 0) + Number(versions ?? 0)
+        return Number(activations ?? 0) + Number(versions ?? 0) + Number(bindings ?? 0)
       })
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Generated, Kysely } from 'kysely'
 import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
-import type { ConstitutionActivation, ConstitutionRow, ConstitutionState } from '../contracts/constitutions.js'
+import type { ConstitutionActivation, ConstitutionRow, ConstitutionState, ConstitutionBinding } from '../contracts/constitutions.js'
 import type { DataKeyRow } from '../contracts/data-keys.js'
 import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
@@ -94,5 +94,7 @@ export interface Tables {
   questions: QuestionColumns
   texts: TextsRow
   dataKeys: DataKeyRow
+  /** One row a route; how often it was bound tells others to look. */
+  constitutionBindings: ConstitutionBinding & { changes: number }
 }
 export type Database = Kysely<Tables>

@@ -19,8 +19,7 @@ import {
   reviewWork,
   users
 } from './007-to-015.js'
-import { texts } from './016-texts.js'
-import { dataKeys, keyTerms } from './016-to-017.js'
+import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -39,9 +38,10 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '014-key-descent': keyDescent,
   '014-review-bounds': reviewBounds,
   '015-indexes': indexes,
-  '016-texts': texts,
   '016-data-keys': dataKeys,
-  '017-key-terms': keyTerms
+  '017-key-terms': keyTerms,
+  '018-texts': texts,
+  '019-constitution-bindings': constitutionBindings
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */

@@ -1,0 +1,223 @@
+/** What an editor of policies asks for: the words of the language, every problem of a draft, and which constitution judges which route. */
+import type { FastifyInstance } from 'fastify'
+import Type, { type Static } from 'typebox'
+import { Fault } from '../base/errors.js'
+import type { RouteBindings } from '../constitutions/bindings.js'
+import type { Checker } from '../constitutions/check.js'
+import { callerOf, managed } from '../edge/facts.js'
+import { bodyErrors, errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
+import { firstAccount } from '../identity/key-service.js'
+import { categories } from '../policy/evaluation.js'
+import { language } from '../policy/constitution/language.js'
+import { constitutionOrigins } from '../storage/contracts/constitutions.js'
+import { ConstitutionParams, Source } from './constitution-schemas.js'
+
+const closed = { additionalProperties: false }
+const tags = ['constitutions']
+const read = { access: managed('constitutions:read') }
+/** What judges a route may let more through. */
+const enforce = { access: managed('constitutions:write', { confirmed: true }) }
+const base = '/api/v1'
+
+const Names = Type.Array(Type.String())
+const Open = Type.Object({}, { additionalProperties: true })
+const Text = Type.Union([Type.String(), Type.Null()])
+
+const Language = Type.Object({
+  schemas: Type.Object(
+    { whole: Open, overlay: Open },
+    {
+      description:
+        'JSON Schemas of a constitution by itself, and of one that extends another; each word says what it means.'
+    }
+  ),
+  bases: Names,
+  categories: Names,
+  types: Names,
+  roles: Names,
+  detectors: Type.Array(Type.Object({ name: Type.String(), kinds: Names, groups: Names })),
+  lists: Type.Array(Type.Object({ name: Type.String(), lexicons: Names, about: Type.String() })),
+  formats: Names,
+  shipped: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      description: Type.String(),
+      source: Type.String(),
+      examples: Type.Array(Open, { description: 'What it decides of texts, as its tests hold it to.' })
+    })
+  ),
+  points: Type.Union([Open, Type.Null()], {
+    description: 'How many measured texts, harmful and harmless, reach which score, over all and by category.'
+  })
+})
+
+const Problem = Type.Object({
+  line: Type.Integer({ description: 'From 1.' }),
+  column: Type.Integer({ description: 'From 1.' }),
+  path: Type.String({ examples: ['rules[3].weight'] }),
+  message: Type.String(),
+  accepted: Type.Optional(Names)
+})
+
+const Checked = Type.Object({
+  valid: Type.Boolean(),
+  problems: Type.Array(Problem, {
+    description: 'Every one, in the order found. Those of a later step of reading come once the earlier are mended.'
+  }),
+  warnings: Type.Array(Problem, { description: 'What says nothing any more.' }),
+  effective: Type.Union(
+    [
+      Type.Object({
+        extends: Text,
+        readers: Type.String(),
+        bands: Type.Object({ middle: Type.Number(), high: Type.Number() }),
+        categories: Type.Object(
+          Object.fromEntries(
+            categories.map((category) => [
+              category,
+              Type.Object({ high: Type.String(), middle: Type.String() }, { additionalProperties: true })
+            ])
+          )
+        ),
+        assume: Type.Record(Type.String(), Type.String()),
+        rules: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            category: Type.String(),
+            weight: Type.Number(),
+            nominate: Type.Boolean(),
+            detector: Text,
+            kinds: Type.Union([Names, Type.Null()]),
+            min_confidence: Type.Union([Type.Number(), Type.Null()]),
+            phrases: Type.Integer(),
+            patterns: Type.Integer(),
+            guarded: Type.Union([Names, Type.Null()]),
+            direction: Type.String(),
+            roles: Type.Union([Names, Type.Null()]),
+            context_keys: Names
+          })
+        ),
+        judges: Names
+      }),
+      Type.Null()
+    ],
+    { description: 'What holds in the end, with what it extends; null where it is not valid.' }
+  )
+})
+
+const Check = Type.Object({ source: Source }, closed)
+
+const RouteId = Type.String({ minLength: 1, maxLength: 1000, examples: ['/v1/chat/completions'] })
+const Name = Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })
+const Route = Type.Object({
+  route: RouteId,
+  path: Type.Optional(Type.String({ description: 'Left out: the configuration has no such route any more.' })),
+  dialect: Type.Optional(Type.String()),
+  upstream: Type.Optional(Type.String()),
+  models: Type.Optional(Names),
+  constitution: Type.Union([Type.String(), Type.Null()], { description: 'What judges it.' }),
+  decided_by: Type.Union([Type.Enum(['file', 'store', 'default']), Type.Null()], {
+    description: 'The configuration has the first word, then the store.'
+  }),
+  in_force: Type.Boolean({ description: 'False: no version of it judges here, and the route refuses every request.' }),
+  file: Type.Union([Type.String(), Type.Null()], { description: 'What the configuration names for it.' }),
+  store: Type.Union(
+    [
+      Type.Object({
+        constitution: Text,
+        at: Type.String({ format: 'date-time' }),
+        by: Text,
+        origin: Type.Enum([...constitutionOrigins])
+      }),
+      Type.Null()
+    ],
+    { description: 'The last word of the store on it.' }
+  )
+})
+const Bind = Type.Object(
+  {
+    route: RouteId,
+    constitution: Type.Union([Name, Type.Null()], { description: 'Null: the configuration’s own again.' }),
+    if_constitution: Type.Optional(
+      Type.Union([Name, Type.Null()], {
+        description: 'Only where the store binds the route to this one now (null: to none); else 409 binding_changed.'
+      })
+    )
+  },
+  { ...closed, examples: [{ route: '/v1/chat/completions', constitution: 'support' }] }
+)
+
+export interface PolicyEditingDeps {
+  checker: Checker
+  bindings: RouteBindings
+}
+
+export function registerPolicyEditing(app: FastifyInstance, { checker, bindings }: PolicyEditingDeps): void {
+  app.route({
+    method: 'GET',
+    url: `${base}/constitution-language`,
+    config: read,
+    schema: {
+      summary: 'The words of the language of constitutions, what ships, and what the bands were measured to mean',
+      tags,
+      querystring: NoQuery,
+      response: { 200: Language, ...errorResponses('validation_error', ...managedErrors, 'not_found') }
+    },
+    async handler(request, reply) {
+      if (callerOf(request).accountId !== firstAccount) throw new Fault('not_found')
+      // The schemas hold more than a serializer made from this description would let through.
+      return reply.serializer(JSON.stringify).type('application/json; charset=utf-8').send(language())
+    }
+  })
+
+  app.route<{ Params: Static<typeof ConstitutionParams>; Body: Static<typeof Check> }>({
+    method: 'POST',
+    url: `${base}/constitutions/:name/check`,
+    config: read,
+    schema: {
+      summary: 'Check a draft: every problem at its place, and what it comes to with what it extends',
+      description: 'Stores nothing. The name need not exist yet.',
+      tags,
+      params: ConstitutionParams,
+      querystring: NoQuery,
+      body: Check,
+      response: { 200: Checked, ...errorResponses(...bodyErrors, ...managedErrors, 'not_found', 'overloaded') }
+    },
+    handler: (request) => checker.check(callerOf(request), request.params.name, request.body.source)
+  })
+
+  app.route({
+    method: 'GET',
+    url: `${base}/constitution-routes`,
+    config: read,
+    schema: {
+      summary: 'Which constitution judges which route, and by whose word',
+      tags,
+      querystring: NoQuery,
+      response: {
+        200: Type.Object({ routes: Type.Array(Route) }),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    handler: (request) => bindings.list(callerOf(request))
+  })
+
+  app.route<{ Body: Static<typeof Bind> }>({
+    method: 'PUT',
+    url: `${base}/constitution-routes`,
+    config: enforce,
+    schema: {
+      summary: 'Bind a route to a constitution that is in force, or to none',
+      description:
+        'Counts for every request that begins later, on every node. A route whose constitution the configuration names cannot be bound.',
+      tags,
+      querystring: NoQuery,
+      body: Bind,
+      response: {
+        200: Route,
+        ...errorResponses(...bodyErrors, ...managedErrors, 'not_found', 'confirmation_required', 'binding_changed')
+      }
+    },
+    handler: (request) => bindings.bind(callerOf(request), request.body)
+  })
+}

@@ -1,0 +1,129 @@
+/** Which constitution judges which route: the word of the configuration, and that of the store beside it. */
+import { Alert, Badge, Group, Select, Stack, Table, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api } from '../api'
+import { useConfirmed } from '../components/confirm'
+import { DataTable } from '../components/data-table'
+import { useMay } from '../components/may'
+import { useNames } from '../components/names'
+import { tell, tellError } from '../components/notify'
+import { instant } from '../components/time'
+import { Empty, Loaded, Section } from '../components/view'
+import type { BoundRoute, Constitution } from '../constitution-types'
+import { whoOf } from './put-in-force'
+
+const configuration = ''
+
+export function Routes({ constitutions }: { constitutions: Constitution[] }) {
+  const routes = useQuery({ queryKey: ['routes'], queryFn: api.routes, refetchInterval: 15_000 })
+  return (
+    <Section title="Routes">
+      <Stack>
+        <Text size="sm" c="dimmed">
+          The configuration has the first word: a route whose constitution it names keeps that one. Any other is bound
+          here, for every request that begins afterwards. The evaluate endpoint is judged by `default`.
+        </Text>
+        <Loaded query={routes}>
+          {({ routes }) =>
+            routes.length === 0 ? (
+              <Empty title="No routes">The configuration has none.</Empty>
+            ) : (
+              <DataTable
+                label="Routes"
+                columns={['Route', 'Upstream', 'Judged by', 'By whose word']}
+                minWidth={720}
+                verticalSpacing="xs"
+              >
+                {routes.map((route) => (
+                  <RouteRow key={route.route} route={route} constitutions={constitutions} />
+                ))}
+              </DataTable>
+            )
+          }
+        </Loaded>
+      </Stack>
+    </Section>
+  )
+}
+
+function RouteRow({ route, constitutions }: { route: BoundRoute; constitutions: Constitution[] }) {
+  const client = useQueryClient()
+  const confirmed = useConfirmed()
+  const nameOf = useNames()
+  const mayWrite = useMay('constitutions:write')
+  const { store, file } = route
+  const bind = useMutation({
+    mutationFn: (constitution: string | null) =>
+      confirmed(() => api.bind({ route: route.route, constitution, if_constitution: store?.constitution ?? null })),
+    onError: tellError,
+    onSuccess: ({ constitution }) => tell(`${route.route} is judged by ${constitution}.`),
+    onSettled: () => client.invalidateQueries({ queryKey: ['routes'] })
+  })
+  const inForce = constitutions.filter(({ in_force }) => in_force).map(({ name }) => name)
+  const isGone = route.path === undefined
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          {route.route}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {isGone ? 'not in the configuration any more' : route.dialect}
+          {route.models === undefined ? '' : ` · ${route.models.join(', ')}`}
+        </Text>
+      </Table.Td>
+      <Table.Td>{route.upstream ?? '–'}</Table.Td>
+      <Table.Td>
+        {file !== null || !mayWrite ? (
+          <Text size="sm">{route.constitution ?? '–'}</Text>
+        ) : (
+          <Select
+            size="xs"
+            aria-label={`What judges ${route.route}`}
+            data={[
+              { value: configuration, label: isGone ? 'none' : 'default (nothing bound)' },
+              ...inForce.map((name) => ({ value: name, label: name }))
+            ]}
+            allowDeselect={false}
+            disabled={bind.isPending}
+            value={store?.constitution ?? configuration}
+            onChange={(value) => bind.mutate(value === configuration ? null : value)}
+          />
+        )}
+        {!route.in_force && !isGone && (
+          <Alert color="red" variant="light" mt={4} p={6}>
+            Not in force here: this route refuses every request.
+          </Alert>
+        )}
+      </Table.Td>
+      <Table.Td>
+        <Stack gap={2}>
+          <Group gap={6}>
+            {file !== null && (
+              <Badge variant="default" tt="none">
+                file: {file}
+              </Badge>
+            )}
+            {store !== null && store.constitution !== null && (
+              <Badge variant="light" color={file === null ? 'cyan' : 'gray'} tt="none" className="readable">
+                store: {store.constitution}
+                {file === null ? '' : ', counts nothing'}
+              </Badge>
+            )}
+            {file === null && (store === null || store.constitution === null) && (
+              <Text size="sm" c="dimmed">
+                nobody’s
+              </Text>
+            )}
+          </Group>
+          {store !== null && (
+            <Text size="xs" c="dimmed">
+              {store.constitution === null ? 'unbound ' : ''}
+              {instant(store.at)} · {whoOf(store.by, store.origin, nameOf)}
+            </Text>
+          )}
+        </Stack>
+      </Table.Td>
+    </Table.Tr>
+  )
+}
