@@ -1,7 +1,7 @@
 import t from 'tap'
 import { detectors } from '../../src/detectors/index.js'
-import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { categories } from '../../src/policy/evaluation.js'
 import { source } from './support.js'
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readLexicons } from '../../src/policy/constitution/lexicons.js'
-import { readList, shippedFormats, shippedLists } from '../../src/policy/constitution/shipped.js'
 import type { ConstitutionSource } from '../../src/policy/constitution/schema.js'
+import { readList, shippedFormats, shippedLists } from '../../src/policy/constitution/shipped.js'
 
 const folder = fileURLToPath(new URL('../../config/constitutions/', import.meta.url))
 const text = (name: string) => readFileSync(`${folder}${name}.yaml`, 'utf8')

@@ -12,8 +12,8 @@ import {
   type EncoderReading,
   type Stretch
 } from '../../src/encoder/index.js'
-import type { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import type { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { entryOf, loadPolicy } from '../../src/policy/evaluate/entry.js'
 import { EvaluatorError, type EvaluatorOptions, evaluatorOf } from '../../src/policy/evaluate/evaluator.js'
 import type { Evaluation } from '../../src/policy/evaluation.js'

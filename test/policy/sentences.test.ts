@@ -1,7 +1,7 @@
 /** What counts as one saying: phrases within a sentence, and what a detector says by several rules. */
 import t from 'tap'
-import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
+import { ConstitutionError } from '../../src/policy/constitution/problems.js'
 import { Judge } from '../../src/policy/evaluate/judge.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { sentenceEnds } from '../../src/text/sentence.js'

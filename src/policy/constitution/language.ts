@@ -7,8 +7,8 @@ import { parse } from 'yaml'
 import { roles } from '../../base/chat.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
-import { readList, shippedFormats, shippedLists } from './shipped.js'
 import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
+import { readList, shippedFormats, shippedLists } from './shipped.js'
 
 const config = new URL('../../../config/', import.meta.url)
 

@@ -3,8 +3,8 @@ import type { Constitution } from '../constitution/parse.js'
 import { type Category, categories, type Decision, type Scores, strictest } from '../evaluation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
 import type { Match } from '../match/findings.js'
-import type { SettledContexts } from './settled.js'
 import { type ContextEffect, contextEffect, type GivenContext } from './context.js'
+import type { SettledContexts } from './settled.js'
 
 export interface RuleScore {
   rule: CompiledRule

@@ -3,10 +3,10 @@
  * text, its question and its answer is judged as if nobody had been asked.
  */
 import type { JsonObject } from '../../base/chat.js'
-import { type ContextEffect, contextEffect, GivenContext } from './context.js'
-import { askedKey } from './speech.js'
 import type { Settled } from '../evaluation.js'
 import type { Match } from '../match/findings.js'
+import { type ContextEffect, contextEffect, GivenContext } from './context.js'
+import { askedKey } from './speech.js'
 
 interface Answered {
   parts: ReadonlySet<number>

@@ -1,7 +1,7 @@
 /** What a constitution says of one category in words. Judges that read a policy are given it. */
 import type { Constitution } from '../constitution/parse.js'
-import type { Category } from '../evaluation.js'
 import type { Rule } from '../constitution/rules.js'
+import type { Category } from '../evaluation.js'
 
 export interface PolicyWords {
   category: Category

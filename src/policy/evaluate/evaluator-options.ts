@@ -3,9 +3,9 @@ import { type Budget, budgetSettings, judgedUnits } from '../../base/budget.js'
 import type { Clock } from '../../base/clock.js'
 import { tooComplex } from '../../base/errors.js'
 import { type Encoder, EncoderError } from '../../encoder/index.js'
+import type { Constitution } from '../constitution/parse.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
-import type { Constitution } from '../constitution/parse.js'
 import type { SessionStore } from './session.js'
 
 export interface EvaluatorOptions {

@@ -6,7 +6,12 @@
  */
 import type { Generated, Kysely } from 'kysely'
 import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
-import type { ConstitutionActivation, ConstitutionRow, ConstitutionState, ConstitutionBinding } from '../contracts/constitutions.js'
+import type {
+  ConstitutionActivation,
+  ConstitutionBinding,
+  ConstitutionRow,
+  ConstitutionState
+} from '../contracts/constitutions.js'
 import type { DataKeyRow } from '../contracts/data-keys.js'
 import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
