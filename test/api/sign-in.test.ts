@@ -201,9 +201,8 @@ t.test(
     )
     // By the loopback's own name it comes safely: what was sent in the clear is not looked at.
     t.match(await browser.ask(`${auth}/session`), { body: { signed_in: false, plain_http: false } })
-    t.match(await call(url, '/api/v1/status', { key }), {
-      body: { weakenings: [/allow_own/, /plain_http_sign_in 127\.0\.0\.0\/8/] }
-    })
+    const { body: status } = await call(url, '/api/v1/status', { key })
+    t.ok(status.weakenings.some((line: string) => /plain_http_sign_in 127\.0\.0\.0\/8/.test(line)))
   }
 )
 
