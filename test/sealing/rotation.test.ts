@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import t, { type Test } from 'tap'
 import { openKeyring } from '../../src/sealing/keyring.js'
@@ -53,24 +54,21 @@ for (const [name, newUrl, skip] of stores) {
       const [old, next, stranger] = [randomBytes(32), randomBytes(32), randomBytes(32)]
       const a = await node(t, storage, 'a', old)
       const b = await node(t, storage, 'b', old)
-      const texts = ['request', 'context', 'history', 'note', 'approval_note'] as const
-      const ids = await Promise.all(
-        Array.from({ length: 45 }, async (_, i) => {
-          const { reviewId, ...row } = reviewRow({ digest: String(i), expiresAt: t0 + 1e9 })
-          const sealed = (field: string) => a.seal.seal(Buffer.from(`${field} of ${i}`), sealedFor(reviewId, field))
-          const [sealedRequest, sealedContext, sealedHistory, sealedNote, sealedApprovalNote] = texts.map(sealed)
-          await storage.reviews.open({
-            ...row,
-            reviewId,
-            sealedRequest: sealedRequest!,
-            sealedContext: sealedContext!,
-            sealedHistory: sealedHistory!,
-            sealedNote: sealedNote!,
-            sealedApprovalNote: sealedApprovalNote!
-          })
-          return reviewId
+      const ids: string[] = []
+      for (let i = 0; i < 45; i++) {
+        const { reviewId, ...row } = reviewRow({ digest: String(i), expiresAt: t0 + 1e9 })
+        const sealed = (field: string) => a.seal.seal(Buffer.from(`${field} of ${i}`), sealedFor(reviewId, field))
+        await storage.reviews.open({
+          ...row,
+          reviewId,
+          sealedRequest: sealed('request'),
+          sealedContext: sealed('context'),
+          sealedHistory: sealed('history'),
+          sealedNote: sealed('note'),
+          sealedApprovalNote: sealed('approval_note')
         })
-      )
+        ids.push(reviewId)
+      }
       const read = async (keyring: typeof a, i: number) => {
         const row = await storage.reviews.get('acme', ids[i]!)
         return keyring.seal.open(row!.sealedNote!, sealedFor(ids[i]!, 'note')).toString()
@@ -78,8 +76,10 @@ for (const [name, newUrl, skip] of stores) {
       let reads = 0
       let isOver = false
       const reading = (async () => {
-        for (let i = 0; !isOver; i = (i + 1) % ids.length, reads++)
+        for (let i = 0; !isOver; i = (i + 1) % ids.length, reads++) {
           for (const keyring of [a, b]) if ((await read(keyring, i)) !== `note of ${i}`) t.fail(`the note of ${i}`)
+          await setTimeout(5)
+        }
       })()
 
       const keyring = await openKeyring({ store: storage.dataKeys, key: old, source: 'the test', now: t0 })

@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import { backupStorage, isStorageInUse, openStorage, restoreStorage } from '../../src/storage/open.js'
@@ -33,7 +34,7 @@ t.test('a backup beside writers is of one moment, one file, and can be put back'
   await storage.processes.tell({ process: 'p', node: 'n', startedAt: t0, seenAt: t0, facts: {} })
   let isOver = false
   const writing = (async () => {
-    for (; !isOver; ) await storage.keys.insert(keyRow())
+    for (; !isOver; await setImmediate()) await storage.keys.insert(keyRow())
   })()
   const made = await backupStorage(url, file)
   isOver = true
