@@ -359,7 +359,10 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
       'route /b/chat: output off',
       'route /b/chat: on_failure open',
       'route /b/chat: divert to the upstream other',
-      'review.allow_own: a key may decide the reviews that it caused'
+      'review.allow_own: a key may decide the reviews that it caused',
+      'server.plain_http_sign_in 192.168.7.0/24: passwords and sign-ins travel in the clear',
+      'server.plain_http_sign_in fd00::/8: passwords and sign-ins travel in the clear',
+      'server.plain_http_sign_in 10.0.0.7: passwords and sign-ins travel in the clear'
     ]
   )
 })
