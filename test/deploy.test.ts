@@ -101,7 +101,12 @@ t.test(
     t.equal(read('kubernetes/gateway.yaml'), text)
     const settings = loadSettings({ env: { SLUICEGATE_UPSTREAM_KEY: 'k' }, cwd: root, file: 'gateway.yaml' })
     t.equal(settings.server.drainDelayMs, 5000)
-    const check = spawnSync('haproxy', ['-c', '-f', join(root, 'haproxy/haproxy.cfg')], { encoding: 'utf8' })
+    const tls = fileURLToPath(new URL('fixtures/config/tls/test', import.meta.url))
+    const folder = tempDir(t)
+    writeFileSync(join(folder, 'edge.pem'), readFileSync(`${tls}.crt`, 'utf8') + readFileSync(`${tls}.key`, 'utf8'))
+    const config = read('haproxy/haproxy.cfg').replace('/run/secrets/edge_certificate', join(folder, 'edge.pem'))
+    writeFileSync(join(folder, 'haproxy.cfg'), config)
+    const check = spawnSync('haproxy', ['-c', '-f', join(folder, 'haproxy.cfg')], { encoding: 'utf8' })
     t.equal(check.status, 0, check.stderr)
     t.notMatch(check.stderr, /WARNING/)
   }
@@ -117,7 +122,8 @@ t.test('compose: what is mounted exists, secrets come by file, nodes run without
       name
     )
     for (const [variable, value] of Object.entries(services[name].environment)) {
-      if (/(URL|KEY)/.test(variable)) t.match(`${variable}=${value}`, /_FILE=\/run\/secrets\/\w+$/)
+      if (/(URL|KEY)/.test(variable) && variable !== 'SLUICEGATE_PUBLIC_URL')
+        t.match(`${variable}=${value}`, /_FILE=\/run\/secrets\/\w+$/)
     }
   }
   for (const name of nodes) {

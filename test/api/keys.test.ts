@@ -169,3 +169,32 @@ t.test('failed authentications are counted per address and do not slow a good ke
   t.match(limited, { status: 429, body: { error: 'rate_limit_exceeded' } })
   t.match(await evaluate(url, key), { status: 200 })
 })
+
+t.test('terms are shown, must be accepted, and are recorded; without any the field counts for nothing', async (t) => {
+  const clock = steppedClock(Date.UTC(2026, 0, 2))
+  const { url, key } = await build(t, { yaml: 'server: { terms_url: https://example.org/terms }', clock })
+  t.match(await call(url, '/api/v1/status', { key }), { body: { terms_url: 'https://example.org/terms' } })
+  for (const [accepted, reason] of [
+    [{}, 'missing'],
+    [{ accept_terms: false }, 'unknown_value']
+  ] as const) {
+    t.match(await call(url, path, { key, body: { name: 'x', ...accepted } }), {
+      status: 400,
+      body: { error: 'validation_error', details: { field: 'accept_terms', reason } }
+    })
+  }
+  const { keys } = (await call(url, path, { key })).body
+  t.match(keys, [{ terms: null }], 'the first key of a start has none')
+  const made = await call(url, path, { key, body: { name: 'x', accept_terms: true } })
+  const { record } = made.body
+  const terms = { url: 'https://example.org/terms', accepted_at: record.created_at, accepted_by: keys[0].key_id }
+  t.same(record.terms, terms)
+  t.same((await call(url, `${path}/${record.key_id}/rotate`, { key, method: 'POST' })).body.record.terms, terms)
+
+  const without = await build(t)
+  t.match(await call(without.url, '/api/v1/status', { key: without.key }), { body: { terms_url: null } })
+  for (const accepted of [{}, { accept_terms: true }, { accept_terms: false }]) {
+    const made = await call(without.url, path, { key: without.key, body: { name: 'x', ...accepted } })
+    t.match(made, { status: 201, body: { record: { terms: null } } })
+  }
+})

@@ -172,6 +172,40 @@ t.test(
   }
 )
 
+t.test(
+  'in the clear one signs in from a network that is named, directly, with cookies that count nowhere else',
+  async (t) => {
+    // A private network of one: off loopback by its name, and so refused without the setting.
+    const { url, key } = await build(t, { yaml: 'server: { plain_http_sign_in: [127.0.0.0/8] }' })
+    const { body: invitation } = await call(url, `${auth}/invitations`, { key, body: { role: 'admin' } })
+    const away = { host: 'gate.internal' }
+    const browser = new Browser(url)
+    const sign = { body: { login: 'jane', password } }
+    const accept = (headers: Record<string, string>) =>
+      browser.ask(`${auth}/accept`, { body: { token: invitation.token, ...sign.body }, headers })
+    for (const name of ['x-forwarded-for', 'x-forwarded-proto', 'forwarded', 'via', 'x-real-ip']) {
+      const passedOn = { ...away, [name]: 'https' }
+      t.match(await accept(passedOn), { status: 403, body: { error: 'secure_transport_required' } }, name)
+    }
+    const accepted = await accept(away)
+    t.equal(accepted.status, 201)
+    t.match(accepted.headers['set-cookie'], [/^sluicegate-plain=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/])
+    t.match(await browser.ask(`${auth}/session`, { headers: away }), { body: { signed_in: true, plain_http: true } })
+    t.match(await browser.ask('/api/v1/pdp/reviews', { headers: away }), { status: 200 })
+    t.match(
+      await browser.ask('/api/v1/ssaas/keys', {
+        body: { name: 'x' },
+        headers: { ...away, origin: 'http://other.internal' }
+      }),
+      { status: 403, body: { error: 'cross_site_request' } }
+    )
+    // By the loopback's own name it comes safely: what was sent in the clear is not looked at.
+    t.match(await browser.ask(`${auth}/session`), { body: { signed_in: false, plain_http: false } })
+    const { body: status } = await call(url, '/api/v1/status', { key })
+    t.ok(status.weakenings.some((line: string) => /plain_http_sign_in 127\.0\.0\.0\/8/.test(line)))
+  }
+)
+
 /** The same without the header that only our own pages send. */
 async function bare(url: string, path: string, { jar }: Browser): Promise<Answer> {
   const cookie = [...jar].map((pair) => pair.join('=')).join('; ')

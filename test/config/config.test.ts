@@ -170,12 +170,15 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
     { ...settings, constitutions: settings.constitutions['strict'] },
     {
       file: join(good, 'whole.yaml'),
+      unknownVariables: [],
       server: {
         host: '0.0.0.0',
         port: 9001,
         trustedProxies: ['10.0.0.0/8', '::1', '2001:db8::/32'],
         bodyLimit: 65_536,
         drainDelayMs: 3000,
+        plainHttpSignIn: ['192.168.7.0/24', 'fd00::/8', '10.0.0.7'],
+        termsUrl: '/terms',
         writeTimeoutMs: 30_000,
         tls: { cert: certificate, key, hstsMs: 2_592_000_000 }
       },
@@ -376,7 +379,10 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
       'route /b/chat: output off',
       'route /b/chat: on_failure open',
       'route /b/chat: divert to the upstream other',
-      'review.allow_own: a key may decide the reviews that it caused'
+      'review.allow_own: a key may decide the reviews that it caused',
+      'server.plain_http_sign_in 192.168.7.0/24: passwords and sign-ins travel in the clear',
+      'server.plain_http_sign_in fd00::/8: passwords and sign-ins travel in the clear',
+      'server.plain_http_sign_in 10.0.0.7: passwords and sign-ins travel in the clear'
     ]
   )
 })

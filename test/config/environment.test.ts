@@ -348,3 +348,55 @@ t.test('a reload applies what it can, reports what needs a restart, and a bad fi
   t.same(seen, [], 'a closed watcher loads nothing')
   t.ok(restartKeys.includes('storage.url'))
 })
+
+t.test(
+  'a variable that nothing reads is named, with the one that was meant; what the file takes is known',
+  async (t) => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of the file
+    const cwd = t.testdir({ 'gateway.yaml': 'docs_url: "${SLUICEGATE_OF_MINE:-/docs}"\n' })
+    const load = (env: NodeJS.ProcessEnv) => loadSettings({ env, cwd, file: 'gateway.yaml' }).unknownVariables
+    t.same(
+      load({ SLUICEGATE_OF_MINE: '/mine', SLUICEGATE_DATA_KEY_FILE: '', SLUICEGATE_LOG_LEVEL: 'info', OTHER: '1' }),
+      []
+    )
+    t.same(load({ SLUICEGATE_UPSTRAEM: 'http://127.0.0.1:1', SLUICEGATE_COLOUR: 'blue' }), [
+      'SLUICEGATE_COLOUR (docs/configuration.md lists them)',
+      'SLUICEGATE_UPSTRAEM (did you mean SLUICEGATE_UPSTREAM?)'
+    ])
+  }
+)
+
+t.test('what is wrong in the environment, in the form of the file and in what it says is told at once', async (t) => {
+  const cwd = t.testdir({
+    'gateway.yaml': [
+      'server: { port: 99999, tls: { cert: no.crt, key: no.key } }',
+      'upstreams: { default: { url: "http://127.0.0.1:1" } }',
+      'routes: [{ path: /v1/chat/completions, dialect: openai-chat, upstream: nowhere }]',
+      'sign_in: { oidc: { issuer: https://login.example.com, client_id: x } }',
+      'review: { expiry: never }\n'
+    ].join('\n')
+  })
+  const env = { SLUICEGATE_WORKERS: 'many', SLUICEGATE_REDIS_URL: 'http://cache', SLUICEGATE_UPSTREAM_AUTH: 'odd' }
+  const told = problemsOf(() => loadSettings({ env, cwd, file: 'gateway.yaml' }))
+    .split('\n')
+    .map((line) => /^(?:environment|\S+:\d+:\d+) (\S+):/.exec(line)?.[1])
+  t.same(told.sort(), [
+    'SLUICEGATE_REDIS_URL',
+    'SLUICEGATE_UPSTREAM_AUTH',
+    'SLUICEGATE_WORKERS',
+    'review.expiry',
+    'routes[0].upstream',
+    'server.port',
+    'server.tls.cert',
+    'server.tls.key',
+    'sign_in.public_url'
+  ])
+  t.test('what is left out for a mistake of its own makes no others', async (t) => {
+    const cwd = t.testdir({
+      'gateway.yaml':
+        'upstreams: { one: { url: nothing } }\nroutes: [{ path: /x, dialect: openai-chat, upstream: one }]\n'
+    })
+    const load = () => loadSettings({ env: { SLUICEGATE_UPSTREAM_KEY: 'k' }, cwd, file: 'gateway.yaml' })
+    t.equal(problemsOf(load).split('\n').length, 1)
+  })
+})

@@ -53,6 +53,7 @@ t.test('a rolling restart', { skip: noPostgres || (!hasCommand('haproxy') && 'no
     'utf8'
   )
   const config = shipped
+    .replace(/^ {2}bind :8443 .*\n/m, '')
     .replace('bind :8080', `bind 127.0.0.1:${front}`)
     .replace('check port 9464 ', 'check ')
     .replace(' init-addr none resolvers docker', '')

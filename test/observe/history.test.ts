@@ -230,7 +230,16 @@ t.test(
   async (t) => {
     const clock = steppedClock(start)
     const { processes: store } = await openMemory()
-    const facts = { version: '1', runtime: 'v24', pid: 1, worker: null, loadedAt: start, policies: [], auditDropped: 0 }
+    const facts = {
+      version: '1',
+      runtime: 'v24',
+      pid: 1,
+      worker: null,
+      loadedAt: start,
+      policies: [],
+      auditDropped: 0,
+      dataKeys: { startedWith: 'a', current: 'a', known: ['a'] }
+    }
     const serve = (process: string, node: string, weakenings: string[] = []) => {
       const self = { process, node, startedAt: clock.now() }
       const failure = (error: unknown) => t.fail(String(error))

@@ -7,7 +7,8 @@ import type { Detection } from '../../src/policy/evaluation.js'
 import { Adjudication } from '../../src/review/adjudication.js'
 import type { ReviewDetail, ReviewRequest } from '../../src/review/review.js'
 import { type Reviewer, ReviewService } from '../../src/review/review-service.js'
-import { createSeal, loadDataKey } from '../../src/sealing/seal.js'
+import { loadDataKey } from '../../src/sealing/key-file.js'
+import { createSeal } from '../../src/sealing/seal.js'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { openStorage } from '../../src/storage/open.js'
 import { steppedClock } from '../identity/support.js'
@@ -113,12 +114,12 @@ t.test('what is sealed is read back only where it belongs, with the same key, un
 
 t.test('the data key is made once, for its owner alone, and a file that holds none is named', (t) => {
   const dataDir = join(t.testdir({ bad: { 'master.key': 'short' }, padded: { 'master.key': 'A'.repeat(44) } }), 'new')
-  t.same(loadDataKey({ dataKey: key, dataDir }), { key, generated: false })
+  t.same(loadDataKey({ dataKey: key, dataDir }), { key, path: undefined, generated: false })
   t.equal(existsSync(dataDir), false, 'a given key touches no file')
   const first = loadDataKey({ dataDir })
   t.match(first, { generated: true })
   t.equal(first.key.length, 32)
-  t.same(loadDataKey({ dataDir }), { key: first.key, generated: false })
+  t.same(loadDataKey({ dataDir }), { key: first.key, path: `${dataDir}/master.key`, generated: false })
   t.equal(statSync(join(dataDir, 'master.key')).mode & 0o777, 0o600)
   t.same(readdirSync(dataDir), ['master.key'], 'nothing is left beside it')
   t.not(loadDataKey({ dataDir: `${dataDir}2` }).key.toString('hex'), first.key.toString('hex'))

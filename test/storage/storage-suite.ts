@@ -31,6 +31,9 @@ export function keyRow(change: Partial<KeyRow> = {}): KeyRow {
     createdBy: null,
     roots: change.roots ?? [change.lineage ?? keyId],
     selfRotation: true,
+    termsUrl: null,
+    termsAcceptedAt: null,
+    termsAcceptedBy: null,
     ...change
   }
 }
