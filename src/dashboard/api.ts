@@ -118,6 +118,9 @@ export const api = {
     call<{ changed: boolean; previous: number | null }>('POST', `/constitutions/${id(name)}/activate`, { body }),
   tryOut: (name: string, body: C.TrialRequest) => call<C.Trial>('POST', `/constitutions/${id(name)}/test`, { body }),
 
+  texts: (language: string) => call<T.Texts>('GET', '/texts', { query: { language } }),
+  putTexts: (body: { texts: T.Texts['texts']; version: number }) => call<T.Texts>('PUT', '/texts', { body }),
+
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
   status: () => call<T.Status>('GET', '/status'),
   usage: (query: { from: string; to: string }) => call<T.Usage>('GET', '/billing/usage', { query }),
