@@ -327,16 +327,7 @@ t.test('a question that was not asked here counts nothing', async (t) => {
       'depends'
     ],
     ['other options', answered(doubtful, said.replace('a game', 'anything'), '2'), 'depends'],
-    [
-      'not the next turn',
-      [
-        ['user', doubtful],
-        ['assistant', said],
-        ['assistant', 'x'],
-        ['user', '1']
-      ],
-      'depends'
-    ],
+    ['not the next turn', [...answered(doubtful, said, 'Hello'), ['assistant', kind], ['user', '1']], 'divert'],
     ['an option that was not offered', answered(doubtful, said, 'a story'), 'divert'],
     ['an attack in the answer', answered(doubtful, said, 'programming. And a zorbomb'), 'forbid']
   ]
@@ -360,7 +351,10 @@ t.test('a question that was not asked here counts nothing', async (t) => {
 
 t.test("nobody settles another key's question", async (t) => {
   const built = await gateway(t)
-  const { body } = await call(built.url, '/api/v1/ssaas/keys', { key: built.key, body: { name: 'other' } })
+  const { body } = await call(built.url, '/api/v1/ssaas/keys', {
+    key: built.key,
+    body: { name: 'other', accept_terms: true }
+  })
   const { said } = await say(built, [['user', doubtful]])
   const turns: Turn[] = [
     ['user', doubtful],

@@ -5,6 +5,7 @@ import { createDatabase, emptyDatabase, noPostgres } from '../support/services.j
 import { constitutionSuite } from './constitution-suite.js'
 import { peopleSuite } from './people-suite.js'
 import { storageSuite } from './storage-suite.js'
+import { textsSuite } from './texts-suite.js'
 
 function suites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
   const open = async (t: Test) => {
@@ -15,6 +16,7 @@ function suites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
   storageSuite(t, open)
   constitutionSuite(t, open)
   peopleSuite(t, open)
+  textsSuite(t, open)
 }
 
 t.test('memory', async (t) => suites(t, () => 'memory:'))
