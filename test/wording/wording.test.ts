@@ -41,7 +41,7 @@ t.test('every language that ships says everything, and nothing of what is inside
       ['{review}', '{review}'].map((place) => new RegExp(place)),
       language
     )
-    const { self_harm: crisis } = texts.end_user?.any as { self_harm: string }
+    const { self_harm: crisis } = (texts.end_user?.any ?? {}) as { self_harm: string }
     t.equal(crisis.split('\n').length, 3, `${language}: help, a place for the region's, emergency services`)
     t.match(crisis, /\n\{help\}\n/, language)
     t.notMatch(crisis, /\{review\}|\d/, `${language}: no number and no waiting`)
