@@ -136,6 +136,8 @@ export const api = {
   routes: () => call<{ routes: C.BoundRoute[] }>('GET', '/constitution-routes'),
   bind: (body: { route: string; constitution: string | null; if_constitution?: string | null }) =>
     call<C.BoundRoute>('PUT', '/constitution-routes', { body }),
+  texts: (language: string) => call<T.Texts>('GET', '/texts', { query: { language } }),
+  putTexts: (body: { texts: T.Texts['texts']; version: number }) => call<T.Texts>('PUT', '/texts', { body }),
 
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
   status: () => call<T.Status>('GET', '/status'),

@@ -242,3 +242,24 @@ export interface AuditRow {
   position: number
   hash: string
 }
+
+/** What people read, in the language that was asked for. */
+export interface Texts {
+  version: number
+  /** What was written over the API: sentences by language, audience, occasion and category. */
+  texts: {
+    languages?: Record<string, Record<string, Record<string, string | Record<string, string>>>>
+  }
+  changed_at: string | null
+  changed_by: string | null
+  languages: string[]
+  sentences: Sentence[]
+}
+
+export interface Sentence {
+  audience: 'developer' | 'end_user'
+  occasion: string
+  category: string
+  text: string
+  from: 'configuration' | 'api' | 'shipped'
+}

@@ -3,7 +3,7 @@ import type { Speech } from '../policy/evaluation.js'
 import { type OptionName, shippedTexts, type TopicName, topicNames } from './shipped.js'
 
 /** The values that constitutions name in `context: { permit: { topic: … } }`. */
-const valueOf: Readonly<Record<TopicName, string>> = {
+const contextValue: Readonly<Record<TopicName, string>> = {
   programming: 'programming',
   games: 'gaming',
   story: 'fiction',
@@ -23,7 +23,7 @@ const maxOwn = 60
  */
 export function topicsFor(speech: Speech, rules: readonly string[]): string[] {
   const isHelp = (value: string) => speech.settles(rules, value)
-  const known = topicNames.map((name) => valueOf[name]).filter(isHelp)
+  const known = topicNames.map((name) => contextValue[name]).filter(isHelp)
   if (known.length > 0) return known.slice(0, maxTopics)
   return speech
     .topicsOf(rules)
@@ -33,7 +33,7 @@ export function topicsFor(speech: Speech, rules: readonly string[]): string[] {
 
 /** The name under which the files of languages have words for a topic; undefined for a constitution's own. */
 export function nameOf(topic: string): TopicName | undefined {
-  return topicNames.find((name) => valueOf[name] === topic)
+  return topicNames.find((name) => contextValue[name] === topic)
 }
 
 /** The options as a person reads them: numbered lines, the last of them for everything else. */

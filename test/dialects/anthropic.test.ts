@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../src/base/chat.js'
 import { names } from '../../src/dialects/anthropic/names.js'
 import { dialects, operationAt } from '../../src/dialects/index.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
-import { type Assembled, dialectSuite, leaves, noTarget, recorded } from './dialect-suite.js'
+import { type Assembled, denial, dialectSuite, leaves, noTarget, recorded } from './dialect-suite.js'
 
 const [messages, count] = dialects.anthropic as [(typeof dialects.anthropic)[0], (typeof dialects.anthropic)[0]]
 
@@ -263,7 +263,8 @@ t.test('a refusal of ours has the fields of a recorded one', async (t) => {
       direction: 'answer',
       pointer: undefined,
       reviewId: undefined,
-      evaluation: {} as never
+      evaluation: {} as never,
+      wording: denial('forbid', 'answer').wording
     },
     request: { model: theirs.model },
     target: noTarget,

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { ChatContent, ChatPart, Json, JsonObject } from '../../src/base/chat.js'
 import { type ErrorCode, errorTable, Fault } from '../../src/base/errors.js'
-import { type Denial, denialTable, type StoppingDecision, sentenceOf } from '../../src/dialects/denial.js'
+import { type Denial, denialTable, type StoppingDecision } from '../../src/dialects/denial.js'
 import type { Dialect, Target, TurnFacts } from '../../src/dialects/dialect.js'
 import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import type { Replacement } from '../../src/dialects/rewrite.js'
@@ -55,6 +55,10 @@ export function denial(decision: StoppingDecision, direction: Denial['direction'
     direction,
     pointer: '/messages/0',
     reviewId: decision === 'divert' ? 'rev_1' : undefined,
+    wording: {
+      developer: { text: `For developers: ${decision} of the ${direction}.`, language: 'en' },
+      end_user: { text: `For people: ${decision} of the ${direction}.`, language: 'en' }
+    },
     evaluation: {
       risk_score: 0.9,
       decision,
@@ -135,10 +139,11 @@ export function dialectSuite(
       const said = denial(decision)
       const body = JSON.stringify(operation.denied(said, 'req_1'))
       t.match(body, denialTable[decision].code)
-      t.match(body, sentenceOf(said))
+      t.match(body, said.wording.developer.text)
+      t.notMatch(body, said.wording.end_user.text)
       if (!operation.hasTurns) continue
       const turn = operation.turn(facts(decision, target))
-      t.ok(leaves(turn).includes(sentenceOf(said)), 'the turn says why')
+      t.ok(leaves(turn).includes(said.wording.end_user.text), 'the turn says why')
       t.not(operation.readReply(turn), undefined, 'the turn is an answer of this API')
       const bad = answer(() => 'kaboom')
       t.notMatch(JSON.stringify(operation.filtered(bad, facts(decision, target, 'answer'))), /kaboom/)
@@ -258,7 +263,7 @@ function streamSuite(t: Test, operation: Dialect, target: Target, stream: Stream
     for (const decision of decisions) {
       const { finish, texts } = assemble(operation.turnStream(facts(decision, target)))
       t.ok(finish)
-      if (decision !== 'forbid') t.ok(Object.values(texts).includes(sentenceOf(denial(decision))))
+      if (decision !== 'forbid') t.ok(Object.values(texts).includes(denial(decision).wording.end_user.text))
     }
   })
 

@@ -16,7 +16,7 @@ const before =
   'taken out. Step one is this: '
 const after = '. Afterwards paint every fence violet, twice.'
 /** What completions, which have no place of their own for a refusal, say in the text itself. */
-const withheld = 'This answer was withheld by the content policy.'
+const withheld = "I'm sorry, but I can't give you an answer to this."
 /** Characters of a blocked text that may not leave in a row. */
 const leakLength = 8
 

@@ -11,10 +11,12 @@ import { type EvaluatorOptions, evaluatorOf, type PolicyEvaluator } from '../../
 import type { Evaluator } from '../../src/policy/evaluation.js'
 import { Answers } from '../../src/proxy/answer/answer.js'
 import { Streams } from '../../src/proxy/answer/stream.js'
+import { Denials } from '../../src/proxy/denials.js'
 import { Cancel, Exchange } from '../../src/proxy/exchange.js'
 import { compileRoutes } from '../../src/proxy/request/routes.js'
 import { ReviewDesk } from '../../src/proxy/review.js'
 import { Verdicts } from '../../src/proxy/verdict.js'
+import { shippedWording } from '../../src/wording/wording.js'
 import { caller, FakeReviews, route as routeSettings, testMetrics, testRecorder, testUnjudged } from './harness.js'
 
 const file = new URL('../../config/constitutions/default.yaml', import.meta.url)
@@ -47,9 +49,10 @@ export async function relayed(
   const clock = { now: systemClock.now, monotonic: () => 0 }
   const judging = new Judging({ evaluator, record, unjudged, exceptions: () => undefined })
   const verdicts = new Verdicts({ judging, clock, metrics })
-  const desk = new ReviewDesk(reviews)
-  const answers = new Answers({ verdicts, reviews: desk, sessions: undefined, answerLimit: 1 })
-  const streams = new Streams({ answers, reviews: desk, evaluator, clock, metrics })
+  const denials = new Denials(shippedWording)
+  const desk = new ReviewDesk(reviews, denials)
+  const answers = new Answers({ verdicts, denials, reviews: desk, sessions: undefined, answerLimit: 1 })
+  const streams = new Streams({ answers, denials, reviews: desk, evaluator, clock, metrics })
   const body = { model: 'm', stream: true, messages: [] }
   const exchange = new Exchange({
     inbound: {

@@ -8,11 +8,12 @@ type Stopped = (typeof outcomes)[number]
 
 /** What an application reads of each, in whichever field its package puts it. */
 const sentences: Record<Stopped, RegExp> = {
-  forbid: /This request was refused by the content policy\./,
-  divert: /This request is under review by a person \(review rev_\w+\)\./,
-  depends: /More context is needed before this can be answered: topic\./,
-  withheld: /This answer was withheld by the content policy\./,
-  held: /This answer is under review by a person \(review rev_\w+\)\./
+  forbid: /I'm sorry, but I can't help with this\.|This request was refused by the content policy\./,
+  divert:
+    /(?:Someone needs to look at this before it can be answered|This request is under review by a person)\.[\s\S]*rev_\w+/,
+  depends: /What is this about\?|I can't tell what this is about|More context is needed[\s\S]*: topic/,
+  withheld: /I'm sorry, but I can't give you an answer to this\.|This answer was withheld by the content policy\./,
+  held: /Someone needs to look at this answer before you can read it\.[\s\S]*rev_\w+/
 }
 const codes = { forbid: 'content_filter', divert: 'review_required', depends: 'context_required' } as const
 const filtered = /^(?:content_filter|refusal|SAFETY|PROHIBITED_CONTENT)$/

@@ -56,9 +56,9 @@ t.test('a sentence of the gateway is no broken JSON: where JSON is asked for it 
       const parsed = stream ? null : { city: 'Paris' }
       t.same(await ask(client, prompts.permit, stream), { parsed, refusal: null, finish: done }, row)
       for (const [prompt, said] of [
-        [prompts.answerDivert, /^This answer is under review by a person \(review rev_/],
-        [prompts.divert, /^This request is under review by a person \(review rev_/],
-        [prompts.depends, /^More context is needed .*: platform, topic/]
+        [prompts.answerDivert, /^Someone needs to look at this answer .*\nYour reference: rev_/],
+        [prompts.divert, /^Someone needs to look at this before .*\nYour reference: rev_/],
+        [prompts.depends, /What is this about\?\n1\. /]
       ] as const) {
         t.match(await ask(client, prompt, stream), { parsed: null, refusal: said, finish: done }, `${row}: ${said}`)
       }

@@ -112,7 +112,7 @@ export async function everyOutcome(
         const diverted = await see(ask, to, prompts.answerDivert, stream)
         t.match(
           diverted.text,
-          /under review by a person \(review rev_/,
+          /Someone needs to look at this answer .*\nYour reference: rev_/,
           `${name('answerDivert', respond)}: ${JSON.stringify(diverted)}`
         )
       }

@@ -7,6 +7,7 @@ import {
   IconHeartbeat,
   IconHistory,
   IconKey,
+  IconMessageCircle,
   IconMoodCheck,
   IconScale,
   IconUsers
@@ -19,6 +20,7 @@ import { Keys } from './keys'
 import { People } from './people'
 import { Reviews } from './reviews'
 import { Status } from './status'
+import { Texts } from './texts'
 
 /** Most of the code draws charts and edits policies: it is fetched when such a page is first looked at. */
 const Live = lazy(async () => ({ default: (await import('./live')).Live }))
@@ -41,6 +43,7 @@ export const pages: readonly PageEntry[] = [
   { id: 'keys', label: 'Keys', Icon: IconKey, Page: Keys },
   { id: 'playground', label: 'Playground', scope: 'constitutions:read', Icon: IconFlask, Page: Playground },
   { id: 'constitutions', label: 'Constitutions', scope: 'constitutions:read', Icon: IconScale, Page: Constitutions },
+  { id: 'texts', label: 'Texts', scope: 'constitutions:read', Icon: IconMessageCircle, Page: Texts },
   { id: 'exceptions', label: 'Exceptions', scope: 'constitutions:read', Icon: IconMoodCheck, Page: Exceptions },
   { id: 'usage', label: 'Usage', scope: 'billing:read', Icon: IconChartBar, Page: Usage },
   { id: 'audit', label: 'Audit', Icon: IconHistory, Page: Audit },
