@@ -21,6 +21,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { renderDocs } from './docs.mjs'
+import { tsc } from './tsc.mjs'
 import { vendor } from './vendor.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -73,7 +74,7 @@ function step(program, ...args) {
 }
 
 tell('TypeScript …')
-step(require.resolve('typescript/bin/tsc'), '-p', root, '--outDir', out)
+step(tsc, '-p', root, '--outDir', out)
 tell('documents …')
 try {
   await vendor(out)

@@ -4,15 +4,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { renderDocs } from './docs.mjs'
+import { tsc } from './tsc.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 const out = join(root, '.dist-dev')
 /** Changes of one save come together. */
 const quietMs = 200

@@ -2,11 +2,10 @@
 // node_modules/.cache, so that only what changed is checked again.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { tsc } from './tsc.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 
 const statuses = await Promise.all(
   ['test', 'src/dashboard'].map(async (project) => {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { contextEffect, GivenContext } from '../../src/policy/decide/context.js'
-import type { Match } from '../../src/policy/match/findings.js'
 import { scoreRules } from '../../src/policy/decide/decide.js'
 import { SettledContexts } from '../../src/policy/decide/settled.js'
+import type { Match } from '../../src/policy/match/findings.js'
 
 const rule = {
   name: 'doubtful',

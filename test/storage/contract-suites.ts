@@ -5,6 +5,7 @@ import { patient } from '../support/services.js'
 import { constitutionSuite } from './constitution-suite.js'
 import { peopleSuite } from './people-suite.js'
 import { storageSuite } from './storage-suite.js'
+import { textsSuite } from './texts-suite.js'
 
 export function contractSuites(t: Test, newUrl: (t: Test) => string | Promise<string>): void {
   const open = async (t: Test) => {
@@ -15,4 +16,5 @@ export function contractSuites(t: Test, newUrl: (t: Test) => string | Promise<st
   storageSuite(t, open)
   constitutionSuite(t, open)
   peopleSuite(t, open)
+  textsSuite(t, open)
 }
