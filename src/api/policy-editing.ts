@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Fault } from '../base/errors.js'
 import type { RouteBindings } from '../constitutions/bindings.js'
 import type { Checker } from '../constitutions/check.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { bodyErrors, errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import { firstAccount } from '../identity/key-service.js'
@@ -147,6 +148,14 @@ const Bind = Type.Object(
   { ...closed, examples: [{ route: '/v1/chat/completions', constitution: 'support' }] }
 )
 
+nameSchemas({
+  ConstitutionLanguage: Language,
+  CheckedConstitution: Checked,
+  CheckConstitutionRequest: Check,
+  ConstitutionRoute: Route,
+  BindConstitutionRouteRequest: Bind
+})
+
 export interface PolicyEditingDeps {
   checker: Checker
   bindings: RouteBindings
@@ -158,6 +167,7 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     url: `${base}/constitution-language`,
     config: read,
     schema: {
+      operationId: 'getConstitutionLanguage',
       summary: 'The words of the language of constitutions, what ships, and what the bands were measured to mean',
       tags,
       querystring: NoQuery,
@@ -175,6 +185,7 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     url: `${base}/constitutions/:name/check`,
     config: read,
     schema: {
+      operationId: 'checkConstitution',
       summary: 'Check a draft: every problem at its place, and what it comes to with what it extends',
       description: 'Stores nothing. The name need not exist yet.',
       tags,
@@ -191,6 +202,7 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     url: `${base}/constitution-routes`,
     config: read,
     schema: {
+      operationId: 'listConstitutionRoutes',
       summary: 'Which constitution judges which route, and by whose word',
       tags,
       querystring: NoQuery,
@@ -207,6 +219,7 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     url: `${base}/constitution-routes`,
     config: enforce,
     schema: {
+      operationId: 'bindConstitutionRoute',
       summary: 'Bind a route to a constitution that is in force, or to none',
       description:
         'Counts for every request that begins later, on every node. A route whose constitution the configuration names cannot be bound.',

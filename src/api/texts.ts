@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { audiences, occasions, type TextsSource } from '../base/texts.js'
+import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import { categories } from '../policy/evaluation.js'
@@ -48,6 +49,8 @@ const Texts = Type.Object({
   )
 })
 
+nameSchemas({ Texts, PutTextsRequest: PutTexts })
+
 /** @param configured the texts of the configuration, which come before those of the API */
 export function registerTexts(app: FastifyInstance, texts: TextsService, configured: TextsSource | undefined): void {
   const shown = (record: TextsRecord, language = 'en') => ({
@@ -61,6 +64,7 @@ export function registerTexts(app: FastifyInstance, texts: TextsService, configu
     url: path,
     config: { access: managed('constitutions:read') },
     schema: {
+      operationId: 'getTexts',
       summary: 'Read the texts that people are told',
       tags,
       querystring: Query,
@@ -74,6 +78,7 @@ export function registerTexts(app: FastifyInstance, texts: TextsService, configu
     url: path,
     config: { access: managed('constitutions:write') },
     schema: {
+      operationId: 'putTexts',
       summary: 'Replace the texts that were written over the API',
       description:
         'In force on every node within a second. What the configuration or a constitution says comes before them.',

@@ -62,7 +62,7 @@ t.test('guards: each peer is told in its own shape, and whatever cannot be judge
       t.match({ status, body }, { status: 200, body: { action: 'BLOCKED', blocked_reason: codes[name] } }, name)
       t.notMatch(body.blocked_reason, /pipe bomb|AKIA/)
     }
-    t.match((await litellm({ texts: [texts.divert] })).body.blocked_reason, /review rev_/)
+    t.match((await litellm({ texts: [texts.divert] })).body.blocked_reason, /reference: rev_/)
     t.match((await litellm({ texts: [texts.bad] }, 'response')).body, { action: 'BLOCKED' })
     t.match((await litellm({ texts: ['I cannot help with building a pipe bomb.'] }, 'response')).body, {
       action: 'NONE'

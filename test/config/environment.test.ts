@@ -159,7 +159,7 @@ t.test('the environment comes before the file, that before the defaults, and an 
       'OTEL_TRACES_SAMPLER: is not valid (always_on, always_off or traceidratio, each also with parentbased_)'
     ],
     [{ OTEL_TRACES_SAMPLER_ARG: '1.5' }, 'OTEL_TRACES_SAMPLER_ARG: is not valid (0 to 1)'],
-    [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (a whole number from 1 to 1024)']
+    [{ SLUICEGATE_WORKERS: '0' }, 'SLUICEGATE_WORKERS: is not valid (auto, or a whole number from 1 to 1024)']
   ]
   for (const [env, problem] of mistakes)
     t.equal(

@@ -293,7 +293,9 @@ const SessionSource = Type.Optional(
 )
 
 /** Held against its shape by `checkTexts`, which files and the API share. */
-const Texts = Type.Optional(Type.Object({}))
+const Texts = Type.Optional(
+  Type.Object({}, says('What people read in the place of what was stopped, by language, reader and occasion.'))
+)
 
 const named = {
   name: Type.String({
