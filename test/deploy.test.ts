@@ -88,7 +88,12 @@ t.test('queries ask for metrics that a node serves', async (t) => {
   const unseen = own.filter((name) => !asked.has(name) && !asked.has(`${name}_bucket`))
   t.same(
     unseen.sort(),
-    ['sluicegate_judge_duration_seconds', 'sluicegate_suppressed_matches_total', 'sluicegate_workers'],
+    [
+      'sluicegate_clarifications_total',
+      'sluicegate_judge_duration_seconds',
+      'sluicegate_suppressed_matches_total',
+      'sluicegate_workers'
+    ],
     'what no query asks for'
   )
 })

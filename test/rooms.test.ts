@@ -130,7 +130,7 @@ t.test('every file can be imported, and doing so has no effect', async (t) => {
     process.getActiveResourcesInfo().filter((name) => /Server|Timeout|Worker|Socket/.test(name)).length
   const before = handles()
   for (const file of files) {
-    if (roomOf(file) === 'cli' || file.endsWith('worker.ts')) continue
+    if (roomOf(file) === 'cli' || /(?:worker|process)\.ts$/.test(file)) continue
     await t.resolves(import(join(src, file)), file)
   }
   t.equal(handles(), before, 'no timer, server or worker was started')

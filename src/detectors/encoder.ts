@@ -1,6 +1,6 @@
 /**
  * The second reader as a constitution names it (`detector: encoder`). By itself it finds nothing: what it finds comes from
- * the readings of a call, which the evaluator asks for between two passes (`policy/asking.ts`).
+ * the readings of a call, which the evaluator asks for between two passes (`policy/evaluate/asking.ts`).
  */
 import { encoderKinds } from '../encoder/index.js'
 import type { Detector, Finding } from './detector.js'

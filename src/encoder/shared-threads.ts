@@ -1,5 +1,5 @@
 /**
- * The threads of another process (`host.ts`), as a worker sees them. What was asked when the connection breaks has failed,
+ * The threads of another process (`host-process.ts`), as a worker sees them. What was asked when the connection breaks has failed,
  * and whatever is asked until there is one again: no verdict comes of that. A new connection is tried for at once.
  */
 import { connect, type Socket } from 'node:net'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { threadFile } from '../base/thread.js'
-import type { HostNotice } from '../encoder/host.js'
+import type { HostNotice } from '../encoder/host-process.js'
 import type { Log } from '../observe/log.js'
 
 /** One that ends sooner after its start than this is replaced later each time, up to the most. */
@@ -39,7 +39,7 @@ export function createEncoderHost(log: Pick<Log, 'error'>): EncoderHost {
     if (isClosed) throw new Error('the process is stopping')
     const address = addressOf()
     const started = performance.now()
-    const host = fork(threadFile(new URL('../encoder/', import.meta.url).href, 'host'), [address])
+    const host = fork(threadFile(new URL('../encoder/', import.meta.url).href, 'host-process'), [address])
     child = host
     return new Promise((resolve, reject) => {
       host.on('message', (notice: HostNotice) => {

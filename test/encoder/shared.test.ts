@@ -11,7 +11,7 @@ import { Reader } from '../../src/encoder/reader.js'
 import { SharedThreads } from '../../src/encoder/shared-threads.js'
 import { asks, counting, fixture, open } from './support.js'
 
-const file = fileURLToPath(new URL('../../src/encoder/host.ts', import.meta.url))
+const file = fileURLToPath(new URL('../../src/encoder/host-process.ts', import.meta.url))
 const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
 const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
 

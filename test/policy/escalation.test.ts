@@ -217,7 +217,9 @@ t.test('a judge sees the texts in doubt with their roles, and no others', async 
       part('stab', 'user', '/3')
     ])
   )
-  t.same(asked[0], {
+  const { wordsOf, ...question } = asked[0]!
+  t.match(wordsOf('violence'), { category: 'violence' })
+  t.same(question, {
     judge: 'guard',
     texts: [
       { role: 'tool', text: 'kill it' },

@@ -73,7 +73,8 @@ rules:
   - { name: plant_poison, category: weapons, weight: 0.5, any: [$plants] }
 `)
   t.same(mine.bands, { middle: 0.2, high: 0.5 })
-  t.same(mine.categories.profanity, { high: 'forbid', middle: 'permit' })
+  t.same(mine.categories.profanity, { ...whole.categories.profanity, high: 'forbid' })
+  t.equal(mine.categories.profanity.middle, 'permit')
   t.same(mine.assume, { topic: 'gardening' })
   t.equal(ruleOf(mine, 'ambiguous_phrasal'), undefined)
   t.same(ruleOf(mine, 'ambiguous_kill'), { ...ruleOf(whole, 'ambiguous_kill'), weight: 0.9 })

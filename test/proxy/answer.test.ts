@@ -96,7 +96,7 @@ t.test('an answer that a person must see is stored, and the client is told', asy
       t.equal(response.status, 200)
       const text = await response.text()
       t.notMatch(text, word)
-      t.match(stream ? shown(text) : JSON.parse(text).choices[0].message.content, /review rev_\d/)
+      t.match(stream ? shown(text) : JSON.parse(text).choices[0].message.content, /reference: rev_\d/)
       if (stream) t.match(text, /data: \[DONE\]\n\n$/)
       else
         t.match(Object.fromEntries(response.headers), {

@@ -202,7 +202,7 @@ const GuardedSource = Type.Object({ ...guardedLists, topics: Type.Optional(Subje
 /** Of an extension: each list that it gives stands for the base's. */
 const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
 
-/** A list that ships, in a file of its own: see `lists.ts`. */
+/** A list that ships, in a file of its own: see `shipped.ts`. */
 export const ListSource = Type.Object(
   {
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),

@@ -23,7 +23,7 @@ export function createSqlQuestions(db: Database, write: Write): QuestionStore {
           .select('questionId')
           .where('lineage', '=', row.lineage)
           .orderBy('askedAt', 'desc')
-          .orderBy('questionId')
+          .orderBy('questionId', 'desc')
           .limit(1000)
           .offset(Math.max(0, most - 1))
           .execute()

@@ -41,7 +41,11 @@ export const texts = (types: ColumnTypes): Migration => ({
       .addColumn('sealed_request', types.bytes)
       .execute()
     await db.schema.createIndex('questions_by_expiry').on('questions').columns(['expires_at']).execute()
-    await db.schema.createIndex('questions_by_lineage').on('questions').columns(['lineage', 'asked_at']).execute()
+    await db.schema
+      .createIndex('questions_by_lineage')
+      .on('questions')
+      .columns(['lineage', 'asked_at', 'question_id'])
+      .execute()
     await db.schema.createIndex('questions_by_answer').on('questions').columns(['answer_id']).execute()
     await db.schema
       .createTable('texts')
