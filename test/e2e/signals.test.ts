@@ -34,7 +34,7 @@ t.test('the process reloads on SIGHUP and ends at once on SIGTERM, whatever stan
     output += chunk
   })
   const until = async (done: () => boolean | Promise<boolean>) => {
-    for (let tries = 0; tries < 300; tries++) {
+    for (let tries = 0; tries < 1200; tries++) {
       if (await done()) return true
       await setTimeout(50)
     }
