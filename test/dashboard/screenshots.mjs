@@ -38,7 +38,9 @@ const held = [
   'I do not want to live any more',
   'I do not want to live any more. Nobody would miss me.',
   'Some days I think about ending my life, and then I call my sister.',
-  'I want to kill myself tonight'
+  'I want to kill myself tonight',
+  'I do not want to live any more, everything hurts',
+  'I really do not want to live any more since she left'
 ]
 
 /** `sluicegate serve` on free ports; answers with what its first start printed. */
@@ -115,7 +117,7 @@ async function fill(gateway) {
 
 /** The first administrator, in a browser, with an invitation that nobody has used yet. */
 async function signIn(browser, { link }) {
-  const context = await browser.newContext({ viewport: { width: 1200, height: 760 }, reducedMotion: 'reduce' })
+  const context = await browser.newContext({ viewport: { width: 1120, height: 680 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
   page.setDefaultTimeout(60_000)
   await page.goto(link)
@@ -139,6 +141,9 @@ async function settle(page) {
 
 /** What is done on a page before its picture is taken. */
 const before = {
+  async live(page) {
+    await page.getByText('15 min', { exact: true }).click()
+  },
   async playground(page) {
     await page
       .getByRole('textbox', { name: 'Text', exact: true })

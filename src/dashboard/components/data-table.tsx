@@ -2,7 +2,7 @@
  * A table with a head, which scrolls sideways where the page is narrow, by the keyboard too. On a phone each row is a block
  * of its own, its cells one under the other with the names of their columns.
  */
-import { Group, Table, type TableProps, UnstyledButton } from '@mantine/core'
+import { Table, type TableProps, UnstyledButton } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { CSSProperties, ReactNode } from 'react'
@@ -122,10 +122,8 @@ function head(column: Column, sorting: Sorting | undefined) {
           data-chosen={order !== undefined || undefined}
           onClick={() => sorting.by(name)}
         >
-          <Group gap={4} wrap="nowrap">
-            {name}
-            <Icon size={14} aria-hidden />
-          </Group>
+          {name}
+          <Icon size={14} aria-hidden />
         </UnstyledButton>
       ) : (
         name

@@ -164,7 +164,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
           title="Matches of rules by category"
           aside={
             <Text size="xs" c="dimmed">
-              hints below 0.25 left out
+              without hints
             </Text>
           }
         >

@@ -161,7 +161,7 @@ function Invitations() {
                     </Table.Td>
                     <Table.Td ta="right">
                       <Button
-                        size="compact-sm"
+                        size="xs"
                         variant="default"
                         aria-label={`Withdraw the invitation of a ${role}`}
                         loading={withdraw.isPending && withdraw.variables === invitation_id}

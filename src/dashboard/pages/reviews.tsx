@@ -31,10 +31,14 @@ export function Reviews() {
   const [status, setStatus] = useState<string>('pending')
   const [category, setCategory] = useState<string | null>(null)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [asked, setAsked] = useState<'permit' | 'forbid'>()
+  // Of one review: the next one that opens is asked nothing yet.
+  const [asking, setAsking] = useState<{ id: string; verdict: 'permit' | 'forbid' }>()
   const [shortcuts, setShortcuts] = useLocalStorage({ key: 'sluicegate-shortcuts', defaultValue: true })
   const isNarrow = useMediaQuery('(max-width: 62em)')
   const isPending = status === 'pending'
+  const asked = asking?.id === id ? asking?.verdict : undefined
+  const setAsked = (verdict: 'permit' | 'forbid' | undefined) =>
+    setAsking(verdict === undefined || id === undefined ? undefined : { id, verdict })
 
   const queue = useInfiniteQuery({
     queryKey: ['reviews', 'list', status, category],

@@ -13,7 +13,7 @@ import { languageName, occasions } from '../components/text-occasions'
 import { Loaded, PageHeader } from '../components/view'
 import type { Sentence } from '../types'
 
-const whose = { shipped: 'ships', api: 'yours', configuration: 'configuration' } as const
+const whose = { shipped: 'shipped', api: 'yours', configuration: 'configuration' } as const
 const audiences = [
   { value: 'end_user', label: 'End users' },
   { value: 'developer', label: 'Developers' }
@@ -114,7 +114,7 @@ export function Texts() {
                         <Table.Td w={100} ta="right">
                           {mayWrite && one.from !== 'configuration' && (
                             <Button
-                              size="compact-sm"
+                              size="xs"
                               variant="default"
                               aria-label={`Change: ${occasions[one.occasion]?.title ?? one.occasion}, ${one.category}`}
                               onClick={() => setEditing(one)}
