@@ -141,7 +141,7 @@ t.test(
   'a sentence and a region’s help are changed on the page and told at once; what is refused is said beside the field',
   { skip, timeout: 600_000 },
   async (t) => {
-    const running = await serveBuilt(t, 'routes: [{ dialect: openai_chat, respond: message }]\n')
+    const running = await serveBuilt(t, 'defaults: { respond: message }\n')
     const { key, url } = running
     const told = async (content: string) => {
       const messages = [{ role: 'user', content }]

@@ -33,17 +33,14 @@ export function Palette({
 }) {
   useHotkeys([['mod+K', () => set(!opened)]], [])
   return (
-    <Modal
-      opened={opened}
-      onClose={() => set(false)}
-      withCloseButton={false}
-      padding={0}
-      size="lg"
-      yOffset="12vh"
-      aria-label="Search"
-    >
-      <Search pages={pages} close={() => set(false)} />
-    </Modal>
+    <Modal.Root opened={opened} onClose={() => set(false)} padding={0} size="lg" yOffset="12vh">
+      <Modal.Overlay />
+      <Modal.Content aria-label="Search">
+        <Modal.Body>
+          <Search pages={pages} close={() => set(false)} />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 
