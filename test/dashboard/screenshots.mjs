@@ -168,6 +168,7 @@ async function shoot(page, url, mode) {
     await settle(page)
     await before[id]?.(page)
     await settle(page)
+    if (id !== 'playground') await page.evaluate(() => scrollTo(0, 0))
     const path = join(folder, `${id}-${mode}.png`)
     await page.screenshot({ path, animations: 'disabled', caret: 'hide', fullPage: mode === 'phone' })
     const { size } = statSync(path)
