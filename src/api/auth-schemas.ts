@@ -69,6 +69,16 @@ export const Invitation = Type.Object({
   role: Role,
   expires_at: time
 })
+export const InvitationParams = Type.Object({ invitation_id: Type.String({ pattern: '^[0-9a-f]{64}$' }) })
+export const PendingInvitation = Type.Object({
+  invitation_id: Type.String({ description: 'Names it; nobody gets in by it.' }),
+  role: Role,
+  created_at: time,
+  expires_at: time,
+  created_by: Type.Union([Type.String(), Type.Null()], {
+    description: 'A key or a user; null for the first administrator’s.'
+  })
+})
 
 nameSchemas({
   SignInRequest: SignIn,
@@ -80,5 +90,6 @@ nameSchemas({
   User,
   UpdateUserRequest: ChangeUser,
   CreateInvitationRequest: Invite,
-  Invitation
+  Invitation,
+  PendingInvitation
 })

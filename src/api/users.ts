@@ -5,10 +5,19 @@ import { named } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors, NoQuery } from '../edge/schemas.js'
 import type { UserService } from '../users/user-service.js'
-import { ChangeUser, Invitation, Invite, User, UserParams } from './auth-schemas.js'
+import {
+  ChangeUser,
+  Invitation,
+  InvitationParams,
+  Invite,
+  PendingInvitation,
+  User,
+  UserParams
+} from './auth-schemas.js'
 import { json, listOf, objectText, sendTexts } from './pages.js'
 
 const path = '/api/v1/auth/users'
+const invitationsPath = '/api/v1/auth/invitations'
 const tags = ['sign-in']
 const change = { access: managed('*', { confirmed: true }) }
 
@@ -43,7 +52,7 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
 
   app.route<{ Body: Static<typeof Invite> }>({
     method: 'POST',
-    url: '/api/v1/auth/invitations',
+    url: invitationsPath,
     config: change,
     schema: {
       operationId: 'createInvitation',
@@ -56,6 +65,41 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
     async handler(request, reply) {
       const invitation = await users.invite(callerOf(request), request.body.role)
       return reply.code(201).send({ ...invitation, path: invitationPath(invitation.token) })
+    }
+  })
+
+  app.route({
+    method: 'GET',
+    url: invitationsPath,
+    config: { access: managed('*') },
+    schema: {
+      operationId: 'listInvitations',
+      summary: 'List the invitations that nobody has used yet',
+      tags,
+      querystring: NoQuery,
+      response: {
+        200: named('InvitationList', Type.Object({ invitations: Type.Array(PendingInvitation) })),
+        ...errorResponses('validation_error', ...managedErrors)
+      }
+    },
+    handler: async (request) => ({ invitations: await users.invitations(callerOf(request)) })
+  })
+
+  app.route<{ Params: Static<typeof InvitationParams> }>({
+    method: 'DELETE',
+    url: `${invitationsPath}/:invitation_id`,
+    config: { access: managed('*') },
+    schema: {
+      operationId: 'withdrawInvitation',
+      summary: 'Withdraw an invitation: its link works no more',
+      tags,
+      params: InvitationParams,
+      querystring: NoQuery,
+      response: { 204: Type.Null(), ...errorResponses('validation_error', ...managedErrors, 'not_found') }
+    },
+    async handler(request, reply) {
+      await users.withdraw(callerOf(request), request.params.invitation_id)
+      return reply.code(204).send()
     }
   })
 

@@ -92,6 +92,8 @@ export const api = {
 
   users: () => call<{ users: T.User[] }>('GET', '/auth/users'),
   invite: (role: T.Role) => call<{ path: string; expires_at: string }>('POST', '/auth/invitations', { body: { role } }),
+  invitations: () => call<{ invitations: T.PendingInvitation[] }>('GET', '/auth/invitations'),
+  withdraw: (invitation: string) => call<void>('DELETE', `/auth/invitations/${id(invitation)}`),
   changeUser: (user: string, body: { role?: T.Role; disabled?: boolean }) =>
     call<T.User>('PATCH', `/auth/users/${id(user)}`, { body }),
 

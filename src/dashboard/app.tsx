@@ -7,7 +7,7 @@ import { ConfirmProvider } from './components/confirm'
 import { tellError } from './components/notify'
 import { refusalSentence } from './components/refusals'
 import { Shell } from './components/shell'
-import { Failure } from './components/view'
+import { Failure, Waiting as Lines } from './components/view'
 import { pages } from './pages'
 import { SignIn, Welcome } from './pages/sign-in'
 import { goTo, usePlace } from './router'
@@ -36,7 +36,7 @@ export function App() {
   return (
     <ConfirmProvider user={user} oidc={session.data.ways?.oidc === true}>
       <Shell pages={open} current={current} user={user} scopes={scopes} isPlain={session.data.plain_http === true}>
-        <Suspense fallback={<Waiting />}>
+        <Suspense fallback={<Lines />}>
           <current.Page key={current.id} />
         </Suspense>
       </Shell>

@@ -17,15 +17,22 @@ export const theme = createTheme({
   components: { Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }) }
 })
 
+/** Under the pointer a filled button grows darker: the library's lighter shade falls short for white text on it. */
+const hovered = 'color-mix(in srgb, var(--mantine-color-cyan-9) 85%, var(--mantine-color-black))'
+
 /** The library's greys for secondary text fall short of 4.5 to 1 (WCAG 2.2, 1.4.3). */
 export const readableGreys: CSSVariablesResolver = () => ({
   variables: {},
   light: {
+    '--mantine-primary-color-filled-hover': hovered,
+    '--mantine-color-cyan-filled-hover': hovered,
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',
     '--mantine-color-placeholder': 'var(--mantine-color-gray-7)',
     '--mantine-color-error': 'var(--mantine-color-red-9)'
   },
   dark: {
+    '--mantine-primary-color-filled-hover': hovered,
+    '--mantine-color-cyan-filled-hover': hovered,
     '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
     '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
     '--mantine-color-error': 'var(--mantine-color-red-4)'

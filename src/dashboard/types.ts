@@ -60,6 +60,15 @@ export interface User {
   signed_in_at: string | null
 }
 
+/** A link that nobody has used yet; its token is in nobody's hands but theirs. */
+export interface PendingInvitation {
+  invitation_id: string
+  role: Role
+  created_at: string
+  expires_at: string
+  created_by: string | null
+}
+
 export interface KeyRecord {
   key_id: string
   name: string
@@ -248,6 +257,10 @@ export interface Texts {
   version: number
   /** What was written over the API: sentences by language, audience, occasion and category. */
   texts: {
+    language?: string
+    region?: string
+    /** Whom a person in crisis can turn to, by region; `default` for every other. */
+    help?: Record<string, string>
     languages?: Record<string, Record<string, Record<string, string | Record<string, string>>>>
   }
   changed_at: string | null

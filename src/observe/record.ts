@@ -11,6 +11,9 @@ import type { AuditStore, UsageStore } from '../storage/contracts/audit.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 
+/** A confidence below which a detection is a hint: one that bears on no decision is not counted as a match. */
+const hintFloor = 0.25
+
 export const surfaces = ['evaluate', 'moderations', 'chat', 'answer', 'guard'] as const
 export type Surface = (typeof surfaces)[number]
 
@@ -46,7 +49,8 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
-    for (const { rule, category, suppressed } of evaluation.detections) {
+    for (const { rule, category, confidence, suppressed } of evaluation.detections) {
+      if (confidence < hintFloor && !evaluation.matched_rules.includes(rule)) continue
       metrics.ruleMatches.of(rule, category).inc()
       if (suppressed) metrics.suppressedMatches.of(rule, category).inc()
     }

@@ -20,6 +20,17 @@ export interface UserServiceDeps {
   clock: Clock
 }
 
+/** An invitation that nobody has used, as its administrators see it. Times are ISO 8601 UTC. */
+export interface InvitationRecord {
+  /** SHA-256 of its token, hex: nobody gets in by it. */
+  invitation_id: string
+  role: UserRole
+  created_at: string
+  expires_at: string
+  /** A key or a user; null for the first administrator's. */
+  created_by: string | null
+}
+
 /** How long a link waits for its reader. */
 const invitationMs = 24 * 3_600_000
 
@@ -54,6 +65,28 @@ export class UserService {
     })
     this.#audit('user.invited', actor.accountId, createdBy, null, { role })
     return { token, role, expires_at: isoTime(expiresAt) }
+  }
+
+  /** The invitations that nobody has used yet, without their tokens, which are kept nowhere. */
+  async invitations(actor: Actor): Promise<InvitationRecord[]> {
+    requireAdmin(actor)
+    const { users, clock } = this.#deps
+    const rows = await users.invitations(actor.accountId, clock.now())
+    return rows.map(({ invitationId, role, createdAt, expiresAt, createdBy }) => ({
+      invitation_id: invitationId,
+      role,
+      created_at: isoTime(createdAt),
+      expires_at: isoTime(expiresAt),
+      created_by: createdBy
+    }))
+  }
+
+  /** Its link works no more. */
+  async withdraw(actor: Actor, invitationId: string): Promise<void> {
+    requireAdmin(actor)
+    if (!(await this.#deps.users.withdraw(actor.accountId, invitationId)))
+      throw new Fault('not_found', { message: 'There is no such invitation.' })
+    this.#audit('user.invitation_withdrawn', actor.accountId, actor.keyId ?? null, null, { invitation: invitationId })
   }
 
   /** @throws Fault `invitation_invalid` for a link that is unknown, used or expired; `login_taken` */

@@ -124,6 +124,30 @@ t.test(
 )
 
 t.test(
+  'an invitation that nobody has used is listed without its token, and works no more once withdrawn',
+  async (t) => {
+    const { url, key, logs } = await build(t)
+    const { body: made } = await call(url, `${auth}/invitations`, { key, body: { role: 'viewer' } })
+    const listed = await call(url, `${auth}/invitations`, { key })
+    const own = listed.body.invitations.find(({ role }: { role: string }) => role === 'viewer')
+    t.match(own, { expires_at: made.expires_at, created_by: /^key_/ })
+    t.notMatch(JSON.stringify(listed.body), made.token)
+    const withdraw = (id: string, by = key) => call(url, `${auth}/invitations/${id}`, { key: by, method: 'DELETE' })
+    t.match(await withdraw('no-id'), { status: 404 })
+    t.match(await withdraw('0'.repeat(64)), { status: 404 })
+    const viewer = await invited(url, key, 'viewer', 'vera')
+    t.match(await viewer.ask(`${auth}/invitations`), { status: 403, body: { error: 'insufficient_scope' } })
+    t.match(await withdraw(own.invitation_id), { status: 204 })
+    t.match(await withdraw(own.invitation_id), { status: 404 })
+    const late = { body: { token: made.token, login: 'late', password } }
+    t.match(await new Browser(url).ask(`${auth}/accept`, late), { status: 403, body: { error: 'invitation_invalid' } })
+    const { body: audit } = await call(url, '/api/v1/audit?kind=user.invitation_withdrawn', { key })
+    t.match(audit.rows, [{ by: /^key_/, data: { invitation: own.invitation_id } }])
+    t.notMatch(logs.join(''), made.token)
+  }
+)
+
+t.test(
   'another site can do nothing in a person’s name, and nothing is signed in over plain HTTP off loopback',
   async (t) => {
     const { url, key } = await build(t, { yaml: 'server: { trusted_proxies: [] }' })

@@ -132,6 +132,7 @@ export const pageNames = [
   'Keys',
   'Playground',
   'Constitutions',
+  'Texts',
   'Exceptions',
   'Usage',
   'Audit',

@@ -58,7 +58,6 @@ t.test(
     await ann.page.getByRole('navigation').getByRole('link', { name: 'Keys' }).click()
     await ann.page.getByRole('button', { name: 'Create a key' }).click()
     await ann.page.getByRole('textbox', { name: 'Name' }).fill('bot')
-    await ann.page.getByLabel('I accept the terms').check()
     await ann.page.getByRole('button', { name: 'Create the key' }).click()
     const proof = ann.page.getByRole('dialog', { name: 'Confirm that it is you' })
     await proof.waitFor()

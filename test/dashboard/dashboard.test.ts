@@ -61,7 +61,6 @@ t.test('first start to first key, a review decided by keyboard, a rotation', { s
 
   await page.getByRole('button', { name: 'Create a key' }).click()
   await page.getByRole('textbox', { name: 'Name' }).fill('support-bot')
-  await page.getByLabel('I accept the terms').check()
   await page.getByRole('button', { name: 'Create the key' }).click()
   const key = (await page.getByTestId('secret').textContent()) ?? ''
   t.match(key, /^slg_live_[0-9A-Za-z]{8}_[0-9A-Za-z]{48}$/)

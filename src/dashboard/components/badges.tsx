@@ -1,6 +1,6 @@
 import { Badge, Group, Progress, Text } from '@mantine/core'
 import { categoryColors, decisionColors, statusColors } from '../theme'
-import type { Category, Decision, KeyRecord, Review, ReviewStatus } from '../types'
+import type { Category, Decision, Detection, KeyRecord, Review, ReviewStatus } from '../types'
 
 export function DecisionBadge({ decision, size = 'md' }: { decision: Decision; size?: 'sm' | 'md' | 'lg' }) {
   return (
@@ -30,10 +30,20 @@ export function CategoryBadge({ category }: { category: Category }) {
   )
 }
 
+/** A confidence below which a finding is no detection: weak readings of harmless words fall there. */
+export const hintFloor = 0.25
+
+/** Whether a finding is worth showing: strong enough, or one that bears on the decision. */
+export function isDetection({ confidence, rule }: Detection, bearing: readonly string[] = []): boolean {
+  return confidence >= hintFloor || bearing.includes(rule)
+}
+
 /** What a review is about: the categories of the rules that bear on it. Mere hints would name it after what it is not. */
 export function subjectsOf({ detections, matched_rules, categories }: Review): Category[] {
   const bearing = detections.filter(({ rule }) => matched_rules.includes(rule)).map(({ category }) => category)
-  return bearing.length === 0 ? categories : [...new Set(bearing)]
+  if (bearing.length > 0) return [...new Set(bearing)]
+  const seen = new Set(detections.filter((one) => isDetection(one)).map(({ category }) => category))
+  return categories.filter((category) => seen.has(category))
 }
 
 /** 0..1 as a bar and a figure. */

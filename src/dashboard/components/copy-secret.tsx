@@ -1,32 +1,55 @@
-/** A secret that is shown once: copied by hand or by a button, and gone when the dialog closes. */
-import { Alert, Button, Code, CopyButton, Group, Stack } from '@mantine/core'
+/** A secret that is shown once, in a dialog that only its own button closes: no stray key throws it away unseen. */
+import { Alert, Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCheck, IconCopy } from '@tabler/icons-react'
 
-export function CopySecret({ secret, what, onDone }: { secret: string; what: string; onDone(): void }) {
+interface SecretDialogProps {
+  title: string
+  /** Undefined: the dialog is closed. */
+  secret: string | undefined
+  /** What it is, in the middle of a sentence. */
+  what: string
+  about?: string
+  onDone(): void
+}
+
+export function SecretDialog({ title, secret, what, about, onDone }: SecretDialogProps) {
   return (
-    <Stack>
-      <Alert color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
-        This is the only time that the {what} is shown. Put it where your secrets are kept.
-      </Alert>
-      <Code block data-testid="secret" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
-        {secret}
-      </Code>
-      <Group justify="space-between">
-        <CopyButton value={secret} timeout={3_000}>
-          {({ copied, copy }) => (
-            <Button
-              onClick={copy}
-              data-autofocus
-              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-            >
-              {copied ? 'Copied' : 'Copy'}
+    <Modal
+      opened={secret !== undefined}
+      onClose={onDone}
+      title={title}
+      size="lg"
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      withCloseButton={false}
+    >
+      {secret !== undefined && (
+        <Stack>
+          {about !== undefined && <Text size="sm">{about}</Text>}
+          <Alert color="yellow" variant="light" icon={<IconAlertTriangle aria-hidden />}>
+            This is the only time that the {what} is shown. Put it where your secrets are kept.
+          </Alert>
+          <Code block data-testid="secret" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+            {secret}
+          </Code>
+          <Group justify="space-between">
+            <CopyButton value={secret} timeout={3_000}>
+              {({ copied, copy }) => (
+                <Button
+                  onClick={copy}
+                  data-autofocus
+                  leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+                >
+                  {copied ? 'Copied' : 'Copy'}
+                </Button>
+              )}
+            </CopyButton>
+            <Button variant="default" onClick={onDone}>
+              I have kept it
             </Button>
-          )}
-        </CopyButton>
-        <Button variant="default" onClick={onDone}>
-          I have kept it
-        </Button>
-      </Group>
-    </Stack>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
   )
 }

@@ -3,7 +3,7 @@ import { alpha, Box, Tooltip, useMantineTheme } from '@mantine/core'
 import { Fragment, type ReactNode, useMemo } from 'react'
 import { categoryColors } from '../theme'
 import type { Detection } from '../types'
-import { categoryName } from './badges'
+import { categoryName, isDetection } from './badges'
 import { type Invisible, invisibles } from './invisible'
 
 interface Stretch {
@@ -24,7 +24,10 @@ interface MarkedTextProps {
 
 export function MarkedText({ text, detections, bearing }: MarkedTextProps) {
   const shown = text.slice(0, maxShown)
-  const stretches = useMemo(() => stretchesOf(shown.length, detections), [shown, detections])
+  const stretches = useMemo(() => {
+    const marked = detections.filter((detection) => isDetection(detection, bearing))
+    return stretchesOf(shown.length, marked)
+  }, [shown, detections, bearing])
   const hidden = useMemo(() => invisibles(shown), [shown])
   return (
     <Box className="marked-text" component="p" dir="auto">

@@ -2,7 +2,7 @@
 import { Accordion, Badge, Box, Code, Group, List, Stack, Table, Text } from '@mantine/core'
 import type { Explanation, Outcome as Verdict } from '../constitution-types'
 import { categories } from '../types'
-import { CategoryBadge, DecisionBadge, Risk } from './badges'
+import { CategoryBadge, DecisionBadge, hintFloor, isDetection, Risk } from './badges'
 import { DataTable } from './data-table'
 import { MarkedText } from './marked-text'
 
@@ -30,7 +30,7 @@ export function Outcome({ title, text, parts = [], verdict }: OutcomeProps) {
       </Text>
     )
   }
-  const scored = categories.filter((category) => verdict.scores[category] > 0)
+  const scored = categories.filter((category) => verdict.scores[category] >= hintFloor)
   return (
     <Stack gap="sm">
       <Group gap="sm">
@@ -77,7 +77,9 @@ export function Outcome({ title, text, parts = [], verdict }: OutcomeProps) {
 /** What was found in no text that is shown: in the definition of a tool, a parameter, or several texts together. */
 export function OtherParts({ parts, verdict }: { parts: readonly Part[]; verdict: Verdict }) {
   const shown = new Set(parts.map(({ pointer }) => pointer))
-  const elsewhere = verdict.detections.filter(({ pointer }) => !shown.has(pointer))
+  const elsewhere = verdict.detections.filter(
+    (detection) => !shown.has(detection.pointer) && isDetection(detection, verdict.matched_rules)
+  )
   if (elsewhere.length === 0) return null
   return (
     <div>

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
 import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
-import { CategoryBadge, categoryName, StatusBadge, subjectsOf } from './badges'
+import { CategoryBadge, categoryName, isDetection, StatusBadge, subjectsOf } from './badges'
 import { DataTable } from './data-table'
 import { useNames } from './names'
 import { partsOf } from './request-text'
@@ -49,9 +49,8 @@ export function Seen({ review }: { review: ReviewDetail }) {
       Math.min(detection.span.end, detection.span.start + 80)
     )
   const bears = ({ rule }: ReviewDetail['detections'][number]) => review.matched_rules.includes(rule)
-  const ordered = [...review.detections].sort(
-    (a, b) => Number(bears(b)) - Number(bears(a)) || b.confidence - a.confidence
-  )
+  const shown = review.detections.filter((detection) => isDetection(detection, review.matched_rules))
+  const ordered = [...shown].sort((a, b) => Number(bears(b)) - Number(bears(a)) || b.confidence - a.confidence)
   return (
     <Section
       title="What each rule saw"

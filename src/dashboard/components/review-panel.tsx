@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api } from '../api'
 import type { ReviewDetail } from '../types'
-import { CategoryBadge, categoryName, Risk, StatusBadge, subjectsOf } from './badges'
+import { CategoryBadge, categoryName, isDetection, Risk, StatusBadge, subjectsOf } from './badges'
 import { useNames } from './names'
 import { tell, tellError } from './notify'
 import { RequestText } from './request-text'
@@ -12,6 +12,9 @@ import { Earlier, Outcome, Seen } from './review-evidence'
 import { SessionTurns } from './session-turns'
 import { Ago } from './time'
 import { Loaded, Section } from './view'
+
+/** Where the note is written, for the shortcuts of the page. */
+export const noteId = 'review-note'
 
 type Verdict = 'permit' | 'forbid'
 
@@ -49,7 +52,8 @@ export function ReviewPanel({ id, asked, ask, onDecided }: ReviewPanelProps) {
 function Head({ review }: { review: ReviewDetail }) {
   const subjects = subjectsOf(review)
   const nameOf = useNames()
-  const hints = review.categories.filter((category) => !subjects.includes(category))
+  const seen = new Set(review.detections.filter((one) => isDetection(one)).map(({ category }) => category))
+  const hints = review.categories.filter((category) => !subjects.includes(category) && seen.has(category))
   const client = useQueryClient()
   const work = useMutation({
     mutationFn: () => (review.claimed_by === null ? api.claim(review.review_id) : api.release(review.review_id)),
@@ -76,7 +80,7 @@ function Head({ review }: { review: ReviewDetail }) {
           )}
         </Group>
         <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-          {review.route} · {review.policy} · opened <Ago at={review.created_at} />
+          {nameOf(review.key_id)} · {review.route} · {review.policy} · opened <Ago at={review.created_at} />
           {review.status === 'pending' && (
             <>
               {' '}
@@ -107,12 +111,16 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
     onError: tellError,
     onSuccess: ({ status }) => {
       tell(status === 'pending' ? 'Permitted once: it needs a second person.' : `The request is ${status}.`)
+      setNote('')
+      leave()
       onDecided()
     }
   })
   useEffect(() => {
     if (asked !== undefined) field.current?.focus()
   }, [asked])
+  /** From the note to the page, where single keys act again. */
+  const leave = () => document.getElementById('main')?.focus({ preventScroll: true })
   const verb = asked === 'forbid' ? 'Forbid' : 'Permit'
   return (
     <Section title="Your decision">
@@ -137,7 +145,12 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
           <Textarea
             ref={field}
             label="Note"
-            description="Kept with the decision, encrypted. Enter decides, Shift and Enter begins a line."
+            id={noteId}
+            description={
+              asked === undefined
+                ? 'Kept with the decision, encrypted.'
+                : 'Kept with the decision, encrypted. Enter decides, Shift and Enter begins a line.'
+            }
             autosize
             minRows={1}
             maxRows={6}
@@ -151,7 +164,7 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
               }
               if (event.key === 'Escape') {
                 ask(undefined)
-                field.current?.blur()
+                leave()
               }
             }}
           />

@@ -6,7 +6,9 @@ import {
   Avatar,
   Badge,
   Burger,
+  Button,
   Group,
+  Kbd,
   Menu,
   NavLink,
   ScrollArea,
@@ -17,15 +19,16 @@ import {
   useMantineColorScheme
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconLockOpen, IconLogout, IconMoon, IconPassword, IconSun } from '@tabler/icons-react'
+import { IconLockOpen, IconLogout, IconMoon, IconPassword, IconSearch, IconSun } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { api } from '../api'
 import icon from '../icon.svg'
 import type { PageEntry } from '../pages'
 import { linkTo } from '../router'
 import type { Scope, Session } from '../types'
 import { tellError } from './notify'
+import { Palette } from './palette'
 import { PasswordDialog } from './password-dialog'
 
 interface ShellProps {
@@ -40,6 +43,7 @@ interface ShellProps {
 
 export function Shell({ pages, current, user, scopes, isPlain, children }: ShellProps) {
   const [opened, { toggle, close }] = useDisclosure()
+  const [searching, setSearching] = useState(false)
   const main = useRef<HTMLDivElement>(null)
   const first = useRef(true)
   const mayReview = scopes.includes('*') || scopes.includes('pdp:adjudicate')
@@ -90,6 +94,30 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
             <Brand />
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <Button
+              variant="default"
+              c="dimmed"
+              fw={400}
+              visibleFrom="sm"
+              leftSection={<IconSearch size={16} aria-hidden />}
+              rightSection={
+                <Kbd size="xs" aria-hidden>
+                  Ctrl K
+                </Kbd>
+              }
+              onClick={() => setSearching(true)}
+            >
+              Search
+            </Button>
+            <ActionIcon
+              variant="default"
+              size="lg"
+              hiddenFrom="sm"
+              aria-label="Search"
+              onClick={() => setSearching(true)}
+            >
+              <IconSearch size={18} aria-hidden />
+            </ActionIcon>
             <SchemeToggle />
             <UserMenu user={user} />
           </Group>
@@ -120,6 +148,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
           <NavLink href="../docs" label="API reference" description="Everything here, by request" />
         </AppShell.Section>
       </AppShell.Navbar>
+      <Palette pages={pages} opened={searching} set={setSearching} />
       <AppShell.Main id="main" ref={main} tabIndex={-1} style={{ outline: 'none' }}>
         {isPlain && <PlainHttp />}
         {children}

@@ -1,5 +1,5 @@
 /** What every page is laid out with. */
-import { Alert, Button, Card, Center, Group, Loader, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { Alert, Button, Card, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconAlertTriangle, IconInbox } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
@@ -85,17 +85,34 @@ export function Empty({
 }
 
 /** Waiting, failed, or there. */
-export function Loaded<R>({ query, children }: { query: UseQueryResult<R>; children(data: R): ReactNode }) {
+export function Loaded<R>({
+  query,
+  rows,
+  children
+}: {
+  query: UseQueryResult<R>
+  /** Lines shown while it is awaited. */
+  rows?: number
+  children(data: R): ReactNode
+}) {
   if (query.data !== undefined) return children(query.data)
   if (query.isError) return <Failure error={query.error} retry={() => query.refetch()} />
+  return <Waiting {...(rows !== undefined && { rows })} />
+}
+
+/** The lines that will stand there, before they do: what is below does not move far when they come. */
+export function Waiting({ rows = 8 }: { rows?: number }) {
   return (
-    <Center py={64}>
-      <Loader aria-label="Loading" />
-    </Center>
+    <Stack gap="md" p="md" role="status" aria-label="Loading">
+      {Array.from({ length: rows }, (_, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <Skeleton key={i} h={18} w={`${92 - (i % 3) * 14}%`} />
+      ))}
+    </Stack>
   )
 }
 
-export function Figure({ label, value, hint }: { label: string; value: ReactNode; hint?: string }) {
+export function Figure({ label, value, hint }: { label: string; value: ReactNode; hint?: ReactNode }) {
   return (
     <Card withBorder padding="md">
       <Text size="xs" c="dimmed" fw={500}>

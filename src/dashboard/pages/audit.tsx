@@ -1,15 +1,16 @@
 /** Every decision and every administrative act, newest first; never a text. */
-import { Anchor, Button, Card, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
+import { Anchor, Autocomplete, Button, Card, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
+import { kinds } from '../components/audit-kinds'
 import { DataTable } from '../components/data-table'
 import { useNames } from '../components/names'
 import { instant } from '../components/time'
 import { Empty, Failure, PageHeader } from '../components/view'
-import { linkTo } from '../router'
+import { linkTo, usePlace } from '../router'
 import type { AuditRow } from '../types'
 
 /** How far back, as the API takes it. */
@@ -25,7 +26,7 @@ export function Audit() {
   const nameOf = useNames()
   const [kind, setKind] = useState('')
   const [by, setBy] = useState('')
-  const [subject, setSubject] = useState('')
+  const [subject, setSubject] = useState(usePlace().query.get('subject') ?? '')
   const [from, setFrom] = useState('7d')
   const [filter] = useDebouncedValue({ kind: kind.trim(), by: by.trim(), subject: subject.trim(), from }, 300)
   const rows = useInfiniteQuery({
@@ -54,12 +55,7 @@ export function Audit() {
       </PageHeader>
       <Card withBorder padding="md" mb="md">
         <Group grow preventGrowOverflow={false} gap="sm">
-          <TextInput
-            label="Kind"
-            placeholder="key.created"
-            value={kind}
-            onChange={(event) => setKind(event.currentTarget.value)}
-          />
+          <Autocomplete label="Kind" placeholder="any" data={kinds} limit={60} value={kind} onChange={setKind} />
           <TextInput
             label="By"
             placeholder="key_… or usr_…"

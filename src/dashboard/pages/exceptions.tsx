@@ -5,7 +5,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
-import { DataTable } from '../components/data-table'
+import { DataTable, useSorted } from '../components/data-table'
 import { useMay } from '../components/may'
 import { useNames } from '../components/names'
 import { messageOf, tell, tellError } from '../components/notify'
@@ -43,6 +43,13 @@ export function Exceptions() {
   })
   const end = useMutation({ mutationFn: api.endException, ...settle })
 
+  const { rows, sorting } = useSorted('exceptions', list.data?.exceptions ?? [], {
+    State: ({ state }) => state,
+    Rules: ({ rules }) => rules.join(),
+    Proposed: ({ proposed_at }) => proposed_at,
+    Ends: ({ expires_at }) => expires_at
+  })
+
   return (
     <>
       <PageHeader
@@ -58,17 +65,19 @@ export function Exceptions() {
           {({ exceptions }) =>
             exceptions.length === 0 ? (
               <Empty title="Nobody has said that a decision was wrong" Icon={IconMoodCheck}>
-                Clients say so by the id of an evaluation, which every answer carries.
+                Every answer carries the id of its evaluation. A client says by it that the decision was wrong, or you
+                do: on each row of the page Audit, or here. An accepted exception ends by itself.
               </Empty>
             ) : (
               <DataTable
                 label="Exceptions"
                 columns={['State', 'Rules', 'Note', 'Proposed', 'Ends', { name: 'Actions', as: 'unseen' }]}
                 minWidth={760}
+                sorting={sorting}
                 horizontalSpacing="md"
                 verticalSpacing="sm"
               >
-                {exceptions.map((one) => (
+                {rows.map((one) => (
                   <Table.Tr key={one.exception_id}>
                     <Table.Td>
                       <Badge color={colors[one.state]} variant="light" className="readable">

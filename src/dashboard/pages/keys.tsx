@@ -1,18 +1,33 @@
 /** The account's keys: what they may do, when they were last used, how they end. */
-import { ActionIcon, Badge, Button, Card, Code, Group, Menu, Modal, Stack, Table, Text } from '@mantine/core'
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Card,
+  Code,
+  Group,
+  Menu,
+  Modal,
+  Stack,
+  Switch,
+  Table,
+  Text,
+  TextInput
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { IconDots, IconKey, IconPlus, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { IconDots, IconKey, IconPlus, IconRefresh, IconSearch, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../api'
 import { StatusBadge } from '../components/badges'
 import { useConfirmed } from '../components/confirm'
-import { CopySecret } from '../components/copy-secret'
-import { DataTable } from '../components/data-table'
+import { SecretDialog } from '../components/copy-secret'
+import { DataTable, useSorted } from '../components/data-table'
 import { KeyForm } from '../components/key-form'
 import { tell, tellError } from '../components/notify'
 import { Ago, Countdown } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
+import { usePlace } from '../router'
 import type { KeyRecord, NewKey } from '../types'
 
 type Act = 'rotate' | 'revoke' | 'revoke-chain'
@@ -45,6 +60,15 @@ export function Keys() {
   const [creating, { open, close }] = useDisclosure()
   const [asked, setAsked] = useState<Asked>()
   const [secret, setSecret] = useState<string>()
+  // A link from the search names a key, ended or not.
+  const named = usePlace().query.get('find') ?? ''
+  const [search, setSearch] = useState(named)
+  const [withEnded, setWithEnded] = useState(named !== '')
+  useEffect(() => {
+    if (named === '') return
+    setSearch(named)
+    setWithEnded(true)
+  }, [named])
   const refresh = () => client.invalidateQueries({ queryKey: ['keys'] })
 
   const create = useMutation({
@@ -74,6 +98,20 @@ export function Keys() {
   for (const { key_id, evaluations } of usage.data?.days ?? [])
     counts.set(key_id, (counts.get(key_id) ?? 0) + evaluations)
 
+  const wanted = search.trim().toLowerCase()
+  const found = (keys.data?.keys ?? []).filter(
+    ({ name, prefix, key_id, status }) =>
+      (withEnded || status === 'active' || status === 'retiring') &&
+      (wanted === '' || `${name} ${prefix} ${key_id}`.toLowerCase().includes(wanted))
+  )
+  const ended = (keys.data?.keys ?? []).filter(({ status }) => status === 'revoked' || status === 'expired').length
+  const { rows, sorting } = useSorted('keys', found, {
+    Name: ({ name }) => name.toLowerCase(),
+    Status: ({ status }) => status,
+    'Last used': ({ last_used_at }) => last_used_at,
+    'Calls, 7 days': ({ key_id }) => counts.get(key_id) ?? 0
+  })
+
   return (
     <>
       <PageHeader
@@ -89,29 +127,55 @@ export function Keys() {
           {(data) =>
             data.keys.length === 0 ? (
               <Empty title="No keys yet" Icon={IconKey}>
-                Create one, and give it to whatever calls the gateway.
+                A client sends its key as <Code>X-API-Key</Code> or <Code>Authorization: Bearer</Code>. Make one for
+                each client: then usage, limits and a revocation are its own.
               </Empty>
             ) : (
-              <DataTable
-                label="Keys"
-                columns={[
-                  'Name',
-                  'Key',
-                  'Status',
-                  'Scopes',
-                  'Last used',
-                  { name: 'Calls, 7 days', as: 'end' },
-                  { name: 'Actions', as: 'unseen' }
-                ]}
-                minWidth={860}
-                verticalSpacing="sm"
-                horizontalSpacing="md"
-                highlightOnHover
-              >
-                {data.keys.map((key) => (
-                  <KeyRow key={key.key_id} record={key} calls={counts.get(key.key_id)} ask={setAsked} />
-                ))}
-              </DataTable>
+              <>
+                <Group p="sm" justify="space-between">
+                  <TextInput
+                    aria-label="Find a key"
+                    placeholder="Name or beginning of a key"
+                    leftSection={<IconSearch size={16} aria-hidden />}
+                    value={search}
+                    onChange={(event) => setSearch(event.currentTarget.value)}
+                    w={{ base: '100%', sm: 280 }}
+                  />
+                  {ended > 0 && (
+                    <Switch
+                      label={`Ended keys too (${ended})`}
+                      checked={withEnded}
+                      onChange={(event) => setWithEnded(event.currentTarget.checked)}
+                    />
+                  )}
+                </Group>
+                <DataTable
+                  label="Keys"
+                  columns={[
+                    'Name',
+                    'Key',
+                    'Status',
+                    'Scopes',
+                    'Last used',
+                    { name: 'Calls, 7 days', as: 'end' },
+                    { name: 'Actions', as: 'unseen' }
+                  ]}
+                  minWidth={860}
+                  sorting={sorting}
+                  verticalSpacing="sm"
+                  horizontalSpacing="md"
+                  highlightOnHover
+                >
+                  {rows.map((key) => (
+                    <KeyRow key={key.key_id} record={key} calls={counts.get(key.key_id)} ask={setAsked} />
+                  ))}
+                </DataTable>
+                {rows.length === 0 && (
+                  <Text size="sm" c="dimmed" p="md">
+                    No key is called so{ended > 0 && !withEnded ? ', of those that still work' : ''}.
+                  </Text>
+                )}
+              </>
             )
           }
         </Loaded>
@@ -146,15 +210,7 @@ export function Keys() {
           </Group>
         </Stack>
       </Modal>
-      <Modal
-        opened={secret !== undefined}
-        onClose={() => setSecret(undefined)}
-        title="Your new key"
-        closeOnClickOutside={false}
-        size="lg"
-      >
-        {secret !== undefined && <CopySecret secret={secret} what="key" onDone={() => setSecret(undefined)} />}
-      </Modal>
+      <SecretDialog title="Your new key" secret={secret} what="key" onDone={() => setSecret(undefined)} />
     </>
   )
 }
@@ -198,10 +254,10 @@ function KeyRow({ record, calls, ask }: { record: KeyRecord; calls: number | und
           {status === 'retiring' && revoked_at !== null && <Countdown until={revoked_at} />}
         </Group>
       </Table.Td>
-      <Table.Td maw={260}>
+      <Table.Td>
         <Group gap={4}>
           {scopes.map((scope) => (
-            <Badge key={scope} variant="default" size="sm" tt="none" fw={500}>
+            <Badge key={scope} variant="default" size="sm" tt="none" fw={500} className="whole">
               {scope === '*' ? 'everything (*)' : scope}
             </Badge>
           ))}

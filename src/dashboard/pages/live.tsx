@@ -121,6 +121,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
           dataKey="at"
           type="stacked"
           withLegend
+          yAxisLabel="evaluations"
           legendProps={{ verticalAlign: 'top' }}
           series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
           barProps={{ isAnimationActive: false }}
@@ -163,7 +164,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
           title="Matches of rules by category"
           aside={
             <Text size="xs" c="dimmed">
-              weak hints included
+              without hints
             </Text>
           }
         >

@@ -1,15 +1,16 @@
 /** Who may sign in, and as what. */
-import { Badge, Button, Card, Menu, Modal, Select, Stack, Switch, Table, Text } from '@mantine/core'
+import { Badge, Box, Button, Card, Menu, Select, Switch, Table, Text } from '@mantine/core'
 import { IconUserPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
-import { CopySecret } from '../components/copy-secret'
-import { DataTable } from '../components/data-table'
-import { tellError } from '../components/notify'
+import { SecretDialog } from '../components/copy-secret'
+import { DataTable, useSorted } from '../components/data-table'
+import { useNames } from '../components/names'
+import { tell, tellError } from '../components/notify'
 import { Ago } from '../components/time'
-import { Loaded, PageHeader } from '../components/view'
+import { Loaded, PageHeader, Section } from '../components/view'
 import type { Role } from '../types'
 
 const roles: { value: Role; label: string }[] = [
@@ -26,13 +27,21 @@ export function People() {
   const invite = useMutation({
     mutationFn: (role: Role) => confirmed(() => api.invite(role)),
     onError: tellError,
-    onSuccess: ({ path }) => setLink(new URL(path.replace('/dashboard/', ''), document.baseURI).href)
+    onSuccess: ({ path }) => {
+      setLink(new URL(path.replace('/dashboard/', ''), document.baseURI).href)
+      client.invalidateQueries({ queryKey: ['invitations'] })
+    }
   })
   const change = useMutation({
     mutationFn: ({ id, ...body }: { id: string; role?: Role; disabled?: boolean }) =>
       confirmed(() => api.changeUser(id, body)),
     onError: tellError,
     onSettled: () => client.invalidateQueries({ queryKey: ['users'] })
+  })
+  const { rows, sorting } = useSorted('people', users.data?.users ?? [], {
+    Login: ({ login }) => login,
+    Role: ({ role }) => roles.findIndex(({ value }) => value === role),
+    'Last signed in': ({ signed_in_at }) => signed_in_at
   })
   return (
     <>
@@ -54,15 +63,16 @@ export function People() {
       </PageHeader>
       <Card withBorder padding={0}>
         <Loaded query={users}>
-          {(data) => (
+          {() => (
             <DataTable
               label="People"
               columns={['Login', 'Role', 'Signs in with', 'Last signed in', 'May sign in']}
               minWidth={640}
+              sorting={sorting}
               horizontalSpacing="md"
               verticalSpacing="sm"
             >
-              {data.users.map(({ user_id, login, role, status, signs_in_with, signed_in_at }) => (
+              {rows.map(({ user_id, login, role, status, signs_in_with, signed_in_at }) => (
                 <Table.Tr key={user_id}>
                   <Table.Td maw={260}>
                     <Text size="sm" fw={600} className="one-line" title={login}>
@@ -101,14 +111,72 @@ export function People() {
           )}
         </Loaded>
       </Card>
-      <Modal opened={link !== undefined} onClose={() => setLink(undefined)} title="Give them this link" size="lg">
-        {link !== undefined && (
-          <Stack>
-            <Text size="sm">It works once, for 24 hours.</Text>
-            <CopySecret secret={link} what="link" onDone={() => setLink(undefined)} />
-          </Stack>
-        )}
-      </Modal>
+      <Invitations />
+      <SecretDialog
+        title="Give them this link"
+        about="It works once, for 24 hours."
+        secret={link}
+        what="link"
+        onDone={() => setLink(undefined)}
+      />
     </>
+  )
+}
+
+/** Links that were given out and not used yet. */
+function Invitations() {
+  const client = useQueryClient()
+  const nameOf = useNames()
+  const open = useQuery({ queryKey: ['invitations'], queryFn: api.invitations, refetchInterval: 15_000 })
+  const withdraw = useMutation({
+    mutationFn: api.withdraw,
+    onError: tellError,
+    onSuccess: () => tell('The link works no more.'),
+    onSettled: () => client.invalidateQueries({ queryKey: ['invitations'] })
+  })
+  return (
+    <Box mt="md">
+      <Section title="Invitations not used yet">
+        <Loaded query={open} rows={2}>
+          {({ invitations }) =>
+            invitations.length === 0 ? (
+              <Text size="sm" c="dimmed">
+                None. An invitation is a link for one person and one role; it ends after 24 hours.
+              </Text>
+            ) : (
+              <DataTable
+                label="Invitations not used yet"
+                columns={['Role', 'Made', 'By', 'Ends', { name: 'Actions', as: 'unseen' }]}
+                minWidth={520}
+              >
+                {invitations.map(({ invitation_id, role, created_at, created_by, expires_at }) => (
+                  <Table.Tr key={invitation_id}>
+                    <Table.Td>{role}</Table.Td>
+                    <Table.Td>
+                      <Ago at={created_at} size="sm" />
+                    </Table.Td>
+                    <Table.Td>{created_by === null ? 'the program' : nameOf(created_by)}</Table.Td>
+                    <Table.Td>
+                      <Ago at={expires_at} size="sm" />
+                    </Table.Td>
+                    <Table.Td ta="right">
+                      <Button
+                        size="xs"
+                        variant="default"
+                        aria-label={`Withdraw the invitation of a ${role}`}
+                        loading={withdraw.isPending && withdraw.variables === invitation_id}
+                        onClick={() => withdraw.mutate(invitation_id)}
+                      >
+                        Withdraw
+                      </Button>
+                    </Table.Td>
+                  </Table.Tr>
+                ))}
+              </DataTable>
+            )
+          }
+        </Loaded>
+      </Section>
+    </Box>
   )
 }

@@ -6,24 +6,39 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../api'
 import { BulkDecision } from '../components/bulk-decision'
+import { useNames } from '../components/names'
 import { QueueItem } from '../components/queue-item'
-import { ReviewPanel } from '../components/review-panel'
+import { noteId, ReviewPanel } from '../components/review-panel'
 import { Shortcuts } from '../components/shortcuts'
-import { Empty, Failure, PageHeader } from '../components/view'
+import { Empty, Failure, PageHeader, Waiting } from '../components/view'
 import { goTo, usePlace } from '../router'
 import { categories, type Review } from '../types'
 
+/** Whether a key would be typed there, or is meant for a dialog over the page. */
+function isWritten(target: EventTarget | null): boolean {
+  if (document.querySelector('[role="dialog"]') !== null) return true
+  if (!(target instanceof HTMLElement)) return false
+  return (
+    target.isContentEditable || target.matches('textarea, select, input:not([type="checkbox"]):not([type="radio"])')
+  )
+}
+
 export function Reviews() {
   const client = useQueryClient()
+  const nameOf = useNames()
   const { query } = usePlace()
   const id = query.get('id') ?? undefined
   const [status, setStatus] = useState<string>('pending')
   const [category, setCategory] = useState<string | null>(null)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [asked, setAsked] = useState<'permit' | 'forbid'>()
+  // Of one review: the next one that opens is asked nothing yet.
+  const [asking, setAsking] = useState<{ id: string; verdict: 'permit' | 'forbid' }>()
   const [shortcuts, setShortcuts] = useLocalStorage({ key: 'sluicegate-shortcuts', defaultValue: true })
   const isNarrow = useMediaQuery('(max-width: 62em)')
   const isPending = status === 'pending'
+  const asked = asking?.id === id ? asking?.verdict : undefined
+  const setAsked = (verdict: 'permit' | 'forbid' | undefined) =>
+    setAsking(verdict === undefined || id === undefined ? undefined : { id, verdict })
 
   const queue = useInfiniteQuery({
     queryKey: ['reviews', 'list', status, category],
@@ -59,16 +74,31 @@ export function Reviews() {
       return next
     })
   const moveTo = (step: number) => open(reviews[Math.max(0, Math.min(reviews.length - 1, index + step))])
-  const when = (action: () => void) => () => {
-    if (shortcuts) action()
+  const ask = (verdict: 'permit' | 'forbid') => {
+    setAsked(verdict)
+    // Asked once more from elsewhere on the page, the note has the focus again.
+    document.getElementById(noteId)?.focus()
   }
-  useHotkeys([
-    ['j', when(() => moveTo(1))],
-    ['k', when(() => moveTo(-1))],
-    ['x', when(() => id !== undefined && toggle(id))],
-    ['p', when(() => setAsked('permit'))],
-    ['f', when(() => setAsked('forbid'))]
-  ])
+  const keys: [string, () => void][] = [
+    ['j', () => moveTo(1)],
+    ['k', () => moveTo(-1)],
+    ['x', () => id !== undefined && toggle(id)],
+    ['p', () => ask('permit')],
+    ['f', () => ask('forbid')]
+  ]
+  // A box that was just ticked has the focus and takes no letters: only fields that do keep them.
+  useHotkeys(
+    keys.map(([key, action]) => [
+      key,
+      (event) => {
+        if (!shortcuts || isWritten(event.target)) return
+        event.preventDefault()
+        action()
+      },
+      { preventDefault: false }
+    ]),
+    []
+  )
 
   function decided(): void {
     setAsked(undefined)
@@ -116,9 +146,18 @@ export function Reviews() {
               />
               {queue.isError ? (
                 <Failure error={queue.error} retry={() => queue.refetch()} />
-              ) : reviews.length === 0 && !queue.isPending ? (
+              ) : queue.isPending ? (
+                <Waiting rows={6} />
+              ) : reviews.length === 0 ? (
                 <Empty title={isPending ? 'Nothing waits' : 'None'} Icon={isPending ? IconChecks : IconGavel}>
-                  {isPending ? 'What is diverted appears here by itself.' : 'No review has this status and category.'}
+                  {isPending ? (
+                    <>
+                      What a constitution <b>diverts</b> appears here by itself, and waits until a person decides or it
+                      expires. To see one, send “I do not want to live any more” with a key of yours.
+                    </>
+                  ) : (
+                    'No review has this status and category.'
+                  )}
                 </Empty>
               ) : (
                 <ScrollArea.Autosize mah={{ base: 'none', md: 'calc(100vh - 260px)' }}>
@@ -127,6 +166,7 @@ export function Reviews() {
                       <QueueItem
                         key={review.review_id}
                         review={review}
+                        client={nameOf(review.key_id)}
                         isCurrent={review.review_id === id}
                         isChosen={chosen.has(review.review_id)}
                         choose={() => toggle(review.review_id)}

@@ -5,12 +5,18 @@ import { IconChartBar, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, path } from '../api'
-import { DataTable } from '../components/data-table'
+import { DataTable, useSorted } from '../components/data-table'
 import { useMay } from '../components/may'
 import { Empty, Figure, Loaded, PageHeader, Section } from '../components/view'
 import type { Usage as Report } from '../types'
 
 const dayMs = 86_400_000
+const figures = [
+  ['Evaluations', 'evaluations'],
+  ['Billable evaluations', 'billable_evaluations'],
+  ['Characters', 'characters'],
+  ['Billable characters', 'billable_characters']
+] as const
 const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10)
 
 export function Usage() {
@@ -22,6 +28,10 @@ export function Usage() {
     queryFn: () => api.usage(range),
     placeholderData: (old) => old
   })
+  // As many days, just before: what the figures are compared with.
+  const length = Math.max(1, Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1)
+  const before = { from: dayOf(Date.parse(from) - length * dayMs), to: dayOf(Date.parse(from) - dayMs) }
+  const earlier = useQuery({ queryKey: ['usage', before.from, before.to], queryFn: () => api.usage(before) })
   return (
     <>
       <PageHeader title="Usage" about="Counted when a verdict is given, by days in UTC. Test keys cost nothing.">
@@ -49,12 +59,21 @@ export function Usage() {
           CSV
         </Button>
       </PageHeader>
-      <Loaded query={usage}>{(data) => <Days report={data} />}</Loaded>
+      <Loaded query={usage}>{(data) => <Days report={data} earlier={earlier.data} />}</Loaded>
     </>
   )
 }
 
-function Days({ report }: { report: Report }) {
+/** `12 % more than in the 30 days before`. */
+function compared(now: number, before: number | undefined, days: number): string {
+  if (before === undefined) return ' '
+  const span = days === 1 ? 'on the day before' : `in the ${days} days before`
+  if (before === 0) return `none ${span}`
+  const change = Math.round(((now - before) / before) * 100)
+  return change === 0 ? `as many as ${span}` : `${Math.abs(change)} % ${change > 0 ? 'more' : 'less'} than ${span}`
+}
+
+function Days({ report, earlier }: { report: Report; earlier: Report | undefined }) {
   const keys = useQuery({ queryKey: ['keys'], queryFn: api.keys, enabled: useMay('*') })
   const nameOf = (id: string) => keys.data?.keys.find(({ key_id }) => key_id === id)?.name
   const { total, days } = report
@@ -65,21 +84,24 @@ function Days({ report }: { report: Report }) {
     const sum = byDay.get(day)
     if (sum !== undefined) sum[environment] += evaluations
   }
+  const { rows, sorting } = useSorted('usage', [...days].reverse(), {
+    Day: ({ day }) => day,
+    Key: ({ key_id }) => nameOf(key_id) ?? key_id,
+    Environment: ({ environment }) => environment,
+    Evaluations: ({ evaluations }) => evaluations,
+    Characters: ({ characters }) => characters
+  })
   return (
     <Stack>
       <SimpleGrid cols={{ base: 2, md: 4 }}>
-        <Figure label="Evaluations" value={total.evaluations.toLocaleString('en')} />
-        <Figure
-          label="Billable"
-          value={total.billable_evaluations.toLocaleString('en')}
-          hint="evaluations of live keys"
-        />
-        <Figure label="Characters" value={total.characters.toLocaleString('en')} />
-        <Figure
-          label="Billable"
-          value={total.billable_characters.toLocaleString('en')}
-          hint="characters of live keys"
-        />
+        {figures.map(([label, count]) => (
+          <Figure
+            key={label}
+            label={label}
+            value={total[count].toLocaleString('en')}
+            hint={compared(total[count], earlier?.total[count], byDay.size)}
+          />
+        ))}
       </SimpleGrid>
       <Section title="Evaluations by day">
         <BarChart
@@ -88,6 +110,9 @@ function Days({ report }: { report: Report }) {
           dataKey="day"
           type="stacked"
           withLegend
+          yAxisLabel="evaluations"
+          valueFormatter={(value) => value.toLocaleString('en')}
+          legendProps={{ verticalAlign: 'top' }}
           series={[
             { name: 'live', color: 'cyan.7' },
             { name: 'test', color: 'gray.5' }
@@ -98,7 +123,7 @@ function Days({ report }: { report: Report }) {
       <Card withBorder padding={0}>
         {days.length === 0 ? (
           <Empty title="Nothing was used" Icon={IconChartBar}>
-            No text was judged in these days.
+            No text was judged in these days. What a key evaluates, or sends through a chat, is counted here at once.
           </Empty>
         ) : (
           <DataTable
@@ -111,10 +136,11 @@ function Days({ report }: { report: Report }) {
               { name: 'Characters', as: 'end' }
             ]}
             minWidth={640}
+            sorting={sorting}
             horizontalSpacing="md"
             verticalSpacing="xs"
           >
-            {[...days].reverse().map(({ day, key_id, environment, evaluations, characters }) => (
+            {rows.map(({ day, key_id, environment, evaluations, characters }) => (
               <Table.Tr key={`${day} ${key_id}`}>
                 <Table.Td className="nowrap">{day}</Table.Td>
                 <Table.Td maw={260}>

@@ -12,8 +12,8 @@ const shade = (light: string, dark: string) => `light-dark(var(--mantine-color-$
 
 const colours = HighlightStyle.define([
   { tag: tags.definition(tags.propertyName), color: shade('cyan-9', 'cyan-3') },
-  { tag: [tags.string, tags.special(tags.string)], color: shade('green-9', 'green-3') },
-  { tag: [tags.comment, tags.lineComment], color: shade('gray-7', 'dark-2'), fontStyle: 'italic' },
+  { tag: [tags.string, tags.special(tags.string)], color: shade('teal-9', 'green-3') },
+  { tag: [tags.comment, tags.lineComment], color: shade('gray-7', 'dark-1'), fontStyle: 'italic' },
   { tag: [tags.keyword, tags.typeName, tags.labelName], color: shade('grape-9', 'grape-3') },
   { tag: [tags.punctuation, tags.separator, tags.squareBracket, tags.brace], color: shade('gray-7', 'dark-1') }
 ])
@@ -30,7 +30,7 @@ const frame = EditorView.theme({
     padding: '8px 0'
   },
   '.cm-cursor': { borderLeftColor: 'var(--mantine-color-text)' },
-  '.cm-gutters': { backgroundColor: shade('gray-0', 'dark-8'), color: shade('gray-7', 'dark-2'), borderRight: border },
+  '.cm-gutters': { backgroundColor: shade('gray-0', 'dark-8'), color: shade('gray-7', 'dark-1'), borderRight: border },
   '.cm-activeLine': { backgroundColor: shade('gray-0', 'dark-6') },
   '.cm-activeLineGutter': { backgroundColor: shade('gray-2', 'dark-5') },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {

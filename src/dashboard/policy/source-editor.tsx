@@ -48,7 +48,7 @@ export function SourceEditor(props: SourceEditorProps) {
         doc: value,
         extensions: [
           EditorView.cspNonce.of(nonce()),
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           EditorState.readOnly.of(readOnly),
           indentUnit.of('  '),
           lineNumbers(),

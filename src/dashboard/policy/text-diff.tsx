@@ -24,7 +24,7 @@ export function TextDiff({ before, after, names }: TextDiffProps) {
     const shared = (label: string) => [
       EditorView.cspNonce.of(nonce()),
       EditorState.readOnly.of(true),
-      EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true' }),
+      EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', tabindex: '0' }),
       lineNumbers(),
       EditorView.lineWrapping,
       yaml(),

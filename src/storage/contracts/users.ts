@@ -61,6 +61,10 @@ export interface UserStore {
 
   invite(row: InvitationRow): Promise<void>
   invitation(invitationId: string, now: number): Promise<InvitationRow | undefined>
+  /** Those that nobody has used and that are not expired at `now`, oldest first. */
+  invitations(account: string, now: number): Promise<InvitationRow[]>
+  /** False where it is used, withdrawn or of another account. */
+  withdraw(account: string, invitationId: string): Promise<boolean>
   /** In one transaction uses up the invitation and stores the user; false where it is used or expired. Rejects with `Conflict` as `insert`. */
   accept(invitationId: string, now: number, user: UserRow): Promise<boolean>
 

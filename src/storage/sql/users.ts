@@ -6,6 +6,9 @@ import type { Write } from './database.js'
 import { readSteps, removeSteps } from './steps.js'
 import type { Database, Tables } from './tables.js'
 
+/** Invitations that one list shows: each lasts a day, and the oldest end first. */
+const maxListed = 1_000
+
 export function createSqlUsers(db: Database, write: Write): UserStore {
   const userWhere = (db: Database, wanted: Partial<UserRow>) =>
     storageCall(async () => {
@@ -90,6 +93,28 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
           .where('expiresAt', '>', now)
           .executeTakeFirst()
         return row
+      }),
+
+    invitations: (account, now) =>
+      storageCall(() =>
+        db
+          .selectFrom('invitations')
+          .selectAll()
+          .where('account', '=', account)
+          .where('expiresAt', '>', now)
+          .orderBy('expiresAt')
+          .limit(maxListed)
+          .execute()
+      ),
+
+    withdraw: (account, invitationId) =>
+      write(async (db) => {
+        const { numDeletedRows } = await db
+          .deleteFrom('invitations')
+          .where('account', '=', account)
+          .where('invitationId', '=', invitationId)
+          .executeTakeFirst()
+        return numDeletedRows > 0n
       }),
 
     accept: (invitationId, now, user) =>

@@ -1,0 +1,46 @@
+/** The words that a review is about, for its row in the queue. */
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { api } from '../api'
+import type { Review, ReviewDetail } from '../types'
+import { partsOf } from './request-text'
+
+/** Characters shown, and how many of them stand before the finding. */
+const shown = 160
+const before = 40
+
+/**
+ * A review's text never changes, so each is read once. What is read also opens at once when the row is chosen.
+ * @param isSeen whether the row is on the screen: others are not read
+ * @returns undefined while it is awaited; null where the text was deleted or may not be read
+ */
+export function useExcerpt(review: Review, isSeen: boolean): string | null | undefined {
+  const client = useQueryClient()
+  const { data, isError } = useQuery({
+    queryKey: ['excerpt', review.review_id, review.purged_at],
+    queryFn: async () => {
+      const detail = await api.review(review.review_id)
+      client.setQueryData(['reviews', 'one', review.review_id], detail)
+      return excerptOf(detail)
+    },
+    enabled: isSeen,
+    staleTime: Number.POSITIVE_INFINITY
+  })
+  return isError ? null : data
+}
+
+/** Around what the rules that bear on the decision found; else the end, where what was said last stands. */
+export function excerptOf(review: ReviewDetail): string | null {
+  const parts = partsOf(review)
+  if (parts.length === 0) return null
+  const bearing = review.detections
+    .filter(({ rule }) => review.matched_rules.includes(rule))
+    .sort((a, b) => b.confidence - a.confidence)[0]
+  const found = bearing && parts.find(({ pointer }) => pointer === (bearing.pointer ?? '/input_text') || pointer === '')
+  const text = (found ?? parts.at(-1)!).text
+  const start = found === undefined ? 0 : Math.max(0, bearing!.span.start - before)
+  const words = text
+    .slice(start, start + shown)
+    .replace(/\s+/g, ' ')
+    .trim()
+  return `${start > 0 ? '…' : ''}${words}${start + shown < text.length ? '…' : ''}`
+}

@@ -1,0 +1,38 @@
+/** When a sentence is read, and what it may leave a place for: as `docs/texts.md` has it. */
+export interface Occasion {
+  title: string
+  places: readonly string[]
+}
+
+export const occasions: Readonly<Record<string, Occasion>> = {
+  forbid: { title: 'Refused', places: ['topic', 'help'] },
+  divert: { title: 'A person decides', places: ['topic', 'help', 'review'] },
+  depends: { title: 'The person is asked', places: ['topic', 'help', 'options', 'missing'] },
+  unclear: { title: 'Nothing can be asked', places: ['topic', 'help', 'missing'] },
+  queue_full: { title: 'The queue is full', places: ['topic', 'help'] },
+  answer_forbid: { title: 'The answer is withheld', places: ['topic', 'help'] },
+  answer_divert: { title: 'A person decides over the answer', places: ['topic', 'help', 'review'] },
+  any: { title: 'Whatever happened', places: ['topic', 'help'] }
+}
+
+/** What stands in a place when a sentence is told. */
+export const places: Readonly<Record<string, string>> = {
+  topic: 'the name of the category',
+  help: 'the help of the region',
+  review: 'the id of the review',
+  options: 'the numbered choices',
+  missing: 'the context that would settle it'
+}
+
+const names = new Intl.DisplayNames('en', { type: 'language' })
+export const languageName = (language: string): string => names.of(language) ?? language
+
+const regions = new Intl.DisplayNames('en', { type: 'region' })
+/** `Germany`; the code itself where it is no region. */
+export function regionName(code: string): string {
+  try {
+    return code === 'default' ? 'Everywhere else' : (regions.of(code) ?? code)
+  } catch {
+    return code
+  }
+}
