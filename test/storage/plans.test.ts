@@ -41,6 +41,25 @@ function* choices<T>(all: readonly T[]): Generator<T[]> {
 async function askEverything(url: string): Promise<void> {
   const storage = await openStorage({ url })
   const { audit, reviews, usage, keys, users, deliveries, exceptions, metrics } = storage
+  const account = 'a'
+  const marks = { rule: 'r', decision: 'stopped', model: 'm' }
+  for (const names of choices(Object.keys(marks) as (keyof typeof marks)[])) {
+    const some = { marks: Object.fromEntries(names.map((name) => [name, marks[name]])) }
+    for (const filter of [
+      { account },
+      { account, keyId: 'key_a', from: 1 },
+      { account, subject: 's', kind: 'evaluation' },
+      { account, minScore: 0.8, maxScore: 1 },
+      { account, maxScore: 0.2, node: 'n' },
+      { kind: 'evaluation' }
+    ]) {
+      for (const order of ['oldest', 'newest'] as const) {
+        for (const after of [undefined, 5]) {
+          await audit.read({ filter: { ...filter, ...some }, order, after, limit: 3 })
+        }
+      }
+    }
+  }
   const filter = { account: 'a', kind: 'k', keyId: 'i', subject: 's', node: 'n', from: 1, to: 2 }
   for (const order of ['oldest', 'newest'] as const) {
     for (const after of [undefined, 5]) {
