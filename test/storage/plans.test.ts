@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { SqliteQueryCompiler } from 'kysely'
 import t, { type Test } from 'tap'
-import type { AuditFilter } from '../../src/storage/contracts/index.js'
 import { reviewStates } from '../../src/storage/contracts/reviews.js'
 import { migrateStorage, openStorage } from '../../src/storage/open.js'
 import { constitutionSuite } from './constitution-suite.js'
@@ -63,7 +62,7 @@ async function askEverything(url: string): Promise<void> {
   const filter = { account: 'a', kind: 'k', keyId: 'i', subject: 's', node: 'n', from: 1, to: 2 }
   for (const order of ['oldest', 'newest'] as const) {
     for (const after of [undefined, 5]) {
-      for (const names of choices(Object.keys(filter) as (keyof AuditFilter)[])) {
+      for (const names of choices(Object.keys(filter) as (keyof typeof filter)[])) {
         const some = Object.fromEntries(names.map((name) => [name, filter[name]]))
         await audit.read({ filter: some, order, after, limit: 3 })
       }
