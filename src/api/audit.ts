@@ -8,13 +8,15 @@ import { header } from '../edge/doc-headers.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
-import type { AuditFilter, AuditStore, ChainedRow } from '../storage/contracts/audit.js'
+import { categories, decisions, readers } from '../policy/evaluation.js'
+import { type AuditFilter, type AuditStore, type ChainedRow, stopped } from '../storage/contracts/audit.js'
 import { pagesOf, sendTexts } from './pages.js'
 
 const defaultPage = 100
 
 const instant = (description: string) =>
   Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
+const name = (description: string) => Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]{1,200}$', description })
 const Query = Type.Object(
   {
     kind: Type.Optional(Type.String({ pattern: '^[a-z_.]{1,64}$', examples: ['evaluation', 'review.decided'] })),
@@ -23,6 +25,19 @@ const Query = Type.Object(
       Type.String({ pattern: '^[A-Za-z0-9_.@+-]{1,128}$', description: 'The id of what it was done to.' })
     ),
     node: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_.-]{1,255}$' })),
+    decision: Type.Optional(
+      Type.Enum([...decisions, stopped], { description: 'Of a verdict. stopped: any but permit.' })
+    ),
+    rule: Type.Optional(name('A rule that bears on the decision.')),
+    category: Type.Optional(
+      Type.Enum([...categories], { description: 'In which something was found, a weak hint included.' })
+    ),
+    reader: Type.Optional(Type.Enum([...readers], { description: 'What found something.' })),
+    route: Type.Optional(name('The id of a route, or the path of an endpoint.')),
+    upstream: Type.Optional(name('The name of an upstream.')),
+    model: Type.Optional(name('A model as clients name it.')),
+    min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'The lowest risk, inclusive.' })),
+    max_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'The highest risk, inclusive.' })),
     from: Type.Optional(instant('The earliest')),
     to: Type.Optional(instant('The latest')),
     order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Default newest.' })),
@@ -123,12 +138,19 @@ export function auditRecord(row: ChainedRow) {
 
 function readFilter(query: Static<typeof Query>, account: string, now: number): AuditFilter {
   const { kind, by: keyId, subject, node } = query
+  const { rule, category, reader, decision, model, upstream, route, min_score: minScore, max_score: maxScore } = query
+  if (minScore !== undefined && maxScore !== undefined && minScore > maxScore) {
+    throw invalid('query.min_score', 'out_of_range', 'min_score must not be above max_score.')
+  }
   return {
     account,
     kind,
     keyId,
     subject,
     node,
+    marks: { rule, category, reader, decision, model, upstream, route },
+    minScore,
+    maxScore,
     from: readInstant('from', query.from, now),
     to: readInstant('to', query.to, now)
   }

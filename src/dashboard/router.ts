@@ -23,6 +23,11 @@ export function linkTo(page: string, query: Record<string, string> = {}): string
   return `#/${page}${search === '' ? '' : `?${search}`}`
 }
 
+/** The same, and the way back leads past it: of filters that change while one types. */
+export function replacePlace(page: string, query: Record<string, string>): void {
+  location.replace(linkTo(page, query))
+}
+
 export function goTo(page: string, query: Record<string, string> = {}): void {
   location.hash = linkTo(page, query)
 }

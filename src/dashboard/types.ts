@@ -240,6 +240,8 @@ export interface Usage {
   days: (UsageCounts & { day: string; key_id: string; environment: 'live' | 'test' })[]
 }
 
+export const readers = ['rule', 'detector', 'screen', 'encoder', 'judge'] as const
+
 export interface AuditRow {
   seq: number
   at: string

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { type ErrorCode, errorTable } from '../base/errors.js'
 import { nameKinds } from '../encoder/index.js'
 import { scopes } from '../identity/scopes.js'
-import { categories, decisions, detectionTypes } from '../policy/evaluation.js'
+import { categories, decisions, detectionTypes, readers } from '../policy/evaluation.js'
 import type { ErrorEnvelope } from './doc-errors.js'
 import { named, nameSchemas } from './doc-names.js'
 
@@ -28,6 +28,12 @@ export const Detection = Type.Object({
   layer: Type.String({
     description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
   }),
+  reader: Type.Optional(
+    Type.Enum([...readers], {
+      description:
+        'What found it: rule for words and patterns, screen for the classifier, encoder, judge for a heavier judge, detector for every other detector. Absent in reviews that an earlier version stored.'
+    })
+  ),
   kind: Type.Optional(
     Type.Enum([...nameKinds], { description: 'Of a name, where names were asked for. It counts in no decision.' })
   )

@@ -7,7 +7,7 @@ import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Exceptions } from '../policy/decide/exceptions.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
-import type { Recorder, Surface } from './record.js'
+import type { Recorder, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 
 export interface JudgingDeps<E extends Pick<Evaluator, 'evaluate'>> {
@@ -31,6 +31,8 @@ export interface Asked {
   route: string
   caller: Caller
   requestId: string
+  /** Default: nowhere, the verdict is all that is asked for. */
+  sentTo?: SentTo | undefined
 }
 
 export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
@@ -89,12 +91,12 @@ export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
    * @returns a promise only where the answer must wait for the commit; it is rejected where that failed
    */
   record(
-    { surface, route, caller, requestId }: Asked,
+    { surface, route, caller, requestId, sentTo }: Asked,
     evaluation: Evaluation,
     parts: readonly ChatPart[],
     beyond?: readonly string[]
   ): Promise<void> | undefined {
-    return this.#deps.record({ surface, evaluation, caller, route, requestId, parts, beyond })
+    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond })
   }
 
   #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {

@@ -17,6 +17,14 @@ const hintFloor = 0.25
 export const surfaces = ['evaluate', 'moderations', 'chat', 'answer', 'guard'] as const
 export type Surface = (typeof surfaces)[number]
 
+/** Where what is judged goes, or comes from. */
+export interface SentTo {
+  /** Name of the upstream. */
+  upstream: string
+  /** As the client names it; undefined where it does not look like a name: then it is a text. */
+  model: string | undefined
+}
+
 export interface Decided {
   surface: Surface
   evaluation: Evaluation
@@ -24,6 +32,7 @@ export interface Decided {
   /** Id of the route, or the path of the endpoint. */
   route: string
   requestId: string
+  sentTo?: SentTo | undefined
   /** What was judged. */
   parts: readonly ChatPart[]
   /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
@@ -45,7 +54,7 @@ export interface RecorderDeps {
 }
 
 export function createRecorder({ metrics, audit, usage, clock, fingerprints, settings }: RecorderDeps): Recorder {
-  return ({ surface, evaluation, caller, route, requestId, parts, beyond }) => {
+  return ({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond }) => {
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
@@ -60,15 +69,21 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     usage.add({ account, keyId, environment, surface, at, evaluations: 1, characters })
     if (decision === 'permit' && settings.decisions === 'stopped') return undefined
     // In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows.
+    const found = findingsOf(evaluation)
     const facts = {
+      ...(found !== undefined && { categories: found.categories }),
       decision,
+      ...(sentTo?.model !== undefined && { model: sentTo.model }),
       ...(beyond !== undefined && { not_evaluated: beyond }),
       policy: evaluation.policy,
+      ...(found !== undefined && { readers: found.readers }),
       request_id: requestId,
       risk_score: evaluation.risk_score,
       route,
       rules: evaluation.matched_rules,
-      surface
+      ...(found !== undefined && { scores: found.scores }),
+      surface,
+      ...(sentTo !== undefined && { upstream: sentTo.upstream })
     }
     const row = {
       at,
@@ -84,6 +99,18 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     if (settings.required) return audit.commit(row)
     audit.append(row)
     return undefined
+  }
+}
+
+/** What the row of a verdict says of its detections; undefined where there are none. Excepted ones did not count. */
+function findingsOf({ detections, scores }: Evaluation) {
+  const counted = detections.filter(({ suppressed, kind }) => suppressed !== true && kind === undefined)
+  if (counted.length === 0) return undefined
+  const scored = Object.entries(scores).filter(([, score]) => score > 0)
+  return {
+    categories: [...new Set(counted.map(({ category }) => category))].sort(),
+    readers: [...new Set(counted.flatMap(({ reader }) => reader ?? []))].sort(),
+    scores: Object.fromEntries(scored.sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 }
 

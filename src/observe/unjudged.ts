@@ -4,7 +4,7 @@ import type { Caller } from '../identity/caller.js'
 import type { AuditStore } from '../storage/contracts/audit.js'
 import { describeError, type Log } from './log.js'
 import type { Metrics } from './metrics.js'
-import type { Surface } from './record.js'
+import type { SentTo, Surface } from './record.js'
 
 export type FailureCause = 'timeout' | 'error'
 
@@ -13,6 +13,7 @@ export interface Unjudged {
   /** Id of the route, or the path of the endpoint. */
   route: string
   requestId: string
+  sentTo?: SentTo | undefined
   caller: Pick<Caller, 'accountId' | 'keyId'>
   error: unknown
   /** True where the route's `on_failure: open` lets it pass all the same. */
@@ -32,7 +33,7 @@ export interface UnjudgedDeps {
 }
 
 export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }: UnjudgedDeps): UnjudgedRecorder {
-  return ({ surface, route, requestId, caller, error, passed }) => {
+  return ({ surface, route, requestId, sentTo, caller, error, passed }) => {
     const cause = causeOf(error)
     metrics.evaluatorFailures.inc({ surface, cause })
     if (passed) {
@@ -40,7 +41,7 @@ export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }:
       log.warn({ request_id: requestId, route, cause, err: describeError(error) }, 'passed without a verdict')
     }
     const { accountId: account, keyId } = caller
-    const data = { surface, route, cause }
+    const data = { surface, route, cause, upstream: sentTo?.upstream, model: sentTo?.model }
     const kind = passed ? 'fail_open' : 'fail_closed'
     const row = { at: clock.now(), kind, account, keyId, subject: requestId, data }
     if (passed && settings.required) return audit.commit(row)

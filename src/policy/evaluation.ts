@@ -43,6 +43,13 @@ export const detectionTypes = [
 ] as const
 export type DetectionType = (typeof detectionTypes)[number]
 
+/**
+ * What found something: `rule` for words and patterns, `screen` for the classifier, `encoder`, `judge` for a heavier judge,
+ * `detector` for every other detector.
+ */
+export const readers = ['rule', 'detector', 'screen', 'encoder', 'judge'] as const
+export type Reader = (typeof readers)[number]
+
 /** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`; `judge` for what a judge said. */
 export type Layer = string
 
@@ -55,6 +62,8 @@ export interface Detection {
   rule: string
   span: { start: number; end: number }
   layer: Layer
+  /** Absent where an earlier version stored it. */
+  reader?: Reader
   /** Of a name: what it names. Such a detection counts in no decision. */
   kind?: NameKind
   /** True where people have excepted this match: it did not count. */

@@ -17,6 +17,7 @@ import {
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
+import { modelForm } from './upstream/traced.js'
 
 /** What a verdict is asked for. */
 type Direction = EvaluationInput['direction']
@@ -66,7 +67,8 @@ export class Verdicts {
     const { caller, requestId } = inbound
     const { direction, parts } = input
     const surface = direction === 'request' ? ('chat' as const) : ('answer' as const)
-    const asked = { surface, route: route.id, caller, requestId }
+    const sentTo = { upstream: route.upstream, model: modelOf(exchange) }
+    const asked = { surface, route: route.id, caller, requestId, sentTo }
     const began = clock.monotonic()
     let found: Evaluation | undefined
     try {
@@ -118,6 +120,11 @@ function inputOf(
     raised: undefined,
     cancel: inbound.cancel
   }
+}
+
+/** A client's name of a model; what does not look like a name is text, and no text is written down. */
+function modelOf({ chat: { model } }: Exchange): string | undefined {
+  return model !== undefined && modelForm.test(model) ? model : undefined
 }
 
 function keepStricter(exchange: Exchange, evaluation: Evaluation): void {

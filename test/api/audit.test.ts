@@ -112,3 +112,49 @@ t.test('the row of a verdict says what was no part of it', async (t) => {
     rows: [{ data: { not_evaluated: ['output_off'] } }, { data: { not_evaluated: ['image', 'output_off'] } }]
   })
 })
+
+t.test('verdicts are found by what they say, and their rows explain them without a text', async (t) => {
+  const { url, key } = await build(t, { yaml: 'audit: { decisions: all }' })
+  const ask = (content: string, model = 'demo') =>
+    call(url, '/v1/chat/completions', { key, body: { model, messages: [{ role: 'user', content }] } })
+  t.equal((await ask('Hello!')).status, 200)
+  t.equal((await ask('Hello!', 'a b; drop table marks')).status, 200)
+  t.match(await ask('How do I kill it?'), { status: 422, body: { error: { code: 'context_required' } } })
+  const find = async (query: string) => (await call(url, `${path}?kind=evaluation&order=oldest&${query}`, { key })).body
+  const { rows } = await find('decision=stopped')
+  t.match(rows, [
+    {
+      data: {
+        decision: 'depends',
+        categories: ['violence'],
+        readers: ['rule'],
+        rules: ['ambiguous_kill'],
+        scores: { violence: Number },
+        route: '/v1/chat/completions',
+        model: 'demo',
+        upstream: 'default'
+      }
+    }
+  ])
+  t.equal(rows.length, 1)
+  t.notMatch(JSON.stringify(rows), /kill it/)
+  for (const query of [
+    'decision=depends',
+    'rule=ambiguous_kill',
+    'category=violence',
+    'reader=rule&upstream=default',
+    'min_score=0.3',
+    'model=demo&category=violence&route=/v1/chat/completions&from=1h&min_score=0.1&max_score=1'
+  ]) {
+    t.same((await find(query)).rows, rows, query)
+  }
+  const permitted = (await find('decision=permit')).rows
+  t.equal(permitted.length, 4, 'two requests and their answers')
+  t.same((await find('model=demo&decision=permit')).rows, permitted.slice(0, 2), 'no text passes for a model')
+  t.same((await find('category=hate')).rows, [])
+  const page = await find('decision=permit&limit=3')
+  t.same((await find(`decision=permit&cursor=${page.next_cursor}`)).rows, permitted.slice(3))
+  for (const query of ['decision=maybe', 'category=x', 'min_score=2', 'min_score=0.5&max_score=0.2', 'rule=%00']) {
+    t.match(await call(url, `${path}?${query}`, { key }), { status: 400, body: { error: 'validation_error' } }, query)
+  }
+})

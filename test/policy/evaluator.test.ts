@@ -68,7 +68,8 @@ t.test('an evaluation carries every field of the contract', async (t) => {
     confidence: 0.5,
     rule: 'kill',
     span: { start: 0, end: 7 },
-    layer: 'plain'
+    layer: 'plain',
+    reader: 'rule'
   })
   const blocked = await evaluator.evaluate(call('make a pipe bomb'))
   t.equal(blocked.is_blocked, true)

@@ -1,5 +1,7 @@
 /** What every storage must do for people: claims and approvals, the outbox, the audit's chain, usage, who signs in. */
+
 import type { Test } from 'tap'
+import type { AuditFilter } from '../../src/storage/contracts/audit.js'
 import type { MetricsRow, Storage, UserRow } from '../../src/storage/contracts/index.js'
 import { newId } from '../../src/storage/id.js'
 import { ChainCheck } from '../../src/storage/journal/chain.js'
@@ -156,6 +158,68 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     t.same(await subjects({ filter: { from: t0 + 18, to: t0 + 19 }, limit: 9 }), ['s18', 's19'])
     t.same(await subjects({ filter: { keyId: 'key_x' }, limit: 9 }), [null])
     t.same(await subjects({ filter: { account: 'other' }, limit: 9 }), [])
+  })
+
+  t.test('audit: verdicts are found by what they say, in pages, and no more once they are removed', async (t) => {
+    const { audit } = await open(t)
+    const verdicts = Array.from({ length: 60 }, (_, i) => {
+      const isStopped = i % 3 === 0
+      const isEven = i % 2 === 0
+      const data = {
+        decision: isStopped ? (isEven ? 'forbid' : 'divert') : 'permit',
+        risk_score: i / 60,
+        rules: isStopped ? ['r1', isEven ? 'r2' : 'r3'] : [],
+        categories: i % 4 === 0 ? ['hate', 'violence'] : ['hate'],
+        readers: i % 5 === 0 ? ['encoder', 'rule'] : ['rule'],
+        route: i < 30 ? '/a' : '/b',
+        upstream: 'up',
+        ...(i % 7 === 0 && { model: 'm-7' })
+      }
+      const account = i % 10 === 9 ? 'other' : 'acme'
+      return { i, account, keyId: isEven ? 'key_a' : 'key_b', kind: 'evaluation', data }
+    })
+    type Verdict = (typeof verdicts)[number]
+    const append = ({ i, ...row }: Verdict) => audit.append({ ...row, at: t0 + i, subject: `ev_${i}` })
+    for (const verdict of verdicts) append(verdict)
+    append({ ...verdicts[0]!, kind: 'key.created' })
+    await audit.flush()
+    const check = async (filter: AuditFilter, fits: (verdict: Verdict) => boolean) => {
+      const expected = verdicts.filter((verdict) => verdict.account === 'acme' && fits(verdict)).map(({ i }) => t0 + i)
+      for (const order of ['oldest', 'newest'] as const) {
+        const found: number[] = []
+        for (let after: number | undefined; ; ) {
+          const page = await audit.read({ filter: { ...filter, account: 'acme' }, order, after, limit: 4 })
+          found.push(...page.map(({ at }) => at))
+          after = page.at(-1)?.seq
+          if (page.length < 4) break
+        }
+        t.same(found, order === 'oldest' ? expected : [...expected].reverse(), `${JSON.stringify(filter)} ${order}`)
+      }
+      return expected.length
+    }
+    const { decision, rule } = { decision: 'stopped', rule: 'r1' }
+    t.ok(await check({ marks: { decision: 'forbid' } }, ({ data }) => data.decision === 'forbid'))
+    t.ok(await check({ marks: { decision } }, ({ data }) => data.decision !== 'permit'))
+    t.ok(
+      await check(
+        { marks: { decision: 'permit' }, maxScore: 0.3 },
+        ({ i, data }) => data.decision === 'permit' && i <= 18
+      )
+    )
+    t.ok(await check({ marks: { rule: 'r3', route: '/b' } }, ({ i }) => i >= 30 && i % 6 === 3))
+    t.ok(await check({ marks: { category: 'violence', reader: 'encoder' } }, ({ i }) => i % 20 === 0))
+    t.ok(
+      await check({ marks: { model: 'm-7' }, from: t0 + 10, to: t0 + 50 }, ({ i }) => i % 7 === 0 && i > 9 && i < 51)
+    )
+    t.ok(await check({ minScore: 0.75 }, ({ i }) => i >= 45))
+    t.ok(await check({ minScore: 0.1, maxScore: 0.2 }, ({ i }) => i >= 6 && i <= 12))
+    t.ok(await check({ keyId: 'key_b', marks: { upstream: 'up' } }, ({ keyId }) => keyId === 'key_b'))
+    t.ok(await check({ keyId: 'key_b', marks: { rule } }, ({ i }) => i % 6 === 3))
+    t.equal(await check({ kind: 'key.created', marks: { decision: 'permit' } }, () => false), 0)
+    t.equal(await check({ marks: { rule: "r1' or 1=1" } }, () => false), 0)
+    t.equal(await audit.prune(t0 + 30, 999), 30)
+    verdicts.splice(0, 30)
+    t.ok(await check({ marks: { rule } }, ({ i }) => i % 3 === 0))
   })
 
   t.test('usage: sums by key, day and surface add up, whoever adds', async (t) => {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { SqliteQueryCompiler } from 'kysely'
 import t, { type Test } from 'tap'
-import type { AuditFilter } from '../../src/storage/contracts/index.js'
 import { reviewStates } from '../../src/storage/contracts/reviews.js'
 import { migrateStorage, openStorage } from '../../src/storage/open.js'
 import { constitutionSuite } from './constitution-suite.js'
@@ -41,10 +40,29 @@ function* choices<T>(all: readonly T[]): Generator<T[]> {
 async function askEverything(url: string): Promise<void> {
   const storage = await openStorage({ url })
   const { audit, reviews, usage, keys, users, deliveries, exceptions, metrics } = storage
+  const account = 'a'
+  const marks = { rule: 'r', decision: 'stopped', model: 'm' }
+  for (const names of choices(Object.keys(marks) as (keyof typeof marks)[])) {
+    const some = { marks: Object.fromEntries(names.map((name) => [name, marks[name]])) }
+    for (const filter of [
+      { account },
+      { account, keyId: 'key_a', from: 1 },
+      { account, subject: 's', kind: 'evaluation' },
+      { account, minScore: 0.8, maxScore: 1 },
+      { account, maxScore: 0.2, node: 'n' },
+      { kind: 'evaluation' }
+    ]) {
+      for (const order of ['oldest', 'newest'] as const) {
+        for (const after of [undefined, 5]) {
+          await audit.read({ filter: { ...filter, ...some }, order, after, limit: 3 })
+        }
+      }
+    }
+  }
   const filter = { account: 'a', kind: 'k', keyId: 'i', subject: 's', node: 'n', from: 1, to: 2 }
   for (const order of ['oldest', 'newest'] as const) {
     for (const after of [undefined, 5]) {
-      for (const names of choices(Object.keys(filter) as (keyof AuditFilter)[])) {
+      for (const names of choices(Object.keys(filter) as (keyof typeof filter)[])) {
         const some = Object.fromEntries(names.map((name) => [name, filter[name]]))
         await audit.read({ filter: some, order, after, limit: 3 })
       }

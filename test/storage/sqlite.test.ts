@@ -165,8 +165,8 @@ t.test('keys of a version before are roots by their lineage, and what waits is c
   await migrate(before, sqlite.columns, '012-journals')
   await before.insertInto('accounts').values({ id: 'acme', createdAt: 0 }).execute()
   for (const row of [old, successor]) {
-    const { maxConcurrent, createdBy, roots, selfRotation, scopes, ipAllowlist, ...rest } = row
-    const { termsUrl, termsAcceptedAt, termsAcceptedBy, ...known } = rest
+    const { maxConcurrent, createdBy, roots, selfRotation, scopes, ipAllowlist, ...later } = row
+    const { termsUrl, termsAcceptedAt, termsAcceptedBy, ...known } = later
     const values = { ...known, scopes: JSON.stringify(scopes), ipAllowlist: JSON.stringify(ipAllowlist) }
     await before
       .insertInto('keys')

@@ -1,37 +1,23 @@
 /** Every decision and every administrative act, newest first; never a text. */
-import { Anchor, Autocomplete, Button, Card, Code, Group, Select, Table, Text, TextInput } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { Button, Card, Code, Table, Text } from '@mantine/core'
 import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { api, path } from '../api'
-import { kinds } from '../components/audit-kinds'
+import { AuditFilters, queryOf, useAuditFilter } from '../components/audit-filters'
 import { DataTable } from '../components/data-table'
 import { useNames } from '../components/names'
 import { instant } from '../components/time'
+import { VerdictFacts, VerdictLine, verdictOf } from '../components/verdict-row'
 import { Empty, Failure, PageHeader } from '../components/view'
-import { linkTo, usePlace } from '../router'
 import type { AuditRow } from '../types'
-
-/** How far back, as the API takes it. */
-const spans = [
-  { value: '1h', label: 'Last hour' },
-  { value: '24h', label: 'Last day' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' },
-  { value: '', label: 'All of it' }
-]
 
 export function Audit() {
   const nameOf = useNames()
-  const [kind, setKind] = useState('')
-  const [by, setBy] = useState('')
-  const [subject, setSubject] = useState(usePlace().query.get('subject') ?? '')
-  const [from, setFrom] = useState('7d')
-  const [filter] = useDebouncedValue({ kind: kind.trim(), by: by.trim(), subject: subject.trim(), from }, 300)
+  const [filter, change] = useAuditFilter()
+  const query = queryOf(filter)
   const rows = useInfiniteQuery({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam }) => api.audit({ ...filter, cursor: pageParam, limit: 100 }),
+    queryKey: ['audit', query],
+    queryFn: ({ pageParam }) => api.audit({ ...query, cursor: pageParam, limit: 100 }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (old) => old
@@ -48,42 +34,20 @@ export function Audit() {
           download="audit.jsonl"
           variant="default"
           leftSection={<IconDownload size={16} aria-hidden />}
-          href={path('/audit', { ...filter, format: 'jsonl' })}
+          href={path('/audit', { ...query, format: 'jsonl' })}
         >
           Export JSON lines
         </Button>
       </PageHeader>
-      <Card withBorder padding="md" mb="md">
-        <Group grow preventGrowOverflow={false} gap="sm">
-          <Autocomplete label="Kind" placeholder="any" data={kinds} limit={60} value={kind} onChange={setKind} />
-          <TextInput
-            label="By"
-            placeholder="key_… or usr_…"
-            value={by}
-            onChange={(event) => setBy(event.currentTarget.value)}
-          />
-          <TextInput
-            label="Subject"
-            placeholder="the id of what it was done to"
-            value={subject}
-            onChange={(event) => setSubject(event.currentTarget.value)}
-          />
-          <Select
-            label="From"
-            data={spans}
-            allowDeselect={false}
-            value={from}
-            onChange={(value) => setFrom(value ?? '')}
-          />
-        </Group>
-      </Card>
+      <AuditFilters filter={filter} change={change} />
       {rows.isError ? (
         <Failure error={rows.error} retry={() => rows.refetch()} />
       ) : (
         <Card withBorder padding={0}>
           {shown.length === 0 && !rows.isPending ? (
             <Empty title="No such row" Icon={IconHistory}>
-              Kinds are written as evaluation, key.created, review.decided, constitution.activated.
+              Kinds are written as evaluation, key.created, review.decided, constitution.activated. Verdicts of earlier
+              versions are found by decision, rule and route.
             </Empty>
           ) : (
             <DataTable
@@ -104,7 +68,7 @@ export function Audit() {
                       mx={-4}
                       my={-3}
                       aria-label={`Only ${row.kind}`}
-                      onClick={() => setKind(row.kind)}
+                      onClick={() => change({ kind: row.kind })}
                     >
                       {row.kind}
                     </Button>
@@ -140,8 +104,9 @@ export function Audit() {
 /** Said elsewhere in the row, or of use to a program alone. */
 const hidden = new Set(['request_id', 'lineage', 'surface', 'digest'])
 
-/** The plain facts in a line; all of them, and where the row stands in its chain, when it is opened. */
+/** The plain facts in a line, or the verdict; all of it, and where the row stands in its chain, when it is opened. */
 function Facts({ row }: { row: AuditRow }) {
+  const verdict = verdictOf(row)
   const plain = Object.entries(row.data).flatMap(([name, value]) =>
     typeof value === 'object' || hidden.has(name) ? [] : [`${name} ${value}`]
   )
@@ -149,15 +114,15 @@ function Facts({ row }: { row: AuditRow }) {
   return (
     <details>
       <summary>
-        <Text span size="xs" style={{ overflowWrap: 'anywhere' }}>
-          {plain.slice(0, 4).join(' · ') || 'more'}
-        </Text>
+        {verdict === undefined ? (
+          <Text span size="xs" style={{ overflowWrap: 'anywhere' }}>
+            {plain.slice(0, 4).join(' · ') || 'more'}
+          </Text>
+        ) : (
+          <VerdictLine verdict={verdict} />
+        )}
       </summary>
-      {row.kind === 'evaluation' && row.subject !== null && (
-        <Anchor size="xs" href={linkTo('exceptions', { evaluation: row.subject })}>
-          This was wrong
-        </Anchor>
-      )}
+      {verdict !== undefined && <VerdictFacts verdict={verdict} id={row.subject} />}
       <Code block fz={11} mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
         {JSON.stringify({ ...data, node, position, hash }, null, 2)}
       </Code>

@@ -1,14 +1,17 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
 import { BarChart, LineChart } from '@mantine/charts'
-import { Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ReferenceArea } from 'recharts'
 import { api } from '../api'
 import { categoryName } from '../components/badges'
 import { DataTable } from '../components/data-table'
+import { FigureLinks, RowsLink } from '../components/figure-links'
+import { useMay } from '../components/may'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section } from '../components/view'
+import { goTo, linkTo } from '../router'
 import { decisionColors } from '../theme'
 import { decisions, type SafetyMetrics } from '../types'
 
@@ -87,7 +90,22 @@ function Charts({ data }: { data: SafetyMetrics }) {
   const found = Object.entries(data.categories)
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([category, matches]) => ({ category: categoryName(category), matches }))
+    .map(([id, matches]) => ({ id, category: categoryName(id), matches }))
+  const mayOpen = useMay('*')
+  /** Verdicts of the window. */
+  const rows = (filter: Record<string, string> = {}) => ({
+    kind: 'evaluation',
+    ...filter,
+    from: data.from,
+    to: data.to
+  })
+  /** Verdicts of one step of a chart. */
+  const open = (at: unknown, filter: Record<string, string> = {}) => {
+    if (!mayOpen || typeof at !== 'string') return
+    const to = new Date(Date.parse(at) + data.step_seconds * 1000 - 1).toISOString()
+    goTo('audit', { kind: 'evaluation', ...filter, from: at, to })
+  }
+  const pointer = mayOpen ? 'pointer' : 'default'
   /** Room for each category; what stands beside it is as tall. */
   const tall = Math.max(220, 28 * found.length + 40)
   return (
@@ -95,12 +113,20 @@ function Charts({ data }: { data: SafetyMetrics }) {
       <SimpleGrid cols={{ base: 2, md: 4 }}>
         <Figure
           label="Evaluations"
-          value={evaluations.total.toLocaleString('en')}
+          value={<RowsLink filter={rows()}>{evaluations.total.toLocaleString('en')}</RowsLink>}
           hint={`in the last ${spanOf(data.window_seconds)}`}
         />
         <Figure
           label="Not permitted"
-          value={evaluations.total === 0 ? '–' : `${((stopped / evaluations.total) * 100).toFixed(1)} %`}
+          value={
+            evaluations.total === 0 ? (
+              '–'
+            ) : (
+              <RowsLink
+                filter={rows({ decision: 'stopped' })}
+              >{`${((stopped / evaluations.total) * 100).toFixed(1)} %`}</RowsLink>
+            )
+          }
           hint={`${stopped.toLocaleString('en')} evaluations`}
         />
         <Figure
@@ -110,7 +136,11 @@ function Charts({ data }: { data: SafetyMetrics }) {
         />
         <Figure
           label="Reviews waiting"
-          value={reviews.depth}
+          value={
+            <Anchor href={linkTo('reviews')} inherit underline="hover" c="inherit">
+              {reviews.depth}
+            </Anchor>
+          }
           hint={reviews.depth === 0 ? 'nothing waits' : `the oldest for ${lengthOf(reviews.oldest_age_seconds)}`}
         />
       </SimpleGrid>
@@ -123,8 +153,15 @@ function Charts({ data }: { data: SafetyMetrics }) {
           withLegend
           yAxisLabel="evaluations"
           legendProps={{ verticalAlign: 'top' }}
-          series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
-          barProps={{ isAnimationActive: false }}
+          series={decisions.map((name) => ({
+            name,
+            color: decisionColors[name]
+          }))}
+          barProps={({ name }) => ({
+            isAnimationActive: false,
+            cursor: pointer,
+            onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
+          })}
           {...time}
         >
           {shades}
@@ -134,9 +171,14 @@ function Charts({ data }: { data: SafetyMetrics }) {
             Shaded: no process ran, or nothing was recorded yet.
           </Text>
         )}
-        <Text className="visually-hidden">
-          {decisions.map((name) => `${name}: ${evaluations.by_decision[name]}`).join(', ')}
-        </Text>
+        <FigureLinks
+          label="Decisions of the window"
+          figures={decisions.map((name) => ({
+            name,
+            count: evaluations.by_decision[name],
+            filter: rows({ decision: name })
+          }))}
+        />
       </Section>
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Section title="How long an evaluation takes, ms">
@@ -155,6 +197,10 @@ function Charts({ data }: { data: SafetyMetrics }) {
               { name: 'overhead p50', color: 'orange.6' }
             ]}
             lineProps={{ isAnimationActive: false }}
+            lineChartProps={{
+              cursor: pointer,
+              onClick: ({ activeLabel }) => open(activeLabel)
+            }}
             {...time}
           >
             {shades}
@@ -173,16 +219,32 @@ function Charts({ data }: { data: SafetyMetrics }) {
               No rule matched in this window.
             </Text>
           ) : (
-            <BarChart
-              h={tall}
-              data={found}
-              dataKey="category"
-              orientation="vertical"
-              gridAxis="y"
-              yAxisProps={{ width: 110, interval: 0 }}
-              series={[{ name: 'matches', color: 'cyan.7' }]}
-              barProps={{ isAnimationActive: false, radius: 3 }}
-            />
+            <>
+              <BarChart
+                h={tall}
+                data={found}
+                dataKey="category"
+                orientation="vertical"
+                gridAxis="y"
+                yAxisProps={{ width: 110, interval: 0 }}
+                series={[{ name: 'matches', color: 'cyan.7' }]}
+                barProps={{
+                  isAnimationActive: false,
+                  radius: 3,
+                  cursor: pointer,
+                  onClick: ({ payload }: { payload?: { id?: string } }) =>
+                    mayOpen && payload?.id !== undefined && goTo('audit', rows({ category: payload.id }))
+                }}
+              />
+              <FigureLinks
+                label="Matches of the window"
+                figures={found.map(({ id, category, matches }) => ({
+                  name: category,
+                  count: matches,
+                  filter: rows({ category: id })
+                }))}
+              />
+            </>
           )}
         </Section>
       </SimpleGrid>
@@ -195,7 +257,9 @@ function Charts({ data }: { data: SafetyMetrics }) {
           >
             {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
               <Table.Tr key={name}>
-                <Table.Td>{name}</Table.Td>
+                <Table.Td>
+                  <RowsLink filter={rows({ upstream: name })}>{name}</RowsLink>
+                </Table.Td>
                 <Table.Td>
                   <Badge
                     color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}

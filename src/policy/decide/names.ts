@@ -80,6 +80,7 @@ function detectionsOf({ parts }: Run, names: readonly Name[]): Detection[] {
         rule,
         span,
         layer: 'plain',
+        reader: 'encoder',
         kind,
         ...(part.pointer !== '' && { pointer: part.pointer })
       })

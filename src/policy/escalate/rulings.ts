@@ -164,7 +164,15 @@ function detectionOf(
   const pointer = local === undefined ? text?.pointer : local.pointer
   const { category, confidence, rule, layer } = found
   const span = local?.span ?? { start: 0, end: text?.text.length ?? 0 }
-  const detection: Detection = { type: typeOfCategory(category), category, confidence, rule, span, layer }
+  const detection: Detection = {
+    type: typeOfCategory(category),
+    category,
+    confidence,
+    rule,
+    span,
+    layer,
+    reader: 'judge'
+  }
   return pointer === undefined || pointer === '' ? detection : { ...detection, pointer }
 }
 

@@ -4,8 +4,10 @@
  */
 
 import type { ChatPart } from '../../base/chat.js'
+import { classifier } from '../../detectors/classifier.js'
+import { encoderId } from '../../detectors/encoder.js'
 import { round } from '../decide/decide.js'
-import type { Detection } from '../evaluation.js'
+import type { Detection, Reader } from '../evaluation.js'
 import type { CompiledRule } from './compile.js'
 
 export interface Match {
@@ -163,6 +165,19 @@ export function toDetections(
     })
 }
 
+function readerOf({ detector }: CompiledRule): Reader {
+  switch (detector?.id) {
+    case undefined:
+      return 'rule'
+    case classifier.id:
+      return 'screen'
+    case encoderId:
+      return 'encoder'
+    default:
+      return 'detector'
+  }
+}
+
 function toDetection({ rule, confidence, start, end, layer }: Match, pointer: string, bySession: boolean): Detection {
   const detection: Detection = {
     type: bySession ? 'session_risk' : rule.type,
@@ -170,7 +185,8 @@ function toDetection({ rule, confidence, start, end, layer }: Match, pointer: st
     confidence: round(confidence),
     rule: rule.name,
     span: { start, end },
-    layer
+    layer,
+    reader: readerOf(rule)
   }
   return pointer === '' ? detection : { ...detection, pointer }
 }

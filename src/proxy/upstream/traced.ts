@@ -102,7 +102,7 @@ const operations: readonly [path: RegExp, name: string][] = [
 ]
 
 /** A model is named by the client: what does not look like a name is text. */
-const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
+export const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
 
 function called(id: DialectId, path: string, model: string | undefined): TraceAttributes {
   const operation = operations.find(([form]) => form.test(path))?.[1] ?? 'chat'

@@ -37,12 +37,23 @@ export interface ChainHead {
   removedHash: string
 }
 
+/** What the row of a verdict is looked for by: its decision, each of its rules, and so on. */
+export const markNames = ['rule', 'category', 'reader', 'decision', 'model', 'upstream', 'route'] as const
+export type MarkName = (typeof markNames)[number]
+/** A decision to look for: any but `permit`. */
+export const stopped = 'stopped'
+
 export interface AuditFilter {
   account?: string | undefined
   kind?: string | undefined
   keyId?: string | undefined
   subject?: string | undefined
   node?: string | undefined
+  /** All of them. */
+  marks?: { readonly [Name in MarkName]?: string | undefined } | undefined
+  /** Of the risk, both inclusive. */
+  minScore?: number | undefined
+  maxScore?: number | undefined
   /** Both inclusive, ms. */
   from?: number | undefined
   to?: number | undefined

@@ -8,7 +8,8 @@ import type { Group, JournalLog } from '../journal/queue.js'
 import type { SpoolOptions } from '../journal/spool.js'
 import type { Write } from './database.js'
 import { createGroupStore, headOf } from './groups.js'
-import { entriesPerStep, readSteps, removeSteps, type Stretch, searchSteps } from './steps.js'
+import { asksMarks, entriesOf, fitting, leadOf, type Mark, marked, unmark } from './marks.js'
+import { entriesPerStep, readSteps, removeSteps, type Stretch, searchSteps, turn } from './steps.js'
 import type { AuditColumns, Database, Tables } from './tables.js'
 
 export interface AuditOptions {
@@ -73,11 +74,14 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   const journal = createJournal({ node, store, spool, log })
 
   /** By the index that leads to the fewest rows; what it does not know is looked at in its entries. */
-  async function read({ filter = {}, order = 'oldest', after, limit }: AuditPage): Promise<ChainedRow[]> {
+  async function read(page: AuditPage): Promise<ChainedRow[]> {
+    const { filter = {}, order = 'oldest', after, limit } = page
+    const lead = leadOf(filter)
+    if (lead !== undefined) return readMarked(lead, page)
     const { query, rest } = driven(db.selectFrom('audit'), filter)
     const { from, to } = filter
-    const isWhole = rest.length === 0 && from === undefined && to === undefined
-    let wanted = query
+    const isWhole = rest.length === 0 && !asksMarks(filter) && from === undefined && to === undefined
+    let wanted = marked(query, filter)
     for (const [column, value] of rest) {
       // An expression: no other index is looked through for what the chosen one does not know.
       wanted = wanted.where(sql`${sql.ref(column)} || ''`, '=', value)
@@ -98,12 +102,38 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     return rows.map(toAudit)
   }
 
+  /** By the index of what verdicts are found by. */
+  async function readMarked(lead: Mark, { filter = {}, order = 'oldest', after, limit }: AuditPage) {
+    const entries = entriesOf(db, filter.account!, lead)
+    const wanted = fitting(entries, lead, filter)
+    const edge = async (after: number | undefined) => {
+      const some = inOrder(entries, order, { after, until: undefined })
+      return (await some.select('seq').offset(entriesPerStep).limit(1).executeTakeFirst())?.seq
+    }
+    const found = await searchSteps({
+      after,
+      limit,
+      edge,
+      rows: (stretch, limit) => inOrder(wanted, order, stretch).select('seq').limit(limit).execute(),
+      placeOf: ({ seq }) => seq
+    })
+    const direction = order === 'oldest' ? 'asc' : 'desc'
+    const rows: ChainedRow[] = []
+    for (let start = 0; start < found.length; start += rowsPerRead) {
+      const places = found.slice(start, start + rowsPerRead).map(({ seq }) => seq)
+      const some = db.selectFrom('audit').selectAll().where('seq', 'in', places).orderBy('seq', direction)
+      rows.push(...(await some.execute()).map(toAudit))
+      await turn()
+    }
+    return rows
+  }
+
   /** Removes from the beginning of one chain what is older. @returns how many rows, at most `limit` */
   async function pruneStep(db: Database, name: string, before: number, limit: number): Promise<number> {
     const { removed } = await headOf(db, name)
     const rows = await db
       .selectFrom('audit')
-      .select(['position', 'hash', 'at'])
+      .select(['seq', 'position', 'hash', 'at', 'kind', 'account', 'data'])
       .where('node', '=', name)
       .where('position', '>', removed)
       .orderBy('position')
@@ -112,6 +142,11 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     const young = rows.findIndex(({ at }) => at >= before)
     const last = rows.at(young === -1 ? rows.length - 1 : young - 1)
     if (young === 0 || last === undefined) return 0
+    const gone = young === -1 ? rows : rows.slice(0, young)
+    await unmark(
+      db,
+      gone.map((row) => ({ ...row, data: JSON.parse(row.data) }))
+    )
     await db.deleteFrom('audit').where('node', '=', name).where('position', '<=', last.position).execute()
     await db
       .updateTable('auditHeads')
@@ -171,7 +206,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
       let gone = 0
       for (const { node } of await storageCall(() => db.selectFrom('auditHeads').select('node').execute())) {
         const step = (limit: number) => write((db) => pruneStep(db, node, before, limit), 'audit')
-        gone += await removeSteps(step, limit - gone)
+        gone += await removeSteps(step, limit - gone, rowsPerRemoval)
         if (gone >= limit) break
       }
       // Of processes that were killed.
@@ -226,6 +261,11 @@ function toAudit({ data, ...same }: Selectable<AuditColumns>): ChainedRow {
   return { ...same, data: JSON.parse(data) }
 }
 
+/** Rows that one statement reads by their numbers. */
+const rowsPerRead = 100
+/** With their marks: each transaction takes a few milliseconds. */
+const rowsPerRemoval = 100
+
 type AuditPage = Parameters<AuditStore['read']>[0]
 
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
@@ -253,10 +293,17 @@ function driven(query: AuditQuery, { account, kind, keyId, subject, node }: Audi
   return { query: chosen, rest }
 }
 
-function inOrder(query: AuditQuery, order: AuditPage['order'], { after, until }: Stretch<number>): AuditQuery {
+function inOrder<Table extends 'audit' | 'marks'>(
+  query: SelectQueryBuilder<Tables, Table, object>,
+  order: AuditPage['order'],
+  { after, until }: Stretch<number>
+): SelectQueryBuilder<Tables, Table, object> {
   const isOldest = order === 'oldest'
-  let ordered = query.orderBy('seq', isOldest ? 'asc' : 'desc')
+  let ordered = (query as SelectQueryBuilder<Tables, 'audit' | 'marks', object>).orderBy(
+    'seq',
+    isOldest ? 'asc' : 'desc'
+  )
   if (after !== undefined) ordered = ordered.where('seq', isOldest ? '>' : '<', after)
   if (until !== undefined) ordered = ordered.where('seq', isOldest ? '<=' : '>=', until)
-  return ordered
+  return ordered as SelectQueryBuilder<Tables, Table, object>
 }

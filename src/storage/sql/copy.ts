@@ -1,5 +1,6 @@
 /** Moves what one machine's SQLite holds to the PostgreSQL that nodes share: every row, or none. */
 import { type Kysely, sql } from 'kysely'
+import { markStored } from './marks.js'
 import type { Database } from './tables.js'
 
 /** Ten columns and more each, below the bound on parameters of one statement. */
@@ -28,7 +29,8 @@ export async function copyRows(source: Database, target: Database): Promise<Copi
         .transaction()
         .execute(async (target) => {
           const copied: Copied[] = []
-          const tables = await tablesOf(target)
+          // What rows are found by is made anew from them.
+          const tables = (await tablesOf(target)).filter(({ name }) => name !== 'marks')
           for (const { name } of tables) {
             if ((await countOf(target, name)) > 0)
               throw new Error(`the target holds rows in ${name} already: it must be empty`)
@@ -46,6 +48,7 @@ export async function copyRows(source: Database, target: Database): Promise<Copi
               throw new Error(`${name}: ${there} rows in the source, ${here} in the target`)
             copied.push({ table: name, rows })
           }
+          await markStored(target as unknown as Database)
           return copied
         })
     )

@@ -1,9 +1,10 @@
 /** Groups of the journal in SQL: rows of the audit, chained to those before, and the usage that commits with them. */
 import { CompiledQuery, type Insertable, sql } from 'kysely'
-import type { UsageRow } from '../contracts/audit.js'
+import type { ChainedRow, UsageRow } from '../contracts/audit.js'
 import { chain, genesis, type Link } from '../journal/chain.js'
 import type { Group } from '../journal/queue.js'
 import type { Write } from './database.js'
+import { createMarker } from './marks.js'
 import type { AuditColumns, Database } from './tables.js'
 
 /** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
@@ -34,11 +35,19 @@ export function createGroupStore(write: Write): (group: Group) => Promise<void> 
   /** By number of rows: to write such a text costs more than to run it. */
   const inserts: string[] = []
 
+  const mark = createMarker()
+
   async function insert(db: Database, links: readonly Link[]): Promise<void> {
     const rows = links.map(fromLink)
-    inserts[rows.length] ??= db.insertInto('audit').values(rows).compile().sql
+    inserts[rows.length] ??= db.insertInto('audit').values(rows).returning(['seq', 'position']).compile().sql
     // The parameters are the values row by row: every row names its columns in the same order.
-    await db.executeQuery(CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values)))
+    const insertion = CompiledQuery.raw(inserts[rows.length]!, rows.flatMap(Object.values))
+    const stored = await db.executeQuery<Pick<ChainedRow, 'seq' | 'position'>>(insertion)
+    const places = new Map(stored.rows.map(({ seq, position }) => [position, seq]))
+    await mark(
+      db,
+      links.map((link) => ({ ...link, seq: places.get(link.position)! }))
+    )
   }
 
   return (group) =>

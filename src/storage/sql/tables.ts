@@ -54,6 +54,18 @@ export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: strin
 
 export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
 
+/** What one row of the audit is found by; it has several. */
+export interface MarkColumns {
+  account: string
+  /** One of `markNames`, or `score`: the highest of a few steps, and each below it, that the risk reaches. */
+  name: string
+  value: string
+  /** Of the row, as its time and risk are. */
+  seq: number
+  at: number
+  score: number
+}
+
 /** How far the journal of a process is stored: one row each, until the process ends. */
 export interface JournalColumns {
   journal: string
@@ -85,6 +97,7 @@ export interface Tables {
   deliveries: DeliveryColumns
   exceptions: ExceptionColumns
   audit: AuditColumns
+  marks: MarkColumns
   auditHeads: ChainHead
   journals: JournalColumns
   usage: UsageRow

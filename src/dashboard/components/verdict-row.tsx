@@ -1,0 +1,142 @@
+/** The row of a verdict in the audit, as far as it explains itself: never a text, and each part leads to the rows like it. */
+import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
+import { linkTo } from '../router'
+import type { AuditRow, Category, Decision } from '../types'
+import { CategoryBadge, DecisionBadge, Risk } from './badges'
+
+/** What the row of a verdict holds; rows of earlier versions lack some of it. */
+interface Verdict {
+  decision: Decision
+  risk_score: number
+  rules?: string[]
+  categories?: Category[]
+  scores?: Partial<Record<Category, number>>
+  readers?: string[]
+  policy?: string
+  surface?: string
+  route?: string
+  upstream?: string
+  model?: string
+  not_evaluated?: string[]
+}
+
+export function verdictOf({ kind, data }: AuditRow): Verdict | undefined {
+  return kind === 'evaluation' && 'decision' in data ? (data as unknown as Verdict) : undefined
+}
+
+/** The risk never contradicts the decision, so that the one tells the band of the other. */
+const bands: Record<Decision, string> = {
+  permit: 'below the middle band',
+  depends: 'in the middle band',
+  divert: 'in the middle band',
+  forbid: 'in the high band'
+}
+
+const readerNames: Record<string, string> = {
+  rule: 'words and patterns',
+  detector: 'detectors',
+  screen: 'the classifier',
+  encoder: 'the encoder',
+  judge: 'a heavier judge'
+}
+
+export function VerdictLine({ verdict }: { verdict: Verdict }) {
+  const { decision, risk_score, rules = [], categories = [] } = verdict
+  return (
+    <Group gap={8} component="span">
+      <DecisionBadge decision={decision} size="sm" />
+      <Text span size="xs" ff="monospace">
+        {risk_score.toFixed(2)}
+      </Text>
+      {decision !== 'permit' && categories.map((category) => <CategoryBadge key={category} category={category} />)}
+      {rules.length > 0 && (
+        <Text span size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          {rules.slice(0, 3).join(', ')}
+          {rules.length > 3 && ` and ${rules.length - 3} more`}
+        </Text>
+      )}
+    </Group>
+  )
+}
+
+export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | null }) {
+  const { decision, risk_score, rules, categories = [], scores = {}, readers, not_evaluated: beyond } = verdict
+  const scored = categories.filter((category) => scores[category] !== undefined)
+  return (
+    <Stack gap={6} my={6}>
+      <Group gap="xs">
+        <Risk score={risk_score} />
+        <Text size="xs" c="dimmed">
+          {bands[decision]}
+          {verdict.policy !== undefined && ` of ${verdict.policy}`}
+        </Text>
+      </Group>
+      <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={4} fz="xs" aria-label="Why">
+        <Table.Tbody>
+          <Fact name="Rules" filter="rule" values={rules} />
+          {scored.length > 0 && (
+            <Table.Tr>
+              <Table.Th fw={500}>Scores</Table.Th>
+              <Table.Td>
+                <Group gap={8}>
+                  {scored.map((category) => (
+                    <Anchor key={category} href={linkTo('audit', { category })} fz="xs">
+                      {category} {scores[category]!.toFixed(2)}
+                    </Anchor>
+                  ))}
+                </Group>
+              </Table.Td>
+            </Table.Tr>
+          )}
+          <Fact name="Found by" filter="reader" values={readers} shown={(reader) => readerNames[reader] ?? reader} />
+          <Fact name="Route" filter="route" values={verdict.route} />
+          <Fact name="Upstream" filter="upstream" values={verdict.upstream} />
+          <Fact name="Model" filter="model" values={verdict.model} />
+          {beyond !== undefined && (
+            <Table.Tr>
+              <Table.Th fw={500}>Not judged</Table.Th>
+              <Table.Td>{beyond.join(', ')}</Table.Td>
+            </Table.Tr>
+          )}
+        </Table.Tbody>
+      </Table>
+      {id !== null && (
+        <Anchor size="xs" href={linkTo('exceptions', { evaluation: id })}>
+          This was wrong
+        </Anchor>
+      )}
+    </Stack>
+  )
+}
+
+interface FactProps {
+  name: string
+  /** What the audit calls it. */
+  filter: string
+  values: string | string[] | undefined
+  shown?(value: string): string
+}
+
+function Fact({ name, filter, values, shown = String }: FactProps) {
+  const all = values === undefined ? [] : [values].flat()
+  if (all.length === 0) return null
+  return (
+    <Table.Tr>
+      <Table.Th fw={500}>{name}</Table.Th>
+      <Table.Td>
+        <Group gap={8}>
+          {all.map((value) => (
+            <Anchor
+              key={value}
+              href={linkTo('audit', { [filter]: value })}
+              fz="xs"
+              style={{ overflowWrap: 'anywhere' }}
+            >
+              {shown(value)}
+            </Anchor>
+          ))}
+        </Group>
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,52 @@
+/** From a figure of the live page to the rows behind it, and what a row tells. */
+import t from 'tap'
+import { call } from '../support/gateway.js'
+import { becomeAdmin, openBrowser, openPage, serveBuilt, skip, visit } from './browser.js'
+
+t.test('a figure leads to its rows, a row to the rows like it', { skip, timeout: 900_000 }, async (t) => {
+  const running = await serveBuilt(t)
+  const { url, key } = running
+  const ask = (content: string) =>
+    call(url, '/v1/chat/completions', { key, body: { model: 'demo', messages: [{ role: 'user', content }] } })
+  t.equal((await ask('Hello!')).status, 200)
+  t.equal((await ask('How do I kill it?')).status, 422)
+  const browser = await openBrowser(t)
+  const { page, alarms } = await openPage(browser)
+  await becomeAdmin(page, running)
+  await visit(page, 'Live')
+  const counts = page.getByRole('list', { name: 'Decisions of the window' })
+  await counts.getByRole('link', { name: 'depends 1' }).click()
+  const audit = page.getByRole('region', { name: 'Audit' })
+  const row = audit.getByRole('row').filter({ hasText: 'ambiguous_kill' })
+  await row.waitFor()
+  t.equal(await audit.locator('summary').count(), 1, 'what was stopped alone')
+  t.match(page.url(), /#\/audit\?kind=evaluation&decision=depends&from=\d{4}/)
+  t.equal(await page.getByRole('textbox', { name: 'Decision' }).inputValue(), 'depends')
+  await row.locator('summary').click()
+  const why = page.getByRole('table', { name: 'Why' })
+  for (const text of ['ambiguous_kill', /^violence 0\.\d\d$/, 'words and patterns', '/v1/chat/completions', 'demo']) {
+    await why.getByRole('link', { name: text, exact: true }).waitFor()
+  }
+  await page.getByText('in the middle band of default@').waitFor()
+  t.notMatch(await page.locator('main').textContent(), /kill it/)
+
+  await why.getByRole('link', { name: 'demo', exact: true }).click()
+  await audit.getByRole('row').filter({ hasText: 'permit' }).first().waitFor()
+  t.match(page.url(), /#\/audit\?model=demo$/)
+  t.equal(await page.getByRole('textbox', { name: 'Model' }).inputValue(), 'demo')
+  await page.getByRole('textbox', { name: 'Rule' }).fill('ambiguous_kill')
+  await page.waitForURL(/model=demo&rule=ambiguous_kill$/)
+  await audit.getByRole('row').filter({ hasText: 'permit' }).first().waitFor({ state: 'detached' })
+  t.equal(await audit.locator('summary').count(), 1)
+  t.match(await page.getByRole('link', { name: 'Export JSON lines' }).getAttribute('href'), /rule=ambiguous_kill/)
+  await page.getByRole('textbox', { name: 'Risk from' }).fill('0.9')
+  await page.getByText('No such row').waitFor()
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await audit.getByRole('row').filter({ hasText: 'permit' }).first().waitFor()
+
+  await visit(page, 'Live')
+  await page.locator('.recharts-bar-rectangle path').last().click()
+  await audit.getByRole('row').filter({ hasText: 'ambiguous_kill' }).waitFor()
+  t.match(page.url(), /category=violence/)
+  t.same(alarms, [])
+})
