@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
-import { registerDashboard } from '../api/dashboard.js'
+import { dashboardHome, registerDashboard } from '../api/dashboard.js'
 import { registerDocPages } from '../api/doc-pages.js'
 import { registerDocs } from '../api/docs.js'
 import { registerEvaluate } from '../api/evaluate.js'
@@ -161,7 +161,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     underWay,
     refuse: (request, response) => overload.refuse(request, response),
     async register(app) {
-      registerEdge(app, edge)
+      registerEdge(app, { ...edge, home: dashboardHome() })
       registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
       if (!registerDocPages(app)) log.warn('there are no pages of documents: they are built by npm run build')
