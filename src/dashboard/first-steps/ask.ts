@@ -65,6 +65,29 @@ export async function ask({ base, key, model, api }: Asked, prompt: string): Pro
   }
 }
 
+const lists: Record<ApiId, string> = {
+  openai: '/v1/models',
+  anthropic: '/v1/models',
+  gemini: '/v1beta/models',
+  ollama: '/api/tags',
+  azure: '/openai/v1/models'
+}
+
+/** The ids of the models that the gateway lists for a key; none where it lists none. */
+export async function listModels({ base, key, api }: Asked): Promise<string[]> {
+  const response = await fetch(base + lists[api], {
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(api === 'anthropic' && { 'anthropic-version': '2023-06-01' })
+    }
+  })
+  if (!response.ok) return []
+  const { data, models } = await response.json()
+  return ((data ?? models ?? []) as { id?: string; name?: string }[])
+    .map(({ id, name }) => (id ?? name ?? '').replace(/^models\//, ''))
+    .sort()
+}
+
 /** What a person reads of an answer or an error, whatever the API. */
 function textOf(body: string): string {
   try {

@@ -30,6 +30,7 @@ interface ExamplesStepProps {
 
 export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
   const [outcomes, setOutcomes] = useState<Readonly<Record<string, Outcome>>>({})
+  const isReady = asked.key !== '' && asked.model !== ''
   const isBusy = Object.values(outcomes).includes('waiting')
   const told = examples.filter(({ prompt }) => {
     const outcome = outcomes[prompt]
@@ -60,15 +61,15 @@ export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
         <Group>
           <Button
             leftSection={<IconSend size={16} aria-hidden />}
-            disabled={asked.key === ''}
+            disabled={!isReady}
             loading={isBusy}
             onClick={() => void sendAll()}
           >
             Send all four
           </Button>
-          {asked.key === '' && (
+          {!isReady && (
             <Text size="sm" c="dimmed">
-              They need a key: step 2.
+              {asked.key === '' ? 'They need a key: step 2.' : 'They need the id of a model: step 3.'}
             </Text>
           )}
         </Group>
@@ -85,7 +86,7 @@ export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
                 <Button
                   size="xs"
                   variant="default"
-                  disabled={asked.key === '' || outcomes[prompt] === 'waiting'}
+                  disabled={!isReady || outcomes[prompt] === 'waiting'}
                   style={{ flexShrink: 0 }}
                   aria-label={`Send: ${prompt}`}
                   onClick={() => void send(prompt)}

@@ -109,7 +109,7 @@ export function KeyStep({ apiKey, onKey, termsUrl }: KeyStepProps) {
         </Stack>
       ) : (
         <Stack gap="xs">
-          <Group gap="sm" wrap="nowrap" align="flex-start">
+          <Group gap="sm" align="flex-start">
             <Code block data-testid="secret" className="secret">
               {apiKey}
             </Code>

@@ -20,6 +20,7 @@ import {
   users
 } from './007-to-015.js'
 import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
+import { upstreams } from './021-upstreams.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -41,7 +42,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '016-data-keys': dataKeys,
   '017-key-terms': keyTerms,
   '018-texts': texts,
-  '019-constitution-bindings': constitutionBindings
+  '019-constitution-bindings': constitutionBindings,
+  '021-upstreams': upstreams
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */
