@@ -103,7 +103,7 @@ export async function start({
     }
   })
 
-  platform.upstreams.follow(() => watcher.reload())
+  platform.upstreams.follow(() => watcher.renew())
   for (const problem of settings.unknownVariables) log.warn({ problem }, 'a variable of the environment is not known')
   log.info(
     { url, host: bound.host, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] },
