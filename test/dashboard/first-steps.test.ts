@@ -35,6 +35,7 @@ t.test('from the start to a guarded call of one’s own backend', { skip, timeou
   const backend = await ownBackend(t)
   const browser = await openBrowser(t)
   const { page, alarms } = await openPage(browser)
+  page.setDefaultTimeout(45_000)
   const began = performance.now()
   const running = await serveBuilt(t)
   const started = performance.now()
