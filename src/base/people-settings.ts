@@ -12,7 +12,7 @@ export interface ReviewSettings {
   /** Whether a key may decide what it caused itself: for demonstrations. */
   allowOwn: boolean
   /** Whether that is so for the demo backend alone. */
-  allowOwnByDemo: boolean
+  allowOwnByDemo?: boolean
   /** Whether a permit takes two different people. */
   twoPerson: boolean
   /** How long a claim keeps others from deciding, ms. */
