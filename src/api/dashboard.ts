@@ -43,6 +43,11 @@ const headers = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()'
 }
 
+/** Where whoever comes to the root of the gateway begins, below that root; undefined where there is no build to serve. */
+export function dashboardHome(): string | undefined {
+  return existsSync(join(built, 'index.html')) ? `${dashboardPath.slice(1)}/#/first-steps` : undefined
+}
+
 /** @returns whether there is a build to serve */
 export function registerDashboard(app: FastifyInstance): boolean {
   const index = join(built, 'index.html')

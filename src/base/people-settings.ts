@@ -11,6 +11,8 @@ export interface ReviewSettings {
   expiryMs: number
   /** Whether a key may decide what it caused itself: for demonstrations. */
   allowOwn: boolean
+  /** Whether that is so for the demo backend alone. */
+  allowOwnByDemo?: boolean
   /** Whether a permit takes two different people. */
   twoPerson: boolean
   /** How long a claim keeps others from deciding, ms. */

@@ -39,6 +39,8 @@ export interface UpstreamSettings {
   maxConnections: number
   /** How long a request waits for one of them, ms. */
   queueTimeoutMs: number
+  /** Connected over the API: never at a link-local address or a metadata service. */
+  isConnected?: boolean
   /** PEM texts, already read. */
   tls: { ca: string | undefined; cert: string | undefined; key: string | undefined }
   /** Names of upstreams to try when this one cannot be reached, before a byte of the request was written. */
@@ -203,6 +205,8 @@ export interface Settings {
     writeTimeoutMs: number
     /** Of the terms of use that creating a key accepts; undefined: none are asked for. */
     termsUrl: string | undefined
+    /** Whether administrators may connect backends over the API and the dashboard. */
+    dashboardUpstreams: boolean
     /** CIDRs of private networks from which people may sign in without TLS. */
     plainHttpSignIn: readonly string[]
     /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
@@ -227,6 +231,8 @@ export interface Settings {
   bootstrapKey: string | undefined
   docsUrl: string
   upstreams: Readonly<Record<string, UpstreamSettings>>
+  /** The names of those that the configuration names. */
+  givenUpstreams: readonly string[]
   /** True where no upstream is configured: the built-in demo backend stands in as `default`. */
   demo: boolean
   routes: readonly RouteSettings[]

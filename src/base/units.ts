@@ -75,6 +75,11 @@ export function isLoopbackUrl(text: string): boolean {
   return /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$)/.test(text)
 }
 
+/** A host to listen on that this machine alone reaches. */
+export function isLoopbackHost(host: string): boolean {
+  return /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/.test(host)
+}
+
 /** ISO 8601 in UTC, as the API writes every time. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString()

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { defaultBudget } from '../base/budget.js'
 import type { Settings } from '../base/settings.js'
 import { checkTexts, type TextsSource } from '../base/texts.js'
-import { parseDuration, parseSize } from '../base/units.js'
+import { isLoopbackHost, parseDuration, parseSize } from '../base/units.js'
 import { createFileCheck, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
@@ -179,10 +179,11 @@ function compile(
   const used = new Set(['default', ...routes.map(({ constitution }) => constitution)])
   const inUse = Object.entries(all).filter(([name]) => used.has(name))
 
+  const host = environment.host ?? server.host ?? '127.0.0.1'
   return {
     file,
     server: {
-      host: environment.host ?? server.host ?? '127.0.0.1',
+      host,
       port: environment.port ?? server.port ?? 8080,
       trustedProxies: server.trusted_proxies ?? [],
       bodyLimit,
@@ -192,6 +193,7 @@ function compile(
           : { cert: tls.cert ?? '', key: tls.key ?? '', hstsMs: parseDuration(hsts) as number },
       writeTimeoutMs: parseDuration(server.write_timeout ?? '60s') as number,
       termsUrl: server.terms_url,
+      dashboardUpstreams: server.dashboard_upstreams ?? isLoopbackHost(host),
       plainHttpSignIn: server.plain_http_sign_in ?? [],
       drainDelayMs: parseDuration(server.drain_delay ?? '0s') as number
     },
@@ -211,6 +213,7 @@ function compile(
     bootstrapKey: environment.bootstrapKey,
     docsUrl: config.docs_url ?? '/docs',
     upstreams,
+    givenUpstreams: Object.keys(upstreams),
     demo,
     routes,
     judges: compileJudges(config, folder, fail),

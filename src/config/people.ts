@@ -12,6 +12,7 @@ export function compileReview({ review = {} }: FileConfig, demo: boolean): Setti
   return {
     expiryMs: ms(review.expiry ?? '24h'),
     allowOwn: review.allow_own ?? demo,
+    allowOwnByDemo: review.allow_own === undefined && demo,
     twoPerson: review.two_person ?? false,
     claimMs: ms(review.claim ?? '10m'),
     holdMs: ms(review.hold ?? '0s'),

@@ -197,6 +197,7 @@ export const FileSchema = Type.Object(
               { accepts: 'of private networks, such as 172.16.0.0/12' }
             )
           ),
+          dashboard_upstreams: Type.Optional(Type.Boolean({ accepts: 'true or false' })),
           terms_url: Type.Optional(
             Type.String({ format: 'docs-url', accepts: 'a path such as /terms, or an http or https URL' })
           ),

@@ -44,6 +44,8 @@ export interface Watcher {
   look(): Promise<void>
   /** Loads now, changed or not; what SIGHUP does. */
   reload(): Promise<void>
+  /** Puts the settings in force anew as they stand, for what comes from elsewhere than the file. Rejects where that fails. */
+  renew(): Promise<void>
   close(): void
 }
 
@@ -78,6 +80,13 @@ export function watchSettings(
     queue = queue.then(reloadNow)
     return queue
   }
+  function renew(): Promise<void> {
+    const renewed = queue.then(async () => {
+      if (!closed) await handlers.change(inForce, [])
+    })
+    queue = renewed.catch(handlers.failure)
+    return renewed
+  }
   async function look(): Promise<void> {
     if (current.file === undefined) return
     const now = await fingerprint(current.file)
@@ -111,6 +120,7 @@ export function watchSettings(
   return {
     look,
     reload,
+    renew,
     close() {
       closed = true
       clearInterval(timer)

@@ -141,6 +141,11 @@ export const api = {
   texts: (language: string) => call<T.Texts>('GET', '/texts', { query: { language } }),
   putTexts: (body: { texts: T.Texts['texts']; version: number }) => call<T.Texts>('PUT', '/texts', { body }),
 
+  upstreams: () => call<T.Upstreams>('GET', '/upstreams'),
+  connectUpstream: (name: string, body: { url: string; api: T.BackendApi; key?: string }) =>
+    call<{ upstream: T.Upstream; models: string[] }>('PUT', `/upstreams/${id(name)}`, { body }),
+  disconnectUpstream: (name: string) => call<void>('DELETE', `/upstreams/${id(name)}`),
+
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
   status: () => call<T.Status>('GET', '/status'),
   usage: (query: { from: string; to: string }) => call<T.Usage>('GET', '/billing/usage', { query }),

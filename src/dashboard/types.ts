@@ -278,3 +278,23 @@ export interface Sentence {
   text: string
   from: 'configuration' | 'api' | 'shipped'
 }
+
+export type BackendApi = 'openai' | 'anthropic' | 'gemini' | 'ollama' | 'azure'
+
+export interface Upstream {
+  name: string
+  from: 'configuration' | 'api'
+  url: string
+  api: BackendApi | null
+  has_key: boolean
+  in_force: boolean
+  version: number | null
+  changed_at: string | null
+  changed_by: string | null
+}
+
+export interface Upstreams {
+  upstreams: Upstream[]
+  /** Why nobody connects one here; null where administrators may. */
+  closed: string | null
+}

@@ -51,6 +51,8 @@ export interface EdgeDeps {
   people?: PeopleAdmission | undefined
   /** Refuses what is too much to do; undefined where nothing is judged. */
   overload?: Overload | undefined
+  /** Where a browser that comes to the root is led, below the root; undefined: nothing is there for it. */
+  home?: string | undefined
   /** A fault in the shape that the clients of a path read. */
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
   /**
@@ -201,6 +203,12 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   function answerUnknown(request: FastifyRequest, reply: FastifyReply): void {
     const target = canonicalTarget(request.raw.url ?? '', folder)
     const path = target instanceof Fault ? undefined : target
+    if (deps.home !== undefined && isBrowserAtRoot(request, path, mount)) {
+      // Relative, so that it holds behind a proxy that takes a prefix off.
+      const location = `${mount.slice(mount.lastIndexOf('/') + 1)}/${deps.home}`.replace(/^\//, '')
+      void reply.headers({ location, vary: 'accept', 'cache-control': 'no-store' }).code(302).send()
+      return
+    }
     const allow = path === undefined ? undefined : allowedMethods(path)
     const fault = allow === undefined ? new Fault('not_found') : new Fault('method_not_allowed', { headers: { allow } })
     const { id } = request.sluicegate
@@ -216,6 +224,11 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
     sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(withoutMount(app, path), fault, id))
   }
+}
+
+/** Somebody who typed the address, and wants a page. Programs that ask at the root get what every unknown path gets. */
+function isBrowserAtRoot({ method, headers }: FastifyRequest, path: string | undefined, mount: string): boolean {
+  return method === 'GET' && path === (mount === '' ? '/' : mount) && headers.accept?.includes('text/html') === true
 }
 
 /** What is judged or goes to an upstream takes one of the key's places; management stays possible whatever is under way. */

@@ -1,14 +1,28 @@
 /**
- * The built-in chat backend: it stands in as upstream `default` until a real one is configured, so that a newcomer sees
- * forwarded chat at once. It speaks enough of OpenAI's chat completions for the official SDKs, needs no model, and says
- * what reached it. It listens on the loopback alone and asks for no key.
+ * The built-in chat backend: it stands in as upstream `default` until a real one is configured or connected, so that a
+ * newcomer sees forwarded chat at once, with any SDK. It speaks every dialect that the gateway guards by HTTP, streamed and
+ * not, needs no model, and says what reached it. It listens on the loopback alone and asks for no key.
  */
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Json, JsonObject } from '../base/chat.js'
 import { type Clock, systemClock } from '../base/clock.js'
+import { chat, completions, embeddings, modelId, responses } from './demo/openai.js'
+import {
+  batchEmbedContents,
+  countContent,
+  countMessages,
+  embedContent,
+  generateContent,
+  messages,
+  ollamaChat,
+  ollamaEmbed,
+  ollamaEmbeddings,
+  ollamaGenerate,
+  streamGenerateContent
+} from './demo/others.js'
+import { type Call, DemoError, send } from './demo/wire.js'
+import { objectOf } from './demo/words.js'
 
 export interface Demo {
   /** `http://127.0.0.1:<port>` */
@@ -16,29 +30,39 @@ export interface Demo {
   close(): Promise<void>
 }
 
-const modelId = 'demo'
 /** Far above what the gateway lets through by default; a bound all the same. */
 const maxBodyBytes = 64 * 1024 * 1024
-const maxChoices = 8
-/** UTF-16 units of the last message that are repeated. */
-const echoLength = 160
 
-class DemoError extends Error {
-  readonly status: number
-  readonly code: string
-  readonly headers: Record<string, string>
-  constructor(status: number, code: string, message: string, headers: Record<string, string> = {}) {
-    super(message)
-    this.status = status
-    this.code = code
-    this.headers = headers
-  }
+const openaiOperations: Readonly<Record<string, (call: Call) => void>> = {
+  '/chat/completions': chat,
+  '/completions': completions,
+  '/responses': responses,
+  '/embeddings': embeddings
 }
+const operations: Readonly<Record<string, (call: Call) => void>> = {
+  ...Object.fromEntries(Object.entries(openaiOperations).map(([path, answer]) => [`/v1${path}`, answer])),
+  '/v1/messages': messages,
+  '/v1/messages/count_tokens': countMessages,
+  '/api/chat': ollamaChat,
+  '/api/generate': ollamaGenerate,
+  '/api/embed': ollamaEmbed,
+  '/api/embeddings': ollamaEmbeddings
+}
+const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
+  generateContent,
+  streamGenerateContent,
+  countTokens: countContent,
+  embedContent,
+  batchEmbedContents
+}
+/** Azure's paths are OpenAI's behind a prefix, Gemini's name the model. */
+const azurePath = /^\/openai(?:\/v1|\/deployments\/[^/]+)?(\/.+)$/
+const geminiPath = /^\/v1(?:beta)?\/models\/([^/:]+):([A-Za-z]+)$/
 
 export async function startDemo(clock: Clock = systemClock): Promise<Demo> {
-  const started = seconds(clock)
+  const started = clock.now()
   const server = http.createServer((request, response) => {
-    handle(request, response, clock, started).catch((error: unknown) => sendError(response, error))
+    handle(request, response, clock, started).catch((error: unknown) => sendError(request, response, error))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,20 +83,51 @@ async function handle(
   clock: Clock,
   started: number
 ): Promise<void> {
-  const path = (request.url ?? '').split('?', 1)[0] ?? ''
-  const model = { id: modelId, object: 'model', created: started, owned_by: 'sluicegate' }
-  if (path === '/v1/chat/completions') {
-    need(request, 'POST')
-    answerChat(response, readChat(await readBody(request)), clock)
-  } else if (path === '/v1/models') {
+  const { pathname: path, searchParams: query } = new URL(request.url ?? '', 'http://demo')
+  const list = lists(path, request, started)
+  if (list !== undefined) {
     need(request, 'GET')
-    send(response, 200, { object: 'list', data: [model] })
-  } else if (path.startsWith('/v1/models/')) {
-    need(request, 'GET')
-    if (path !== `/v1/models/${modelId}`)
-      throw new DemoError(404, 'model_not_found', 'The demo backend has one model: demo.')
-    send(response, 200, model)
-  } else throw new DemoError(404, 'not_found', 'The demo backend does not know this path.')
+    send(response, 200, list)
+    return
+  }
+  const [, named, geminiOperation] = geminiPath.exec(path) ?? []
+  const azure = azurePath.exec(path)?.[1]
+  const operation =
+    geminiOperation === undefined
+      ? azure === undefined
+        ? own(operations, path)
+        : own(openaiOperations, azure)
+      : own(geminiOperations, geminiOperation)
+  if (operation === undefined) throw new DemoError(404, 'not_found', 'The demo backend does not know this path.')
+  need(request, 'POST')
+  const body = objectOf(await readBody(request))
+  const model = named ?? (typeof body.model === 'string' ? body.model : modelId)
+  operation({ body, now: clock.now(), model, query, response })
+}
+
+function own<V>(table: Readonly<Record<string, V>>, name: string): V | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
+}
+
+/** The one model, as each API lists it; undefined where the path lists none. */
+function lists(path: string, { headers }: IncomingMessage, started: number): object | undefined {
+  const since = new Date(started).toISOString()
+  const anthropic = { type: 'model', id: modelId, display_name: 'Demo', created_at: since }
+  const openai = { id: modelId, object: 'model', created: Math.floor(started / 1000), owned_by: 'sluicegate' }
+  const gemini = { name: `models/${modelId}`, displayName: 'Demo', supportedGenerationMethods: ['generateContent'] }
+  const isAnthropic = headers['anthropic-version'] !== undefined
+  if (path === '/v1/models') {
+    return isAnthropic
+      ? { data: [anthropic], has_more: false, first_id: modelId, last_id: modelId }
+      : { object: 'list', data: [openai] }
+  }
+  if (path === '/v1beta/models') return { models: [gemini] }
+  if (path === '/api/tags') return { models: [{ name: modelId, model: modelId, modified_at: since, size: 0 }] }
+  if (path === '/api/version') return { version: '0.0.0-demo' }
+  const [, version, model] = /^\/(v1|v1beta)\/models\/([^:/]*)$/.exec(path) ?? []
+  if (version === undefined) return undefined
+  if (model !== modelId) throw new DemoError(404, 'model_not_found', 'The demo backend has one model: demo.')
+  return version === 'v1beta' ? gemini : isAnthropic ? anthropic : openai
 }
 
 function need(request: IncomingMessage, method: string): void {
@@ -96,119 +151,18 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-interface Chat {
-  model: string
-  messages: Json[]
-  choices: number
-  stream: boolean
-  includeUsage: boolean
-  /** In words, which is what the demo counts as tokens. */
-  maxTokens: number
-}
-
-function readChat(body: unknown): Chat {
-  const { model, messages, n, stream, stream_options: options, ...rest } = (body ?? {}) as JsonObject
-  if (!Array.isArray(messages) || messages.length === 0) {
-    throw new DemoError(400, 'invalid_messages', '"messages" must be a list of one or more messages.')
-  }
-  const limit = rest.max_completion_tokens ?? rest.max_tokens
-  return {
-    model: typeof model === 'string' ? model : modelId,
-    messages,
-    choices: typeof n === 'number' ? Math.min(Math.max(1, Math.trunc(n)), maxChoices) : 1,
-    stream: stream === true,
-    includeUsage: (options as JsonObject | null | undefined)?.include_usage === true,
-    maxTokens: typeof limit === 'number' && limit >= 1 ? Math.trunc(limit) : Infinity
-  }
-}
-
-function answerChat(response: ServerResponse, chat: Chat, clock: Clock): void {
-  const all = splitTokens(reply(chat.messages))
-  const tokens = all.slice(0, chat.maxTokens)
-  const finish = tokens.length < all.length ? 'length' : 'stop'
-  const prompt = chat.messages.reduce<number>((sum, message) => sum + splitTokens(textOf(message)).length, 0)
-  const completion = tokens.length * chat.choices
-  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
-  const head = { id: `chatcmpl-demo-${randomUUID()}`, created: seconds(clock), model: chat.model }
-  const indexes = [...Array(chat.choices).keys()]
-
-  if (!chat.stream) {
-    const message = { role: 'assistant', content: tokens.join(''), refusal: null }
-    const choices = indexes.map((index) => ({ index, message, logprobs: null, finish_reason: finish }))
-    send(response, 200, { ...head, object: 'chat.completion', choices, usage })
-    return
-  }
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
-  const chunk = (choices: object[], total: object | null = null) => {
-    const data = { ...head, object: 'chat.completion.chunk', choices, ...(chat.includeUsage ? { usage: total } : {}) }
-    response.write(`data: ${JSON.stringify(data)}\n\n`)
-  }
-  const each = (delta: object, reason: string | null = null) => {
-    for (const index of indexes) chunk([{ index, delta, logprobs: null, finish_reason: reason }])
-  }
-  each({ role: 'assistant', content: '', refusal: null })
-  for (const content of tokens) each({ content })
-  each({}, finish)
-  if (chat.includeUsage) chunk([], usage)
-  response.end('data: [DONE]\n\n')
-}
-
-function reply(messages: readonly Json[]): string {
-  const count = messages.length === 1 ? '1 message' : `${messages.length} messages`
-  const last = messages.filter((message) => (message as JsonObject | null)?.role === 'user').at(-1)
-  const said = last === undefined ? '' : shorten(textOf(last))
-  const echo = said === '' ? 'None of them is a text of yours.' : `The last one from you reads: "${said}"`
-  return `This is the built-in demo backend: no model is connected, but your chat was evaluated, permitted and forwarded. It holds ${count}. ${echo} Set SLUICEGATE_UPSTREAM to talk to a real model.`
-}
-
-/** A message's text: its content, or the text parts of it. */
-function textOf(message: Json): string {
-  const content = (message as JsonObject | null)?.content
-  if (typeof content === 'string') return content
-  if (!Array.isArray(content)) return ''
-  return content.flatMap((part) => ((part as JsonObject | null)?.text as string | undefined) ?? []).join(' ')
-}
-
-function shorten(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  // By code points: half of a surrogate pair is no text.
-  return line.length <= echoLength
-    ? line
-    : `${Array.from(line.slice(0, echoLength + 1))
-        .slice(0, -1)
-        .join('')}…`
-}
-
-/** Words with the white space before them; joined they are the text again. */
-function splitTokens(text: string): string[] {
-  return text.match(/\s*\S+/g) ?? []
-}
-
-function send(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
-  const text = JSON.stringify(body)
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(text),
-    ...headers
-  })
-  response.end(text)
-}
-
-function sendError(response: ServerResponse, error: unknown): void {
+function sendError({ url = '' }: IncomingMessage, response: ServerResponse, error: unknown): void {
   // The client went away, or the fault is our own after the head was sent: what is left is to cut the connection.
   if (!(error instanceof DemoError) || response.headersSent) {
     response.destroy()
     return
   }
+  const { status, code, message, headers } = error
   const type = 'invalid_request_error'
-  send(
-    response,
-    error.status,
-    { error: { message: error.message, type, param: null, code: error.code } },
-    error.headers
-  )
-}
-
-function seconds(clock: Clock): number {
-  return Math.floor(clock.now() / 1000)
+  const body = url.startsWith('/api/')
+    ? { error: message }
+    : url.startsWith('/v1/messages')
+      ? { type: 'error', error: { type, message } }
+      : { error: { message, type, param: null, code } }
+  send(response, status, body, headers)
 }

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
-import { registerDashboard } from '../api/dashboard.js'
+import { dashboardHome, registerDashboard } from '../api/dashboard.js'
 import { registerDocPages } from '../api/doc-pages.js'
 import { registerDocs } from '../api/docs.js'
 import { registerEvaluate } from '../api/evaluate.js'
@@ -26,6 +26,7 @@ import { registerReviews } from '../api/reviews.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
 import { registerStatus } from '../api/status.js'
 import { registerTexts } from '../api/texts.js'
+import { registerUpstreams } from '../api/upstreams.js'
 import { registerUsage } from '../api/usage.js'
 import { registerUsers } from '../api/users.js'
 import type { Fault } from '../base/errors.js'
@@ -79,7 +80,7 @@ export interface Gateway {
 }
 
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
-  const settings = given.demo ? await withDemo(given, platform) : given
+  const settings = await withBackends(given, platform)
   const { clock, log, metrics, admission, keys, record, unjudged, people, storage } = platform
   const { reviews } = people
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
@@ -161,7 +162,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     underWay,
     refuse: (request, response) => overload.refuse(request, response),
     async register(app) {
-      registerEdge(app, edge)
+      registerEdge(app, { ...edge, home: dashboardHome() })
       registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
       if (!registerDocPages(app)) log.warn('there are no pages of documents: they are built by npm run build')
@@ -187,6 +188,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, passage })
       registerUsers(app, people.users)
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
+      registerUpstreams(app, platform.upstreams)
       registerTexts(app, texts, settings.texts)
       registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
       registerPolicyEditing(app, { checker: platform.checker, bindings: platform.bindings })
@@ -277,8 +279,24 @@ async function openEvaluator(
   }
 }
 
-/** The demo backend in the place of the upstream that is not configured yet. */
-async function withDemo(settings: Settings, platform: Platform): Promise<Settings> {
-  const url = await platform.demoUrl()
-  return { ...settings, upstreams: { ...settings.upstreams, default: upstreamSettings('default', url) } }
+/** What administrators connected, behind what is configured, and the demo backend where `default` is neither. */
+async function withBackends(settings: Settings, platform: Platform): Promise<Settings> {
+  const connected = (await platform.upstreams.current(settings)).map(({ name, url, key }) => [
+    name,
+    { ...upstreamSettings(name, url), key, isConnected: true }
+  ])
+  const upstreams: Settings['upstreams'] = { ...Object.fromEntries(connected), ...settings.upstreams }
+  if (!settings.demo) return { ...settings, upstreams }
+  if (upstreams['default'] === undefined) {
+    const url = await platform.demoUrl()
+    return { ...settings, upstreams: { ...upstreams, default: upstreamSettings('default', url) } }
+  }
+  const { review } = settings
+  // What the demo allows ends with it.
+  return {
+    ...settings,
+    upstreams,
+    demo: false,
+    review: { ...review, allowOwn: review.allowOwn && !review.allowOwnByDemo }
+  }
 }

@@ -28,6 +28,7 @@ import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Keeping } from '../proxy/clarify.js'
+import { ConnectedUpstreams } from '../proxy/upstream/connected.js'
 import { discardDataKey, loadDataKey } from '../sealing/key-file.js'
 import { type Keyring, openKeyring, WrongDataKey } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
@@ -65,6 +66,8 @@ export interface Platform extends Readonly<Self> {
   readonly storage: Storage
   /** What people are told, as it was written over the API. */
   readonly texts: TextsService
+  /** The backends that administrators connect. */
+  readonly upstreams: ConnectedUpstreams
   /** What the questions to people are kept with. */
   readonly keeping: Keeping
   isDraining(): boolean
@@ -245,11 +248,21 @@ function build(
   })
 
   const texts = new TextsService({ store: storage.texts, account: firstAccount, audit, clock })
+  const upstreams = new ConnectedUpstreams({
+    store: storage.upstreams,
+    seal: keyring.seal,
+    account: firstAccount,
+    audit,
+    clock,
+    settings: () => current,
+    failure: (error) => log.error({ err: describeError(error) }, 'connected backends could not be looked up')
+  })
   const keeping = { questions: storage.questions, key: keyring.secrets.questions, seal: keyring.seal }
 
   return {
     ...self,
     texts,
+    upstreams,
     keeping,
     clock,
     log,
@@ -292,6 +305,7 @@ function build(
       void presence.tell()
     },
     async close() {
+      upstreams.close()
       keyring.close()
       self.stalls.close()
       await history.close()

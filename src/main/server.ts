@@ -6,7 +6,7 @@ import closeWithGrace from 'close-with-grace'
 import { invitationPath } from '../api/users.js'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
-import { reachableHost } from '../base/units.js'
+import { isLoopbackHost, reachableHost } from '../base/units.js'
 import { loadSettings, watchSettings } from '../config/load.js'
 import { buildApp, createListener, drain, listen } from '../edge/listener.js'
 import { createLog, type Log } from '../observe/log.js'
@@ -103,6 +103,7 @@ export async function start({
     }
   })
 
+  platform.upstreams.follow(() => watcher.renew())
   for (const problem of settings.unknownVariables) log.warn({ problem }, 'a variable of the environment is not known')
   log.info(
     { url, host: bound.host, ops: opsUrl, file: settings.file, storage: settings.storage.url.split(':', 1)[0] },
@@ -111,7 +112,7 @@ export async function start({
   const firstKey = await platform.firstKey()
   if (firstKey !== undefined) {
     const invitation = await platform.people.firstInvitation()
-    announce({ url, isOpen: !loopbackHost.test(bound.host), settings, firstKey, invitation })
+    announce({ url, isOpen: !isLoopbackHost(bound.host), settings, firstKey, invitation })
   }
 
   let closing: Promise<void> | undefined
@@ -222,8 +223,6 @@ function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number
   )
   return close
 }
-
-const loopbackHost = /^(?:127\.|::1$|localhost$)/
 
 interface Announcement {
   url: string

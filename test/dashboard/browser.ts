@@ -107,7 +107,8 @@ export async function becomeAdmin(page: Page, { link }: Running): Promise<void> 
   await page.getByLabel('Login').fill('ada@example.org')
   await page.getByLabel('Password').first().fill(password)
   await page.getByRole('button', { name: 'Create my login' }).click()
-  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'First steps', level: 1 }).waitFor()
+  await visit(page, 'Keys')
 }
 
 /** Goes to a page by its link in the navigation. */
@@ -137,7 +138,8 @@ export const pageNames = [
   'Usage',
   'Audit',
   'People',
-  'Status'
+  'Status',
+  'First steps'
 ]
 
 /** Nothing moves any more and nothing is awaited. */

@@ -9,6 +9,7 @@ import {
   IconKey,
   IconMessageCircle,
   IconMoodCheck,
+  IconRocket,
   IconScale,
   IconUsers
 } from '@tabler/icons-react'
@@ -23,6 +24,7 @@ import { Status } from './status'
 import { Texts } from './texts'
 
 /** Most of the code draws charts and edits policies: it is fetched when such a page is first looked at. */
+const FirstSteps = lazy(async () => ({ default: (await import('./first-steps')).FirstSteps }))
 const Live = lazy(async () => ({ default: (await import('./live')).Live }))
 const Constitutions = lazy(async () => ({ default: (await import('./constitutions')).Constitutions }))
 const Playground = lazy(async () => ({ default: (await import('./playground')).Playground }))
@@ -48,5 +50,6 @@ export const pages: readonly PageEntry[] = [
   { id: 'usage', label: 'Usage', scope: 'billing:read', Icon: IconChartBar, Page: Usage },
   { id: 'audit', label: 'Audit', Icon: IconHistory, Page: Audit },
   { id: 'people', label: 'People', Icon: IconUsers, Page: People },
-  { id: 'status', label: 'Status', scope: 'safety:metrics', Icon: IconHeartbeat, Page: Status }
+  { id: 'status', label: 'Status', scope: 'safety:metrics', Icon: IconHeartbeat, Page: Status },
+  { id: 'first-steps', label: 'First steps', Icon: IconRocket, Page: FirstSteps }
 ]

@@ -138,7 +138,7 @@ export function Welcome({ token, session }: { token: string; session: Session })
     mutationFn: api.accept,
     onSuccess: () => {
       // The link has been used: it need not stay in the history.
-      history.replaceState(null, '', '#/keys')
+      history.replaceState(null, '', '#/first-steps')
       window.dispatchEvent(new HashChangeEvent('hashchange'))
       client.invalidateQueries({ queryKey: ['session'] })
     }

@@ -2,13 +2,14 @@
  * One undici pool per upstream. Hosts come from the configuration only; nothing is ever sent that no client asked for
  * (health is passive), no redirect is followed, and a POST is never sent twice once a byte of it may have been written.
  */
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
 import { Fault } from '../../base/errors.js'
 import type { UpstreamSettings } from '../../base/settings.js'
 import type { Dialect } from '../../dialects/dialect.js'
 import type { Cancel } from '../exchange.js'
 import { credential } from '../headers.js'
+import { guardedLookup } from './addresses.js'
 
 export interface Upstream {
   readonly name: string
@@ -18,7 +19,7 @@ export interface Upstream {
   readonly places: Places
   /** As the pool connects. */
   readonly connectTimeoutMs: number
-  readonly tls: Readonly<{ ca?: string; cert?: string; key?: string }>
+  readonly tls: Readonly<{ ca?: string; cert?: string; key?: string; lookup?: LookupFunction }>
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
@@ -79,8 +80,9 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
   }
 }
 
-function tlsOf({ tls: { ca, cert, key } }: UpstreamSettings): Upstream['tls'] {
+function tlsOf({ tls: { ca, cert, key }, isConnected }: UpstreamSettings): Upstream['tls'] {
   return {
+    ...(isConnected === true ? { lookup: guardedLookup } : {}),
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined ? {} : { cert }),
     ...(key === undefined ? {} : { key })

@@ -13,6 +13,7 @@ import type { KeyStore } from './keys.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
 import type { QuestionStore, TextsStore } from './questions.js'
 import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
+import type { UpstreamStore } from './upstreams.js'
 import type { UserStore } from './users.js'
 
 export type * from './audit.js'
@@ -21,6 +22,7 @@ export type * from './keys.js'
 export type * from './processes.js'
 export type * from './questions.js'
 export type * from './reviews.js'
+export type * from './upstreams.js'
 export type * from './users.js'
 
 export interface Storage {
@@ -36,6 +38,7 @@ export interface Storage {
   exceptions: ExceptionStore
   questions: QuestionStore
   texts: TextsStore
+  upstreams: UpstreamStore
   dataKeys: DataKeyStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>

@@ -14,6 +14,7 @@ import { createSqlMetrics, createSqlProcesses } from './processes.js'
 import { createSqlQuestions, createSqlTexts } from './questions.js'
 import { createSqlReviews } from './reviews.js'
 import type { Database } from './tables.js'
+import { createSqlUpstreams } from './upstreams.js'
 import { createSqlUsers } from './users.js'
 
 /**
@@ -50,6 +51,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     deliveries: createSqlDeliveries(db, write),
     questions: createSqlQuestions(db, write),
     texts: createSqlTexts(db, write),
+    upstreams: createSqlUpstreams(db, write),
     dataKeys: createSqlDataKeys(db, write),
     ping: () =>
       storageCall(async () => {

@@ -17,6 +17,7 @@ import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { QuestionRow, TextsRow } from '../contracts/questions.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
+import type { UpstreamRow } from '../contracts/upstreams.js'
 import type { InvitationRow, SessionRow, UserRow } from '../contracts/users.js'
 
 /** A row of a contract with other columns in the place of some of its own. */
@@ -111,6 +112,7 @@ export interface Tables {
   constitutionActivations: ActivationColumns
   questions: QuestionColumns
   texts: TextsRow
+  upstreams: UpstreamRow
   dataKeys: DataKeyRow
   /** One row a route; how often it was bound tells others to look. */
   constitutionBindings: ConstitutionBinding & { changes: number }

@@ -20,7 +20,7 @@ import {
   users
 } from './007-to-015.js'
 import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
-import { auditMarks } from './020-to-021.js'
+import { auditMarks, upstreams } from './020-to-021.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -43,7 +43,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '017-key-terms': keyTerms,
   '018-texts': texts,
   '019-constitution-bindings': constitutionBindings,
-  '020-audit-marks': auditMarks
+  '020-audit-marks': auditMarks,
+  '021-upstreams': upstreams
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */
