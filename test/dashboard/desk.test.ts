@@ -157,7 +157,7 @@ t.test(
     await page.getByRole('button', { name: 'Change: Refused, default' }).click()
     const field = page.getByRole('textbox', { name: 'Sentence' })
     await field.fill('Not here, {password}.')
-    await page.getByRole('button', { name: 'Put in force' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
     await page
       .getByRole('dialog')
       .getByText(/password/)
