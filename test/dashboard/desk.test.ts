@@ -147,7 +147,8 @@ t.test(
       const messages = [{ role: 'user', content }]
       const headers = { 'accept-language': 'en-NZ' }
       const { body } = await call(url, '/v1/chat/completions', { key, headers, body: { model: 'demo', messages } })
-      return body.choices[0].message.content as string
+      const { content: said, refusal } = body.choices[0].message
+      return (said ?? refusal) as string
     }
     const browser = await openBrowser(t)
     const { page, alarms } = await openPage(browser)
