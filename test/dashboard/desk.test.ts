@@ -147,7 +147,8 @@ t.test(
       const messages = [{ role: 'user', content }]
       const headers = { 'accept-language': 'en-NZ' }
       const { body } = await call(url, '/v1/chat/completions', { key, headers, body: { model: 'demo', messages } })
-      return body.choices[0].message.content as string
+      const { content: said, refusal } = body.choices[0].message
+      return (said ?? refusal) as string
     }
     const browser = await openBrowser(t)
     const { page, alarms } = await openPage(browser)
@@ -157,7 +158,7 @@ t.test(
     await page.getByRole('button', { name: 'Change: Refused, default' }).click()
     const field = page.getByRole('textbox', { name: 'Sentence' })
     await field.fill('Not here, {password}.')
-    await page.getByRole('button', { name: 'Put in force' }).first().click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
     await page
       .getByRole('dialog')
       .getByText(/password/)
