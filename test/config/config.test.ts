@@ -178,6 +178,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         bodyLimit: 65_536,
         drainDelayMs: 3000,
         plainHttpSignIn: ['192.168.7.0/24', 'fd00::/8', '10.0.0.7'],
+        dashboardUpstreams: true,
         termsUrl: '/terms',
         writeTimeoutMs: 30_000,
         tls: { cert: certificate, key, hstsMs: 2_592_000_000 }
@@ -207,6 +208,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         },
         other: upstreamSettings('other', 'http://127.0.0.1:11434')
       },
+      givenUpstreams: ['default', 'other'],
       demo: false,
       routes: [
         {
@@ -331,6 +333,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
       review: {
         expiryMs: 604_800_000,
         allowOwn: true,
+        allowOwnByDemo: false,
         twoPerson: true,
         claimMs: 300_000,
         holdMs: 30_000,

@@ -50,6 +50,9 @@ t.test('private members of JSON Web Keys are found, public ones are not', async 
       if (jwk[name] !== undefined) t.ok(found.includes(jwk[name]), name)
     for (const name of ['x', 'y', 'n']) if (jwk[name] !== undefined) t.notOk(found.includes(jwk[name]), name)
   }
+  // 64 octets, of which the leading one is zero.
+  const short = Buffer.from(Array.from({ length: 63 }, (_, i) => (i * 197 + 61) % 256)).toString('base64url')
+  t.same(keyIn(`{"kty":"RSA","dp":"${short}"}`), [short])
   const k = 'aB3dE5gH7jK9mN2pQ4rS6tU8vW0xY1zCaB3dE5gH7jK'
   t.same(keyIn(`{"kty":"oct","k":"${k}"}`), [k])
   t.same(keyIn(`{"k":"${k}"}`), [])

@@ -41,7 +41,7 @@ t.test('a created key has the defaults of the contract, is shown once, and works
     roots: [record.key_id],
     self_rotation: true
   })
-  t.equal(Object.keys(record).length, 18)
+  t.equal(Object.keys(record).length, 19)
   t.equal(await works(house, key), true)
   t.same(await house.keys.get(operator, record.key_id), record)
   t.notMatch(JSON.stringify(await house.keys.list(operator)), key.slice(18))

@@ -183,6 +183,7 @@ t.test('the judge is shown as a detection that names it, where the doubt is', as
         rule: 'judge:guard',
         span: { start: 7, end: 11 },
         layer: 'judge',
+        reader: 'judge',
         pointer: '/1'
       },
       {
@@ -192,6 +193,7 @@ t.test('the judge is shown as a detection that names it, where the doubt is', as
         rule: 'judge:guard',
         span: { start: 0, end: 11 },
         layer: 'judge',
+        reader: 'judge',
         pointer: '/1'
       }
     ]

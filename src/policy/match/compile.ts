@@ -4,6 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
+import type { Role } from '../../base/chat.js'
 import type { Detector, Floors } from '../../detectors/detector.js'
 import { encoderId } from '../../detectors/encoder.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
@@ -183,6 +184,13 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     guard,
     guardRules
   }
+}
+
+/** Whether the rule is about what this role says in this direction. What a model said before counts as an answer. */
+export function appliesTo({ direction, roles }: CompiledRule, role: Role, current: 'request' | 'answer'): boolean {
+  const isInDirection =
+    direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
+  return isInDirection && (roles === undefined || roles.has(role))
 }
 
 function compileWhen({ when }: Rule, rules: readonly Rule[]): Condition | undefined {

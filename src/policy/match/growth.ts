@@ -10,7 +10,7 @@ import { lastWord, nameStart, sentenceStart } from '../../text/sentence.js'
 import type { View } from '../../text/view.js'
 import { readingsOf } from '../../text/views.js'
 import type { Growing } from '../evaluation.js'
-import { type CompiledRule, floorsOf, type Group, type Policy } from './compile.js'
+import { appliesTo, type CompiledRule, floorsOf, type Group, type Policy } from './compile.js'
 import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { PartialMatch } from './partial-match.js'
@@ -181,14 +181,19 @@ function compileReach(policy: Policy, growing: Growing): Reach {
     most: words.reduce((most, each) => Math.max(most, each), -1),
     patterns,
     detectors,
-    isConditional: policy.conditional.some(counts)
+    isConditional: policy.conditional.some((rule) => counts(rule) && isOpen(policy, rule, growing))
   }
 }
 
 /** Whether a match of the rule in such a text could stop it, or be replaced. */
 function bears({ constitution }: Policy, rule: CompiledRule, { role, direction, redact }: Growing): boolean {
-  if (rule.direction !== 'both' && rule.direction !== direction) return false
-  if (rule.roles !== undefined && !rule.roles.has(role)) return false
+  if (!appliesTo(rule, role, direction)) return false
   const { high, middle } = constitution.categories[rule.category]
   return high !== 'permit' || middle !== 'permit' || redact.includes(rule.category)
+}
+
+/** Whether the text decides the rule's condition: one of the rules that it names could match there. */
+function isOpen({ rules }: Policy, { when }: CompiledRule, { role, direction }: Growing): boolean {
+  const named = when === undefined ? [] : [...when.all, ...when.any, ...when.none]
+  return named.some((index) => appliesTo(rules[index]!, role, direction))
 }

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
 import type { View } from '../../text/view.js'
 import { type Asking, Raised } from '../evaluate/asking.js'
-import type { CompiledRule } from './compile.js'
+import { appliesTo, type CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
 import type { Guarded } from './guarded/find.js'
 import { type JoinedText, type Piece, pieceAt } from './joined.js'
@@ -169,12 +169,6 @@ function trustsAll({ parts, direction }: Call, pieces: readonly Piece[]): (rule:
   const roles = rolesOf(parts, pieces)
   const isPresent = pieces.every(({ part }) => part >= 0)
   return (rule) => isPresent && roles.every((role) => trusts(rule, role, direction))
-}
-
-function appliesTo({ direction, roles }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
-  const isInDirection =
-    direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
-  return isInDirection && (roles === undefined || roles.has(role))
 }
 
 /**
