@@ -1,4 +1,4 @@
-/** The sections of the configuration about people: reviews, the audit, signing in. */
+/** Declares the sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
 import { userRoles, webhookFormats } from '../base/settings.js'
 import { choice, closed, hold, period, room, text } from './values.js'

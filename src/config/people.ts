@@ -1,4 +1,4 @@
-/** The sections of the configuration about people: reviews, the audit, signing in. */
+/** Makes settings of the sections about people: reviews, the audit, signing in (`people-schema.ts` declares them). */
 import type { Settings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
 import type { FileConfig } from './schema.js'

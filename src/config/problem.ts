@@ -1,4 +1,4 @@
-/** What is wrong with a configuration. Apart from what reads one, so that the command's other parts need not load that. */
+/** What is wrong with a configuration. It stands apart, so that other commands need not load the parser. */
 
 export interface Problem {
   /** As the reader should see it: a file, or `environment`. */

@@ -1,6 +1,6 @@
 /**
- * The threads of another process (`host-process.ts`), as a worker sees them. What was asked when the connection breaks has failed,
- * and whatever is asked until there is one again: no verdict comes of that. A new connection is tried for at once.
+ * The threads of another process (`host-process.ts`), as a worker sees them. A broken connection fails
+ * every question under way, and every new one until it is back: no verdict comes of that. It is tried again at once.
  */
 import { connect, type Socket } from 'node:net'
 import { receive, send } from './frames.js'
