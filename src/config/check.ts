@@ -1,5 +1,5 @@
 /** Holds a parsed file against the schema of `schema.ts`, and says in sentences what does not fit. */
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ownSchemas } from '../json/own-schemas.js'
 import { FileSchema } from './schema.js'
 import { formats } from './values.js'
@@ -12,41 +12,42 @@ export interface SchemaProblem {
   reason: string
 }
 
+/** Compiled when it is first needed: it takes longer than all else of a reload. */
+let validator: ValidateFunction | undefined
+
 /**
  * Checks a parsed file against the schema; every problem, in the order of the schema. A text where a number, or true or
  * false, belongs is read as one and replaced in `value`: variables are texts, and so is what YAML has in quotes.
  */
-export function createFileCheck(): (value: unknown) => SchemaProblem[] {
-  const ajv = new Ajv({ ...ownSchemas, allErrors: true, verbose: true, strict: false, formats })
-  const validate = ajv.compile(FileSchema)
-  return function check(value) {
-    if (validate(value)) return []
-    const misread = (validate.errors ?? []).filter(({ keyword }) => keyword === 'type')
-    const errors =
-      misread.map((error) => reread(value, error)).includes(true) && validate(value) ? [] : (validate.errors ?? [])
-    return (
-      errors
-        // What the alternatives of `anyOf` say one by one is noise beside what the key accepts.
-        .filter((error) => !error.schemaPath.includes('/anyOf/'))
-        .map((error) => {
-          const path = steps(error.instancePath, value)
-          const accepts = (error.parentSchema as { accepts?: string }).accepts
-          switch (error.keyword) {
-            case 'additionalProperties': {
-              const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
-              const key = String(error.params['additionalProperty'])
-              return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
-            }
-            case 'required':
-              return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
-            default: {
-              const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
-              return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
-            }
+export function checkFile(value: unknown): SchemaProblem[] {
+  validator ??= new Ajv({ ...ownSchemas, allErrors: true, verbose: true, strict: false, formats }).compile(FileSchema)
+  const validate = validator
+  if (validate(value)) return []
+  const misread = (validate.errors ?? []).filter(({ keyword }) => keyword === 'type')
+  const errors =
+    misread.map((error) => reread(value, error)).includes(true) && validate(value) ? [] : (validate.errors ?? [])
+  return (
+    errors
+      // What the alternatives of `anyOf` say one by one is noise beside what the key accepts.
+      .filter((error) => !error.schemaPath.includes('/anyOf/'))
+      .map((error) => {
+        const path = steps(error.instancePath, value)
+        const accepts = (error.parentSchema as { accepts?: string }).accepts
+        switch (error.keyword) {
+          case 'additionalProperties': {
+            const known = Object.keys((error.parentSchema as { properties?: object }).properties ?? {})
+            const key = String(error.params['additionalProperty'])
+            return { path: [...path, key], atKey: true, reason: `unknown key (${accepts ?? known.join(', ')})` }
           }
-        })
-    )
-  }
+          case 'required':
+            return { path: [...path, String(error.params['missingProperty'])], atKey: false, reason: 'is missing' }
+          default: {
+            const fault = error.keyword === 'type' ? `must be ${article(error.params['type'])}` : 'is not valid'
+            return { path, atKey: false, reason: accepts === undefined ? fault : `${fault} (${accepts})` }
+          }
+        }
+      })
+  )
 }
 
 /** They refer to each other: without one of them the others are not what was meant. */

@@ -10,7 +10,7 @@ import { defaultBudget } from '../base/budget.js'
 import type { Settings } from '../base/settings.js'
 import { checkTexts, type TextsSource } from '../base/texts.js'
 import { isLoopbackHost, parseDuration, parseSize } from '../base/units.js'
-import { createFileCheck, type SchemaProblem, withoutFaults } from './check.js'
+import { checkFile, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
@@ -47,7 +47,7 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   const file = chosen === undefined && !existsSync(path) ? undefined : path
 
   const source = file === undefined ? nothing : readFile(file, cwd, environment, problems)
-  const faults = createFileCheck()(source.value)
+  const faults = checkFile(source.value)
   for (const fault of faults) problems.push(source.problem(fault.path, fault.reason, fault.atKey))
   const { texts } = source.value as { texts?: unknown }
   if (texts !== undefined) {

@@ -14,7 +14,7 @@ import { addVerdictHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
 import { checkQuery, type PathEntry } from '../request/routes.js'
 import { extAuthzDescribed } from './described.js'
-import { answerInDialect, inboundOf, sendReply, takeBytes } from './fastify.js'
+import { answerInDialect, inboundOf, named, sendReply, takeBytes } from './fastify.js'
 
 /** Envoy's `path_prefix`. */
 export const extAuthzPrefix = '/guards/ext-authz'
@@ -23,7 +23,7 @@ export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): 
   // Events of an open session do not come by here.
   const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
   for (const [i, entry] of entries.entries()) {
-    await app.register(async (scope) => registerPath(scope, proxy, refusing(entry), i === 0))
+    await app.register(named(entry.path, async (scope) => registerPath(scope, proxy, refusing(entry), i === 0)))
   }
 }
 
