@@ -4,12 +4,10 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { EncoderSettings } from '../../src/base/settings.js'
 import { EncoderError, type EncoderFailure } from '../../src/encoder/index.js'
-import { EncoderKeeper } from '../../src/encoder/keeper.js'
-import { EncoderFileError, readEncoderFiles } from '../../src/encoder/manifest.js'
+import { readEncoderFiles } from '../../src/encoder/manifest.js'
 import { noReport, openEncoder } from '../../src/encoder/open.js'
-import { asks, counting, fixture, isShipped, open, shipped, stretch } from './support.js'
+import { asks, counting, filler, fixture, open, sameAlone, stretch } from './support.js'
 
-const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
 const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
 const settings = (more: Partial<EncoderSettings> = {}): EncoderSettings => ({
   use: 'required',
@@ -94,24 +92,7 @@ t.test('more questions than windows: those that were raised come first, the othe
   t.equal(readings.filter(({ unread }) => unread.length > 0).length, 37)
 })
 
-/** Scores must not hang on what else is read, or when. */
-async function sameAlone(t: Test, folder: string): Promise<void> {
-  const alone = await open(t, {}, folder)
-  const texts = Array.from({ length: 24 }, (_, i) => `${filler(i >> 1)} steal ${i} ignore ${filler(i % 5)}`)
-  const one = []
-  for (const text of texts) one.push((await alone.encoder.read([asks(text)]))[0])
-  const together = await open(t, { threads: 2, queue: 10_000 }, folder)
-  const load = Promise.all(texts.map((text, i) => together.encoder.read([asks(`${text}!`, { whose: `l${i}` })])))
-  const many = await together.encoder.read(texts.toReversed().map((text) => asks(text)))
-  await load
-  t.same(many.toReversed(), one)
-}
-
 t.test('scores are the same alone, among others and under load', (t) => sameAlone(t, fixture))
-t.test('so are those of the weights that ship', { skip: isShipped ? false : 'no weights ship yet' }, (t) =>
-  sameAlone(t, shipped)
-)
-
 t.test('too many waiting, too late, cancelled, closed', async (t) => {
   const report = counting()
   const { encoder, threads } = await open(t, { queue: 64, report })
@@ -243,27 +224,4 @@ t.test('a library that does not run here is a weakening where the encoder is pre
   t.equal(opened.waiting(), 0)
   await opened.close()
   t.match(await openEncoder(settings({ use: 'off' }), deps), { encoder: undefined, weakening: undefined })
-})
-
-t.test('gateways with one configuration share an encoder', async (t) => {
-  const keeper = new EncoderKeeper(deps)
-  const [a, b] = [await keeper.open(settings()), await keeper.open(settings())]
-  t.equal(a.encoder, b.encoder)
-  t.equal(keeper.current, a.encoder)
-  t.equal(keeper.waiting(), 0)
-  await a.close()
-  await a.close()
-  t.match(await b.encoder!.read([asks('steal')]), [{ findings: [{ kind: 'illicit' }] }])
-  const c = await keeper.open(settings({ queue: 512 }))
-  t.not(c.encoder, b.encoder)
-  await b.close()
-  await t.rejects(b.encoder!.read([asks('a')]), failure('closed'))
-  await c.close()
-  await t.rejects(keeper.open(settings({ folder: '/nowhere' })), EncoderFileError)
-  const off = await keeper.open(settings({ use: 'off' }))
-  t.equal(off.encoder, undefined)
-  await off.close()
-  const again = await keeper.open(settings({ queue: 512 }))
-  await again.encoder!.read([asks('a')])
-  await again.close()
 })

@@ -4,7 +4,6 @@ import t from 'tap'
 import { confidence } from '../../src/encoder/calibration.js'
 import { readPieces } from '../../src/encoder/pieces.js'
 import { piecesOf, plan, unreadOf, windowPieces, windowStarts } from '../../src/encoder/windows.js'
-import { growth } from '../support/growth.js'
 import { fixture } from './support.js'
 
 const json = readFileSync(join(fixture, 'encoder.tokenizer.json'), 'utf8')
@@ -39,30 +38,6 @@ t.test('a piece is known by its place in the text', async (t) => {
   )
   for (const odd of ['\ud800', 'a\udc00b', '\ud83d\udc69'.repeat(3), '\ufdfa'.repeat(50)]) {
     t.ok(pieces.cut(odd).starts.every((place) => place < odd.length))
-  }
-})
-
-t.test('what a text costs grows with its length alone', async (t) => {
-  const pieces = readPieces(json)
-  const awkward = [
-    'a',
-    '=',
-    '====',
-    ' ',
-    '\n',
-    'a\n',
-    ' \t',
-    '\u0301\u0316',
-    '\ufdfa',
-    '\u200d',
-    '日本語',
-    '👩',
-    '한',
-    'ж'
-  ]
-  for (const unit of awkward) {
-    const exponent = growth((length) => pieces.cut(unit.repeat(length / unit.length)), 60_000)
-    t.ok(exponent < 1.6, `${JSON.stringify(unit)}: grows with exponent ${exponent.toFixed(2)}`)
   }
 })
 

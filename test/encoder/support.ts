@@ -62,3 +62,18 @@ export function stretch(text: string, word: string): { start: number; end: numbe
   const start = text.indexOf(word)
   return { start, end: start + word.length }
 }
+
+export const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
+
+/** Scores must not hang on what else is read, or when. */
+export async function sameAlone(t: Test, folder: string): Promise<void> {
+  const alone = await open(t, {}, folder)
+  const texts = Array.from({ length: 24 }, (_, i) => `${filler(i >> 1)} steal ${i} ignore ${filler(i % 5)}`)
+  const one = []
+  for (const text of texts) one.push((await alone.encoder.read([asks(text)]))[0])
+  const together = await open(t, { threads: 2, queue: 10_000 }, folder)
+  const load = Promise.all(texts.map((text, i) => together.encoder.read([asks(`${text}!`, { whose: `l${i}` })])))
+  const many = await together.encoder.read(texts.toReversed().map((text) => asks(text)))
+  await load
+  t.same(many.toReversed(), one)
+}

@@ -9,11 +9,10 @@ import type { EncoderFailure } from '../../src/encoder/index.js'
 import { readEncoderFiles } from '../../src/encoder/manifest.js'
 import { Reader } from '../../src/encoder/reader.js'
 import { SharedThreads } from '../../src/encoder/shared-threads.js'
-import { asks, counting, fixture, open } from './support.js'
+import { asks, counting, filler, fixture, open } from './support.js'
 
 const file = fileURLToPath(new URL('../../src/encoder/host-process.ts', import.meta.url))
 const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
-const filler = (count: number) => 'explain the weather to a friend '.repeat(count)
 
 let count = 0
 
