@@ -91,10 +91,14 @@ t.test('respond: message — the same outcomes as native assistant turns, stream
     t.match(await see(client, texts.permit, stream), { text: /demo backend/, finish: 'stop' })
     t.match(
       await see(client, texts.forbid, stream),
-      { refusal: /refused/, finish: 'content_filter' },
+      { refusal: /can't help with this/, finish: 'content_filter' },
       `forbid, stream ${stream}`
     )
-    t.match(await see(client, texts.depends, stream), { text: /topic/, finish: 'stop' }, `depends, stream ${stream}`)
+    t.match(
+      await see(client, texts.depends, stream),
+      { text: /What is this about\?/, finish: 'stop' },
+      `depends, stream ${stream}`
+    )
     t.match(await see(client, texts.divert, stream), { text: /rev_/, finish: 'stop' }, `divert, stream ${stream}`)
   }
 })

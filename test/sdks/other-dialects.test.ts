@@ -121,9 +121,7 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
 /** Ollama's API has no word for it: there the sentence says it. */
 function isFiltered({ text, finish }: Seen): boolean {
   if (['refusal', 'SAFETY', 'PROHIBITED_CONTENT', 'content-filter'].includes(finish ?? '')) return true
-  return (
-    finish === 'stop' && /^This (?:request was refused|answer was withheld) by the content policy\.$/.test(text ?? '')
-  )
+  return finish === 'stop' && /^I'm sorry, but I can't (?:help with this|give you an answer to this)\./.test(text ?? '')
 }
 
 const operations = [
