@@ -133,11 +133,10 @@ t.test(
     await editor.click()
     await page.keyboard.press('ControlOrMeta+End')
     await page.keyboard.type('\nread')
-    await page.getByRole('option', { name: /readers/ }).waitFor()
-    await page.keyboard.press('Enter')
+    // A key right after the list has come is taken for one that was meant for the text.
+    await page.getByRole('option', { name: /readers/ }).click()
     await page.keyboard.type('fa')
-    await page.getByRole('option', { name: 'fast' }).waitFor()
-    await page.keyboard.press('Enter')
+    await page.getByRole('option', { name: 'fast' }).click()
     await editor.locator('.cm-line', { hasText: 'readers:' }).locator('span').first().hover()
     await page.getByText('What the encoder reads.').first().waitFor()
 
