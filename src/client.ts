@@ -40,6 +40,8 @@ export interface Detection {
   /** UTF-16 offsets into the text. */
   span: { start: number; end: number }
   layer: string
+  /** Which reader found it. */
+  reader?: 'rule' | 'detector' | 'screen' | 'encoder' | 'judge'
   suppressed?: true
   kind?: string
 }
