@@ -1,6 +1,6 @@
 /** Texts through the evaluator, counted: what the endpoints share that judge and do not forward. */
 import type { ServerResponse } from 'node:http'
-import { type Budget, checkBudget } from '../base/budget.js'
+import type { Budget } from '../base/budget.js'
 import type { ChatContent, JsonObject } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
 import { readText } from '../edge/evaluate-input.js'
@@ -9,6 +9,7 @@ import { type Asked, Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Cancellation } from '../policy/escalate/judges.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluate/evaluator.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import { checkBudget } from '../policy/match/budget.js'
 
 export interface JudgeOptions extends Asked {
   context?: JsonObject | undefined

@@ -1,8 +1,7 @@
 /** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
 
-import type { Redactable } from '../policy/decide/names.js'
-import type { Category } from '../policy/evaluation.js'
 import type { Budget } from './budget.js'
+import type { Category, Redactable } from './decision.js'
 import type { ReviewSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 
@@ -52,7 +51,7 @@ export type Respond = 'error' | 'message'
 export type Output = 'off' | 'window' | 'full'
 export type OnFailure = 'closed' | 'open'
 export type Unscannable = 'deny' | 'review' | 'permit'
-export type { Redactable } from '../policy/decide/names.js'
+export type { Redactable } from './decision.js'
 
 export interface RouteSettings {
   /** Stable name of the route in metrics and logs: the path, or path and upstream where several share it. */

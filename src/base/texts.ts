@@ -2,7 +2,7 @@
  * The sentences that people read in the place of what was stopped: the shape in which a file, a constitution and the API
  * write them, and what of such a shape is refused.
  */
-import { type Category, categories } from '../policy/evaluation.js'
+import { type Category, categories } from './decision.js'
 
 /** Whom a sentence speaks to: who builds with the gateway and reads errors, or who sits before the chat. */
 export const audiences = ['developer', 'end_user'] as const

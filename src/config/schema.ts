@@ -3,8 +3,8 @@
  * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
  */
 import Type, { type Static } from 'typebox'
+import { redactables } from '../base/decision.js'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
-import { redactables } from '../policy/decide/names.js'
 import { categories } from '../policy/evaluation.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'

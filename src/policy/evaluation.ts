@@ -1,54 +1,22 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
 import type { ChatPart, JsonObject, Role } from '../base/chat.js'
+import type { Category, Decision, DetectionType, Reader } from '../base/decision.js'
 import type { TextsSource } from '../base/texts.js'
 import type { NameKind, Pay } from '../encoder/index.js'
 import type { Exceptions } from './decide/exceptions.js'
 import type { Cancellation } from './escalate/judges.js'
 
-/** From the mildest to the strictest: a combination of verdicts takes the strictest. */
-export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
-export type Decision = (typeof decisions)[number]
-
-export function strictest(a: Decision, b: Decision): Decision {
-  return decisions.indexOf(a) >= decisions.indexOf(b) ? a : b
-}
-
-export const categories = [
-  'hate',
-  'harassment',
-  'violence',
-  'self_harm',
-  'sexual',
-  'sexual_minors',
-  'illicit',
-  'cyber_misuse',
-  'weapons',
-  'prompt_injection',
-  'jailbreak',
-  'personal_data',
-  'secrets',
-  'misinformation',
-  'profanity'
-] as const
-export type Category = (typeof categories)[number]
-
-export const detectionTypes = [
-  'policy_violation',
-  'prompt_injection',
-  'jailbreak',
-  'personal_data',
-  'secret',
-  'obfuscation',
-  'session_risk'
-] as const
-export type DetectionType = (typeof detectionTypes)[number]
-
-/**
- * What found something: `rule` for words and patterns, `screen` for the classifier, `encoder`, `judge` for a heavier judge,
- * `detector` for every other detector.
- */
-export const readers = ['rule', 'detector', 'screen', 'encoder', 'judge'] as const
-export type Reader = (typeof readers)[number]
+export {
+  type Category,
+  categories,
+  type Decision,
+  type DetectionType,
+  decisions,
+  detectionTypes,
+  type Reader,
+  readers,
+  strictest
+} from '../base/decision.js'
 
 /** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`; `judge` for what a judge said. */
 export type Layer = string

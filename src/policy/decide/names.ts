@@ -1,5 +1,6 @@
 /** Names of persons, places and organisations in what is judged: shown, and replaced where a route says so; they stop nothing. */
 import type { ChatPart, Role } from '../../base/chat.js'
+import type { Redactable } from '../../base/decision.js'
 import { Fault } from '../../base/errors.js'
 import { type Encoder, EncoderError, type Name, type NamesQuestion } from '../../encoder/index.js'
 import { EvaluatorError, unpaidOf } from '../evaluate/evaluator-options.js'
@@ -88,10 +89,6 @@ function detectionsOf({ parts }: Run, names: readonly Name[]): Detection[] {
   }
   return found
 }
-
-/** What a route, or a caller, may have replaced. */
-export const redactables = ['personal_data', 'secrets', 'names'] as const
-export type Redactable = (typeof redactables)[number]
 
 /** @returns what stands in the place of a detection; undefined where it is not to be replaced */
 export function replacementOf(

@@ -1,11 +1,12 @@
 /** What an evaluator is made of, what a call of it costs, and how it fails. */
-import { type Budget, budgetSettings, judgedUnits } from '../../base/budget.js'
+import { type Budget, budgetSettings } from '../../base/budget.js'
 import type { Clock } from '../../base/clock.js'
 import { tooComplex } from '../../base/errors.js'
 import { type Encoder, EncoderError } from '../../encoder/index.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
+import { judgedUnits } from '../match/budget.js'
 import type { SessionStore } from './session.js'
 
 export interface EvaluatorOptions {

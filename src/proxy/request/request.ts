@@ -3,7 +3,7 @@
  * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
 
-import { type Budget, checkBudget } from '../../base/budget.js'
+import type { Budget } from '../../base/budget.js'
 import type { ChatPart, ChatRequest, JsonObject, Media } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault, invalid } from '../../base/errors.js'
@@ -16,6 +16,7 @@ import { maxContextBytes } from '../../edge/evaluate-input.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
+import { checkBudget } from '../../policy/match/budget.js'
 import type { Clarifier } from '../clarify.js'
 import type { Denials } from '../denials.js'
 import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type Reply } from '../exchange.js'

@@ -1,7 +1,8 @@
 /** The budget of a request: what is counted, and how a request beyond it is refused on every surface. */
 import t from 'tap'
-import { checkBudget, defaultBudget, judgedUnits } from '../../src/base/budget.js'
+import { defaultBudget } from '../../src/base/budget.js'
 import { Fault } from '../../src/base/errors.js'
+import { checkBudget, judgedUnits } from '../../src/policy/match/budget.js'
 import { joinTexts, separators } from '../../src/policy/match/joined.js'
 import { build, call } from '../support/gateway.js'
 
