@@ -1,30 +1,16 @@
 /** Signing in to the dashboard: sessions, invitations, people. A session stands in for a key on the management API only. */
-import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { Fault } from '../base/errors.js'
 import { isoTime } from '../base/units.js'
 import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
 import { named } from '../edge/doc-names.js'
-import { crossSiteFault, type Passage } from '../edge/same-site.js'
+import { crossSiteFault } from '../edge/same-site.js'
 import { errorResponses, NoQuery } from '../edge/schemas.js'
-import type { Oidc } from '../users/oidc.js'
 import { scopesOf } from '../users/roles.js'
-import type { SessionService } from '../users/session-service.js'
 import type { SignedIn } from '../users/user.js'
-import type { UserService } from '../users/user-service.js'
 import { Accept, ChangePassword, Confirm, SessionState, SignIn, SignOut } from './auth-schemas.js'
-import { registerOidc } from './oidc.js'
-
-export interface AuthDeps {
-  sessions: SessionService
-  users: UserService
-  oidc: Oidc | undefined
-  /** The account of people whom the provider vouches for. */
-  account: string
-  /** How a sign-in comes. */
-  passage(request: IncomingMessage): Passage
-}
+import { type AuthDeps, registerOidc } from './oidc.js'
 
 const path = '/api/v1/auth'
 const tags = ['sign-in']

@@ -1,12 +1,26 @@
 /** Signing in by the company's provider: the way there and the way back, which a browser goes by itself. */
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Fault } from '../base/errors.js'
 import { cookiesOf, readCookie, writeCookie } from '../edge/cookies.js'
 import { header } from '../edge/doc-headers.js'
+import type { Passage } from '../edge/same-site.js'
 import { errorResponses } from '../edge/schemas.js'
 import type { Oidc } from '../users/oidc.js'
-import type { AuthDeps } from './auth.js'
+import type { SessionService } from '../users/session-service.js'
+import type { UserService } from '../users/user-service.js'
+
+/** What signing in works with, whichever way. */
+export interface AuthDeps {
+  sessions: SessionService
+  users: UserService
+  oidc: Oidc | undefined
+  /** The account of people whom the provider vouches for. */
+  account: string
+  /** How a sign-in comes. */
+  passage(request: IncomingMessage): Passage
+}
 
 const path = '/api/v1/auth/oidc'
 const tags = ['sign-in']

@@ -13,7 +13,7 @@ import { createEvaluator, type PolicyEvaluator } from '../policy/evaluate/evalua
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { Explanation } from '../policy/explain/explain.js'
 import { page } from './explanation.js'
-import { evaluateLines } from './jsonl.js'
+import { type Evaluate, evaluateLines } from './jsonl.js'
 import { print, UsageError } from './terminal.js'
 
 export interface EvaluateOptions {
@@ -23,9 +23,6 @@ export interface EvaluateOptions {
   json?: true
   jsonl?: true
 }
-
-/** One evaluation of a checked input. */
-export type Evaluate = (input: EvaluateInput) => Promise<object>
 
 export async function evaluate(text: string | undefined, options: EvaluateOptions): Promise<void> {
   if (options.jsonl && (text !== undefined || options.context !== undefined)) {

@@ -1,10 +1,12 @@
 /** `evaluate --jsonl`: lines in, lines out, in order, as fast as one core allows. */
 import type { Json } from '../base/chat.js'
 import { Fault, invalid } from '../base/errors.js'
-import { readEvaluateInput } from '../edge/evaluate-input.js'
+import { type EvaluateInput, readEvaluateInput } from '../edge/evaluate-input.js'
 import { parseJson } from '../json/parse.js'
-import type { Evaluate } from './evaluate.js'
 import { print, Told } from './terminal.js'
+
+/** One evaluation of a checked input. */
+export type Evaluate = (input: EvaluateInput) => Promise<object>
 
 /** A text of 100,000 units in escapes and a context of 16 KiB fit six times over. */
 const maxLineBytes = 4 * 1024 * 1024

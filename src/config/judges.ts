@@ -6,8 +6,9 @@ import { parseDuration } from '../base/units.js'
 import { publishedLabels } from '../judges/labels.js'
 import { hasGuideline } from '../judges/shieldgemma.js'
 import { errorCode } from './file.js'
+import type { Fail } from './problem.js'
 import type { FileConfig, FileJudge } from './schema.js'
-import { type Fail, readTls } from './upstreams.js'
+import { readTls } from './upstreams.js'
 
 /** Keys that not every type takes, each with the types that do. */
 const remote: readonly JudgeType[] = [

@@ -1,8 +1,8 @@
 /** Makes settings of the sections about people: reviews, the audit, signing in (`people-schema.ts` declares them). */
 import type { Settings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
+import type { Fail } from './problem.js'
 import type { FileConfig } from './schema.js'
-import type { Fail } from './upstreams.js'
 
 const ms = (text: string) => parseDuration(text) as number
 

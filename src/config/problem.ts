@@ -30,3 +30,6 @@ function formatProblem({ source, line, column, path, reason }: Problem): string 
 export function showPath(path: readonly (string | number)[]): string {
   return path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
 }
+
+/** Reports a problem at a path of the file. */
+export type Fail = (path: readonly (string | number)[], reason: string) => void

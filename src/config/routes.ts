@@ -4,8 +4,8 @@ import { dialectIds, type RouteSettings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
 import { dialects, operationAt } from '../dialects/index.js'
 import { compilePath, parametersOf } from '../dialects/path.js'
+import type { Fail } from './problem.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
-import type { Fail } from './upstreams.js'
 
 /** What holds where neither a route nor `defaults` says otherwise (docs/configuration.md). */
 const treatment: Required<FileTreatment> = {

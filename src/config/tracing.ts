@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { TracingSettings } from '../base/settings.js'
 import { isHttpPrefix } from '../base/units.js'
 import type { Environment } from './env.js'
-import type { Fail } from './upstreams.js'
+import type { Fail } from './problem.js'
 import { choice, closed, text } from './values.js'
 
 export const tracingSection = Type.Object(

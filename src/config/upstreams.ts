@@ -7,10 +7,8 @@ import type { UpstreamSettings } from '../base/settings.js'
 import { parseDuration } from '../base/units.js'
 import type { Environment } from './env.js'
 import { errorCode } from './file.js'
+import type { Fail } from './problem.js'
 import type { FileConfig, FileUpstream } from './schema.js'
-
-/** Reports a problem at a path of the file. */
-export type Fail = (path: readonly (string | number)[], reason: string) => void
 
 /** What an upstream is where only its address is known, as the demo backend's is. */
 export function upstreamSettings(name: string, url: string): UpstreamSettings {
