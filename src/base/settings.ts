@@ -3,7 +3,7 @@
 import type { Redactable } from '../policy/decide/names.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Budget } from './budget.js'
-import type { ReviewSettings, SignInSettings } from './people-settings.js'
+import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 
 export * from './people-settings.js'
@@ -249,6 +249,7 @@ export interface Settings {
     /** Which decisions are written: every one, or those that are not `permit`. */
     decisions: 'all' | 'stopped'
   }
+  samples: SampleSettings
   signIn: SignInSettings
   tracing: TracingSettings
   /** YAML files of constitutions, by name. */
