@@ -33,7 +33,7 @@ const allowed: Record<string, string[]> = {
   identity: ['base', 'storage', 'limits'],
   sealing: ['base', 'storage'],
   review: ['base', 'storage', 'identity', 'policy', 'sealing'],
-  samples: ['base', 'storage', 'identity', 'policy', 'sealing', 'observe', 'constitutions'],
+  samples: ['base', 'storage', 'identity', 'policy', 'sealing', 'observe', 'constitutions', 'detectors'],
   users: ['base', 'storage', 'identity', 'limits'],
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],

@@ -3,7 +3,7 @@
  * secrets are masked and texts sealed and stored. Where the queue is full or the store does not answer, samples are lost, and
  * counted; never a request.
  */
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { SampleSettings } from '../base/settings.js'
 import type { Decided } from '../observe/record.js'
 import type { Redactable } from '../policy/decide/names.js'
@@ -11,7 +11,7 @@ import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { SampleRow, SampleStore } from '../storage/contracts/samples.js'
 import { newId } from '../storage/id.js'
 import type { Masked, Masker } from './masking.js'
-import { type Draft, draftOf, isOfMinors, type Sampled, sampleOf } from './prepare.js'
+import { type Draft, draftOf, isOfMinors, isSexual, type Sampled, sampleOf } from './prepare.js'
 
 /** `withheld`: of what is never kept. `queue_full`, `failed`: lost. */
 export type SampleOutcome = 'stored' | 'withheld' | 'queue_full' | 'failed'
@@ -19,7 +19,7 @@ export type SampleOutcome = 'stored' | 'withheld' | 'queue_full' | 'failed'
 export interface CaptureDeps {
   store: Pick<SampleStore, 'add'>
   seal: Seal
-  masker: Masker
+  masker: Pick<Masker, 'find'>
   /** Read at each use. */
   settings: SampleSettings
   counted(outcome: SampleOutcome, count: number): void
@@ -153,13 +153,13 @@ export class Capture {
     for (const [i, { row, ...sampled }] of group.entries()) {
       const masked = found[i]
       if (masked === undefined) counted('failed', 1)
-      else if (masked.isOfMinors) counted('withheld', 1)
+      else if (masked.isOfMinors || (masked.hasMinors && isSexual(sampled.evaluation))) counted('withheld', 1)
       else {
         const text = sampleOf(sampled, drafts[i]!, masked)
         const bytes = Buffer.from(JSON.stringify(text))
         rows.push({ ...row, sealedText: seal.seal(bytes, sealedFor(row.sampleId, 'text')) })
       }
-      await delay(0)
+      await turn()
     }
     return rows
   }

@@ -3,6 +3,8 @@
  * of the text and whatever the one in force has on, in the thread of dry runs: no request waits for it.
  */
 import type { ChatPart, Json, JsonObject } from '../base/chat.js'
+import { ages } from '../detectors/children/ages.js'
+import { senses } from '../detectors/children/words.js'
 import { findNames, type Redactable, replacementOf } from '../policy/decide/names.js'
 import { categories, type Detection, type EvaluationInput } from '../policy/evaluation.js'
 import type { DryText } from '../policy/explain/dry-run.js'
@@ -18,8 +20,10 @@ export interface Mask {
 
 export interface Masked {
   masks: Mask[]
-  /** Whether it speaks of sex and children, whatever the constitution in force says of that. */
+  /** Whether it asks for contact with children, whatever the constitution in force says of that. */
   isOfMinors: boolean
+  /** Whether it speaks of somebody under age at all. */
+  hasMinors: boolean
 }
 
 export interface MaskerDeps {
@@ -32,6 +36,7 @@ type Texts = Pick<EvaluationInput, 'parts' | 'joined'>
 
 /** The words that its rules, versions and verdicts have. */
 const name = 'samples'
+const minors = 'minors'
 const source = JSON.stringify({
   name,
   version: '1',
@@ -40,9 +45,16 @@ const source = JSON.stringify({
   rules: [
     { name: 'secrets', category: 'secrets', detector: 'secrets', weight: 1 },
     { name: 'personal_data', category: 'personal_data', detector: 'personal_data', weight: 1 },
-    { name: 'children', category: 'sexual_minors', detector: 'children', weight: 1 }
+    { name: 'children', category: 'sexual_minors', detector: 'children', weight: 1 },
+    { name: minors, category: 'profanity', weight: 1, any: underAge() }
   ]
 })
+/** Words for somebody under age, and phrases that state such an age. */
+function underAge(): string[] {
+  const words = senses.minor.split(',').map((word) => word.trim().replace(/\s+/g, ' '))
+  return [...new Set([...words, ...ages()])]
+}
+
 const side = { source, digest: name, name, version: '1' }
 
 export class Masker {
@@ -82,7 +94,11 @@ export class Masker {
         masks.push(...spread(masksOf(evaluation!.detections, wanted), runs[at]![i]!))
       if (wanted.includes('names')) masks.push(...(await this.#names(parts)))
       const every = [own, ...ofRuns.flatMap((evaluation) => evaluation ?? [])].flatMap(({ detections }) => detections)
-      found.push({ masks, isOfMinors: every.some(({ category }) => category === 'sexual_minors') })
+      found.push({
+        masks,
+        isOfMinors: every.some(({ category }) => category === 'sexual_minors'),
+        hasMinors: every.some(({ rule }) => rule === minors)
+      })
     }
     return found
   }

@@ -30,6 +30,11 @@ export function isOfMinors({ detections, scores }: Evaluation, middle: number): 
   return scores.sexual_minors >= middle || detections.some(({ category }) => category === 'sexual_minors')
 }
 
+/** Beside a word for a child it is never kept either. */
+export function isSexual({ detections }: Evaluation): boolean {
+  return detections.some(({ category }) => category === 'sexual')
+}
+
 /** Chooses what is kept: the parts in which something was found first, then from the last one back. */
 export function draftOf({ evaluation, parts: all, said }: Sampled): Draft {
   const found = new Set(evaluation.detections.map(({ pointer = '' }) => pointer))
