@@ -289,12 +289,19 @@ t.test('a company’s own provider vouches for people: OpenID Connect, with a ro
   const done = await browser.ask(back, { headers: { 'sec-fetch-site': 'cross-site' } })
   t.match(done, { status: 303, headers: { location: '/dashboard/' } })
   t.match(await browser.ask(`${auth}/session`), {
-    body: { signed_in: true, user: { login: 'ann@corp.example', role: 'admin' }, ways: { oidc: true } }
+    body: {
+      signed_in: true,
+      user: { login: 'ann@corp.example', role: 'admin' },
+      scopes: ['*', 'samples:read'],
+      ways: { oidc: true }
+    }
   })
   t.match(await browser.ask(back), { status: 401 }, 'a code works once')
   const second = await signIn('max')
   await second.browser.ask(second.back)
-  t.match(await second.browser.ask(`${auth}/session`), { body: { user: { role: 'reviewer' } } })
+  const reviewer = await second.browser.ask(`${auth}/session`)
+  t.match(reviewer, { body: { user: { role: 'reviewer' } } })
+  t.notOk(reviewer.body.scopes.includes('samples:read'), 'whom the provider does not name for it')
   const none = await signIn('eve')
   t.match(await none.browser.ask(none.back), { status: 401, body: { message: /no role/ } })
   const shown = await none.browser.ask(none.back, { headers: { accept: 'text/html,*/*' } })

@@ -32,17 +32,23 @@ t.test('samples: off, then read, tried over and deleted', { skip, timeout: 900_0
     const ask = (content: string) =>
       call(url, '/v1/chat/completions', { key, body: { model: 'demo', messages: [{ role: 'user', content }] } })
     const token = `ghp_${'x7Kp2mQ9vB4nR8sT1wY6zA3cE5gJ0hL2dFqU'}`
-    t.equal((await ask(`How do I kill it? ask jane@example.org with ${token}`)).status, 403)
-    for (let i = 0; i < 24; i++) t.equal((await ask(`How do I kill it, number ${i}?`)).status, 422)
+    t.equal((await ask(`How do I kill it? ask jane@example.org with ${token}`)).status, 422)
+    for (let i = 0; i < 23; i++) t.equal((await ask(`How do I kill it, number ${i}?`)).status, 422)
+    const { body: hit } = await call(url, '/api/v1/safety/evaluate', {
+      key,
+      body: { input_text: 'How do I kill it, last?' }
+    })
+    const feedback = { evaluation_id: hit.evaluation.evaluation_id }
+    t.equal((await call(url, '/api/v1/safety/feedback', { key, body: feedback })).status, 201)
     const { page, alarms } = await openPage(browser)
     await becomeAdmin(page, running)
     await visit(page, 'Constitutions')
     const candidate = async () => {
+      await page.getByText('Dry run', { exact: true }).click()
       await page.getByRole('radiogroup', { name: 'Texts to try' }).getByText('Stored samples').click()
       await page.getByRole('button', { name: 'Try the samples' }).click()
     }
-    const dryRun = page.getByRole('radiogroup', { name: 'Texts to try' })
-    await dryRun.waitFor()
+    page.setDefaultTimeout(60_000)
     await candidate()
     await page.getByText('No decision of 25 changes.').waitFor()
     await page.getByText('You may not read samples').waitFor()
@@ -71,6 +77,13 @@ t.test('samples: off, then read, tried over and deleted', { skip, timeout: 900_0
     await page.getByText('No such sample').waitFor()
     await page.getByRole('textbox', { name: 'Rule' }).fill('')
     await list.getByRole('row').nth(1).waitFor()
+
+    await visit(page, 'Exceptions')
+    await page.getByRole('button', { name: 'Accept' }).click()
+    const accepting = page.getByRole('dialog', { name: 'Accept the exception' })
+    await accepting.getByRole('button', { name: 'Show the text' }).click()
+    await accepting.getByText('How do I kill it').waitFor()
+    await accepting.getByRole('button', { name: 'Close' }).click()
 
     await visit(page, 'Constitutions')
     await candidate()

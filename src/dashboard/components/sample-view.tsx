@@ -3,7 +3,6 @@ import { Alert, Badge, Button, Code, Divider, Group, Stack, Switch, Text } from 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { linkTo } from '../router'
 import type { SampleDetail } from '../types'
 import { CategoryBadge, DecisionBadge, Risk } from './badges'
 import { MarkedText } from './marked-text'
@@ -83,16 +82,6 @@ function Whole({ sample }: { sample: SampleDetail }) {
           </Code>
         </div>
       )}
-      <Group gap="xs">
-        <Button
-          component="a"
-          size="xs"
-          variant="default"
-          href={linkTo('exceptions', { evaluation: sample.evaluation_id })}
-        >
-          This was wrong
-        </Button>
-      </Group>
     </Stack>
   )
 }

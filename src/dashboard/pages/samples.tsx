@@ -26,7 +26,7 @@ import { tell, tellError } from '../components/notify'
 import { SampleView } from '../components/sample-view'
 import { Ago } from '../components/time'
 import { Empty, Failure, PageHeader, Waiting } from '../components/view'
-import { replacePlace, usePlace } from '../router'
+import { linkTo, replacePlace, usePlace } from '../router'
 import { categories, decisions, type SampleFilter, type SampleKeeping } from '../types'
 
 const names = ['decision', 'category', 'rule', 'route', 'from'] as const
@@ -87,6 +87,7 @@ export function Samples() {
   })
   const rows = list.data?.pages.flatMap(({ samples }) => samples) ?? []
   const keeping = list.data?.pages[0]?.keeping
+  const shown = rows.find(({ sample_id }) => sample_id === open)
   return (
     <>
       <PageHeader
@@ -171,6 +172,15 @@ export function Samples() {
           <Stack>
             <SampleView key={open} id={open} />
             <Group justify="flex-end">
+              {shown !== undefined && shown.decision !== 'permit' && (
+                <Button
+                  component="a"
+                  variant="default"
+                  href={linkTo('exceptions', { evaluation: shown.evaluation_id })}
+                >
+                  This was wrong
+                </Button>
+              )}
               <Button color="red" variant="light" loading={remove.isPending} onClick={() => remove.mutate(open)}>
                 Delete
               </Button>
@@ -194,6 +204,8 @@ export function Samples() {
   )
 }
 
+const sizeOf = (bytes: number) =>
+  bytes < 1024 ** 2 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 ** 2).toFixed(1)} MiB`
 const days = (seconds: number) => Math.max(1, Math.round(seconds / 86_400))
 
 function Keeping({ keeping }: { keeping: SampleKeeping }) {
@@ -213,7 +225,7 @@ function Keeping({ keeping }: { keeping: SampleKeeping }) {
     <Text size="sm" c="dimmed" mb="md">
       {what === 'stopped' ? 'What is stopped is kept' : `${+(share * 100).toFixed(2)} % of everything is kept`} for{' '}
       {days(retention_seconds)} {days(retention_seconds) === 1 ? 'day' : 'days'}: {rows.toLocaleString('en')} of at most{' '}
-      {max_rows.toLocaleString('en')} samples, {(bytes / 1024 / 1024).toFixed(1)} MiB. No backup holds them.
+      {max_rows.toLocaleString('en')} samples, {sizeOf(bytes)}. No backup holds them.
     </Text>
   )
 }
