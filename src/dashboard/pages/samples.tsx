@@ -112,7 +112,7 @@ export function Samples() {
             <Empty title={isFiltered ? 'No such sample' : 'There are no samples'} Icon={IconBookmarks}>
               {keeping?.what === 'off'
                 ? 'None are taken: the configuration says so.'
-                : 'They come within a second of what is judged.'}
+                : 'They come a few seconds after what is judged.'}
             </Empty>
           ) : (
             <DataTable
