@@ -172,6 +172,7 @@ function createProgram(): Command {
   inAccount(users.command('invite'))
     .description('print a link that makes a user, once, within 24 hours')
     .option('--role <role>', 'viewer, reviewer or admin', 'viewer')
+    .option('--samples', 'who may read samples too')
     .action(async (options) => (await import('./cli/users.js')).invite(options))
   inAccount(users.command('list'))
     .description('list the users of an account')

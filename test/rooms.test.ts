@@ -33,6 +33,7 @@ const allowed: Record<string, string[]> = {
   identity: ['base', 'storage', 'limits'],
   sealing: ['base', 'storage'],
   review: ['base', 'storage', 'identity', 'policy', 'sealing'],
+  samples: ['base', 'storage', 'identity', 'policy', 'sealing', 'observe', 'constitutions', 'detectors'],
   users: ['base', 'storage', 'identity', 'limits'],
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
@@ -47,6 +48,7 @@ const allowed: Record<string, string[]> = {
     'identity',
     'limits',
     'review',
+    'samples',
     'users',
     'constitutions',
     'policy',
@@ -114,6 +116,7 @@ t.test('only the edges know Fastify, and only the platform and the command open 
         'text',
         'storage',
         'review',
+        'samples',
         'users',
         'constitutions'
       ].includes(roomOf(file))

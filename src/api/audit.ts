@@ -156,13 +156,14 @@ function readFilter(query: Static<typeof Query>, account: string, now: number): 
   }
 }
 
-function readInstant(name: string, text: string | undefined, now: number): number | undefined {
+/** @throws Fault `validation_error` that names the field */
+export function readInstant(name: string, text: string | undefined, now: number, place = 'query'): number | undefined {
   if (text === undefined) return undefined
   const ago = parseDuration(text)
   const at = ago === undefined ? (/^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN) : now - ago
   if (Number.isNaN(at)) {
     throw invalid(
-      `query.${name}`,
+      `${place}.${name}`,
       'invalid_format',
       `${name} must be an ISO 8601 time, or a duration: ${durationForms}.`
     )

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { userRoles } from '../base/settings.js'
 import { named, nameSchemas } from '../edge/doc-names.js'
-import { Scope } from '../edge/schemas.js'
+import { scopes } from '../identity/scopes.js'
 import { maxPassword } from '../users/password.js'
 
 const closed = { additionalProperties: false }
@@ -16,6 +16,14 @@ export const Role = named(
     description: 'viewer reads metrics, usage and constitutions; reviewer decides reviews too; admin does everything.'
   })
 )
+
+const HeldScope = named(
+  'HeldScope',
+  Type.Enum([...scopes], { description: 'A scope of a key, or one that people alone may hold.' })
+)
+const ReadsSamples = Type.Boolean({
+  description: 'Whether they may read samples (samples:read), which no role includes. A person grants it, no key.'
+})
 
 export const SignIn = Type.Object({ login: Login, password: Password }, closed)
 export const Accept = Type.Object(
@@ -36,7 +44,7 @@ export const SessionState = Type.Object({
       signs_in_with: Type.Enum(['password', 'oidc'])
     })
   ),
-  scopes: Type.Optional(Type.Array(Scope)),
+  scopes: Type.Optional(Type.Array(HeldScope)),
   ends_at: Type.Optional(Type.String({ format: 'date-time', description: 'If nothing more is asked.' })),
   confirmed_until: Type.Optional(
     Type.String({ format: 'date-time', description: 'Until then what needs a fresh proof needs no other.' })
@@ -52,6 +60,7 @@ export const User = Type.Object({
   user_id: Type.String({ pattern: '^usr_' }),
   login: Type.String(),
   role: Role,
+  reads_samples: ReadsSamples,
   status: Type.Enum(['active', 'disabled']),
   signs_in_with: Type.Enum(['password', 'oidc']),
   created_at: time,
@@ -59,20 +68,26 @@ export const User = Type.Object({
 })
 export const UserParams = Type.Object({ user_id: Type.String({ pattern: '^usr_[0-9A-Za-z]{1,40}$' }) })
 export const ChangeUser = Type.Object(
-  { role: Type.Optional(Role), disabled: Type.Optional(Type.Boolean()) },
+  {
+    role: Type.Optional(Role),
+    reads_samples: Type.Optional(ReadsSamples),
+    disabled: Type.Optional(Type.Boolean())
+  },
   { ...closed, minProperties: 1 }
 )
-export const Invite = Type.Object({ role: Role }, closed)
+export const Invite = Type.Object({ role: Role, reads_samples: Type.Optional(ReadsSamples) }, closed)
 export const Invitation = Type.Object({
   token: Type.String({ description: 'For POST /api/v1/auth/accept; shown once.' }),
   path: Type.String({ description: 'The link on this host.', examples: ['/dashboard/#/welcome?token=…'] }),
   role: Role,
+  reads_samples: ReadsSamples,
   expires_at: time
 })
 export const InvitationParams = Type.Object({ invitation_id: Type.String({ pattern: '^[0-9a-f]{64}$' }) })
 export const PendingInvitation = Type.Object({
   invitation_id: Type.String({ description: 'Names it; nobody gets in by it.' }),
   role: Role,
+  reads_samples: ReadsSamples,
   created_at: time,
   expires_at: time,
   created_by: Type.Union([Type.String(), Type.Null()], {

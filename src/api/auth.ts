@@ -39,7 +39,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
         role: user.role,
         signs_in_with: user.passwordHash === null ? 'oidc' : 'password'
       },
-      scopes: [...scopesOf[user.role]],
+      scopes: [...scopesOf(user)],
       ends_at: isoTime(endsAt),
       confirmed_until: isoTime(confirmedUntil)
     }

@@ -6,7 +6,9 @@ import { nameSchemas } from '../edge/doc-names.js'
 import { maxInputText } from '../edge/evaluate-input.js'
 import { Evaluation } from '../edge/schemas.js'
 import { decisions } from '../policy/evaluation.js'
+import { fewestCounted, maxReplayed } from '../samples/replay.js'
 import { constitutionOrigins } from '../storage/contracts/constitutions.js'
+import { sampleFilterFields } from './samples.js'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time', examples: ['2026-11-21T14:00:00.000Z'] })
@@ -147,10 +149,25 @@ export const TrialTextObject = Type.Object(
 
 export const TryConstitution = Type.Object(
   {
-    texts: Type.Array(
-      // Not a union: what is wrong with an object would be told as what is wrong with a string.
-      Type.Unsafe<string | Static<typeof TrialTextObject>>({ ...TrialTextObject, ...text, type: ['string', 'object'] }),
-      { minItems: 1, maxItems: maxTexts, description: `At most ${maxTotal} UTF-16 units in all.` }
+    texts: Type.Optional(
+      Type.Array(
+        // Not a union: what is wrong with an object would be told as what is wrong with a string.
+        Type.Unsafe<string | Static<typeof TrialTextObject>>({
+          ...TrialTextObject,
+          ...text,
+          type: ['string', 'object']
+        }),
+        { minItems: 1, maxItems: maxTexts, description: `At most ${maxTotal} UTF-16 units in all.` }
+      )
+    ),
+    samples: Type.Optional(
+      Type.Object(
+        { ...sampleFilterFields, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxReplayed })) },
+        {
+          ...closed,
+          description: `In the place of texts: the newest samples that fit, for people who sign in. Without samples:read the answer has counts alone, of ${fewestCounted} samples at least.`
+        }
+      )
     ),
     source: Type.Optional(Source),
     version: Type.Optional(VersionNumber),

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import type { JsonObject } from '../base/chat.js'
+import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { TrialReport, TrialRequest, TrialText } from '../constitutions/trial.js'
@@ -9,7 +10,8 @@ import { dialects } from '../dialects/index.js'
 import { checkContextSize } from '../edge/evaluate-input.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { bodyErrors, errorResponses, managedErrors, NoQuery, Page } from '../edge/schemas.js'
-import type { Actor } from '../identity/caller.js'
+import type { Actor, Caller } from '../identity/caller.js'
+import type { ReplayRequest } from '../samples/replay.js'
 import {
   Activate,
   Activated,
@@ -26,6 +28,7 @@ import {
   VersionParams,
   VersionWithSource
 } from './constitution-schemas.js'
+import { readSampleFilter } from './samples.js'
 
 const path = '/api/v1/constitutions'
 const read = { access: managed('constitutions:read') }
@@ -60,9 +63,13 @@ type OfName = { Params: Static<typeof ConstitutionParams> }
 export interface ConstitutionsDeps {
   constitutions: ConstitutionService
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+  /** The same over samples. */
+  replay(actor: Caller, name: string, request: ReplayRequest): Promise<TrialReport>
+  clock: Clock
 }
 
-export function registerConstitutions(app: FastifyInstance, { constitutions, tryOut }: ConstitutionsDeps): void {
+export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsDeps): void {
+  const { constitutions, tryOut, replay, clock } = deps
   app.route({
     method: 'GET',
     url: path,
@@ -210,7 +217,16 @@ export function registerConstitutions(app: FastifyInstance, { constitutions, try
       }
     },
     handler(request) {
-      const texts = request.body.texts.map((text, i) => (typeof text === 'string' ? text : readTrialText(text, i)))
+      const { texts: given, samples, explain, ...candidate } = request.body
+      if ((given === undefined) === (samples === undefined))
+        throw invalid('texts', given === undefined ? 'missing' : 'unknown_field', 'Give texts or samples, not both.')
+      if (samples !== undefined) {
+        if (explain === true) throw invalid('explain', 'unknown_value', 'Samples are tried without explanations.')
+        const { limit, ...filter } = samples
+        const wanted = { ...readSampleFilter(filter, clock.now(), 'samples'), ...(limit !== undefined && { limit }) }
+        return replay(callerOf(request), request.params.name, { ...candidate, samples: wanted } as ReplayRequest)
+      }
+      const texts = given!.map((text, i) => (typeof text === 'string' ? text : readTrialText(text, i)))
       return tryOut(callerOf(request), request.params.name, { ...request.body, texts } as TrialRequest)
     }
   })

@@ -35,7 +35,7 @@ export interface Judge {
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
-export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess'>> {
+export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess' | 'hold'>> {
   /** What one request may hold. */
   budget: Budget
 }
@@ -61,8 +61,12 @@ export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
     const evaluation = await judging.evaluate(input, options.constitution, options)
     return recorded(evaluation, input, options)
   }
-  async function recorded(evaluation: Evaluation, { parts }: EvaluationInput, asked: Asked): Promise<Evaluation> {
-    const committed = judging.record(asked, evaluation, parts)
+  async function recorded(
+    evaluation: Evaluation,
+    input: EvaluationInput,
+    { constitution, ...asked }: JudgeOptions
+  ): Promise<Evaluation> {
+    const committed = judging.record(asked, evaluation, input, { policy: constitution })
     if (committed !== undefined) await committed
     return evaluation
   }

@@ -1,6 +1,7 @@
 /** `GET /api/v1/status`: what runs here, since when, by which policy, and every setting in force that weakens the guard. */
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { type SampleKind, sampleKinds } from '../base/settings.js'
 import { isoTime } from '../base/units.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { managed } from '../edge/facts.js'
@@ -43,6 +44,7 @@ const Status = Type.Object({
       description: 'Rows that any process lost because the storage was down for too long; must stay 0.'
     })
   }),
+  samples: Type.Enum([...sampleKinds], { description: 'Of what texts are kept as samples.' }),
   policies,
   weakenings: Type.Array(Type.String(), {
     description: 'Settings in force in any process that let more through than the default does.'
@@ -67,6 +69,7 @@ export type StatusReport = {
   demo: boolean
   storage: { kind: string; available: boolean }
   audit: { required: boolean; dropped: number }
+  samples: SampleKind
   policies: readonly { name: string; version: string }[]
   weakenings: readonly string[]
   terms_url: string | null

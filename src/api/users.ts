@@ -63,7 +63,7 @@ export function registerUsers(app: FastifyInstance, users: UserService): void {
       response: { 201: Invitation, ...errorResponses('validation_error', ...managedErrors, 'confirmation_required') }
     },
     async handler(request, reply) {
-      const invitation = await users.invite(callerOf(request), request.body.role)
+      const invitation = await users.invite(callerOf(request), request.body.role, request.body.reads_samples)
       return reply.code(201).send({ ...invitation, path: invitationPath(invitation.token) })
     }
   })

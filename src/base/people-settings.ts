@@ -26,6 +26,22 @@ export interface ReviewSettings {
   webhook: WebhookSettings | undefined
 }
 
+export const sampleKinds = ['off', 'stopped', 'share'] as const
+/** Of what texts are kept: of nothing, of what was stopped, or of a share of everything. */
+export type SampleKind = (typeof sampleKinds)[number]
+
+export interface SampleSettings {
+  what: SampleKind
+  /** The share of everything, 0..1, where `what` is `share`. */
+  share: number
+  /** How many are kept for each account. */
+  rows: number
+  /** How much of their sealed texts. */
+  bytes: number
+  /** How long each is kept, ms. */
+  retentionMs: number
+}
+
 export const webhookFormats = ['json', 'slack'] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 
@@ -53,6 +69,8 @@ export interface SignInSettings {
 }
 
 export interface OidcSettings {
+  /** Values of the claim that let people read samples; undefined: the provider says nothing of that. */
+  samples: readonly string[] | undefined
   issuer: string
   clientId: string
   clientSecret: string | undefined

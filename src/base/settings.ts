@@ -2,7 +2,7 @@
 
 import type { Budget } from './budget.js'
 import type { Category, Redactable } from './decision.js'
-import type { ReviewSettings, SignInSettings } from './people-settings.js'
+import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 
 export * from './people-settings.js'
@@ -248,6 +248,7 @@ export interface Settings {
     /** Which decisions are written: every one, or those that are not `permit`. */
     decisions: 'all' | 'stopped'
   }
+  samples: SampleSettings
   signIn: SignInSettings
   tracing: TracingSettings
   /** YAML files of constitutions, by name. */

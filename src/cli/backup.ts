@@ -11,13 +11,15 @@ import { UsageError } from './terminal.js'
 const day = 86_400_000
 
 export async function backup(file: string): Promise<void> {
-  const settings = embedded('pg_dump --format=custom --file=FILE "$SLUICEGATE_DATABASE_URL"')
+  const settings = embedded(
+    'pg_dump --format=custom --exclude-table-data=samples --exclude-table-data=sample_totals --file=FILE "$SLUICEGATE_DATABASE_URL"'
+  )
   const { tables, dataKeys } = await backupStorage(settings.storage.url, resolve(file))
   show(tables)
   const retention = Math.ceil(settings.review.retentionMs / day)
   process.stdout.write(
     `\n${file} is whole. Its texts are sealed with the data key ${dataKeys.join(' and ') || 'of this store'}, which is not in it: keep that apart.\n` +
-      `It holds what retention deletes from the store later: delete it within ${retention} ${retention === 1 ? 'day' : 'days'} (review.retention).\n`
+      `It holds no samples.\nIt holds what retention deletes from the store later: delete it within ${retention} ${retention === 1 ? 'day' : 'days'} (review.retention).\n`
   )
 }
 

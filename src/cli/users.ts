@@ -14,15 +14,19 @@ interface Options {
   json?: true
 }
 
-export async function invite({ role, ...options }: Options & { role: string }): Promise<void> {
+export async function invite({
+  role,
+  samples = false,
+  ...options
+}: Options & { role: string; samples?: boolean }): Promise<void> {
   if (!(userRoles as readonly string[]).includes(role)) throw new UsageError(`--role takes ${userRoles.join(', ')}`)
   const { invitation, address } = await withUsers(options, async (users, actor, address) => ({
-    invitation: await users.invite(actor, role as UserRole),
+    invitation: await users.invite(actor, role as UserRole, samples),
     address
   }))
   const link = `${address}${invitationPath(invitation.token)}`
   write(options, { ...invitation, link }, [
-    `The link for a new ${role}, which works once, until ${invitation.expires_at}:`,
+    `The link for a new ${role}${samples ? ' who reads samples' : ''}, which works once, until ${invitation.expires_at}:`,
     link
   ])
 }
@@ -30,8 +34,8 @@ export async function invite({ role, ...options }: Options & { role: string }): 
 export async function list(options: Options): Promise<void> {
   const found = await withUsers(options, (users, actor) => users.list(actor))
   const lines = found.users.map(
-    ({ user_id, login, role, status, signed_in_at }) =>
-      `${user_id}  ${login}  ${role}  ${status}  last signed in ${signed_in_at ?? 'never'}`
+    ({ user_id, login, role, reads_samples, status, signed_in_at }) =>
+      `${user_id}  ${login}  ${role}${reads_samples ? ' and samples' : ''}  ${status}  last signed in ${signed_in_at ?? 'never'}`
   )
   write(options, found, lines.length === 0 ? [`Nobody in the account ${options.account}.`] : lines)
 }

@@ -15,7 +15,7 @@ import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileJudges } from './judges.js'
-import { compileAudit, compileReview, compileSignIn } from './people.js'
+import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
 import type { Fail } from './problem.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
@@ -228,6 +228,7 @@ function compile(
     },
     review: compileReview(config, demo),
     audit: compileAudit(config),
+    samples: compileSamples(config),
     signIn: compileSignIn(config, environment.publicUrl, fail),
     tracing: compileTracing(config.tracing, environment, fail, failVariable),
     constitutions: { ...Object.fromEntries(inUse), ...own },

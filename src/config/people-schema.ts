@@ -1,6 +1,6 @@
 /** Declares the sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
-import { userRoles, webhookFormats } from '../base/settings.js'
+import { sampleKinds, userRoles, webhookFormats } from '../base/settings.js'
 import { choice, closed, hold, period, room, text } from './values.js'
 
 const openReviews = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })
@@ -47,6 +47,18 @@ export const peopleSections = {
       closed
     )
   ),
+  samples: Type.Optional(
+    Type.Object(
+      {
+        what: Type.Optional(choice(sampleKinds)),
+        share: Type.Optional(Type.Number({ minimum: 0, maximum: 1, accepts: '0 to 1' })),
+        rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })),
+        bytes: Type.Optional(room),
+        retention: Type.Optional(period)
+      },
+      closed
+    )
+  ),
   sign_in: Type.Optional(
     Type.Object(
       {
@@ -74,6 +86,7 @@ export const peopleSections = {
                   closed
                 )
               ),
+              samples: Type.Optional(claims),
               default_role: Type.Optional(choice(userRoles))
             },
             closed

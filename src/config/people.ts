@@ -35,6 +35,16 @@ export function compileAudit({ audit = {} }: FileConfig): Settings['audit'] {
   }
 }
 
+export function compileSamples({ samples = {} }: FileConfig): Settings['samples'] {
+  return {
+    what: samples.what ?? 'off',
+    share: samples.share ?? 0.01,
+    rows: samples.rows ?? 10_000,
+    bytes: parseSize(samples.bytes ?? '256MiB') as number,
+    retentionMs: ms(samples.retention ?? '30d')
+  }
+}
+
 /** @param given before the file */
 export function compileSignIn(
   { sign_in: signIn = {} }: FileConfig,
@@ -62,6 +72,7 @@ export function compileSignIn(
             scope: oidc.scope ?? 'openid email profile',
             roleClaim: oidc.role_claim ?? 'groups',
             roles: oidc.roles ?? {},
+            samples: oidc.samples,
             defaultRole: oidc.default_role
           }
   }

@@ -94,7 +94,7 @@ export const api = {
   invite: (role: T.Role) => call<{ path: string; expires_at: string }>('POST', '/auth/invitations', { body: { role } }),
   invitations: () => call<{ invitations: T.PendingInvitation[] }>('GET', '/auth/invitations'),
   withdraw: (invitation: string) => call<void>('DELETE', `/auth/invitations/${id(invitation)}`),
-  changeUser: (user: string, body: { role?: T.Role; disabled?: boolean }) =>
+  changeUser: (user: string, body: { role?: T.Role; reads_samples?: boolean; disabled?: boolean }) =>
     call<T.User>('PATCH', `/auth/users/${id(user)}`, { body }),
 
   keys: () => call<{ keys: T.KeyRecord[] }>('GET', '/ssaas/keys'),
@@ -118,6 +118,13 @@ export const api = {
   decideException: (exception: string, body: { decision: 'accept' | 'reject'; scope?: string; expires_in?: string }) =>
     call<T.Exception>('POST', `/safety/exceptions/${id(exception)}/decide`, { body }),
   endException: (exception: string) => call<T.Exception>('DELETE', `/safety/exceptions/${id(exception)}`),
+
+  samples: (query: Query) =>
+    call<Paged<'samples', T.Sample> & { keeping: T.SampleKeeping }>('GET', '/safety/samples', { query }),
+  sample: (sample: string, redact: string) =>
+    call<T.SampleDetail>('GET', `/safety/samples/${id(sample)}`, { query: { redact } }),
+  deleteSample: (sample: string) => call<void>('DELETE', `/safety/samples/${id(sample)}`),
+  deleteSamples: (query: Query) => call<{ deleted: number }>('DELETE', '/safety/samples', { query }),
 
   constitutions: () => call<{ constitutions: C.Constitution[] }>('GET', '/constitutions'),
   constitution: (name: string) => call<C.Constitution & { source?: string }>('GET', `/constitutions/${id(name)}`),

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect } from 'react'
 import { api } from './api'
 import { ConfirmProvider } from './components/confirm'
+import { mayWith } from './components/may'
 import { tellError } from './components/notify'
 import { refusalSentence } from './components/refusals'
 import { Shell } from './components/shell'
@@ -31,7 +32,7 @@ export function App() {
   if (page === 'welcome' && token !== null) return <Welcome token={token} session={session.data} />
   const { user, scopes = [] } = session.data
   if (!session.data.signed_in || user === undefined) return <SignIn session={session.data} refused={refused} />
-  const open = pages.filter(({ scope }) => scopes.includes('*') || (scope !== undefined && scopes.includes(scope)))
+  const open = pages.filter(({ scope }) => mayWith(scopes, scope))
   const current = open.find(({ id }) => id === page) ?? open[0]!
   return (
     <ConfirmProvider user={user} oidc={session.data.ways?.oidc === true}>

@@ -158,7 +158,9 @@ export interface TrialText {
   history?: string[]
 }
 export interface TrialRequest {
-  texts: TrialText[]
+  texts?: TrialText[]
+  /** In the place of texts. */
+  samples?: { decision?: string; limit?: number }
   source?: string
   version?: number
   beside?: string
@@ -169,6 +171,7 @@ export interface Trial {
   candidate: { label: string } | null
   results: {
     index: number
+    id?: string
     active?: Outcome | null
     candidate?: Outcome | null
     changed: boolean

@@ -1,4 +1,4 @@
-import { Checkbox, type CSSVariablesResolver, createTheme, type MantineColor } from '@mantine/core'
+import { Checkbox, type CSSVariablesResolver, createTheme, type MantineColor, Modal } from '@mantine/core'
 import type { Category, Decision, KeyRecord, ReviewStatus } from './types'
 
 export const theme = createTheme({
@@ -14,7 +14,10 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   focusRing: 'auto',
-  components: { Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }) }
+  components: {
+    Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }),
+    Modal: Modal.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } })
+  }
 })
 
 /** Under the pointer a filled button grows darker: the library's lighter shade falls short for white text on it. */

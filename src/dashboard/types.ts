@@ -1,6 +1,7 @@
 /** What the gateway's API answers, as `/openapi.json` describes it. Times are ISO 8601 UTC. */
 
 export type * from './desk-types'
+export type * from './sample-types'
 
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
 export type Decision = (typeof decisions)[number]
@@ -35,12 +36,14 @@ export const scopes = [
   'keys:rotate'
 ] as const
 export type Scope = (typeof scopes)[number]
+/** What people hold: `samples:read` is no scope of a key. */
+export type HeldScope = Scope | 'samples:read'
 export type Role = 'viewer' | 'reviewer' | 'admin'
 
 export interface Session {
   signed_in: boolean
   user?: { user_id: string; login: string; role: Role; signs_in_with: 'password' | 'oidc' }
-  scopes?: Scope[]
+  scopes?: HeldScope[]
   ends_at?: string
   confirmed_until?: string
   ways?: { password: boolean; oidc: boolean }
@@ -54,6 +57,7 @@ export interface User {
   user_id: string
   login: string
   role: Role
+  reads_samples: boolean
   status: 'active' | 'disabled'
   signs_in_with: 'password' | 'oidc'
   created_at: string

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { type ErrorCode, errorTable } from '../base/errors.js'
 import { nameKinds } from '../encoder/index.js'
-import { scopes } from '../identity/scopes.js'
+import { keyScopes } from '../identity/scopes.js'
 import { categories, decisions, detectionTypes, readers } from '../policy/evaluation.js'
 import type { ErrorEnvelope } from './doc-errors.js'
 import { named, nameSchemas } from './doc-names.js'
@@ -12,7 +12,7 @@ const nullable = (description: string) =>
 
 export const Decision = named('Decision', Type.Enum([...decisions]))
 export const Category = named('Category', Type.Enum([...categories]))
-export const Scope = named('Scope', Type.Enum([...scopes]))
+export const Scope = named('Scope', Type.Enum([...keyScopes]))
 const Score = Type.Number({ minimum: 0, maximum: 1 })
 
 export const Detection = Type.Object({

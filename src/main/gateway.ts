@@ -24,6 +24,7 @@ import { moderationsPath, registerModerations } from '../api/moderations.js'
 import { registerPolicyEditing } from '../api/policy-editing.js'
 import { registerReviews } from '../api/reviews.js'
 import { registerSafetyMetrics } from '../api/safety-metrics.js'
+import { registerSamples } from '../api/samples.js'
 import { registerStatus } from '../api/status.js'
 import { registerTexts } from '../api/texts.js'
 import { registerUpstreams } from '../api/upstreams.js'
@@ -190,7 +191,13 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
       registerUpstreams(app, platform.upstreams)
       registerTexts(app, texts, settings.texts)
-      registerConstitutions(app, { constitutions: platform.constitutions, tryOut: platform.tryOut })
+      registerConstitutions(app, {
+        constitutions: platform.constitutions,
+        tryOut: platform.tryOut,
+        replay: platform.samples.replay,
+        clock
+      })
+      registerSamples(app, platform.samples.service, clock)
       registerPolicyEditing(app, { checker: platform.checker, bindings: platform.bindings })
       registerMetrics(app, platform.metricsPage, managed('safety:metrics'))
       registerSafetyMetrics(app, {
@@ -211,6 +218,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         demo: settings.demo,
         storage: { kind: settings.storage.url.split(':', 1)[0]!, available: await ready() },
         audit: { required: settings.audit.required, dropped: storage.audit.dropped },
+        samples: settings.samples.what,
         policies: evaluator.loaded(),
         weakenings: inForce,
         terms_url: settings.server.termsUrl ?? null,

@@ -38,6 +38,7 @@ import { TextsService } from '../wording/texts-service.js'
 import { startDemo } from './demo.js'
 import { openPolicies } from './policies.js'
 import { openPeople, type People } from './review-desk.js'
+import { openSamples, type Samples } from './samples.js'
 import { openSharedState } from './shared-state.js'
 import { type InForce, openSelf, type Self } from './vitals.js'
 
@@ -77,6 +78,7 @@ export interface Platform extends Readonly<Self> {
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
   readonly unjudged: UnjudgedRecorder
+  readonly samples: Samples
   /** Undefined where none are configured. */
   readonly tracing?: Tracing
   readonly constitutions: ConstitutionService
@@ -227,12 +229,24 @@ function build(
     settings,
     keyring,
     delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
-    refused: (bound) => metrics.reviewsRefused.inc({ bound })
+    refused: (bound) => metrics.reviewsRefused.inc({ bound }),
+    purgeSamples: () => samples.service.purge()
+  })
+  const samples = openSamples({
+    storage,
+    seal: keyring.seal,
+    clock,
+    log,
+    metrics,
+    settings: viewOf(() => current.samples),
+    encoder: () => encoders.current,
+    tryOut: policies.tryOut
   })
   const auditing = viewOf(() => current.audit)
   const { audit, usage } = storage
   const { fingerprints } = people
-  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, settings: auditing })
+  const sample = samples.take
+  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, sample, settings: auditing })
   const tell = (kind: string, data: Record<string, unknown>) =>
     audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
   tell('process.started', { version })
@@ -274,6 +288,7 @@ function build(
     keys,
     people,
     record,
+    samples,
     unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
     constitutions,
     checker: policies.checker,
@@ -314,6 +329,7 @@ function build(
       await (await demo)?.close()
       await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
       await people.close()
+      await samples.close()
       tell('process.stopped', {})
       await shared.close()
       await storage.close()

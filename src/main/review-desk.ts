@@ -66,10 +66,12 @@ export interface PeopleOptions {
   delivered(outcome: string): void
   /** Told what of the queue was full, each time a review is refused. */
   refused(bound: ReviewBound): void
+  /** Deletes the samples whose time is over. @returns how many */
+  purgeSamples(): Promise<number>
 }
 
 export function openPeople(options: PeopleOptions): People {
-  const { storage, clock, log, settings: first, keyring, delivered, refused } = options
+  const { storage, clock, log, settings: first, keyring, delivered, refused, purgeSamples } = options
   const { seal, secrets } = keyring
   /** Swapped as a whole by a reload. */
   let current = first
@@ -132,17 +134,18 @@ export function openPeople(options: PeopleOptions): People {
       gone = await storage.audit.prune(now - current.audit.retentionMs, pruneBatch)
       rows += gone
     }
+    const samples = await purgeSamples()
     await storage.deliveries.purge(now - review.retentionMs)
     await sessions.purge()
-    isToScrub ||= texts > 0 || rows > 0
+    isToScrub ||= texts > 0 || rows > 0 || samples > 0 || current.samples.what !== 'off'
     if (isToScrub) await storage.scrub()
     isToScrub = false
     // Whoever could rewrite the store cannot rewrite what the log's readers have kept.
     for (const { node, position, hash } of await storage.audit.heads()) {
       log.info({ node, position, hash }, 'the end of the audit so far')
     }
-    if (texts === 0 && rows === 0) return
-    const data = { review_texts: texts, audit_rows: rows }
+    if (texts === 0 && rows === 0 && samples === 0) return
+    const data = { review_texts: texts, audit_rows: rows, samples }
     audit.append({ at: now, kind: 'retention.applied', account: null, keyId: null, subject: null, data })
     log.info(data, 'what was kept for long enough is deleted')
   }

@@ -2,15 +2,17 @@
  * One call of the evaluator as every surface makes it: without a verdict it fails closed, unless its route says otherwise,
  * and what became of it is counted and audited.
  */
-import type { ChatPart } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Exceptions } from '../policy/decide/exceptions.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
-import type { Recorder, SentTo, Surface } from './record.js'
+import type { Decided, Recorder, Said, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 
-export interface JudgingDeps<E extends Pick<Evaluator, 'evaluate'>> {
+/** What is judged with: it says, too, from which score on a category counts. */
+type Judged = Pick<Evaluator, 'evaluate' | 'hold'>
+
+export interface JudgingDeps<E extends Judged> {
   evaluator: E
   /** Counts, meters and audits each verdict. */
   record: Recorder
@@ -35,7 +37,13 @@ export interface Asked {
   sentTo?: SentTo | undefined
 }
 
-export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
+/** What a row and a sample of a verdict say besides. */
+export interface Besides extends Pick<Decided, 'beyond'>, Partial<Pick<Said, 'redact' | 'isOfMinors'>> {
+  /** What judged it. Default: `default`. */
+  policy?: string | HeldPolicy | undefined
+}
+
+export class Judging<E extends Judged> {
   readonly #deps: JudgingDeps<E>
 
   constructor(deps: JudgingDeps<E>) {
@@ -86,17 +94,18 @@ export class Judging<E extends Pick<Evaluator, 'evaluate'>> {
     }
   }
 
-  /**
-   * @param beyond what came with it and was no part of the verdict
-   * @returns a promise only where the answer must wait for the commit; it is rejected where that failed
-   */
+  /** @returns a promise only where the answer must wait for the commit; it is rejected where that failed */
   record(
     { surface, route, caller, requestId, sentTo }: Asked,
     evaluation: Evaluation,
-    parts: readonly ChatPart[],
-    beyond?: readonly string[]
+    { parts, joined, context, direction, names = false }: EvaluationInput,
+    { beyond, redact = [], isOfMinors, policy = 'default' }: Besides = {}
   ): Promise<void> | undefined {
-    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond })
+    const held = typeof policy === 'string' ? this.#deps.evaluator.hold(policy) : policy
+    // What is in force no more by now may have counted the least.
+    const middle = typeof held === 'string' ? 0 : held.speech.middle
+    const said = { joined, context, direction, middle, redact, hasNames: names, isOfMinors }
+    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond, said })
   }
 
   #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {

@@ -235,6 +235,8 @@ export function createMetrics(gauges: Gauges) {
     /** `bound`: key, account, total, bytes. */
     clarifications: counter('clarifications_total', 'Questions to people and what came of them.', ['outcome']),
     reviewsRefused: counter('review_queue_full_total', 'Verdicts that found the queue of reviews full.', ['bound']),
+    /** `outcome`: stored, withheld (of what is never kept), queue_full, failed. */
+    samples: counter('samples_total', 'Samples that were taken, by what became of them.', ['outcome']),
     webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])

@@ -4,9 +4,10 @@
  */
 import type { ChatPart } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
+import type { Redactable } from '../base/decision.js'
 import type { EncoderReport } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
-import type { Evaluation } from '../policy/evaluation.js'
+import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import type { AuditStore, UsageStore } from '../storage/contracts/audit.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
@@ -25,6 +26,18 @@ export interface SentTo {
   model: string | undefined
 }
 
+/** What of a call a sample of it needs besides its texts. */
+export interface Said extends Pick<EvaluationInput, 'joined' | 'context' | 'direction'> {
+  /** From this score on a category counts, by the constitution that judged. */
+  middle: number
+  /** What the route has replaced. */
+  redact: readonly Redactable[]
+  /** Whether the verdict has looked for names. */
+  hasNames: boolean
+  /** Whether it belongs to what is never kept, whatever its own verdict says. */
+  isOfMinors?: boolean | undefined
+}
+
 export interface Decided {
   surface: Surface
   evaluation: Evaluation
@@ -37,6 +50,8 @@ export interface Decided {
   parts: readonly ChatPart[]
   /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
   beyond?: readonly string[] | undefined
+  /** Undefined: no sample is taken of it. */
+  said?: Said | undefined
 }
 
 /** @returns a promise only where the answer must wait for the commit; it is rejected where that failed */
@@ -49,12 +64,16 @@ export interface RecorderDeps {
   clock: Clock
   /** Of the texts that a decision was about, for exceptions; see `review/fingerprint.ts`. */
   fingerprints: (evaluation: Evaluation, parts: readonly ChatPart[]) => readonly string[]
+  /** Takes a sample, where one is wanted. @returns its id */
+  sample?: ((decided: Decided, at: number) => string | undefined) | undefined
   /** Read at each use. */
   settings: { readonly required: boolean; readonly decisions: 'all' | 'stopped' }
 }
 
-export function createRecorder({ metrics, audit, usage, clock, fingerprints, settings }: RecorderDeps): Recorder {
-  return ({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond }) => {
+export function createRecorder(deps: RecorderDeps): Recorder {
+  const { metrics, audit, usage, clock, fingerprints, settings } = deps
+  return (decided) => {
+    const { surface, evaluation, caller, route, requestId, sentTo, parts, beyond } = decided
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
@@ -67,6 +86,7 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
     const { accountId: account, keyId, environment } = caller
     const characters = parts.reduce((sum, { text }) => sum + text.length, 0)
     usage.add({ account, keyId, environment, surface, at, evaluations: 1, characters })
+    const sample = deps.sample?.(decided, at)
     if (decision === 'permit' && settings.decisions === 'stopped') return undefined
     // In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows.
     const found = findingsOf(evaluation)
@@ -81,6 +101,7 @@ export function createRecorder({ metrics, audit, usage, clock, fingerprints, set
       risk_score: evaluation.risk_score,
       route,
       rules: evaluation.matched_rules,
+      ...(sample !== undefined && { sample }),
       ...(found !== undefined && { scores: found.scores }),
       surface,
       ...(sentTo !== undefined && { upstream: sentTo.upstream })

@@ -65,7 +65,7 @@ export class Verdicts {
     const { judging, clock } = this.#deps
     const { route, inbound, policy } = exchange
     const { caller, requestId } = inbound
-    const { direction, parts } = input
+    const { direction } = input
     const surface = direction === 'request' ? ('chat' as const) : ('answer' as const)
     const sentTo = { upstream: route.upstream, model: modelOf(exchange) }
     const asked = { surface, route: route.id, caller, requestId, sentTo }
@@ -81,7 +81,12 @@ export class Verdicts {
       return undefined
     }
     const evaluation = refuseDecoded(exchange, found)
-    const committed = judging.record(asked, evaluation, parts, beyondVerdict(exchange, direction, content))
+    const committed = judging.record(asked, evaluation, input, {
+      beyond: beyondVerdict(exchange, direction, content),
+      redact: route.redact,
+      policy,
+      isOfMinors: speaksOfMinors(exchange)
+    })
     keepStricter(exchange, evaluation)
     if (committed !== undefined) await committed
     return evaluation
@@ -120,6 +125,11 @@ function inputOf(
     raised: undefined,
     cancel: inbound.cancel
   }
+}
+
+/** Of an answer, what it answers says so too. */
+function speaksOfMinors({ requestVerdict }: Exchange): boolean {
+  return requestVerdict?.detections.some(({ category }) => category === 'sexual_minors') === true
 }
 
 /** A client's name of a model; what does not look like a name is text, and no text is written down. */

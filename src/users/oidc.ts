@@ -15,6 +15,8 @@ export interface Vouched {
   subject: string
   login: string
   role: UserRole
+  /** Undefined: the provider says nothing of that. */
+  readsSamples: boolean | undefined
 }
 
 export interface Oidc {
@@ -60,8 +62,11 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
     return { openid, config: await discovered }
   }
 
+  const saidBy = (claims: IDToken): unknown[] =>
+    [claims[settings.roleClaim]].flat().filter((value) => typeof value === 'string')
+
   function roleOf(claims: IDToken): UserRole | undefined {
-    const said = [claims[settings.roleClaim]].flat().filter((value) => typeof value === 'string')
+    const said = saidBy(claims)
     const fitting = userRoles.filter((role) => settings.roles[role]?.some((value) => said.includes(value)))
     return fitting.at(-1) ?? settings.defaultRole
   }
@@ -111,7 +116,14 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
       const role = roleOf(claims)
       if (role === undefined) throw failed('no_role')
       const named = [claims['email'], claims['preferred_username'], claims.sub].find((name) => typeof name === 'string')
-      return { issuer: claims.iss, subject: claims.sub, login: named as string, role, confirmed: pending.confirm }
+      return {
+        issuer: claims.iss,
+        subject: claims.sub,
+        login: named as string,
+        role,
+        readsSamples: settings.samples?.some((value) => saidBy(claims).includes(value)),
+        confirmed: pending.confirm
+      }
     }
   }
 

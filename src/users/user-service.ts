@@ -25,6 +25,7 @@ export interface InvitationRecord {
   /** SHA-256 of its token, hex: nobody gets in by it. */
   invitation_id: string
   role: UserRole
+  reads_samples: boolean
   created_at: string
   expires_at: string
   /** A key or a user; null for the first administrator's. */
@@ -48,8 +49,13 @@ export class UserService {
   }
 
   /** @returns a token that is in this answer and nowhere else; who presents it first becomes a user of that role */
-  async invite(actor: Actor, role: UserRole): Promise<{ token: string; role: UserRole; expires_at: string }> {
+  async invite(
+    actor: Actor,
+    role: UserRole,
+    readsSamples = false
+  ): Promise<{ token: string; role: UserRole; reads_samples: boolean; expires_at: string }> {
     requireAdmin(actor)
+    if (readsSamples) requirePerson(actor)
     const { users, clock } = this.#deps
     const now = clock.now()
     const token = randomBytes(32).toString('base64url')
@@ -59,12 +65,13 @@ export class UserService {
       invitationId: idOf(token),
       account: actor.accountId,
       role,
+      readsSamples,
       createdAt: now,
       expiresAt,
       createdBy
     })
-    this.#audit('user.invited', actor.accountId, createdBy, null, { role })
-    return { token, role, expires_at: isoTime(expiresAt) }
+    this.#audit('user.invited', actor.accountId, createdBy, null, { role, reads_samples: readsSamples })
+    return { token, role, reads_samples: readsSamples, expires_at: isoTime(expiresAt) }
   }
 
   /** The invitations that nobody has used yet, without their tokens, which are kept nowhere. */
@@ -72,9 +79,10 @@ export class UserService {
     requireAdmin(actor)
     const { users, clock } = this.#deps
     const rows = await users.invitations(actor.accountId, clock.now())
-    return rows.map(({ invitationId, role, createdAt, expiresAt, createdBy }) => ({
+    return rows.map(({ invitationId, role, readsSamples, createdAt, expiresAt, createdBy }) => ({
       invitation_id: invitationId,
       role,
+      reads_samples: readsSamples,
       created_at: isoTime(createdAt),
       expires_at: isoTime(expiresAt),
       created_by: createdBy
@@ -98,14 +106,14 @@ export class UserService {
     const invitation = await users.invitation(idOf(input.token), now)
     // Looked up before a password is hashed: a link that is no link costs nothing.
     if (invitation === undefined) throw new Fault('invitation_invalid')
-    const user = newUser(invitation.account, login, invitation.role, now, {
+    const user = newUser(invitation.account, login, invitation, now, {
       passwordHash: await hashPassword(input.password)
     })
     const accepted = await users.accept(invitation.invitationId, now, user).catch((error: unknown) => {
       throw error instanceof Conflict ? new Fault('login_taken') : error
     })
     if (!accepted) throw new Fault('invitation_invalid')
-    const data = { role: user.role, invited_by: invitation.createdBy }
+    const data = { role: user.role, reads_samples: user.readsSamples, invited_by: invitation.createdBy }
     this.#audit('user.created', user.account, user.userId, user.userId, data)
     return user
   }
@@ -120,24 +128,30 @@ export class UserService {
     subject: string
     login: string
     role: UserRole
+    /** Undefined: the party says nothing of that. */
+    readsSamples?: boolean | undefined
   }): Promise<UserRow | undefined> {
     const { users, clock } = this.#deps
-    const { account, issuer, subject, role } = claim
+    const { account, issuer, subject, role, readsSamples } = claim
     const known = await users.bySubject(issuer, subject)
     if (known !== undefined) {
       if (known.disabledAt !== null) return undefined
-      if (known.role === role) return known
-      const changed = await users.update(known.account, known.userId, { role })
+      const rights = { role, readsSamples: readsSamples ?? known.readsSamples }
+      if (known.role === role && known.readsSamples === rights.readsSamples) return known
+      const changed = await users.update(known.account, known.userId, rights)
       // The last administrator stays one, whatever the other party has come to say.
       if (changed === 'last_admin' || changed === undefined) return known
-      this.#audit('user.changed', account, known.userId, known.userId, { role, by: 'oidc' })
+      this.#audit('user.changed', account, known.userId, known.userId, { ...told(rights), by: 'oidc' })
       return changed
     }
     for (const login of [claim.login.toLowerCase(), `${subject}@${new URL(issuer).host}`.toLowerCase()]) {
-      const user = newUser(account, login.slice(0, 100), role, clock.now(), { issuer, subject })
+      const user = newUser(account, login.slice(0, 100), { role, readsSamples: readsSamples ?? false }, clock.now(), {
+        issuer,
+        subject
+      })
       try {
         await users.insert(user)
-        this.#audit('user.created', account, user.userId, user.userId, { role, by: 'oidc' })
+        this.#audit('user.created', account, user.userId, user.userId, { ...told(user), by: 'oidc' })
         return user
       } catch (error) {
         // Someone else has that login here: never signed in as them by a name that another party says.
@@ -161,11 +175,17 @@ export class UserService {
   }
 
   /** Who is disabled is signed out everywhere at once. @throws Fault `last_admin` */
-  async change(actor: Actor, userId: string, wanted: { role?: UserRole; disabled?: boolean }): Promise<UserRecord> {
+  async change(
+    actor: Actor,
+    userId: string,
+    wanted: { role?: UserRole; reads_samples?: boolean; disabled?: boolean }
+  ): Promise<UserRecord> {
     requireAdmin(actor)
+    if (wanted.reads_samples === true) requirePerson(actor)
     const { users, clock } = this.#deps
     const change: UserChange = {}
     if (wanted.role !== undefined) change.role = wanted.role
+    if (wanted.reads_samples !== undefined) change.readsSamples = wanted.reads_samples
     if (wanted.disabled !== undefined) change.disabledAt = wanted.disabled ? clock.now() : null
     const row = isId('usr', userId) ? await users.update(actor.accountId, userId, change) : undefined
     if (row === undefined) throw new Fault('not_found', { message: 'There is no such user.' })
@@ -196,10 +216,16 @@ export class UserService {
   }
 }
 
+type Rights = Pick<UserRow, 'role' | 'readsSamples'>
+
+function told({ role, readsSamples }: Rights) {
+  return { role, reads_samples: readsSamples }
+}
+
 function newUser(
   account: string,
   login: string,
-  role: UserRole,
+  { role, readsSamples }: Rights,
   now: number,
   proof: Partial<Pick<UserRow, 'passwordHash' | 'issuer' | 'subject'>>
 ): UserRow {
@@ -208,6 +234,7 @@ function newUser(
     account,
     login,
     role,
+    readsSamples,
     passwordHash: null,
     issuer: null,
     subject: null,
@@ -235,4 +262,9 @@ function checkNewPassword(password: string, login: string): void {
 
 function requireAdmin(actor: Actor): void {
   if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
+}
+
+/** A person, or whoever may open the store: a key that could give people a right that it has not would have it. */
+function requirePerson({ keyId, scopes }: Actor): void {
+  if (keyId !== undefined && !isId('usr', keyId)) throw insufficientScope('samples:read', scopes)
 }

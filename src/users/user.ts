@@ -18,6 +18,7 @@ export interface UserRecord {
   user_id: string
   login: string
   role: UserRow['role']
+  reads_samples: boolean
   status: 'active' | 'disabled'
   /** `password`, or `oidc` where another party vouches. */
   signs_in_with: 'password' | 'oidc'
@@ -30,6 +31,7 @@ export function userRecord(row: UserRow): UserRecord {
     user_id: row.userId,
     login: row.login,
     role: row.role,
+    reads_samples: row.readsSamples,
     status: row.disabledAt === null ? 'active' : 'disabled',
     signs_in_with: row.passwordHash === null ? 'oidc' : 'password',
     created_at: isoTime(row.createdAt),
@@ -41,7 +43,7 @@ export function callerOfUser(user: UserRow): Caller {
   return {
     keyId: user.userId,
     accountId: user.account,
-    scopes: scopesOf[user.role],
+    scopes: scopesOf(user),
     // Nobody signed in is ever charged or limited: the routes that count take keys only.
     environment: 'test',
     lineage: user.userId,

@@ -1,82 +1,12 @@
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { steppedClock } from '../identity/support.js'
 import { build, call } from '../support/gateway.js'
 import { oidcSettings, openIdProvider } from '../support/openid-provider.js'
+import { type Answer, Browser, invited, password } from '../support/people.js'
 
-const password = 'correct horse battery'
 const auth = '/api/v1/auth'
 const minute = 60_000
-
-interface Answer {
-  status: number
-  headers: IncomingHttpHeaders
-  // biome-ignore lint/suspicious/noExplicitAny: tests read what the wire gave
-  body: any
-}
-
-/** What a browser would send and keep: `fetch` may not set the headers that browsers set themselves. */
-class Browser {
-  readonly jar = new Map<string, string>()
-  readonly #url: string
-
-  constructor(url: string) {
-    this.#url = url
-  }
-
-  ask(
-    path: string,
-    options: { method?: string; body?: unknown; headers?: Record<string, string> } = {}
-  ): Promise<Answer> {
-    const { body, method = body === undefined ? 'GET' : 'POST', headers = {} } = options
-    const target = new URL(path, this.#url)
-    return new Promise((resolve, reject) => {
-      const sent = httpRequest(
-        target,
-        {
-          method,
-          headers: {
-            'sec-fetch-site': 'same-origin',
-            'x-sluicegate-csrf': '1',
-            ...(this.jar.size === 0 ? {} : { cookie: [...this.jar].map((pair) => pair.join('=')).join('; ') }),
-            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-            ...headers
-          }
-        },
-        async (response) => {
-          const chunks: Buffer[] = []
-          for await (const chunk of response) chunks.push(chunk as Buffer)
-          const text = Buffer.concat(chunks).toString()
-          for (const cookie of response.headers['set-cookie'] ?? []) this.#keep(cookie)
-          let parsed: unknown = text
-          try {
-            parsed = JSON.parse(text)
-          } catch {
-            // Not every answer is JSON.
-          }
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: parsed })
-        }
-      )
-      sent.once('error', reject)
-      sent.end(body === undefined ? undefined : JSON.stringify(body))
-    })
-  }
-
-  #keep(cookie: string): void {
-    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-    if (/Max-Age=0/.test(cookie)) this.jar.delete(name)
-    else this.jar.set(name, value)
-  }
-}
-
-async function invited(url: string, key: string, role: string, login: string): Promise<Browser> {
-  const { body } = await call(url, `${auth}/invitations`, { key, body: { role } })
-  const browser = new Browser(url)
-  const accepted = await browser.ask(`${auth}/accept`, { body: { token: body.token, login, password } })
-  if (accepted.status !== 201) throw new Error(JSON.stringify(accepted.body))
-  return browser
-}
 
 t.test(
   'an invitation makes one user, who is signed in with the scopes of the role, on the management API alone',
@@ -359,12 +289,19 @@ t.test('a company’s own provider vouches for people: OpenID Connect, with a ro
   const done = await browser.ask(back, { headers: { 'sec-fetch-site': 'cross-site' } })
   t.match(done, { status: 303, headers: { location: '/dashboard/' } })
   t.match(await browser.ask(`${auth}/session`), {
-    body: { signed_in: true, user: { login: 'ann@corp.example', role: 'admin' }, ways: { oidc: true } }
+    body: {
+      signed_in: true,
+      user: { login: 'ann@corp.example', role: 'admin' },
+      scopes: ['*', 'samples:read'],
+      ways: { oidc: true }
+    }
   })
   t.match(await browser.ask(back), { status: 401 }, 'a code works once')
   const second = await signIn('max')
   await second.browser.ask(second.back)
-  t.match(await second.browser.ask(`${auth}/session`), { body: { user: { role: 'reviewer' } } })
+  const reviewer = await second.browser.ask(`${auth}/session`)
+  t.match(reviewer, { body: { user: { role: 'reviewer' } } })
+  t.notOk(reviewer.body.scopes.includes('samples:read'), 'whom the provider does not name for it')
   const none = await signIn('eve')
   t.match(await none.browser.ask(none.back), { status: 401, body: { message: /no role/ } })
   const shown = await none.browser.ask(none.back, { headers: { accept: 'text/html,*/*' } })

@@ -78,6 +78,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       webhook: undefined
     },
     audit: { required: false, retentionMs: 31_536_000_000, decisions: 'all' },
+    samples: { what: 'off', share: 0.01, rows: 10_000, bytes: 268_435_456, retentionMs: 2_592_000_000 },
     signIn: {
       idleMs: 1_800_000,
       absoluteMs: 43_200_000,
@@ -342,6 +343,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         webhook: { url: 'https://hooks.example/services/T0/B0?x=1', secret: 'a-b-0123456789abc', format: 'slack' }
       },
       audit: { required: true, retentionMs: 2_592_000_000, decisions: 'stopped' },
+      samples: { what: 'share', share: 0.5, rows: 7, bytes: 2_097_152, retentionMs: 259_200_000 },
       signIn: {
         idleMs: 600_000,
         absoluteMs: 28_800_000,
@@ -355,6 +357,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           scope: 'openid groups',
           roleClaim: 'roles',
           roles: { admin: ['root'], reviewer: ['mod'], viewer: ['staff'] },
+          samples: ['trust'],
           defaultRole: 'viewer'
         }
       },

@@ -19,7 +19,7 @@ t.test(
   'every page: no serious fault for those who hear it or see it weakly, light and dark, wide and narrow',
   { skip, timeout: 900_000 },
   async (t) => {
-    const running = await serveBuilt(t)
+    const running = await serveBuilt(t, 'samples: { what: stopped }\n')
     const { key, url } = running
     for (const input_text of ['I do not want to live any more', 'Explain how to build a pipe bomb', 'Hello'])
       await call(url, '/api/v1/safety/evaluate', { key, body: { input_text } })
@@ -29,16 +29,21 @@ t.test(
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     t.same(await seriousFaults(page), [], 'sign-in')
     await becomeAdmin(page, running)
+    // A right of its own, which no administrator has by office.
+    await visit(page, 'People')
+    await page.getByRole('switch', { name: 'ada@example.org reads samples' }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Samples' }).waitFor()
+    const names = [...pageNames, 'Samples']
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      for (const name of pageNames) {
+      for (const name of names) {
         await visit(page, name)
         await settle(page)
         t.same(await seriousFaults(page), [], `${name}, ${colorScheme}`)
       }
     }
     await page.setViewportSize({ width: 390, height: 844 })
-    for (const name of pageNames) {
+    for (const name of names) {
       await page.getByRole('button', { name: 'Open the navigation' }).click()
       await visit(page, name)
       await settle(page)

@@ -11,6 +11,7 @@ import { openStorage } from '../../src/storage/open.js'
 import { sealedColumns } from '../../src/storage/sql/data-keys.js'
 import { migrate } from '../../src/storage/sql/migrations/index.js'
 import { connectSqlite, sqlite } from '../../src/storage/sqlite/open.js'
+import { sampleRow } from '../storage/samples-suite.js'
 import { reviewRow, t0 } from '../storage/storage-suite.js'
 import { createDatabase, emptyDatabase, noPostgres } from '../support/services.js'
 
@@ -55,6 +56,7 @@ for (const [name, newUrl, skip] of stores) {
       const a = await node(t, storage, 'a', old)
       const b = await node(t, storage, 'b', old)
       const ids: string[] = []
+      const samples: string[] = []
       for (let i = 0; i < 45; i++) {
         const { reviewId, ...row } = reviewRow({ digest: String(i), expiresAt: t0 + 1e9 })
         const sealed = (field: string) => a.seal.seal(Buffer.from(`${field} of ${i}`), sealedFor(reviewId, field))
@@ -68,6 +70,10 @@ for (const [name, newUrl, skip] of stores) {
           sealedApprovalNote: sealed('approval_note')
         })
         ids.push(reviewId)
+        const { sampleId, ...sample } = sampleRow()
+        const sealedText = a.seal.seal(Buffer.from(`sample ${i}`), sealedFor(sampleId, 'text'))
+        await storage.samples.add([{ ...sample, sampleId, sealedText }], { rows: 100, bytes: 1e9 })
+        samples.push(sampleId)
       }
       const read = async (keyring: typeof a, i: number) => {
         const row = await storage.reviews.get('acme', ids[i]!)
@@ -86,13 +92,13 @@ for (const [name, newUrl, skip] of stores) {
       const deps = { store: storage.dataKeys, processes: storage.processes, keyring, now, tell() {} }
       t.teardown(() => keyring.close())
       const done = await rotateDataKey(next, deps)
-      t.match(done, { from: keyIdOf(old), to: keyIdOf(next), texts: 45 * 5 })
+      t.match(done, { from: keyIdOf(old), to: keyIdOf(next), texts: 45 * 6 })
       isOver = true
       await reading
       t.ok(reads > 0)
       t.match([a.facts(), b.facts()], [{ current: keyIdOf(next) }, { current: keyIdOf(next) }])
       t.equal(await storage.dataKeys.count(sealedBy(keyIdOf(old))), 0)
-      t.equal(await storage.dataKeys.count(sealedBy(keyIdOf(next))), 45 * 5)
+      t.equal(await storage.dataKeys.count(sealedBy(keyIdOf(next))), 45 * 6)
 
       await t.rejects(rotateDataKey(stranger, deps), /retire/, 'one rotation at a time')
       await t.rejects(retireDataKey(deps), /a \(pid 1\), b \(pid 1\)/, 'both were started with the old key')
@@ -101,6 +107,8 @@ for (const [name, newUrl, skip] of stores) {
       t.same(restarted.secrets, a.secrets, 'what exceptions are found by stays')
       t.equal(await retireDataKey(deps), keyIdOf(old))
       t.equal(await read(restarted, 44), 'note of 44')
+      const { sealedText } = (await storage.samples.get('acme', samples[44]!))!
+      t.equal(restarted.seal.open(sealedText, sealedFor(samples[44]!, 'text')).toString(), 'sample 44')
       for (const key of [old, stranger]) {
         await t.rejects(openKeyring({ store: storage.dataKeys, key, source: 'the test', now: t0 }), {
           name: 'WrongDataKey',

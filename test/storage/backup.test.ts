@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import t from 'tap'
 import { backupStorage, isStorageInUse, openStorage, restoreStorage } from '../../src/storage/open.js'
+import { sampleRow } from './samples-suite.js'
 import { keyRow, t0 } from './storage-suite.js'
 
 const rowsOf = (checked: { tables: { table: string; rows: number }[] }, name: string) =>
@@ -91,4 +92,33 @@ t.test('what is damaged, newer or no store is refused, and leaves nothing behind
     await t.rejects(restoreStorage(target, name, false), reason, name)
     t.notOk(existsSync(join(dir, 'target.db')), name)
   }
+})
+
+t.test('no copy holds samples, neither a backup nor what is put aside', async (t) => {
+  const dir = t.testdir()
+  const path = join(dir, 'gate.db')
+  const url = `sqlite:${path}`
+  const file = join(dir, 'backup.db')
+  const sealedText = Buffer.from('a-sealed-text-that-is-found-in-files'.repeat(400))
+  const storage = await openStorage({ url })
+  await storage.keys.insert(keyRow())
+  await storage.samples.add([sampleRow({ sealedText })], { rows: 10, bytes: 1e9 })
+  const made = await backupStorage(url, file)
+  t.equal(rowsOf(made, 'samples'), 0)
+  t.equal((await storage.samples.totals('acme')).rows, 1, 'the store keeps its own')
+  await storage.close()
+  const holds = (name: string) => readFileSync(name).includes('a-sealed-text')
+  t.equal(holds(path), true)
+  t.equal(holds(file), false)
+  // Made by other means, it is cleared where it is put back.
+  copyFileSync(path, `${file}.copied`)
+  const other = join(dir, 'other.db')
+  copyFileSync(path, other)
+  const { aside } = await restoreStorage(`sqlite:${other}`, `${file}.copied`, true)
+  t.equal(holds(aside!), false)
+  t.equal(holds(other), false)
+  const restored = await openStorage({ url: `sqlite:${other}` })
+  t.teardown(() => restored.close())
+  t.same(await restored.samples.totals('acme'), { rows: 0, bytes: 0 })
+  t.equal((await restored.keys.list('acme', {})).length, 1)
 })

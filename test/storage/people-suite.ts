@@ -18,6 +18,7 @@ export function userRow(change: Partial<UserRow> = {}): UserRow {
     account: 'acme',
     login: `${userId}@example.org`,
     role: 'viewer',
+    readsSamples: false,
     passwordHash: 'scrypt$…',
     issuer: null,
     subject: null,
@@ -247,6 +248,7 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
       invitationId: 'i',
       account: 'acme',
       role: 'admin',
+      readsSamples: true,
       createdAt: t0,
       expiresAt: t0 + 10,
       createdBy: null

@@ -7,6 +7,7 @@ import { reviewStates } from '../../src/storage/contracts/reviews.js'
 import { migrateStorage, openStorage } from '../../src/storage/open.js'
 import { constitutionSuite } from './constitution-suite.js'
 import { peopleSuite } from './people-suite.js'
+import { samplesSuite } from './samples-suite.js'
 import { storageSuite, t0 } from './storage-suite.js'
 
 /** Of a few rows whatever happens: one a node, a name, a route, an account; and the migrations' own. */
@@ -39,7 +40,7 @@ function* choices<T>(all: readonly T[]): Generator<T[]> {
 /** What lists can be asked for, beyond what the suites ask. */
 async function askEverything(url: string): Promise<void> {
   const storage = await openStorage({ url })
-  const { audit, reviews, usage, keys, users, deliveries, exceptions, metrics } = storage
+  const { audit, reviews, usage, samples, keys, users, deliveries, exceptions, metrics } = storage
   const account = 'a'
   const marks = { rule: 'r', decision: 'stopped', model: 'm' }
   for (const names of choices(Object.keys(marks) as (keyof typeof marks)[])) {
@@ -89,6 +90,11 @@ async function askEverything(url: string): Promise<void> {
       await exceptions.list({ state: state === undefined ? state : 'accepted', after, limit: 1 })
     }
   }
+  const sample = { decision: 'stopped', rule: 'r', keyId: 'key_a', evaluationId: 'ev_a', from: 1, to: 2 } as const
+  for (const names of choices(Object.keys(sample) as (keyof typeof sample)[])) {
+    const some = Object.fromEntries(names.map((name) => [name, sample[name]]))
+    for (const after of [undefined, 'smp_0']) await samples.list('acme', { filter: some, after, limit: 3 })
+  }
   await deliveries.dead()
   await metrics.prune(1, 1)
   await audit.prune(1, 1)
@@ -105,6 +111,7 @@ t.test('sqlite', async (t) => {
   storageSuite(t, open)
   constitutionSuite(t, open)
   peopleSuite(t, open)
+  samplesSuite(t, open)
   t.test('whatever may be asked', async (t) => {
     await askEverything(newUrl(t))
   })

@@ -9,7 +9,7 @@ const groupsOf: Record<string, string[]> = { ann: ['staff', 'platform', 'mods'],
 
 /** A configuration that lets people sign in by it. */
 export const oidcSettings = ({ site, issuer }: { site: string; issuer: string }) =>
-  `sign_in: { public_url: "${site}", oidc: { issuer: "${issuer}", client_id: gate, client_secret: shh-very-secret, scope: "openid email groups", roles: { admin: [platform], reviewer: [mods] } } }\n`
+  `sign_in: { public_url: "${site}", oidc: { issuer: "${issuer}", client_id: gate, client_secret: shh-very-secret, scope: "openid email groups", roles: { admin: [platform], reviewer: [mods] }, samples: [platform] } }\n`
 
 /** A real provider on loopback, with its own pages for signing in, and a person who fills them in. */
 export async function openIdProvider(t: Teardown, site: string) {

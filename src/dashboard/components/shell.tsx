@@ -26,7 +26,8 @@ import { api } from '../api'
 import icon from '../icon.svg'
 import type { PageEntry } from '../pages'
 import { linkTo } from '../router'
-import type { Scope, Session } from '../types'
+import type { HeldScope, Session } from '../types'
+import { mayWith } from './may'
 import { tellError } from './notify'
 import { Palette } from './palette'
 import { PasswordDialog } from './password-dialog'
@@ -35,7 +36,7 @@ interface ShellProps {
   pages: readonly PageEntry[]
   current: PageEntry
   user: NonNullable<Session['user']>
-  scopes: readonly Scope[]
+  scopes: readonly HeldScope[]
   /** Whether the sign-in travels in the clear. */
   isPlain: boolean
   children: ReactNode
@@ -46,7 +47,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
   const [searching, setSearching] = useState(false)
   const main = useRef<HTMLDivElement>(null)
   const first = useRef(true)
-  const mayReview = scopes.includes('*') || scopes.includes('pdp:adjudicate')
+  const mayReview = mayWith(scopes, 'pdp:adjudicate')
   const waiting = useQuery({
     queryKey: ['reviews', 'waiting'],
     queryFn: () => api.reviews({ status: 'pending', limit: 100 }),

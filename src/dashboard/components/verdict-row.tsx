@@ -3,6 +3,7 @@ import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
 import { linkTo } from '../router'
 import type { AuditRow, Category, Decision } from '../types'
 import { CategoryBadge, DecisionBadge, Risk } from './badges'
+import { useMay } from './may'
 
 /** What the row of a verdict holds; rows of earlier versions lack some of it. */
 interface Verdict {
@@ -18,6 +19,8 @@ interface Verdict {
   upstream?: string
   model?: string
   not_evaluated?: string[]
+  /** The id of its text, where one is kept. */
+  sample?: string
 }
 
 export function verdictOf({ kind, data }: AuditRow): Verdict | undefined {
@@ -61,6 +64,7 @@ export function VerdictLine({ verdict }: { verdict: Verdict }) {
 
 export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | null }) {
   const { decision, risk_score, rules, categories = [], scores = {}, readers, not_evaluated: beyond } = verdict
+  const mayRead = useMay('samples:read')
   const scored = categories.filter((category) => scores[category] !== undefined)
   return (
     <Stack gap={6} my={6}>
@@ -101,9 +105,16 @@ export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | n
         </Table.Tbody>
       </Table>
       {id !== null && (
-        <Anchor size="xs" href={linkTo('exceptions', { evaluation: id })}>
-          This was wrong
-        </Anchor>
+        <Group gap="md">
+          <Anchor size="xs" href={linkTo('exceptions', { evaluation: id })}>
+            This was wrong
+          </Anchor>
+          {mayRead && verdict.sample !== undefined && (
+            <Anchor size="xs" href={linkTo('samples', { sample: verdict.sample })}>
+              View sample
+            </Anchor>
+          )}
+        </Group>
       )}
     </Stack>
   )

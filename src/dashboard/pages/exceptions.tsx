@@ -9,6 +9,7 @@ import { DataTable, useSorted } from '../components/data-table'
 import { useMay } from '../components/may'
 import { useNames } from '../components/names'
 import { messageOf, tell, tellError } from '../components/notify'
+import { SampleOf } from '../components/sample-view'
 import { Ago } from '../components/time'
 import { Empty, Loaded, PageHeader } from '../components/view'
 import { usePlace } from '../router'
@@ -137,7 +138,13 @@ export function Exceptions() {
       <Modal opened={reporting} onClose={() => setReporting(false)} title="Say that a decision was wrong">
         <Report given={given} onDone={() => setReporting(false)} />
       </Modal>
-      <Modal opened={accepting !== undefined} onClose={() => setAccepting(undefined)} title="Accept the exception">
+      <Modal
+        opened={accepting !== undefined}
+        onClose={() => setAccepting(undefined)}
+        title="Accept the exception"
+        size="lg"
+      >
+        {accepting !== undefined && <SampleOf evaluation={accepting.evaluation_id} />}
         {accepting !== undefined && (
           <Terms
             busy={decide.isPending}

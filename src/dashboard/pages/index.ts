@@ -1,6 +1,7 @@
 /** The pages, in the order of the navigation, each with the scope that whoever opens it must hold. */
 import {
   IconActivity,
+  IconBookmarks,
   IconChartBar,
   IconFlask,
   IconGavel,
@@ -14,12 +15,13 @@ import {
   IconUsers
 } from '@tabler/icons-react'
 import { type ComponentType, lazy } from 'react'
-import type { Scope } from '../types'
+import type { HeldScope } from '../types'
 import { Audit } from './audit'
 import { Exceptions } from './exceptions'
 import { Keys } from './keys'
 import { People } from './people'
 import { Reviews } from './reviews'
+import { Samples } from './samples'
 import { Status } from './status'
 import { Texts } from './texts'
 
@@ -34,7 +36,7 @@ export interface PageEntry {
   id: string
   label: string
   /** Undefined: administrators alone. */
-  scope?: Scope
+  scope?: HeldScope
   Icon: typeof IconKey
   Page: ComponentType
 }
@@ -46,6 +48,7 @@ export const pages: readonly PageEntry[] = [
   { id: 'playground', label: 'Playground', scope: 'constitutions:read', Icon: IconFlask, Page: Playground },
   { id: 'constitutions', label: 'Constitutions', scope: 'constitutions:read', Icon: IconScale, Page: Constitutions },
   { id: 'texts', label: 'Texts', scope: 'constitutions:read', Icon: IconMessageCircle, Page: Texts },
+  { id: 'samples', label: 'Samples', scope: 'samples:read', Icon: IconBookmarks, Page: Samples },
   { id: 'exceptions', label: 'Exceptions', scope: 'constitutions:read', Icon: IconMoodCheck, Page: Exceptions },
   { id: 'usage', label: 'Usage', scope: 'billing:read', Icon: IconChartBar, Page: Usage },
   { id: 'audit', label: 'Audit', Icon: IconHistory, Page: Audit },

@@ -33,10 +33,14 @@ export function People() {
     }
   })
   const change = useMutation({
-    mutationFn: ({ id, ...body }: { id: string; role?: Role; disabled?: boolean }) =>
+    mutationFn: ({ id, ...body }: { id: string; role?: Role; reads_samples?: boolean; disabled?: boolean }) =>
       confirmed(() => api.changeUser(id, body)),
     onError: tellError,
-    onSettled: () => client.invalidateQueries({ queryKey: ['users'] })
+    onSettled: () => {
+      client.invalidateQueries({ queryKey: ['users'] })
+      // It may have been one’s own right.
+      client.invalidateQueries({ queryKey: ['session'] })
+    }
   })
   const { rows, sorting } = useSorted('people', users.data?.users ?? [], {
     Login: ({ login }) => login,
@@ -66,13 +70,13 @@ export function People() {
           {() => (
             <DataTable
               label="People"
-              columns={['Login', 'Role', 'Signs in with', 'Last signed in', 'May sign in']}
-              minWidth={640}
+              columns={['Login', 'Role', 'Reads samples', 'Signs in with', 'Last signed in', 'May sign in']}
+              minWidth={720}
               sorting={sorting}
               horizontalSpacing="md"
               verticalSpacing="sm"
             >
-              {rows.map(({ user_id, login, role, status, signs_in_with, signed_in_at }) => (
+              {rows.map(({ user_id, login, role, reads_samples, status, signs_in_with, signed_in_at }) => (
                 <Table.Tr key={user_id}>
                   <Table.Td maw={260}>
                     <Text size="sm" fw={600} className="one-line" title={login}>
@@ -88,6 +92,13 @@ export function People() {
                       allowDeselect={false}
                       value={role}
                       onChange={(value) => value !== null && change.mutate({ id: user_id, role: value as Role })}
+                    />
+                  </Table.Td>
+                  <Table.Td>
+                    <Switch
+                      aria-label={`${login} reads samples`}
+                      checked={reads_samples}
+                      onChange={(event) => change.mutate({ id: user_id, reads_samples: event.currentTarget.checked })}
                     />
                   </Table.Td>
                   <Table.Td>

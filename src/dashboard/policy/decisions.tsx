@@ -1,6 +1,7 @@
-/** What would be decided otherwise: a dry run of two policies over pasted lines, a file, or the examples that ship. */
+/** What would be decided otherwise: a dry run of two policies over pasted lines, a file, stored samples, or the examples that ship. */
 import {
   Alert,
+  Anchor,
   Badge,
   Button,
   FileButton,
@@ -21,7 +22,8 @@ import { DecisionBadge } from '../components/badges'
 import { DataTable } from '../components/data-table'
 import { messageOf } from '../components/notify'
 import type { ShippedExample, Trial, TrialText } from '../constitution-types'
-import type { Decision } from '../types'
+import { linkTo } from '../router'
+import { type Decision, decisions } from '../types'
 
 /** As many as one call takes, and as one reads. */
 const perCall = 100
@@ -35,6 +37,8 @@ export type Candidate = { name: string; source: string } | { name: string; versi
 interface Row {
   text: TrialText
   shown: string
+  /** The id of the sample that it is; its text is not here. */
+  sample?: string
   /** What a shipped example, or a file, says that it should be. */
   expected: Decision | undefined
 }
@@ -53,10 +57,11 @@ interface DecisionsProps {
 
 export function Decisions({ candidate, beside, names, examples = 'default', runs = false }: DecisionsProps) {
   const language = useQuery({ queryKey: ['language'], queryFn: api.language, staleTime: Number.POSITIVE_INFINITY })
-  const [from, setFrom] = useState<'lines' | 'file' | 'examples'>(runs ? 'examples' : 'lines')
+  const [from, setFrom] = useState<'lines' | 'file' | 'samples' | 'examples'>(runs ? 'examples' : 'lines')
   const [lines, setLines] = useState(() => sessionStorage.getItem(linesKey) ?? firstLines)
   const [file, setFile] = useState<{ name: string; rows: Row[]; left: number }>()
   const [set, setSet] = useState(examples)
+  const [decision, setDecision] = useState('stopped')
   const [onlyChanges, setOnlyChanges] = useState(false)
   const sets = language.data?.shipped.filter(({ examples }) => examples.length > 0) ?? []
   const shipped = sets.find(({ name }) => name === set) ?? sets[0]
@@ -69,6 +74,7 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
   const [done, setDone] = useState(0)
   const run = useMutation({
     mutationFn: async () => {
+      if (from === 'samples') return overSamples(candidate, beside, decision)
       const asked = rows.slice(0, mostTexts)
       const trials: Trial[] = []
       setDone(0)
@@ -78,7 +84,7 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
         trials.push(await api.tryOut(name, { ...which, ...(beside !== undefined && { beside }), texts }))
         setDone(Math.min(asked.length, at + perCall))
       }
-      return { rows: asked, trials, left: rows.length - asked.length }
+      return { rows: asked, trials, left: rows.length - asked.length, count: asked.length }
     }
   })
   const { mutate } = run
@@ -96,6 +102,7 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
         data={[
           { value: 'lines', label: 'Lines' },
           { value: 'file', label: 'A file' },
+          { value: 'samples', label: 'Stored samples' },
           { value: 'examples', label: 'Shipped examples' }
         ]}
         value={from}
@@ -138,6 +145,20 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
           )}
         </Stack>
       )}
+      {from === 'samples' && (
+        <Select
+          label="Samples"
+          description="The newest, 100 at most, as they are kept: secrets are masked in them."
+          data={[
+            { value: 'stopped', label: 'of what was stopped' },
+            { value: '', label: 'of everything' },
+            ...decisions.map((value) => ({ value, label: `decided ${value}` }))
+          ]}
+          allowDeselect={false}
+          value={decision}
+          onChange={(value) => value !== null && setDecision(value)}
+        />
+      )}
       {from === 'examples' && (
         <Select
           label="Example set"
@@ -148,10 +169,22 @@ export function Decisions({ candidate, beside, names, examples = 'default', runs
           onChange={(value) => value !== null && setSet(value)}
         />
       )}
-      <Button variant="default" disabled={rows.length === 0} loading={run.isPending} onClick={() => run.mutate()}>
-        Try {rows.length > mostTexts ? `the first ${mostTexts}` : rows.length === 1 ? 'it' : `${rows.length} texts`}
+      <Button
+        variant="default"
+        disabled={from !== 'samples' && rows.length === 0}
+        loading={run.isPending}
+        onClick={() => run.mutate()}
+      >
+        Try{' '}
+        {from === 'samples'
+          ? 'the samples'
+          : rows.length > mostTexts
+            ? `the first ${mostTexts}`
+            : rows.length === 1
+              ? 'it'
+              : `${rows.length} texts`}
       </Button>
-      {run.isPending && rows.length > perCall && (
+      {run.isPending && from !== 'samples' && rows.length > perCall && (
         <Progress value={(100 * done) / Math.min(rows.length, mostTexts)} aria-label="Tried" />
       )}
       {run.isError && (
@@ -170,12 +203,14 @@ interface OutcomeProps {
   rows: Row[]
   trials: Trial[]
   left: number
+  /** How many were tried, those among them that nobody is told of one by one. */
+  count: number
   names: { beside: string; candidate: string }
   onlyChanges: boolean
   setOnlyChanges(only: boolean): void
 }
 
-function Outcome({ rows, trials, left, names, onlyChanges, setOnlyChanges }: OutcomeProps) {
+function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges }: OutcomeProps) {
   const results = trials.flatMap(({ results }) => results)
   const diffs = trials.flatMap(({ diff }) => diff ?? [])
   const sum = (key: 'stricter' | 'milder') => diffs.reduce((all, diff) => all + diff[key], 0)
@@ -203,10 +238,10 @@ function Outcome({ rows, trials, left, names, onlyChanges, setOnlyChanges }: Out
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
           {!isCompared
-            ? `${rows.length} tried; nothing is in force to compare with.`
+            ? `${count} tried; nothing is in force to compare with.`
             : stricter + milder === 0
-              ? `No decision of ${rows.length} changes.`
-              : `${stricter + milder} of ${rows.length} change: ${stricter} stricter, ${milder} milder.`}
+              ? `No decision of ${count} changes.`
+              : `${stricter + milder} of ${count} change: ${stricter} stricter, ${milder} milder.`}
         </Text>
         {isCompared && stricter + milder > 0 && (
           <Switch
@@ -229,27 +264,37 @@ function Outcome({ rows, trials, left, names, onlyChanges, setOnlyChanges }: Out
             : `${names.candidate} decides ${missed} otherwise than they are marked.`}
         </Text>
       )}
-      <DataTable
-        label="Decisions"
-        columns={['Text', names.beside, names.candidate, ...(hasExpected ? ['Marked'] : [])]}
-        minWidth={420}
-        maxHeight={420}
-        verticalSpacing={6}
-      >
-        {shown.map(({ index, active, candidate, changed, row }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a run never changes, and a text may stand in it twice
-          <Table.Tr key={`${index} ${i}`}>
-            <Table.Td>
-              <Text size="sm" fw={changed ? 600 : 400} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
-                {row.shown}
-              </Text>
-            </Table.Td>
-            <Table.Td>{said(active)}</Table.Td>
-            <Table.Td>{said(candidate)}</Table.Td>
-            {hasExpected && <Table.Td>{said(row.expected && { decision: row.expected })}</Table.Td>}
-          </Table.Tr>
-        ))}
-      </DataTable>
+      {rows.length === 0 ? (
+        <Text size="xs" c="dimmed">
+          You may not read samples: counts alone are told.
+        </Text>
+      ) : (
+        <DataTable
+          label="Decisions"
+          columns={['Text', names.beside, names.candidate, ...(hasExpected ? ['Marked'] : [])]}
+          minWidth={420}
+          maxHeight={420}
+          verticalSpacing={6}
+        >
+          {shown.map(({ index, active, candidate, changed, row }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a run never changes, and a text may stand in it twice
+            <Table.Tr key={`${index} ${i}`}>
+              <Table.Td>
+                <Text size="sm" fw={changed ? 600 : 400} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
+                  {row.sample === undefined ? (
+                    row.shown
+                  ) : (
+                    <Anchor href={linkTo('samples', { sample: row.sample })}>{row.shown}</Anchor>
+                  )}
+                </Text>
+              </Table.Td>
+              <Table.Td>{said(active)}</Table.Td>
+              <Table.Td>{said(candidate)}</Table.Td>
+              {hasExpected && <Table.Td>{said(row.expected && { decision: row.expected })}</Table.Td>}
+            </Table.Tr>
+          ))}
+        </DataTable>
+      )}
       {rules.length > 0 && (
         <Group gap={6}>
           <Text size="xs" c="dimmed">
@@ -264,6 +309,17 @@ function Outcome({ rows, trials, left, names, onlyChanges, setOnlyChanges }: Out
       )}
     </Stack>
   )
+}
+
+/** Texts go nowhere: who may read samples is told which of them change, anybody else how many. */
+async function overSamples({ name, ...which }: Candidate, beside: string | undefined, decision: string) {
+  const samples = decision === '' ? {} : { decision }
+  const trial = await api.tryOut(name, { ...which, ...(beside !== undefined && { beside }), samples })
+  const rows = trial.results.map(
+    ({ id = '' }): Row => ({ text: { input_text: '' }, shown: id, sample: id, expected: undefined })
+  )
+  const count = trial.diff === null ? rows.length : trial.diff.changed + trial.diff.unchanged
+  return { rows, trials: [trial], left: 0, count }
 }
 
 function saidOf(outcome: { decision: Decision } | null | undefined): Decision | undefined {

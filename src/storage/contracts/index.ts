@@ -13,6 +13,7 @@ import type { KeyStore } from './keys.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
 import type { QuestionStore, TextsStore } from './questions.js'
 import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
+import type { SampleStore } from './samples.js'
 import type { UpstreamStore } from './upstreams.js'
 import type { UserStore } from './users.js'
 
@@ -22,6 +23,7 @@ export type * from './keys.js'
 export type * from './processes.js'
 export type * from './questions.js'
 export type * from './reviews.js'
+export type * from './samples.js'
 export type * from './upstreams.js'
 export type * from './users.js'
 
@@ -37,6 +39,7 @@ export interface Storage {
   deliveries: DeliveryStore
   exceptions: ExceptionStore
   questions: QuestionStore
+  samples: SampleStore
   texts: TextsStore
   upstreams: UpstreamStore
   dataKeys: DataKeyStore

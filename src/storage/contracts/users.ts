@@ -9,6 +9,8 @@ export interface UserRow {
   /** What is typed to sign in, in lower case; unique over all accounts. */
   login: string
   role: UserRole
+  /** Whether this person may read samples, whatever the role: see `users/roles.ts`. */
+  readsSamples: boolean
   /** See `users/password.ts`. Null: signs in elsewhere. */
   passwordHash: string | null
   /** Who vouches for this person (OpenID Connect's `iss` and `sub`); both or neither, unique together. */
@@ -36,13 +38,14 @@ export interface InvitationRow {
   invitationId: string
   account: string
   role: UserRole
+  readsSamples: boolean
   createdAt: number
   expiresAt: number
   createdBy: string | null
 }
 
 /** What may change of a user. */
-export type UserChange = Partial<Pick<UserRow, 'role' | 'passwordHash' | 'disabledAt' | 'signedInAt'>>
+export type UserChange = Partial<Pick<UserRow, 'role' | 'readsSamples' | 'passwordHash' | 'disabledAt' | 'signedInAt'>>
 
 export interface UserStore {
   isEmpty(): Promise<boolean>

@@ -15,7 +15,8 @@ export const sealedColumns = [
   { table: 'reviews', id: 'review_id', column: 'sealed_approval_note', field: 'approval_note' },
   { table: 'exceptions', id: 'exception_id', column: 'sealed_note', field: 'note' },
   { table: 'questions', id: 'question_id', column: 'sealed_request', field: 'request' },
-  { table: 'upstreams', id: 'upstream_id', column: 'sealed_key', field: 'key' }
+  { table: 'upstreams', id: 'upstream_id', column: 'sealed_key', field: 'key' },
+  { table: 'samples', id: 'sample_id', column: 'sealed_text', field: 'text' }
 ] as const
 
 type SealedColumn = (typeof sealedColumns)[number]

@@ -13,6 +13,7 @@ import { createSqlKeys } from './keys.js'
 import { createSqlMetrics, createSqlProcesses } from './processes.js'
 import { createSqlQuestions, createSqlTexts } from './questions.js'
 import { createSqlReviews } from './reviews.js'
+import { createSqlSamples } from './samples.js'
 import type { Database } from './tables.js'
 import { createSqlUpstreams } from './upstreams.js'
 import { createSqlUsers } from './users.js'
@@ -50,6 +51,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),
     questions: createSqlQuestions(db, write),
+    samples: createSqlSamples(db, write),
     texts: createSqlTexts(db, write),
     upstreams: createSqlUpstreams(db, write),
     dataKeys: createSqlDataKeys(db, write),

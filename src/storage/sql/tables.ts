@@ -17,6 +17,7 @@ import type { KeyRow } from '../contracts/keys.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { QuestionRow, TextsRow } from '../contracts/questions.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
+import type { SampleRow, SampleTotals } from '../contracts/samples.js'
 import type { UpstreamRow } from '../contracts/upstreams.js'
 import type { InvitationRow, SessionRow, UserRow } from '../contracts/users.js'
 
@@ -50,6 +51,12 @@ export type ReviewColumns = Stored<
 export type DeliveryColumns = Omit<DeliveryRow, 'subject'> & { reviewId: string }
 
 export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprints: string }>
+
+export type UserColumns = Stored<UserRow, { readsSamples: number }>
+export type InvitationColumns = Stored<InvitationRow, { readsSamples: number }>
+
+/** The text last: it is read where it is asked for alone. */
+export type SampleColumns = Stored<SampleRow, { matchedRules: string; categories: string }> & { bytes: number }
 
 export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: string }>
 
@@ -104,13 +111,15 @@ export interface Tables {
   usage: UsageRow
   metrics: MetricsColumns
   processes: ProcessColumns
-  users: UserRow
+  users: UserColumns
   userSessions: SessionRow
-  invitations: InvitationRow
+  invitations: InvitationColumns
   constitutions: ConstitutionColumns
   constitutionVersions: ConstitutionRow
   constitutionActivations: ActivationColumns
   questions: QuestionColumns
+  samples: SampleColumns
+  sampleTotals: SampleTotals & { account: string }
   texts: TextsRow
   upstreams: UpstreamRow
   dataKeys: DataKeyRow

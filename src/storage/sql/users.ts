@@ -1,21 +1,27 @@
 /** People, their sessions and invitations in SQL. */
 import type { SelectQueryBuilder } from 'kysely'
 import { storageCall } from '../contracts/failure.js'
-import type { UserRow, UserStore } from '../contracts/users.js'
+import type { InvitationRow, UserRow, UserStore } from '../contracts/users.js'
 import type { Write } from './database.js'
 import { readSteps, removeSteps } from './steps.js'
-import type { Database, Tables } from './tables.js'
+import type { Database, InvitationColumns, Tables, UserColumns } from './tables.js'
 
 /** Invitations that one list shows: each lasts a day, and the oldest end first. */
 const maxListed = 1_000
 
+/** Truth values are 0 and 1 in the database. */
+const fromRow = <R extends { readsSamples: boolean }>(row: R) => ({ ...row, readsSamples: row.readsSamples ? 1 : 0 })
+const toUser = (row: UserColumns): UserRow => ({ ...row, readsSamples: row.readsSamples !== 0 })
+const toInvitation = (row: InvitationColumns): InvitationRow => ({ ...row, readsSamples: row.readsSamples !== 0 })
+
 export function createSqlUsers(db: Database, write: Write): UserStore {
-  const userWhere = (db: Database, wanted: Partial<UserRow>) =>
+  const userWhere = (db: Database, wanted: Partial<Omit<UserRow, 'readsSamples'>>) =>
     storageCall(async () => {
       let query = db.selectFrom('users').selectAll()
-      for (const [column, value] of Object.entries(wanted)) query = query.where(column as keyof UserRow, '=', value)
+      for (const [column, value] of Object.entries(wanted))
+        query = query.where(column as keyof typeof wanted, '=', value)
       const row = await query.executeTakeFirst()
-      return row
+      return row && toUser(row)
     })
 
   const canAdminister = ({ role, disabledAt }: UserRow) => role === 'admin' && disabledAt === null
@@ -47,7 +53,7 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
       ),
     insert: (row) =>
       write(async (db) => {
-        await db.insertInto('users').values(row).execute()
+        await db.insertInto('users').values(fromRow(row)).execute()
       }),
     byLogin: (login) => userWhere(db, { login }),
     bySubject: (issuer, subject) => userWhere(db, { issuer, subject }),
@@ -63,7 +69,8 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
               .orderBy('userId')
               .limit(limit)
             const from = last?.userId ?? after
-            return await (from === undefined ? query : query.where('userId', '>', from)).execute()
+            const rows = await (from === undefined ? query : query.where('userId', '>', from)).execute()
+            return rows.map(toUser)
           },
           { limit }
         )
@@ -75,13 +82,13 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
         if (before === undefined) return undefined
         const after = { ...before, ...change }
         if (canAdminister(before) && !canAdminister(after) && !(await otherAdmins(db, before))) return 'last_admin'
-        await db.updateTable('users').set(after).where('userId', '=', userId).execute()
+        await db.updateTable('users').set(fromRow(after)).where('userId', '=', userId).execute()
         return after
       }, `users of ${account}`),
 
     invite: (row) =>
       write(async (db) => {
-        await db.insertInto('invitations').values(row).execute()
+        await db.insertInto('invitations').values(fromRow(row)).execute()
       }),
 
     invitation: (invitationId, now) =>
@@ -92,12 +99,12 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
           .where('invitationId', '=', invitationId)
           .where('expiresAt', '>', now)
           .executeTakeFirst()
-        return row
+        return row && toInvitation(row)
       }),
 
     invitations: (account, now) =>
-      storageCall(() =>
-        db
+      storageCall(async () => {
+        const rows = await db
           .selectFrom('invitations')
           .selectAll()
           .where('account', '=', account)
@@ -105,7 +112,8 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
           .orderBy('expiresAt')
           .limit(maxListed)
           .execute()
-      ),
+        return rows.map(toInvitation)
+      }),
 
     withdraw: (account, invitationId) =>
       write(async (db) => {
@@ -125,7 +133,7 @@ export function createSqlUsers(db: Database, write: Write): UserStore {
           .where('expiresAt', '>', now)
           .executeTakeFirst()
         if (numDeletedRows === 0n) return false
-        await db.insertInto('users').values(user).execute()
+        await db.insertInto('users').values(fromRow(user)).execute()
         return true
       }),
 

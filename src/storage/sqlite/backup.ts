@@ -11,6 +11,9 @@ type Connection = InstanceType<typeof DatabaseSync>
 /** What stands for a moment: a copy of before must not bring back a sign-in that was ended, nor a link that was used. */
 const momentary = ['user_sessions', 'invitations', 'processes'] as const
 
+/** What no copy holds: it would outlive its retention there. */
+const withheld = ['samples', 'sample_totals'] as const
+
 export interface Checked {
   tables: Copied[]
   /** Ids of the data keys that its texts are sealed with; empty where an earlier version wrote it. */
@@ -18,7 +21,8 @@ export interface Checked {
 }
 
 /**
- * Copies what is committed at one moment into a new file, which is moved into its place once it is found whole.
+ * Copies what is committed at one moment into a new file, which is moved into its place once it is found whole. Samples are
+ * left out.
  * @throws an Error where the file is there already, or the copy is not what was read
  */
 export async function backupFile(path: string, file: string): Promise<Checked> {
@@ -28,12 +32,19 @@ export async function backupFile(path: string, file: string): Promise<Checked> {
     // All that is read until the end is of one moment; who writes meanwhile does not wait.
     source.exec('begin')
     const tables = countsOf(source)
-    await copy(source, file, (copied) => {
-      if (JSON.stringify(copied.tables) !== JSON.stringify(tables))
-        throw new Error(`${file} does not hold what was read`)
-    })
+    await copy(
+      source,
+      file,
+      (copied) => {
+        if (JSON.stringify(copied.tables) !== JSON.stringify(tables))
+          throw new Error(`${file} does not hold what was read`)
+      },
+      withoutSamples
+    )
     source.exec('commit')
-    return { tables, dataKeys: keysOf(source) }
+    const isWithheld = (table: string) => (withheld as readonly string[]).includes(table)
+    const kept = tables.map(({ table, rows }) => ({ table, rows: isWithheld(table) ? 0 : rows }))
+    return { tables: kept, dataKeys: keysOf(source) }
   } finally {
     source.close()
   }
@@ -81,8 +92,16 @@ export async function restoreFile(
       () => {},
       (db) => {
         for (const table of momentary) db.exec(`delete from ${table}`)
+        // Of a copy that was not made by `backup`.
+        withoutSamples(db)
       }
     )
+    if (hold !== undefined) {
+      // What is put aside is a copy too.
+      hold.exec('pragma secure_delete = on')
+      withoutSamples(hold)
+      hold.exec('commit')
+    }
     if (aside !== undefined) renameSync(path, aside)
     // Of what was put aside, all of which is in its file: beside another database they would be taken for its own.
     for (const name of besides(path)) rmSync(name, { force: true })
@@ -93,6 +112,11 @@ export async function restoreFile(
     source.close()
     hold?.close()
   }
+}
+
+function withoutSamples(db: Connection): void {
+  // A store of an earlier version has none.
+  for (const table of withheld) if (has(db, table)) db.exec(`delete from ${table}`)
 }
 
 /** Whether any process, this one too, has the database open. */

@@ -1,0 +1,119 @@
+/** One sample: what was said, with what was found in it. Each look at it is in the audit, so that nothing is loaded unasked. */
+import { Alert, Badge, Button, Code, Divider, Group, Stack, Switch, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api'
+import type { SampleDetail } from '../types'
+import { CategoryBadge, DecisionBadge, Risk } from './badges'
+import { MarkedText } from './marked-text'
+import { useMay } from './may'
+import { useNames } from './names'
+import { messageOf } from './notify'
+import { instant } from './time'
+import { Waiting } from './view'
+
+export function SampleView({ id }: { id: string }) {
+  const [isWhole, setWhole] = useState(false)
+  const redact = isWhole ? '' : 'personal_data'
+  const sample = useQuery({
+    queryKey: ['samples', 'one', id, redact],
+    queryFn: () => api.sample(id, redact),
+    // Once for each time that somebody opens it.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnMount: false,
+    gcTime: 0,
+    retry: false
+  })
+  return (
+    <Stack gap="md">
+      <Switch
+        label="Show personal data"
+        description="Each look at a sample is in the audit, and whether personal data were shown."
+        checked={isWhole}
+        onChange={(event) => setWhole(event.currentTarget.checked)}
+      />
+      {sample.data !== undefined ? (
+        <Whole sample={sample.data} />
+      ) : sample.isError ? (
+        <Alert color="red" variant="light" role="alert">
+          {messageOf(sample.error)}
+        </Alert>
+      ) : (
+        <Waiting rows={4} />
+      )}
+    </Stack>
+  )
+}
+
+function Whole({ sample }: { sample: SampleDetail }) {
+  const nameOf = useNames()
+  const { decision, risk_score, categories, context, parts, detections, matched_rules, is_cut } = sample
+  // What says how a call is to be answered is of little use here.
+  const said = parts
+    .map((part, i) => ({ ...part, i }))
+    .filter(({ role, text }) => role !== 'parameter' || text.length > 60)
+  return (
+    <Stack gap="md">
+      <Group gap="sm">
+        <DecisionBadge decision={decision} />
+        <Risk score={risk_score} />
+        {categories.map((category) => (
+          <CategoryBadge key={category} category={category} />
+        ))}
+      </Group>
+      <Text size="sm" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+        {instant(sample.created_at)} · {nameOf(sample.key_id)} · {sample.route} · {sample.policy}
+        {sample.model !== null && ` · ${sample.model}`}
+      </Text>
+      {said.map(({ role, text, i }) => (
+        <div key={i}>
+          <Badge variant="default" size="sm" tt="none" mb={4}>
+            {role}
+          </Badge>
+          <MarkedText text={text} detections={detections.filter(({ part }) => part === i)} bearing={matched_rules} />
+        </div>
+      ))}
+      {is_cut && <Text size="sm">There was more than is kept of one sample.</Text>}
+      {context !== null && Object.keys(context).length > 0 && (
+        <div>
+          <Divider label="Context" labelPosition="left" mb={6} />
+          <Code block fz={12}>
+            {JSON.stringify(context, null, 2)}
+          </Code>
+        </div>
+      )}
+    </Stack>
+  )
+}
+
+/** The sample of a verdict, for who may read it, once they ask. */
+export function SampleOf({ evaluation }: { evaluation: string }) {
+  const mayRead = useMay('samples:read')
+  const [isOpen, setOpen] = useState(false)
+  const found = useQuery({
+    queryKey: ['samples', 'of', evaluation],
+    queryFn: () => api.samples({ evaluation_id: evaluation, limit: 1, from: '366d' }),
+    enabled: mayRead && isOpen
+  })
+  if (!mayRead) return null
+  const sample = found.data?.samples[0]
+  return (
+    <Stack gap="sm" mb="md">
+      {!isOpen ? (
+        <Button variant="default" onClick={() => setOpen(true)}>
+          Show the text
+        </Button>
+      ) : sample !== undefined ? (
+        <SampleView id={sample.sample_id} />
+      ) : found.isError ? (
+        <Text size="sm">{messageOf(found.error)}</Text>
+      ) : found.isPending ? (
+        <Waiting rows={2} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          No text of it is kept.
+        </Text>
+      )}
+    </Stack>
+  )
+}

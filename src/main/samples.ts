@@ -1,0 +1,66 @@
+/** Samples, opened once per process like the rest of the platform: taken, read, tried over, and deleted in time. */
+import type { Clock } from '../base/clock.js'
+import type { SampleSettings } from '../base/settings.js'
+import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import type { Encoder } from '../encoder/index.js'
+import type { Actor, Caller } from '../identity/caller.js'
+import { describeError, type Log } from '../observe/log.js'
+import type { Metrics } from '../observe/metrics.js'
+import type { RecorderDeps } from '../observe/record.js'
+import { createDryRunner } from '../policy/explain/dry-run-pool.js'
+import { Capture } from '../samples/capture.js'
+import { Masker } from '../samples/masking.js'
+import { type ReplayRequest, replay } from '../samples/replay.js'
+import { SampleService } from '../samples/sample-service.js'
+import type { Seal } from '../sealing/seal.js'
+import type { Storage } from '../storage/contracts/index.js'
+
+export interface Samples {
+  readonly take: NonNullable<RecorderDeps['sample']>
+  readonly service: SampleService
+  replay(actor: Caller, name: string, request: ReplayRequest): Promise<TrialReport>
+  /** Resolves when what was taken so far is stored, or lost. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SamplesOptions {
+  storage: Storage
+  seal: Seal
+  clock: Clock
+  log: Log
+  metrics: Pick<Metrics, 'samples'>
+  /** Read at each use. */
+  settings: SampleSettings
+  /** What reads in force; undefined where none does. */
+  encoder: () => Encoder | undefined
+  tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
+}
+
+export function openSamples(options: SamplesOptions): Samples {
+  const { storage, seal, clock, log, metrics, settings, encoder, tryOut } = options
+  const { audit } = storage
+  // Its own thread: whoever tries out a policy does not wait for it, and it does not wait for them.
+  const runner = createDryRunner()
+  const masker = new Masker({ runner, encoder })
+  const capture = new Capture({
+    store: storage.samples,
+    seal,
+    masker,
+    settings,
+    counted: (outcome, count) => metrics.samples.inc({ outcome }, count),
+    failure: (error) => log.error({ err: describeError(error) }, 'samples are lost: they could not be stored')
+  })
+  const scrub = () => storage.scrub()
+  const service = new SampleService({ store: storage.samples, audit, clock, seal, masker, settings, scrub })
+  return {
+    take: (decided, at) => capture.take(decided, at),
+    service,
+    replay: (actor, name, request) => replay({ samples: service, tryOut, audit, clock }, actor, name, request),
+    flush: () => capture.flush(),
+    async close() {
+      await capture.close()
+      await runner.close()
+    }
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * What of a text is replaced before anyone stores or shows it. A small constitution of its own finds it, in every reading
+ * of the text and whatever the one in force has on, in the thread of dry runs: no request waits for it.
+ */
+import type { ChatPart, Json, JsonObject } from '../base/chat.js'
+import type { Redactable } from '../base/decision.js'
+import { ages } from '../detectors/children/ages.js'
+import { senses } from '../detectors/children/words.js'
+import { findNames, replacementOf } from '../policy/decide/names.js'
+import { categories, type Detection, type EvaluationInput } from '../policy/evaluation.js'
+import type { DryText } from '../policy/explain/dry-run.js'
+import type { DryRunner } from '../policy/explain/dry-run-pool.js'
+
+/** A place in one text, and what stands there instead. */
+export interface Mask {
+  part: number
+  start: number
+  end: number
+  text: string
+}
+
+export interface Masked {
+  masks: Mask[]
+  /** Whether it asks for contact with children, whatever the constitution in force says of that. */
+  isOfMinors: boolean
+  /** Whether it speaks of somebody under age at all. */
+  hasMinors: boolean
+}
+
+export interface MaskerDeps {
+  runner: Pick<DryRunner, 'run'>
+  /** What reads names; undefined where nothing does. */
+  encoder: () => Parameters<typeof findNames>[0]
+}
+
+type Texts = Pick<EvaluationInput, 'parts' | 'joined'>
+
+/** The words that its rules, versions and verdicts have. */
+const name = 'samples'
+const minors = 'minors'
+const source = JSON.stringify({
+  name,
+  version: '1',
+  bands: { middle: 0.4, high: 0.75 },
+  categories: Object.fromEntries(categories.map((category) => [category, { high: 'permit', middle: 'permit' }])),
+  rules: [
+    { name: 'secrets', category: 'secrets', detector: 'secrets', weight: 1 },
+    { name: 'personal_data', category: 'personal_data', detector: 'personal_data', weight: 1 },
+    { name: 'children', category: 'sexual_minors', detector: 'children', weight: 1 },
+    { name: minors, category: 'profanity', weight: 1, any: underAge() }
+  ]
+})
+/** Words for somebody under age, and phrases that state such an age. */
+function underAge(): string[] {
+  const words = senses.minor.split(',').map((word) => word.trim().replace(/\s+/g, ' '))
+  return [...new Set([...words, ...ages()])]
+}
+
+const side = { source, digest: name, name, version: '1' }
+
+export class Masker {
+  readonly #deps: MaskerDeps
+
+  constructor(deps: MaskerDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * @param redact what is replaced besides secrets, which always are
+   * @returns in the order of the texts; undefined for one that could not be read in full
+   * @throws where the thread is busy or ended, and an EvaluatorError where names are asked for and cannot be found
+   */
+  async find(all: readonly Texts[], redact: readonly Redactable[] = []): Promise<(Masked | undefined)[]> {
+    const wanted = [...new Set<Redactable>(['secrets', ...redact])]
+    // What a model reads as one is read as one text here: a secret may begin in one part and end in the next.
+    const runs = all.map(({ parts, joined }) => joined.map((run) => run.map((i) => ({ i, text: parts[i]!.text }))))
+    const texts = all.flatMap(({ parts, joined }, at): DryText[] => [
+      dryText(parts, joined),
+      ...runs[at]!.map((run) =>
+        dryText([{ role: 'user', text: run.map(({ text }) => text).join(''), pointer: '' }], [])
+      )
+    ])
+    const [outcomes = []] = await this.#deps.runner.run({ sides: [side], texts, explain: false, coverage: {} })
+    let next = 0
+    const found: (Masked | undefined)[] = []
+    for (const [at, { parts }] of all.entries()) {
+      const [own, ...ofRuns] = outcomes.slice(next, next + 1 + runs[at]!.length).map(({ evaluation }) => evaluation)
+      next += 1 + runs[at]!.length
+      if (own === undefined || own === null || ofRuns.some((evaluation) => evaluation === null)) {
+        found.push(undefined)
+        continue
+      }
+      const masks = masksOf(own.detections, wanted)
+      for (const [i, evaluation] of ofRuns.entries())
+        masks.push(...spread(masksOf(evaluation!.detections, wanted), runs[at]![i]!))
+      if (wanted.includes('names')) masks.push(...(await this.#names(parts)))
+      const every = [own, ...ofRuns.flatMap((evaluation) => evaluation ?? [])].flatMap(({ detections }) => detections)
+      found.push({
+        masks,
+        isOfMinors: every.some(({ category }) => category === 'sexual_minors'),
+        hasMinors: every.some(({ rule }) => rule === minors)
+      })
+    }
+    return found
+  }
+
+  async #names(parts: readonly ChatPart[]): Promise<Mask[]> {
+    const numbered = parts.map((part, i) => ({ ...part, pointer: String(i) }))
+    const input = { parts: numbered, joined: [], context: undefined, session: undefined, whose: name } as const
+    // As an answer: it is nobody's request, and costs nobody's limit.
+    return masksOf(await findNames(this.#deps.encoder(), { ...input, direction: 'answer' }), ['names'])
+  }
+}
+
+function dryText(parts: readonly ChatPart[], joined: readonly (readonly number[])[]): DryText {
+  const numbered = parts.map(({ role, text, isKey }, i) => ({
+    role,
+    text,
+    pointer: String(i),
+    ...(isKey && { isKey })
+  }))
+  return {
+    text: '',
+    chat: { parts: numbered, joined },
+    role: 'user',
+    direction: 'request',
+    context: undefined,
+    history: []
+  }
+}
+
+/** @param detections whose pointers are the numbers of their parts */
+function masksOf(detections: readonly Detection[], redact: readonly Redactable[]): Mask[] {
+  return detections.flatMap((detection) => {
+    const text = replacementOf(detection, redact)
+    return text === undefined ? [] : { part: Number(detection.pointer), ...detection.span, text }
+  })
+}
+
+/** From places in texts put together to places in each of them. */
+function spread(masks: readonly Mask[], run: readonly { i: number; text: string }[]): Mask[] {
+  const found: Mask[] = []
+  for (const { start, end, text } of masks) {
+    let from = 0
+    for (const { i: part, text: piece } of run) {
+      const own = { start: Math.max(0, start - from), end: Math.min(piece.length, end - from) }
+      if (own.start < own.end) found.push({ part, ...own, text })
+      from += piece.length
+    }
+  }
+  return found
+}
+
+/** The masks of one part, in order, none over another. */
+export type Cover = readonly Omit<Mask, 'part'>[]
+
+export function coverOf(masks: readonly Mask[], part: number): Cover {
+  const own = masks.filter((mask) => mask.part === part).sort((a, b) => a.start - b.start || b.end - a.end)
+  const cover: Omit<Mask, 'part'>[] = []
+  for (const { start, end, text } of own) {
+    const last = cover.at(-1)
+    if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
+    else if (start < end) cover.push({ start, end, text })
+  }
+  return cover
+}
+
+export function covered(text: string, cover: Cover): string {
+  let out = ''
+  let at = 0
+  for (const { start, end, text: mask } of cover) {
+    out += text.slice(at, start) + mask
+    at = end
+  }
+  return out + text.slice(at)
+}
+
+/** Where an offset of the text lies once it is covered. @param side of a mask, for an offset within one */
+export function moved(offset: number, cover: Cover, side: 'start' | 'end'): number {
+  let shift = 0
+  for (const { start, end, text } of cover) {
+    if (offset >= end) shift += text.length - (end - start)
+    else if (offset > start) return start + shift + (side === 'start' ? 0 : text.length)
+    else break
+  }
+  return offset + shift
+}
+
+/** Every text of a value, names of fields too, in a fixed order. */
+export function textsIn(value: Json): string[] {
+  const texts: string[] = []
+  withTexts(value, (text) => {
+    texts.push(text)
+    return text
+  })
+  return texts
+}
+
+/** The value with other texts in the places of its own, in the order of `textsIn`. */
+export function withTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => withTexts(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).map(([key, one]) => [change(key), withTexts(one, change)] as const)
+  return Object.fromEntries(entries) as JsonObject
+}
+
+const dataUrl =
+  /data:[\w.+-]{1,40}\/[\w.+-]{1,80}(?:;[\w.=+-]{1,80}){0,8},(?:[A-Za-z0-9+/=_%-]|\r?\n(?=[A-Za-z0-9+/]{20}))*/gi
+/** How pictures, documents, archives and sounds begin in base64. */
+const encodedFile =
+  /(?<![A-Za-z0-9+/])(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|JVBERi0|UEsDB|T2dnUw|SUQz|GkXfo|H4sI|AAAA[A-Za-z0-9+/]{4}ZnR5c)[A-Za-z0-9+/=\r\n]{200,}/g
+
+/** Without the files that were written into a text. */
+export function withoutMedia(text: string): string {
+  return text.replace(dataUrl, '<MEDIA>').replace(encodedFile, '<MEDIA>')
+}

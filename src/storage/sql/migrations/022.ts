@@ -1,0 +1,46 @@
+import type { Kysely, Migration } from 'kysely'
+import type { ColumnTypes } from '../database.js'
+
+/** Sealed texts of what was judged, how much of them each account has, and who may read them. */
+export const samples = (types: ColumnTypes): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('samples')
+      .addColumn('sample_id', types.text, (c) => c.primaryKey().notNull())
+      .addColumn('evaluation_id', types.text, (c) => c.notNull())
+      .addColumn('account', types.text, (c) => c.notNull())
+      .addColumn('key_id', types.text, (c) => c.notNull())
+      .addColumn('surface', types.text, (c) => c.notNull())
+      .addColumn('route', types.text, (c) => c.notNull())
+      .addColumn('policy', types.text, (c) => c.notNull())
+      .addColumn('decision', types.text, (c) => c.notNull())
+      .addColumn('risk_score', 'double precision', (c) => c.notNull())
+      .addColumn('matched_rules', types.text, (c) => c.notNull())
+      .addColumn('categories', types.text, (c) => c.notNull())
+      .addColumn('upstream', types.text)
+      .addColumn('model', types.text)
+      .addColumn('created_at', 'bigint', (c) => c.notNull())
+      .addColumn('bytes', 'integer', (c) => c.notNull())
+      // Last: SQLite reads what stands before it without the pages of the text.
+      .addColumn('sealed_text', types.bytes, (c) => c.notNull())
+      .execute()
+    await db.schema.createIndex('samples_by_account').on('samples').columns(['account', 'sample_id']).execute()
+    await db.schema
+      .createIndex('samples_by_evaluation')
+      .on('samples')
+      .columns(['account', 'evaluation_id', 'sample_id'])
+      .execute()
+    await db.schema.createIndex('samples_by_time').on('samples').columns(['created_at']).execute()
+    await db.schema
+      .createTable('sample_totals')
+      .addColumn('account', types.text, (c) => c.primaryKey().notNull())
+      .addColumn('rows', 'bigint', (c) => c.notNull())
+      .addColumn('bytes', 'bigint', (c) => c.notNull())
+      .execute()
+    for (const table of ['users', 'invitations'])
+      await db.schema
+        .alterTable(table)
+        .addColumn('reads_samples', 'integer', (c) => c.notNull().defaultTo(0))
+        .execute()
+  }
+})
