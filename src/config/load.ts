@@ -14,6 +14,7 @@ import { createFileCheck, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
+import { compileFiles } from './files.js'
 import { compileJudges } from './judges.js'
 import { compileAudit, compileReview, compileSignIn } from './people.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
@@ -218,6 +219,7 @@ function compile(
     routes,
     judges: compileJudges(config, folder, fail),
     encoder,
+    files: compileFiles(config.files),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,
