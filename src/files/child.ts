@@ -32,8 +32,8 @@ export class Child {
 
   constructor(start: Start, bounds: ChildBounds) {
     this.#bounds = bounds
-    const { program, args, env } = start
-    const child = spawn(program, [...args], { env, stdio: ['pipe', 'pipe', 'ignore'], cwd: '/', windowsHide: true })
+    const { program, args, env, cwd = '/' } = start
+    const child = spawn(program, [...args], { env, stdio: ['pipe', 'pipe', 'ignore'], cwd, windowsHide: true })
     this.#process = child
     child.stdout!.on('data', (part: Buffer) => this.#receive(part))
     // Its end says why.

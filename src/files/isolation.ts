@@ -9,6 +9,8 @@ export interface Start {
   program: string
   args: readonly string[]
   env: NodeJS.ProcessEnv
+  /** Default: the root. */
+  cwd?: string
 }
 
 const unshare = ['/usr/bin/unshare', '/bin/unshare'].find((path) => process.platform === 'linux' && existsSync(path))
@@ -44,10 +46,12 @@ export function startOf(memoryBytes: number, hasNamespace: boolean, entries: rea
   // From the sources, a loader has to run before: that is for tests of the readers alone.
   if (!isBuilt) {
     const { NODE_OPTIONS } = process.env
+    const args = [...process.execArgv, flags[0]!, '--no-warnings', file]
     return {
       program: process.execPath,
-      args: [...process.execArgv, '--no-warnings', file],
-      env: NODE_OPTIONS === undefined ? {} : { NODE_OPTIONS }
+      args,
+      env: NODE_OPTIONS === undefined ? {} : { NODE_OPTIONS },
+      cwd: process.cwd()
     }
   }
   const args = [...flags, ...permission(entries), file]

@@ -243,7 +243,7 @@ export const white = rgb(1, 1, 1)
 
 /** A PDF written out by hand: its objects from number 1 on, the first of which is the catalogue. */
 export function rawPdf(objects: readonly (string | Buffer)[], trailer = ''): Buffer {
-  const parts = [Buffer.from('%PDF-1.7\n')]
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   const places: number[] = []
   let at = parts[0]!.length
   const put = (part: Buffer) => {
@@ -274,7 +274,7 @@ export function stream(content: string | Buffer, dict = '', isPacked = false): B
 
 /** One page with this content and these resources; objects after the fifth are the caller's. */
 export function pagePdf(
-  content: string | Buffer,
+  content: string | Buffer<ArrayBufferLike>,
   {
     resources = '',
     page = '',

@@ -46,7 +46,10 @@ export async function readObjects(bytes: Buffer, out: Texts): Promise<void> {
 /** Numbers of objects that stand in the file twice: an earlier version of it is still there, and nobody reads it. */
 function checkVersions(bytes: Buffer): void {
   const numbers = new Set<string>()
-  for (const [, number] of bytes.toString('latin1').matchAll(/(?:^|[\r\n])(\d{1,10}[ \t]+\d{1,5})[ \t]+obj\b/g)) {
+  const source = bytes.toString('latin1')
+  // Of a locked file nothing else can be told for sure.
+  if (/\/Encrypt\s*(?:\d{1,10}\s+\d{1,5}\s+R|<<)/.test(source)) throw new Unread('encrypted')
+  for (const [, number] of source.matchAll(/(?:^|[\r\n])(\d{1,10}[ \t]+\d{1,5})[ \t]+obj\b/g)) {
     const known = number!.replace(/\s+/g, ' ')
     if (numbers.has(known)) throw new Unread('earlier_version')
     numbers.add(known)
