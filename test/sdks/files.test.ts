@@ -80,6 +80,13 @@ const sdks: Record<string, Ask> = {
   }
 }
 
+/** What an SDK throws. */
+const refusal = (asking: Promise<unknown>) =>
+  asking.then(
+    () => undefined,
+    (error: unknown) => error
+  )
+
 const said = 'a summary'
 const answer: Answer = (res, request) => {
   const { url: path } = request
@@ -116,11 +123,11 @@ t.test('each kind, harmless and not, and with a picture that nobody reads', asyn
       const file = async (text: string): Promise<File> => ({ name: `a.${ending}`, type, bytes: await make(text) })
       t.equal(await ask(client, await file('The meeting is on Monday at ten.')), said, `${name}: ${ending}`)
       const before = upstream.requests.length
-      await t.rejects(ask(client, await file(texts.forbidden)), { status: 400 }, `${name}: ${ending}, forbidden`)
+      t.match(await refusal(ask(client, await file(texts.forbidden))), { status: 400 }, `${name}: ${ending}, forbidden`)
       t.equal(upstream.requests.length, before, `${name}: ${ending}, not forwarded`)
     }
     const picture = { name: 'a.pdf', type: 'application/pdf', bytes: unread }
-    await t.rejects(ask(client, picture), { status: 422, message: /picture_unread/ }, `${name}: a picture`)
+    t.match(await refusal(ask(client, picture)), { status: 422, message: /picture_unread/ }, `${name}: a picture`)
   }
   t.match(client.logs.join(''), /files are read in processes of their own/)
   t.notMatch(client.logs.join(''), /Monday|pipe bomb/)
