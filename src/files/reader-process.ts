@@ -4,6 +4,7 @@
  */
 import type { FileInput, Reading } from './file.js'
 import { shutDoors } from './guard.js'
+import { warmingPdf } from './warm.js'
 import { Frames, frame, type RequestHead } from './wire.js'
 
 const { stdin, stdout } = process
@@ -64,4 +65,6 @@ stdin.on('data', (part: Buffer) => {
 })
 // The gateway has gone.
 stdin.on('end', () => process.exit(0))
+// The first file of somebody does not wait until tables of glyphs are made.
+await read({ bytes: warmingPdf(), type: 'application/pdf', name: '' })
 answer({ ready: true })

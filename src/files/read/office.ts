@@ -46,7 +46,7 @@ export async function readOffice(bytes: Buffer, kind: FileKind, out: Texts): Pro
   const strings = kind === 'sheets' ? sharedStrings(archive) : []
   const sheets = kind === 'sheets' ? sheetNames(archive) : new Map<string, string>()
   for (const [name, content] of archive) {
-    if (/^xl\/printerSettings\/[^/]+\.bin$/.test(name)) {
+    if (/^(?:word|xl|ppt)\/printerSettings\/[^/]+\.bin$/.test(name)) {
       addStrings(content, out)
       continue
     }
@@ -84,7 +84,7 @@ function refuse(name: string, content: Buffer): void {
   if (!/\.(?:xml|rels|vml)$/i.test(name)) throw new Unread(isPicture(content) ? 'picture_unread' : 'object_unread')
 }
 
-/** What Excel keeps of a printer: a structure of Windows, with a few names in it. */
+/** What Office keeps of a printer: a structure of Windows, with a few names in it. */
 function addStrings(content: Buffer, out: Texts): void {
   const found = [content.toString('utf16le'), content.toString('latin1')].flatMap(
     (text) => text.match(/[\x20-\x7e]{4,}/g) ?? []
