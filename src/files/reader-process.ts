@@ -29,12 +29,22 @@ async function turn(): Promise<void> {
   isReading = true
   try {
     for (let input = next(); input !== undefined; input = next()) {
-      answer(await read(input))
+      say(await read(input))
       head = undefined
     }
   } finally {
     isReading = false
   }
+}
+
+/** A frame for each text, and one for the end: whoever takes them reads none that is long in one go with all others. */
+function say(reading: Reading): void {
+  if (!reading.whole) {
+    answer(reading)
+    return
+  }
+  for (const text of reading.texts) answer(text)
+  answer({ whole: true, kind: reading.kind })
 }
 
 /** The file that has come whole. */
@@ -59,6 +69,8 @@ async function read(input: FileInput): Promise<Reading> {
   }
 }
 
+// Whoever stops the whole group stops the gateway, which ends what it has under way first.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 stdin.on('data', (part: Buffer) => {
   frames.push(part)
   void turn()

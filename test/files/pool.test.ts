@@ -9,7 +9,7 @@ import { type Job, Pool } from '../../src/files/pool.js'
 /** A child of which the name of a file says what it does. */
 const script = `
 const frame = (value) => { const body = Buffer.from(JSON.stringify(value)); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); return Buffer.concat([head, body]) }
-const text = (text) => ({ whole: true, kind: 'text', texts: [{ text, where: 'text' }] })
+const answer = (text, where = 'text') => { process.stdout.write(frame({ text, where })); process.stdout.write(frame({ whole: true, kind: 'text' })) }
 let got = Buffer.alloc(0)
 process.stdin.on('data', (part) => {
   got = Buffer.concat([got, part])
@@ -25,10 +25,10 @@ process.stdin.on('data', (part) => {
     if (name === 'slow') for (;;);
     if (name === 'large') { const kept = []; setInterval(() => kept.push(Buffer.alloc(64 * 1024 * 1024, 1)), 5); continue }
     if (name === 'crash') process.exit(3)
-    if (name === 'lies') { process.stdout.write(frame({ whole: true, kind: 'text', texts: [{ text: 'x', where: '<script>' }] })); continue }
+    if (name === 'lies') { answer('x', '<script>'); continue }
     if (name === 'floods') { process.stdout.write(Buffer.alloc(8, 255)); continue }
-    if (name === 'waits') { setTimeout(() => process.stdout.write(frame(text('waited'))), 300); continue }
-    process.stdout.write(frame(text(name === 'pid' ? String(process.pid) : bytes.toString())))
+    if (name === 'waits') { setTimeout(() => answer('waited'), 300); continue }
+    answer(name === 'pid' ? String(process.pid) : bytes.toString())
   }
 })
 process.stdout.write(frame({ ready: true }))
@@ -104,8 +104,8 @@ t.test('what nobody waits for any more is not read', async (t) => {
 })
 
 t.test('where no child starts, nothing opens', async (t) => {
-  const pool = new Pool({ ...start, args: ['-e', 'process.exit(1)'] }, settings)
-  await t.rejects(pool.open())
+  const pool = new Pool({ ...start, args: ['-e', 'console.error("no such flag"); process.exit(1)'] }, settings)
+  await t.rejects(pool.open(), { message: /did not start: no such flag/ })
   pool.close()
 })
 
