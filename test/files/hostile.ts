@@ -452,6 +452,12 @@ export const hostile: readonly Hostile[] = [
     outcome: 'damaged'
   },
   {
+    what: 'Word with glyphs by their numbers',
+    name: 'a.docx',
+    make: inside('<w:p><w:r><w:sym w:font="Arial" w:char="0068"/></w:r></w:p>'),
+    outcome: 'glyphs_unmapped'
+  },
+  {
     what: 'Word with a font of its own',
     name: 'a.docx',
     make: more('word/fonts/font1.odttf', 'x'),

@@ -31,8 +31,14 @@ t.test('text, in the charset that it is said to have', async (t) => {
   t.same(await texts('plain', 'a.txt'), [{ text: 'plain', where: 'text' }])
   t.same(await texts(Buffer.from('\uFEFFmark', 'utf16le'), 'a.txt'), [{ text: '\uFEFFmark', where: 'part=content' }])
   t.same(await texts(Buffer.from([0xcf, 0xf0, 0xe8]), '', 'text/plain', 'windows-1251'), [
-    { text: 'При', where: 'part=content' }
+    { text: 'При', where: 'part=content' },
+    { text: '\uFFFD\uFFFD\uFFFD', where: 'part=bytes', hidden: 'source' }
   ])
+  const named = (await texts('harmful!', '', 'text/plain', 'utf-16le')) as readonly FileText[]
+  t.ok(
+    named.some(({ text }) => text === 'harmful!'),
+    'a reader that does not look at the charset finds other words'
+  )
   t.same(await texts(Buffer.from([0xcf, 0xf0, 0xe8]), 'a.txt'), 'bad_encoding')
   t.same(await texts('a;b\n1;2', 'a.csv', 'text/csv'), [{ text: 'a;b\n1;2', where: 'text' }])
   t.same(await texts('print(1)', 'a.py', 'text/x-python'), [{ text: 'print(1)', where: 'text' }])
@@ -130,6 +136,15 @@ t.test('OpenDocument', async (t) => {
 })
 
 t.test('e-mail, with what is attached to it', async (t) => {
+  const line = Buffer.from('harmful words that no part of the message holds').toString('base64')
+  const behind = Buffer.concat([mail([{ type: 'text/plain', content: 'body' }]), Buffer.from(`${line}\r\n`)])
+  t.same(await places(line, behind, 'a.eml'), ['part=source source'], 'what stands behind the last part')
+  const long = mail([{ type: 'text/plain', content: 'words and words '.repeat(20) }])
+  const found = (await texts(long, 'a.eml')) as readonly FileText[]
+  t.notOk(
+    found.some(({ text }) => text.includes('d29yZHMgYW5kIHdvcmRz')),
+    'what was decoded is not judged in base64, too'
+  )
   const message = mail([
     { type: 'text/plain', content: 'body' },
     { type: 'application/pdf', content: await pdf(['one', 'secret']), name: 'a.pdf' }

@@ -4,7 +4,7 @@
  */
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { bounds, type FileInput, type HiddenKind, type Texts, Unread } from '../file.js'
-import { decode, refuseMedia } from './text.js'
+import { addUnnamed, decode, refuseMedia } from './text.js'
 
 type Node = DefaultTreeAdapterTypes.ChildNode
 type Element = DefaultTreeAdapterTypes.Element
@@ -26,8 +26,9 @@ const white = /(?:^|[;\s])color\s*:\s*(?:#fff(?:fff)?\b|white\b|transparent\b|rg
 const outside = /(?:left|top|text-indent|margin-left)\s*:\s*-\d{3,}/i
 
 export function readHtml(input: FileInput, out: Texts): void {
-  const { text } = decode(input)
+  const { text, isUtf8 } = decode(input)
   out.add(text, 'part=source')
+  if (!isUtf8) addUnnamed(input.bytes, out)
   addPage(text, 'part=page', out)
 }
 

@@ -25,14 +25,16 @@ export async function readMail(input: FileInput, out: Texts, depth: number, with
     addPage(mail.html, 'part=html', out)
   }
   // What stands between and behind the parts, and whatever else a parser takes for none of them.
-  out.add(withoutBase64(source), 'part=source', 'source')
+  out.add(withoutRead(source, mail), 'part=source', 'source')
   if (mail.attachments.length > bounds.attachments) throw new Unread('too_large')
   for (const [i, attachment] of mail.attachments.entries()) {
     out.take((await within(inputOf(attachment), depth + 1)).all, `attachment=${i + 1}`)
   }
 }
 
-async function parse(bytes: Buffer): Promise<Awaited<ReturnType<typeof PostalMime.parse>>> {
+type Mail = Awaited<ReturnType<typeof PostalMime.parse>>
+
+async function parse(bytes: Buffer): Promise<Mail> {
   try {
     const mail = await PostalMime.parse(bytes, {
       attachmentEncoding: 'arraybuffer',
@@ -49,17 +51,46 @@ async function parse(bytes: Buffer): Promise<Awaited<ReturnType<typeof PostalMim
   }
 }
 
+const bytesOf = (content: Attachment['content']) =>
+  typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as ArrayBuffer)
+
 function inputOf({ content, mimeType, filename }: Attachment): FileInput {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content as ArrayBuffer)
+  const bytes = bytesOf(content)
   const [type = ''] = mimeType.toLowerCase().split(';', 1)
   if (locked.test(type)) throw new Unread('encrypted')
   return { bytes, type: type.trim(), name: filename ?? '' }
 }
 
-/** Lines of files in base64 are read as what they decode to. */
-function withoutBase64(source: string): string {
-  return source
-    .split('\n')
-    .filter((line) => !/^[A-Za-z0-9+/]{56,}={0,2}\r?$/.test(line))
-    .join('\n')
+/** Lines in base64 that were read as what they decode to, or stand in a message that is read by itself, are left out. */
+function withoutRead(source: string, mail: Mail): string {
+  const texts = [mail.text ?? '', mail.html ?? ''].map((text) => text.replace(/\r/g, ''))
+  const files = mail.attachments.map(({ content }) => bytesOf(content))
+  const isRead = (run: readonly string[]) => {
+    const bytes = Buffer.from(run.join(''), 'base64')
+    const text = bytes.toString().replace(/\r/g, '')
+    if (texts.some((each) => each.includes(text))) return true
+    return files.some((each) => [bytes, run.join('\r\n'), run.join('\n')].some((form) => each.includes(form)))
+  }
+  const kept: string[] = []
+  let run: string[] = []
+  const end = () => {
+    if (run.length > 0 && !isRead(run)) for (const line of run) kept.push(line)
+    run = []
+  }
+  for (const line of source.split(/\r?\n/)) {
+    if (/^[A-Za-z0-9+/]{56,}={0,2}$/.test(line)) {
+      run.push(line)
+      continue
+    }
+    // The last line of a run is shorter.
+    if (run.length > 0 && /^[A-Za-z0-9+/]{1,75}={0,2}$/.test(line)) run.push(line)
+    else {
+      end()
+      kept.push(line)
+      continue
+    }
+    end()
+  }
+  end()
+  return kept.join('\n')
 }

@@ -82,6 +82,8 @@ class Part {
   open(element: XmlElement): void {
     const { name, attributes } = element
     if (drawings.has(name)) throw new Unread('drawing_unread')
+    // A glyph by its number in a font.
+    if (name === 'sym') throw new Unread('glyphs_unmapped')
     if (binary.has(name)) throw new Unread('object_unread')
     const place = this.#watch?.(element)
     if (place !== undefined) {

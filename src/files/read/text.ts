@@ -37,6 +37,14 @@ export function readText(input: FileInput, out: Texts): void {
   const { text, isUtf8 } = decode(input)
   refuseMedia(text)
   out.add(text, isUtf8 ? wholeText : 'part=content')
+  if (!isUtf8) addUnnamed(input.bytes, out)
+}
+
+/** What a reader finds who does not look at the charset. In UTF-16 of western text there is a zero beside each letter. */
+export function addUnnamed(bytes: Buffer, out: Texts): void {
+  let zeros = 0
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros++
+  if (zeros * 4 < bytes.length) out.add(bytes.toString(), 'part=bytes', 'source')
 }
 
 /** As it stands, and where escapes hide what it says, its names and texts without them. */
