@@ -132,3 +132,17 @@ t.test('each kind, harmless and not, and with a picture that nobody reads', asyn
   t.match(client.logs.join(''), /files are read in processes of their own/)
   t.notMatch(client.logs.join(''), /Monday|pipe bomb/)
 })
+
+t.test('what a route redacts is replaced within a text file', async (t) => {
+  const upstream = await fakeUpstream(t, answer)
+  const yaml = `upstreams: { default: { url: "${upstream.origin}", key: k } }\ndefaults: { unscannable: scan, redact: [personal_data] }`
+  const client = await build(t, { yaml })
+  const ask = sdks['openai, chat']!
+  const words = 'Please write to anna.schmidt@posteo.de before Monday.'
+  t.equal(await ask(client, { name: 'a.txt', type: 'text/plain', bytes: Buffer.from(words) }), said)
+  const { messages } = JSON.parse(upstream.requests.at(-1)!.body.toString())
+  const [, data] = messages[0].content[1].file.file_data.split(',')
+  t.match(Buffer.from(data, 'base64').toString(), /^Please write to <[A-Z_]+> before Monday\.$/)
+  const type = `${office}wordprocessingml.document`
+  t.match(await refusal(ask(client, { name: 'a.docx', type, bytes: docx(words) })), { status: 400 })
+})
