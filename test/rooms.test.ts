@@ -23,6 +23,7 @@ const allowed: Record<string, string[]> = {
   json: ['base'],
   text: ['base'],
   classifier: ['base', 'text'],
+  files: ['base'],
   encoder: ['base'],
   detectors: ['base', 'text', 'classifier', 'encoder'],
   policy: ['base', 'json', 'detectors', 'text', 'encoder'],
@@ -58,6 +59,7 @@ const allowed: Record<string, string[]> = {
   ],
   proxy: [
     'wording',
+    'files',
     'sealing',
     'storage',
     'base',

@@ -26,6 +26,8 @@ export interface ChatPart {
   isKey?: true
   /** Set where the text is what the leaf decodes to (a `data:` URL): no span of it can be rewritten in the leaf. */
   isDecoded?: true
+  /** Set where the text was read out of a file: `writable` where it is all of the file, and can be written back. */
+  file?: 'writable' | 'read'
 }
 
 /**
@@ -38,6 +40,8 @@ export const decodedMark = '#decoded'
 export interface Media {
   pointer: string
   kind: 'image' | 'audio' | 'video' | 'file' | 'tokens'
+  /** Whose words it would be, where the dialect knows it. */
+  role?: Role
 }
 
 export interface ChatContent {

@@ -4,6 +4,7 @@ import type { Budget } from './budget.js'
 import type { Category, Redactable } from './decision.js'
 import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
+import type { Unscannable } from './unscannable.js'
 
 export * from './people-settings.js'
 
@@ -50,7 +51,6 @@ export type Mode = 'enforce' | 'observe'
 export type Respond = 'error' | 'message'
 export type Output = 'off' | 'window' | 'full'
 export type OnFailure = 'closed' | 'open'
-export type Unscannable = 'deny' | 'review' | 'permit'
 export type { Redactable } from './decision.js'
 
 export interface RouteSettings {
@@ -162,6 +162,20 @@ export interface EncoderSettings {
   deadlineMs: number
 }
 
+/** The children that read files (`files/`); there are none where no route scans. */
+export interface FileSettings {
+  /** Each reads one file at a time; for each process of the gateway. */
+  processes: number
+  /** Files that may wait for one. */
+  queue: number
+  /** For one file, ms. */
+  deadlineMs: number
+  /** Resident bytes of one child. */
+  memoryBytes: number
+  /** Bytes of one file. */
+  fileBytes: number
+}
+
 export interface Limits {
   livePerMinute: number
   testPerMinute: number
@@ -239,6 +253,7 @@ export interface Settings {
   /** By name. */
   judges: Readonly<Record<string, JudgeSettings>>
   encoder: EncoderSettings
+  files: FileSettings
   review: ReviewSettings
   audit: {
     /** Whether an answer waits until what was decided is committed to the audit. */

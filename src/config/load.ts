@@ -14,6 +14,7 @@ import { checkFile, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
+import { compileFiles } from './files.js'
 import { compileJudges } from './judges.js'
 import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
 import type { Fail } from './problem.js'
@@ -219,6 +220,7 @@ function compile(
     routes,
     judges: compileJudges(config, folder, fail),
     encoder,
+    files: compileFiles(config.files),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

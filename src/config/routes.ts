@@ -87,11 +87,12 @@ export function checkReferences(
     if (name !== undefined && !upstreams.has(name))
       fail(path, `names an upstream that does not exist (${known(upstreams)})`)
   }
-  const checkTreatment = (path: readonly (string | number)[], { constitution, divert }: FileTreatment) => {
+  const checkTreatment = (path: readonly (string | number)[], { constitution, divert, unscannable }: FileTreatment) => {
     if (constitution !== undefined && !constitutions.has(constitution)) {
       fail([...path, 'constitution'], `names a constitution that does not exist (${known(constitutions)})`)
     }
     if (typeof divert === 'object') needUpstream([...path, 'divert', 'upstream'], divert.upstream)
+    checkScans([...path, 'unscannable'], unscannable, fail)
   }
 
   for (const [name, upstream] of Object.entries(file.upstreams ?? {})) {
@@ -126,6 +127,17 @@ export function checkReferences(
       )
     } else if (route.match === undefined) unmatched.set(route.path, index)
   })
+}
+
+const nouns = { image: 'pictures are', audio: 'sound is', video: 'films are', tokens: 'tokens are' } as const
+
+/** Only files are read: a kind of its own that is said to be is a misunderstanding, and not one to find out later. */
+function checkScans(path: readonly (string | number)[], unscannable: FileTreatment['unscannable'], fail: Fail): void {
+  if (typeof unscannable !== 'object') return
+  for (const [kind, noun] of Object.entries(nouns)) {
+    if (unscannable[kind as keyof typeof nouns] !== 'scan') continue
+    fail([...path, kind], `cannot be scan: ${noun} not read by this version (deny, review, permit)`)
+  }
 }
 
 /** Names are found by the encoder alone. */

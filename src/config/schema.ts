@@ -5,6 +5,7 @@
 import Type, { type Static } from 'typebox'
 import { redactables } from '../base/decision.js'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
+import { mediaKinds, type Unscannable, unscannableActs } from '../base/unscannable.js'
 import { categories } from '../policy/evaluation.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
@@ -39,7 +40,18 @@ const treatment = {
     })
   ),
   on_failure: Type.Optional(choice(['closed', 'open'])),
-  unscannable: Type.Optional(choice(['deny', 'review', 'permit'])),
+  unscannable: Type.Optional(
+    Type.Unsafe<Unscannable>({
+      anyOf: [
+        choice(unscannableActs),
+        Type.Object(
+          Object.fromEntries(mediaKinds.map((kind) => [kind, Type.Optional(choice(unscannableActs))])),
+          closed
+        )
+      ],
+      accepts: `${unscannableActs.join(', ')}, or one for each of { ${mediaKinds.join(', ')} }`
+    })
+  ),
   redact: Type.Optional(Type.Array(choice(redactables), { accepts: `of ${redactables.join(', ')}` })),
   constitution: Type.Optional(text('the name of a constitution')),
   caller_context: Type.Optional(
@@ -163,6 +175,17 @@ const encoder = Type.Unsafe<EncoderUse | Static<typeof encoderKeys>>({
   accepts: `${encoderUses.join(', ')}, or { use, folder, threads, queue, deadline }`
 })
 
+const files = Type.Object(
+  {
+    processes: Type.Optional(whole(1, 16)),
+    queue: Type.Optional(whole(1, 1024)),
+    deadline: Type.Optional(timeout),
+    memory: Type.Optional(room),
+    file_limit: Type.Optional(size)
+  },
+  closed
+)
+
 const redisPrefix = Type.String({
   pattern: '^[A-Za-z0-9:._-]{1,64}$',
   accepts: 'up to 64 letters, digits, ":", ".", "_" and "-"'
@@ -254,6 +277,7 @@ export const FileSchema = Type.Object(
     ...peopleSections,
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
+    files: Type.Optional(files),
     judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file'))),
     // Held against its shape by `checkTexts`, which constitutions and the API share.
@@ -265,5 +289,6 @@ export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
 export type FileJudge = Static<typeof judge>
 export type FileEncoder = Static<typeof encoder>
+export type FileFiles = Static<typeof files>
 export type FileRoute = Static<typeof route>
 export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>

@@ -3,6 +3,7 @@
  * (docs/architecture.md, rule 13).
  */
 import type { Settings } from '../base/settings.js'
+import { actFor, mediaKinds } from '../base/unscannable.js'
 import { defaultEncoderUse } from './encoder.js'
 
 export function weakenings(settings: Settings): string[] {
@@ -12,7 +13,11 @@ export function weakenings(settings: Settings): string[] {
     if (route.mode === 'observe') found.push(`${place}: mode observe (nothing is refused)`)
     if (route.output === 'off') found.push(`${place}: output off (answers are not evaluated)`)
     if (route.onFailure === 'open') found.push(`${place}: on_failure open (forwards what could not be evaluated)`)
-    if (route.unscannable === 'permit') found.push(`${place}: unscannable permit (media pass unseen)`)
+    const unseen = mediaKinds.filter((kind) => actFor(route.unscannable, kind) === 'permit')
+    if (unseen.length > 0) {
+      const which = unseen.length === mediaKinds.length ? 'media' : unseen.join(', ')
+      found.push(`${place}: unscannable permit (${which} pass unseen)`)
+    }
     if (route.divert !== 'queue') found.push(`${place}: divert to the upstream ${route.divert.upstream} (no review)`)
   }
   if (settings.encoder.use === 'off' && defaultEncoderUse !== 'off')

@@ -134,7 +134,7 @@ export class Collector implements ChatContent {
 
   /** A media object: its bytes are media where they are what they claim; its captions, names and addresses are text. */
   mediaObject(kind: Media['kind'], role: Role, value: Json | undefined, pointer: string): void {
-    this.media.push({ pointer, kind })
+    this.media.push({ pointer, kind, role })
     this.#mediaText(kind, role, value, pointer, true, undefined)
   }
 

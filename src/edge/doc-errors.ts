@@ -60,7 +60,13 @@ const added: Partial<Record<ErrorCode, Record<string, object>>> = {
       required: ['field', 'limit', 'actual', 'setting']
     }
   },
-  unscannable_content: { details: { type: 'object', properties: { pointer: text }, required: ['pointer'] } },
+  unscannable_content: {
+    details: {
+      type: 'object',
+      properties: { pointer: text, reason: { type: 'string', description: 'Why a file was not read whole.' } },
+      required: ['pointer']
+    }
+  },
   rate_limit_exceeded: { '*retry_after': retryAfter },
   concurrency_limit_exceeded: { '*limit': whole, '*retry_after': retryAfter }
 }

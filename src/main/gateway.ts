@@ -32,6 +32,7 @@ import { registerUsage } from '../api/usage.js'
 import { registerUsers } from '../api/users.js'
 import type { Fault } from '../base/errors.js'
 import type { Settings } from '../base/settings.js'
+import { actFor } from '../base/unscannable.js'
 import { version } from '../base/version.js'
 import { upstreamSettings, weakenings } from '../config/load.js'
 import { constitutionOf } from '../constitutions/bindings.js'
@@ -47,6 +48,7 @@ import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
 import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
+import { type Files, openFiles } from '../files/files.js'
 import { clientAddress, compileAddressList } from '../identity/address.js'
 import type { Caller } from '../identity/caller.js'
 import { firstAccount } from '../identity/key-service.js'
@@ -91,8 +93,14 @@ export async function createGateway(given: Settings, platform: Platform): Promis
   const inForce = [...weakenings(settings), ...(encoder.weakening === undefined ? [] : [encoder.weakening])]
   const { tracing, texts } = platform
   const wording = new Wording({ configured: settings.texts, stored: texts.current })
+  const files = await openReaders(settings, platform, async () => {
+    await evaluator.close()
+    await encoder.close()
+    await judges.close()
+  })
   const untraced = createProxy(
     {
+      files,
       evaluator,
       reviews,
       clock,
@@ -233,6 +241,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     },
     async close() {
       await proxy.close()
+      files?.close()
       platform.enforcement.release(evaluator)
       await evaluator.close()
       await encoder.close()
@@ -258,6 +267,29 @@ async function openEncoder(
     throw new EncoderFileError(`${join(settings.folder, fileNames.manifest)}: has no names, and ${route}`)
   } catch (error) {
     await judges.close()
+    throw error
+  }
+}
+
+/** The children that read files, where a route has files read. */
+async function openReaders(
+  { routes, files: settings }: Settings,
+  { metrics, log }: Platform,
+  closeOthers: () => Promise<void>
+): Promise<Files | undefined> {
+  if (!routes.some(({ unscannable }) => actFor(unscannable, 'file') === 'scan')) return undefined
+  try {
+    const files = await openFiles(settings, (outcome, seconds) => {
+      metrics.filesRead.inc({ outcome })
+      metrics.fileDuration.observe({ outcome }, seconds)
+    })
+    const isolation = files.hasNamespace
+      ? 'a network namespace of its own'
+      : 'no namespace of its own: sockets are taken away in the process'
+    log.info({ processes: settings.processes, isolation }, 'files are read in processes of their own')
+    return files
+  } catch (error) {
+    await closeOthers()
     throw error
   }
 }

@@ -210,6 +210,15 @@ export function createMetrics(gauges: Gauges) {
       ['surface', 'cause']
     ),
     failOpen: counter('fail_open_total', 'Requests forwarded without a verdict, as configured.', ['route', 'cause']),
+    filesRead: counter('files_read_total', 'Files that were to be read, by their kind, or by why they were not.', [
+      'outcome'
+    ]),
+    fileDuration: histogram(
+      'file_duration_seconds',
+      'From a file to its texts: waiting and reading, or remembering.',
+      ['outcome'],
+      judgeBuckets
+    ),
     notEvaluated: counter('not_evaluated_total', 'Content that passed unjudged, as configured.', ['reason']),
     streamHeldBytes: new Gauge({
       name: 'sluicegate_stream_held_bytes',

@@ -5,6 +5,7 @@
 import { type Budget, defaultBudget } from '../base/budget.js'
 import type { Clock } from '../base/clock.js'
 import type { RouteSettings, UpstreamSettings } from '../base/settings.js'
+import type { Files } from '../files/files.js'
 import type { Admission } from '../identity/admission.js'
 import { Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Log } from '../observe/log.js'
@@ -20,6 +21,7 @@ import { Denials } from './denials.js'
 import { Funnel } from './funnel.js'
 import type { Propagate } from './headers.js'
 import { Sessions } from './realtime/session.js'
+import { MediaStage } from './request/media.js'
 import { Requests } from './request/request.js'
 import { compileRoutes, type Route, type RouteTable } from './request/routes.js'
 import { ReviewDesk, type Reviews } from './review.js'
@@ -51,6 +53,8 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   tracing?: Pick<Tracing, 'end'> | undefined
   /** The name of the constitution that judges a route. Default: the configuration's. */
   constitutionOf?: (route: Route) => string
+  /** Reads files, where a route says so. Without it, what a route wants read is denied. */
+  files?: Pick<Files, 'read'> | undefined
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }
@@ -92,7 +96,18 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const denials = new Denials(wording)
   const clarifier = new Clarifier({ keeping, wording, clock, metrics, log })
   const reviews = new ReviewDesk(deps.reviews, denials)
-  const requests = new Requests({ evaluator, verdicts, denials, clarifier, reviews, clock, budget, constitutionOf })
+  const media = new MediaStage(deps.files, budget)
+  const requests = new Requests({
+    evaluator,
+    verdicts,
+    media,
+    denials,
+    clarifier,
+    reviews,
+    clock,
+    budget,
+    constitutionOf
+  })
   const answers = new Answers({ verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
   const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }

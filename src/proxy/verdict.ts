@@ -17,6 +17,7 @@ import {
   strictest
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
+import { filesIn, rewriteFiles } from './request/file-redaction.js'
 import { modelForm } from './upstream/traced.js'
 
 /** What a verdict is asked for. */
@@ -80,7 +81,7 @@ export class Verdicts {
       noteUnjudged(exchange, 'evaluator_failure')
       return undefined
     }
-    const evaluation = refuseDecoded(exchange, found)
+    const evaluation = refuseDecoded(exchange, found, content)
     const committed = judging.record(asked, evaluation, input, {
       beyond: beyondVerdict(exchange, direction, content),
       redact: route.redact,
@@ -187,11 +188,13 @@ function marked(part: ChatPart): ChatPart {
   return mark === '' ? part : { ...part, pointer: part.pointer + mark }
 }
 
-/** What is to be redacted and stands in encoded form cannot be rewritten there, so it does not pass. */
-function refuseDecoded({ route }: Exchange, evaluation: Evaluation): Evaluation {
+/** What is to be redacted and stands in encoded form, or in a file that is no text, cannot be rewritten there, so it does not pass. */
+function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: ChatContent): Evaluation {
+  if (route.redact.length === 0) return evaluation
+  const files = filesIn(parts)
+  const isFixed = (pointer = '') => pointer.endsWith(decodedMark) || files?.get(pointer) === 'read'
   const causes = evaluation.detections.filter(
-    (detection) =>
-      replacementOf(detection, route.redact) !== undefined && detection.pointer?.endsWith(decodedMark) === true
+    (detection) => replacementOf(detection, route.redact) !== undefined && isFixed(detection.pointer)
   )
   if (causes.length === 0 || route.mode === 'observe') return evaluation
   const rules = new Set([...evaluation.matched_rules, ...causes.map(({ rule }) => rule)])
@@ -223,7 +226,16 @@ export function redactBody(
 ): boolean {
   const replacements = redactions(exchange, content, evaluation)
   if (replacements.length === 0) return false
-  rewriteTree(body, replacements)
+  const files = filesIn(content.parts)
+  if (files === undefined) rewriteTree(body, replacements)
+  else {
+    const inFiles = replacements.filter(({ pointer }) => files.has(pointer))
+    rewriteTree(
+      body,
+      replacements.filter(({ pointer }) => !files.has(pointer))
+    )
+    rewriteFiles(body, inFiles)
+  }
   exchange.redacted += replacements.length
   return true
 }

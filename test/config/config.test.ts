@@ -271,6 +271,13 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         concurrentPerKey: 8,
         request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000 }
       },
+      files: {
+        processes: 2,
+        queue: 64,
+        deadlineMs: 3000,
+        memoryBytes: 268_435_456,
+        fileBytes: 8_388_608
+      },
       encoder: { use: 'preferred', folder: join(good, 'weights'), threads: 2, queue: 512, deadlineMs: 500 },
       judges: {
         guard: {

@@ -7,6 +7,7 @@ import type { ReviewBound, RouteSettings, UpstreamSettings } from '../../src/bas
 import { registerEdge } from '../../src/edge/edge.js'
 import { plainFault } from '../../src/edge/faults.js'
 import { UnderWay } from '../../src/edge/under-way.js'
+import type { Files } from '../../src/files/files.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
@@ -258,7 +259,8 @@ export function buildProxy(
   t: Teardown,
   routes: readonly RouteSettings[],
   upstreams: Record<string, UpstreamSettings>,
-  judging?: Evaluator
+  judging?: Evaluator,
+  files?: Pick<Files, 'read'>
 ) {
   const evaluator = new MarkerEvaluator()
   const reviews = new FakeReviews()
@@ -278,6 +280,7 @@ export function buildProxy(
       metrics,
       log,
       admission: admission as never,
+      files,
       unjudged(event) {
         unjudged.push(event)
         return tell(event)
@@ -292,9 +295,11 @@ export function buildProxy(
 export async function harness(
   t: Teardown,
   routes: readonly RouteSettings[],
-  upstreams: Record<string, UpstreamSettings>
+  upstreams: Record<string, UpstreamSettings>,
+  files?: Pick<Files, 'read'>
 ): Promise<Harness> {
-  const { proxy, evaluator, reviews, metrics, unjudged, logLines, log } = buildProxy(t, routes, upstreams)
+  const built = buildProxy(t, routes, upstreams, undefined, files)
+  const { proxy, evaluator, reviews, metrics, unjudged, logLines, log } = built
   const app = Fastify({ pluginTimeout: 60_000, exposeHeadRoutes: false, bodyLimit: 1024 * 1024 })
   registerEdge(app, {
     admission: admission as never,

@@ -5,6 +5,7 @@
 
 import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
+import { strictestAct } from '../../base/unscannable.js'
 import { refusalOf } from '../../dialects/denial.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
@@ -157,7 +158,8 @@ export class Answers {
   async verdictOf(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
     const forked = this.fork(exchange, content.id)
     if (forked !== undefined) await forked
-    if (content.parts.length === 0 && content.media.length > 0 && exchange.route.unscannable === 'permit') {
+    const { media, parts } = content
+    if (media.length > 0 && parts.length === 0 && strictestAct(exchange.route.unscannable, media) === 'permit') {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
       this.#deps.verdicts.passMedia(exchange, content)
       return undefined
@@ -170,8 +172,9 @@ export class Answers {
     const evaluation = await verdicts.ofAnswer(exchange, content, raised)
     if (evaluation === undefined || content.media.length === 0) return evaluation
     const { route } = exchange
-    if (route.mode === 'enforce' && route.unscannable !== 'permit') {
-      return raise(exchange, evaluation, route.unscannable === 'deny' ? 'forbid' : 'divert')
+    const act = strictestAct(route.unscannable, content.media)
+    if (route.mode === 'enforce' && act !== 'permit') {
+      return raise(exchange, evaluation, act === 'deny' ? 'forbid' : 'divert')
     }
     verdicts.passMedia(exchange, content)
     return evaluation

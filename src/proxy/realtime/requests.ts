@@ -4,6 +4,7 @@
  */
 import type { ChatPart, ChatRequest, JsonObject, Role } from '../../base/chat.js'
 import { Fault, invalid } from '../../base/errors.js'
+import { strictestAct } from '../../base/unscannable.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
@@ -71,7 +72,7 @@ export class ClientHalf {
     }
     const { event_id: _, ...reviewed } = event
     const exchange = deps.requests.open(inbound, route, withSession(chat, session), { body: event, reviewed })
-    if (route.unscannable === 'permit' && chat.parts.length === 0 && chat.media.length > 0) {
+    if (chat.media.length > 0 && chat.parts.length === 0 && strictestAct(route.unscannable, chat.media) === 'permit') {
       // Sound alone, many times a second: there is nothing in it that a verdict could be about.
       deps.verdicts.passMedia(exchange, chat)
     } else {

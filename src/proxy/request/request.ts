@@ -4,9 +4,9 @@
  */
 
 import type { Budget } from '../../base/budget.js'
-import type { ChatPart, ChatRequest, JsonObject, Media } from '../../base/chat.js'
+import type { ChatPart, ChatRequest, JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
-import { Fault, invalid } from '../../base/errors.js'
+import { invalid } from '../../base/errors.js'
 import type { ReviewBound } from '../../base/settings.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
 import { isObject, pointerSegment } from '../../dialects/rewrite.js'
@@ -23,11 +23,13 @@ import { answerSession, Exchange, type Forward, type Inbound, isIdentifier, type
 import { denialReply } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
+import { type MediaStage, unscannable } from './media.js'
 import { chooseRoute, type Route } from './routes.js'
 
 export interface RequestDeps {
   evaluator: Pick<Evaluator, 'hold'>
   verdicts: Verdicts
+  media: MediaStage
   denials: Denials
   clarifier: Clarifier
   reviews: ReviewDesk
@@ -105,7 +107,7 @@ export class Requests {
    */
   async judge(exchange: Exchange): Promise<Forward | Reply> {
     const { route, chat } = exchange
-    const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
+    const unscanned = chat.media.length === 0 ? undefined : await this.#deps.media.check(exchange)
     const settling = this.#deps.clarifier.settle(exchange)
     if (settling !== undefined) exchange.settled = await settling
     const evaluation = await this.#deps.verdicts.ofRequest(exchange)
@@ -187,23 +189,6 @@ export class Requests {
 function largeTurn({ caller, cancel }: Inbound, bytes: number): Promise<void> | undefined {
   return largeTurns.take(caller.lineage, bytes)?.then(() => {
     if (cancel.reason !== undefined) throw cancel.reason
-  })
-}
-
-/**
- * @returns the first part that a person has to see, where the route says so
- * @throws Fault `unscannable_content`
- */
-function checkMedia(route: Route, media: readonly Media[]): Media | undefined {
-  if (route.mode === 'observe' || route.unscannable === 'permit') return undefined
-  if (route.unscannable === 'deny') throw unscannable(media[0]!)
-  return media[0]
-}
-
-function unscannable({ pointer, kind }: Media): Fault {
-  return new Fault('unscannable_content', {
-    message: `The request holds content that cannot be evaluated (${kind}).`,
-    fields: { details: { pointer } }
   })
 }
 

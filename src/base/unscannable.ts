@@ -1,0 +1,24 @@
+/** What becomes of content that is no text, by its kind. */
+import type { Media } from './chat.js'
+
+export const unscannableActs = ['deny', 'review', 'permit', 'scan'] as const
+/** `scan`: files are read; what cannot be read whole is denied. */
+export type UnscannableAct = (typeof unscannableActs)[number]
+
+export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const satisfies readonly Media['kind'][]
+
+/** One act for all kinds, or one for each; a kind that is not named is denied. */
+export type Unscannable = UnscannableAct | Readonly<Partial<Record<Media['kind'], UnscannableAct>>>
+
+/** Files alone are read: under `scan`, whatever else there is is denied. */
+export function actFor(unscannable: Unscannable, kind: Media['kind']): UnscannableAct {
+  const act = typeof unscannable === 'string' ? unscannable : (unscannable[kind] ?? 'deny')
+  return act === 'scan' && kind !== 'file' ? 'deny' : act
+}
+
+/** The strictest act over several, where nothing is read: of answers, and of what was left unread. */
+export function strictestAct(unscannable: Unscannable, media: readonly Media[]): 'deny' | 'review' | 'permit' {
+  const acts = media.map(({ kind }) => actFor(unscannable, kind))
+  if (acts.some((act) => act === 'deny' || act === 'scan')) return 'deny'
+  return acts.includes('review') ? 'review' : 'permit'
+}

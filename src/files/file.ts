@@ -1,0 +1,145 @@
+/** What goes into a reader of files and what comes out of it: the one narrow interface of this room. */
+
+/** Kinds of files that are read. */
+export const fileKinds = [
+  'text',
+  'json',
+  'html',
+  'pdf',
+  'word',
+  'slides',
+  'sheets',
+  'open-text',
+  'open-slides',
+  'open-sheets',
+  'mail'
+] as const
+export type FileKind = (typeof fileKinds)[number]
+
+/** Why a file was not read whole: the closed set that clients, metrics and docs/files.md know. */
+export const unreadReasons = [
+  'reference',
+  'unknown_field',
+  'unsupported_type',
+  'type_mismatch',
+  'bad_encoding',
+  'damaged',
+  'encrypted',
+  'macros',
+  'picture_unread',
+  'drawing_unread',
+  'glyphs_unmapped',
+  'object_unread',
+  'attachment_unread',
+  'earlier_version',
+  'entities',
+  'too_large',
+  'too_slow',
+  'reader_failed'
+] as const
+export type UnreadReason = (typeof unreadReasons)[number]
+
+/** Why a reader of the file as it is meant to be read does not see a text. */
+export const hiddenKinds = [
+  'white',
+  'tiny',
+  'invisible',
+  'comment',
+  'metadata',
+  'tracked',
+  'alternative',
+  'notes',
+  'attribute',
+  'formula',
+  'sheet',
+  'script',
+  'annotation',
+  'header',
+  'source'
+] as const
+export type HiddenKind = (typeof hiddenKinds)[number]
+
+export interface FileInput {
+  bytes: Buffer
+  /** The media type that stands beside the bytes, lower case, without parameters; empty where none does. */
+  type: string
+  /** The `charset` parameter of that type. */
+  charset?: string | undefined
+  /** The name of the file; empty where it has none. */
+  name: string
+}
+
+/** One text of a file. */
+export interface FileText {
+  text: string
+  /**
+   * The place, as the fragment of a URL (RFC 8118 has `page=3`): `page`, `slide`, `sheet` and `attachment` are numbered from
+   * 1, `part` names what has no number. `text` alone: all of a text file in UTF-8, as it stands.
+   */
+  where: string
+  /** Set where people who open the file do not see it. */
+  hidden?: HiddenKind
+}
+
+export type Reading =
+  | { whole: true; kind: FileKind; texts: readonly FileText[] }
+  | { whole: false; reason: UnreadReason }
+
+/** Where the text is all of the file and can be written back into it. */
+export const wholeText = 'text'
+
+/** Bounds of one file; what is beyond one of them leaves it unread. */
+export const bounds = {
+  /** UTF-16 units of all texts that come out of it. */
+  units: 2_000_000,
+  /** Texts of a file. */
+  texts: 2_000,
+  pages: 200,
+  /** Files in an archive. */
+  entries: 2_000,
+  /** Bytes of one file in an archive, and of all of them, unpacked. */
+  entryBytes: 32 * 1024 * 1024,
+  unpackedBytes: 64 * 1024 * 1024,
+  /** Elements of a document in XML or HTML, and how deep they are nested. */
+  elements: 1_000_000,
+  depth: 200,
+  /** Indirect objects of a PDF, and operators of one page. */
+  objects: 100_000,
+  operators: 500_000,
+  /** Lines and curves that one page may draw beside its text: rules and boxes of tables, no letters. */
+  lines: 600,
+  curves: 64,
+  /** Messages and files within one another. */
+  nesting: 3,
+  attachments: 50
+} as const
+
+/** Ends the reading of a file that cannot be read whole. It says why, and nothing of what the file says. */
+export class Unread extends Error {
+  readonly reason: UnreadReason
+
+  constructor(reason: UnreadReason) {
+    super(reason)
+    this.name = 'Unread'
+    this.reason = reason
+  }
+}
+
+/** Collects the texts of a file, within the bounds. */
+export class Texts {
+  readonly all: FileText[] = []
+  #units = 0
+
+  /** @throws Unread `too_large` */
+  add(text: string, where: string, hidden?: HiddenKind): void {
+    if (text.trim() === '') return
+    this.#units += text.length
+    if (this.#units > bounds.units || this.all.length >= bounds.texts) throw new Unread('too_large')
+    this.all.push(hidden === undefined ? { text, where } : { text, where, hidden })
+  }
+
+  /** Texts of a file within this one. */
+  take(texts: readonly FileText[], where: string): void {
+    for (const each of texts) this.add(each.text, `${where}&${each.where}`, each.hidden)
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * What was read of files, kept in memory for a while: a conversation brings its files along in every turn. By a keyed digest
+ * of the account and the file, so that no account learns whether another sent the same.
+ */
+import { createHmac, type Hmac, randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Reading } from './file.js'
+
+/** Files, UTF-16 units of their texts, and ms. */
+const most = { files: 1_000, units: 16_000_000, ttlMs: 3_600_000 }
+/** Of a file without texts. */
+const leastUnits = 100
+
+export class Memory {
+  readonly #secret = randomBytes(32)
+  readonly #readings = new LRUCache<string, Reading>({
+    max: most.files,
+    maxSize: most.units,
+    ttl: most.ttlMs,
+    sizeCalculation: unitsOf
+  })
+
+  /** A digest that the bytes of the file are still to be added to. */
+  digest(account: string, head: { type: string; charset?: string | undefined; name: string }): Hmac {
+    return createHmac('sha256', this.#secret).update(
+      JSON.stringify([account, head.type, head.charset ?? '', head.name])
+    )
+  }
+
+  get(digest: string): Reading | undefined {
+    return this.#readings.get(digest)
+  }
+
+  /** What may be another time is not kept. */
+  set(digest: string, reading: Reading): void {
+    if (!reading.whole && (reading.reason === 'too_slow' || reading.reason === 'reader_failed')) return
+    this.#readings.set(digest, reading)
+  }
+}
+
+function unitsOf(reading: Reading): number {
+  if (!reading.whole) return leastUnits
+  return reading.texts.reduce((sum, { text }) => sum + text.length, leastUnits)
+}

@@ -1,0 +1,172 @@
+/** The children that read files, and the queue before them: bounded, and fair between keys. */
+import { Fault } from '../base/errors.js'
+import { FairQueue } from '../base/fair-queue.js'
+import { Child, type ChildBounds } from './child.js'
+import type { Reading } from './file.js'
+import type { Start } from './isolation.js'
+import type { RequestHead } from './wire.js'
+
+export interface PoolSettings extends ChildBounds {
+  /** Children, each of which reads one file at a time. */
+  processes: number
+  /** Files that may wait for one. */
+  queue: number
+}
+
+export interface Job {
+  /** Names who waits: a key with its descendants. */
+  whose: string
+  head: RequestHead
+  parts: readonly Buffer[]
+  /** Whether nobody waits for it any more. */
+  isGone(): boolean
+}
+
+interface Waiting {
+  job: Job
+  late: NodeJS.Timeout
+  resolve(reading: Reading): void
+  reject(error: unknown): void
+}
+
+/** What a parser leaves behind in its process goes with it. */
+const filesOfChild = 200
+/** Of the queue, for one key. */
+const mostOfOne = 1 / 4
+/** How long a file may wait, in times of what one may take. */
+const longestWait = 3
+const retryAfter = { 'retry-after': '2' }
+/** Between two starts of which the first came to nothing, ms. */
+const backOffMs = 1_000
+
+export class Pool {
+  readonly #start: Start
+  readonly #settings: PoolSettings
+  readonly #queue = new FairQueue<Waiting>()
+  readonly #children = new Set<Child>()
+  readonly #idle: Child[] = []
+  #starting = 0
+  #failedAt = Number.NEGATIVE_INFINITY
+  #isClosed = false
+
+  constructor(start: Start, settings: PoolSettings) {
+    this.#start = start
+    this.#settings = settings
+  }
+
+  /** Resolves when the first child can read; rejects where it does not start. */
+  async open(): Promise<void> {
+    for (let i = 1; i < this.#settings.processes; i++) void this.#add().catch(() => undefined)
+    await this.#add()
+  }
+
+  get waiting(): number {
+    return this.#queue.length
+  }
+
+  /** @throws Fault `overloaded` where too many wait, `evaluator_unavailable` where no child starts */
+  read(job: Job): Promise<Reading> {
+    const { queue, deadlineMs } = this.#settings
+    return new Promise((resolve, reject) => {
+      const most = Math.max(1, Math.floor(queue * mostOfOne))
+      const isFull = this.#queue.length >= queue || this.#queue.waiting(job.whose) >= most
+      if (this.#isClosed || (isFull && this.#idle.length === 0)) {
+        reject(new Fault('overloaded', { headers: retryAfter }))
+        return
+      }
+      const waiting: Waiting = {
+        job,
+        resolve,
+        reject,
+        late: setTimeout(() => {
+          if (this.#queue.remove(job.whose, waiting)) reject(new Fault('overloaded', { headers: retryAfter }))
+        }, deadlineMs * longestWait)
+      }
+      this.#queue.push(job.whose, waiting)
+      this.#turn()
+    })
+  }
+
+  #turn(): void {
+    while (this.#queue.length > 0) {
+      const child = this.#idle.pop()
+      if (child === undefined) {
+        this.#replace()
+        return
+      }
+      if (child.isEnded) {
+        this.#children.delete(child)
+        continue
+      }
+      const next = this.#queue.shift()!
+      clearTimeout(next.late)
+      if (next.job.isGone()) {
+        this.#idle.push(child)
+        next.resolve({ whole: false, reason: 'reader_failed' })
+        continue
+      }
+      void this.#run(child, next)
+    }
+  }
+
+  async #run(child: Child, { job, resolve }: Waiting): Promise<void> {
+    resolve(await child.read(job.head, job.parts))
+    if (child.count >= filesOfChild) child.kill('reader_failed')
+    if (child.isEnded) {
+      this.#children.delete(child)
+      this.#replace()
+    } else this.#idle.push(child)
+    this.#turn()
+  }
+
+  /** Starts as many as there should be. */
+  #replace(): void {
+    if (this.#isClosed || this.#children.size + this.#starting >= this.#settings.processes) return
+    const wait = this.#failedAt + backOffMs - performance.now()
+    if (wait > 0) {
+      this.#refuseAll()
+      return
+    }
+    void this.#add().catch(() => this.#refuseAll())
+  }
+
+  /** Nobody waits for what does not come. */
+  #refuseAll(): void {
+    if (this.#children.size > 0) return
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      clearTimeout(next.late)
+      next.reject(
+        new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, internal: 'no process reads files' })
+      )
+    }
+  }
+
+  async #add(): Promise<void> {
+    this.#starting++
+    const child = new Child(this.#start, this.#settings)
+    this.#children.add(child)
+    this.#starting--
+    try {
+      await child.ready
+    } catch (error) {
+      this.#children.delete(child)
+      this.#failedAt = performance.now()
+      throw error
+    }
+    if (this.#isClosed) child.kill('reader_failed')
+    else {
+      this.#idle.push(child)
+      this.#turn()
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      clearTimeout(next.late)
+      next.reject(new Fault('overloaded', { headers: retryAfter }))
+    }
+    for (const child of this.#children) child.kill('reader_failed')
+    this.#children.clear()
+  }
+}

@@ -1,0 +1,56 @@
+/** Reads one file whole, or says why not. Runs in the child alone: it brings the parsers. */
+import { bounds, type FileInput, type FileKind, type Reading, Texts, Unread } from '../file.js'
+import { readHtml } from './html.js'
+import { kindOf } from './kind.js'
+import { readMail } from './mail.js'
+import { readOffice } from './office.js'
+import { readOpenDocument } from './open-document.js'
+import { readPdf } from './pdf.js'
+import { readJson, readText } from './text.js'
+
+export async function readFile(input: FileInput): Promise<Reading> {
+  try {
+    const { kind, out } = await within(input, 0)
+    return { whole: true, kind, texts: out.all }
+  } catch (error) {
+    // What a parser says of a file may quote it.
+    return { whole: false, reason: error instanceof Unread ? error.reason : 'damaged' }
+  }
+}
+
+async function within(input: FileInput, depth: number): Promise<{ kind: FileKind; out: Texts }> {
+  if (depth > bounds.nesting) throw new Unread('too_large')
+  const out = new Texts()
+  if (input.bytes.length === 0) return { kind: 'text', out }
+  const kind = kindOf(input)
+  switch (kind) {
+    case 'text':
+      readText(input, out)
+      break
+    case 'json':
+      readJson(input, out)
+      break
+    case 'html':
+      readHtml(input, out)
+      break
+    case 'pdf':
+      await readPdf(input.bytes, out)
+      break
+    case 'word':
+    case 'slides':
+    case 'sheets':
+      await readOffice(input.bytes, kind, out)
+      break
+    case 'open-text':
+    case 'open-slides':
+    case 'open-sheets':
+      await readOpenDocument(input.bytes, kind, out)
+      break
+    case 'mail':
+      await readMail(input, out, depth, async (each, at) => (await within(each, at)).out)
+      break
+    default:
+      kind satisfies never
+  }
+  return { kind, out }
+}

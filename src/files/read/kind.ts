@@ -1,0 +1,132 @@
+/**
+ * Which reader a file gets: by the type that stands beside it, by the ending of its name, and by how its bytes begin. The
+ * three have to agree: a file that says two things about itself is read one way here and another way elsewhere.
+ */
+import { type FileInput, type FileKind, Unread } from '../file.js'
+
+interface Known {
+  kind: FileKind
+  types: readonly string[]
+  endings: readonly string[]
+}
+
+const office = 'application/vnd.openxmlformats-officedocument.'
+const open = 'application/vnd.oasis.opendocument.'
+
+const known: readonly Known[] = [
+  { kind: 'pdf', types: ['application/pdf', 'application/x-pdf'], endings: ['pdf'] },
+  { kind: 'word', types: [`${office}wordprocessingml.document`], endings: ['docx'] },
+  { kind: 'slides', types: [`${office}presentationml.presentation`], endings: ['pptx'] },
+  { kind: 'sheets', types: [`${office}spreadsheetml.sheet`], endings: ['xlsx'] },
+  { kind: 'open-text', types: [`${open}text`], endings: ['odt'] },
+  { kind: 'open-slides', types: [`${open}presentation`], endings: ['odp'] },
+  { kind: 'open-sheets', types: [`${open}spreadsheet`], endings: ['ods'] },
+  { kind: 'mail', types: ['message/rfc822'], endings: ['eml'] },
+  { kind: 'html', types: ['text/html', 'application/xhtml+xml'], endings: ['html', 'htm', 'xhtml'] },
+  {
+    kind: 'json',
+    types: ['application/json', 'application/ld+json', 'application/x-ndjson', 'application/jsonl'],
+    endings: ['json', 'jsonl', 'ndjson', 'ipynb', 'geojson']
+  }
+]
+
+/** Types beside `text/…` whose bytes are read as they stand. */
+const textTypes = new Set(
+  `application/xml application/yaml application/x-yaml application/toml application/sql application/javascript
+  application/x-javascript application/ecmascript application/typescript application/x-typescript application/x-sh
+  application/x-python application/x-httpd-php application/graphql application/csv application/markdown`.split(/\s+/)
+)
+
+const textEndings = new Set(
+  `txt text log md markdown mdx rst adoc tex csv tsv tab xml xsd xsl yaml yml toml ini cfg conf properties env
+  py pyi rb pl pm php lua r jl js mjs cjs jsx ts mts cts tsx java kt kts scala groovy clj c h cc cpp cxx hpp cs go rs swift m mm
+  dart ex exs erl hs ml fs vb sql sh bash zsh fish ps1 bat cmd dockerfile makefile gradle cmake proto graphql gql css scss less
+  sass vue svelte diff patch ics vcf srt vtt bib asm s`.split(/\s+/)
+)
+
+/** What is named so by many who do not know better says nothing. */
+const silentTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
+
+/** Kinds whose bytes are text: any of them may be named as any other, and is read the more thorough way. */
+const textual: ReadonlySet<FileKind> = new Set<FileKind>(['text', 'json', 'html', 'mail'])
+const zipped: ReadonlySet<FileKind> = new Set<FileKind>([
+  'word',
+  'slides',
+  'sheets',
+  'open-text',
+  'open-slides',
+  'open-sheets'
+])
+
+function byType(type: string): FileKind | 'other' | undefined {
+  if (silentTypes.has(type)) return undefined
+  const found = known.find(({ types }) => types.includes(type))
+  if (found !== undefined) return found.kind
+  if (type === 'text/rtf' || type === 'text/richtext') return 'other'
+  return type.startsWith('text/') || textTypes.has(type) || type.endsWith('+json') || type.endsWith('+yaml')
+    ? 'text'
+    : 'other'
+}
+
+function byName(name: string): FileKind | 'other' | undefined {
+  const ending = /\.([A-Za-z0-9_]{1,16})$/.exec(name.trim())?.[1]?.toLowerCase()
+  if (ending === undefined) return undefined
+  const found = known.find(({ endings }) => endings.includes(ending))
+  return found?.kind ?? (textEndings.has(ending) ? 'text' : otherEndings.has(ending) ? 'other' : undefined)
+}
+
+/** Endings of what is not read; one that nobody knows says nothing. */
+const otherEndings = new Set(
+  `doc dot dotx docm dotm xls xlt xlsm xlsb xltx xltm xlam ppt pot pps pptm potx potm ppsx ppsm odg odf odb fodt rtf pages numbers
+  key epub mobi zip gz tgz bz2 xz 7z rar tar iso dmg exe dll so bin class jar png jpg jpeg gif webp bmp tif tiff heic avif svg
+  ico psd mp3 wav ogg flac m4a mp4 mov avi mkv webm msg mht mhtml parquet sqlite db ttf otf woff woff2 swf wasm xps`.split(
+    /\s+/
+  )
+)
+
+type Family = 'pdf' | 'zip' | 'cfb' | 'picture' | 'binary' | 'text'
+
+/** What is neither text nor one of these is known by bytes that no text has. */
+function familyOf(bytes: Buffer): Family {
+  const start = bytes.toString('latin1', 0, 16)
+  const head = start.slice(0, 8)
+  if (head.startsWith('%PDF-')) return 'pdf'
+  if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return 'zip'
+  if (head === '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') return 'cfb'
+  if (head.startsWith('\xff\xfe') || head.startsWith('\xfe\xff')) return 'text'
+  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0\0|II\*\0|MM\0\*|RIFF.{4}WEBP)/s.test(start)) return 'picture'
+  if (/^(?:RIFF|ID3|OggS|fLaC|\{\\rtf|\x1f\x8b|\x7fELF|MZ\x90|7z\xbc\xaf|Rar!)/.test(start)) return 'binary'
+  return 'text'
+}
+
+/**
+ * @returns the kind of the reader
+ * @throws Unread `unsupported_type`, `type_mismatch`, `encrypted`
+ */
+export function kindOf({ bytes, type, name }: FileInput): FileKind {
+  const family = familyOf(bytes)
+  const told = [byType(type), byName(name)].filter((each) => each !== undefined)
+  const isOther = told.includes('other')
+  if (family === 'picture') throw new Unread(told.length === 0 || isOther ? 'picture_unread' : 'type_mismatch')
+  if (type.startsWith('image/')) throw new Unread('picture_unread')
+  if (family === 'binary' && told.length > 0 && !isOther) throw new Unread('type_mismatch')
+  if (isOther || family === 'binary') throw new Unread('unsupported_type')
+  const kinds = told as FileKind[]
+  if (family === 'cfb') {
+    // Since 2007, what begins like this and is named as one of the newer kinds is locked with a password.
+    throw new Unread(kinds.length > 0 && kinds.every((kind) => zipped.has(kind)) ? 'encrypted' : 'unsupported_type')
+  }
+  const fits = (kind: FileKind) =>
+    family === 'pdf' ? kind === 'pdf' : family === 'zip' ? zipped.has(kind) : textual.has(kind)
+  if (!kinds.every(fits)) throw new Unread('type_mismatch')
+  if (family === 'pdf') return 'pdf'
+  if (family === 'zip') {
+    const [first, second] = kinds
+    if (first === undefined) throw new Unread('unsupported_type')
+    if (second !== undefined && second !== first) throw new Unread('type_mismatch')
+    return first
+  }
+  const thorough = (['mail', 'html', 'json'] as const).find((kind) => kinds.includes(kind))
+  if (thorough !== undefined) return thorough
+  return /^\s*(?:<!doctype html|<html)/i.test(bytes.toString('latin1', 0, 256)) ? 'html' : 'text'
+}

@@ -1,0 +1,310 @@
+/**
+ * PDF, page by page (pdf.js, in the build of unpdf): the text as it is read, and beside it what a page draws, by which hidden
+ * text is told and by which a page is known to draw nothing else.
+ */
+import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs'
+import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
+import { readObjects } from './pdf-objects.js'
+
+/** @throws Unread */
+export async function readPdf(bytes: Buffer, out: Texts): Promise<void> {
+  await readObjects(bytes, out)
+  const task = getDocument({
+    data: new Uint8Array(bytes),
+    // Whatever is wrong ends the reading: a reader that goes on past it has left something out.
+    stopAtErrors: true,
+    // Pictures are refused, not decoded.
+    maxImageSize: 0,
+    isEvalSupported: false,
+    isOffscreenCanvasSupported: false,
+    isImageDecoderSupported: false,
+    useSystemFonts: true,
+    useWorkerFetch: false,
+    disableFontFace: false,
+    fontExtraProperties: true,
+    enableXfa: false,
+    verbosity: 0
+  })
+  try {
+    await readPages(await opened(task.promise), out)
+  } finally {
+    await task.destroy()
+  }
+}
+
+async function opened(promise: Promise<PDFDocumentProxy>): Promise<PDFDocumentProxy> {
+  try {
+    return await promise
+  } catch (error) {
+    throw unreadOf(error)
+  }
+}
+
+function unreadOf(error: unknown): Unread {
+  if (error instanceof Unread) return error
+  const { name, message } = error as Error
+  if (name === 'PasswordException') return new Unread('encrypted')
+  return new Unread(/Image exceeded maximum/.test(message) ? 'picture_unread' : 'damaged')
+}
+
+async function readPages(document: PDFDocumentProxy, out: Texts): Promise<void> {
+  if (document.numPages > bounds.pages) throw new Unread('too_large')
+  const broken = watch(document)
+  for (let number = 1; number <= document.numPages; number++) {
+    let page: PDFPageProxy
+    let shown: string
+    let drawn: Drawn
+    try {
+      page = await document.getPage(number)
+      const { items } = await page.getTextContent({ includeMarkedContent: false, disableNormalization: true })
+      shown = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('')
+      drawn = new Drawn(page)
+      const list = await page.getOperatorList({ intent: 'display' })
+      if (broken.error !== undefined) throw broken.error
+      drawn.read(list)
+    } catch (error) {
+      throw unreadOf(broken.error ?? error)
+    }
+    const where = `page=${number}`
+    out.add(shown, where)
+    for (const [hidden, texts] of drawn.hidden) out.add(texts.join(''), where, hidden)
+    // Text beside the page is drawn and not shown.
+    if (letters(shown) !== letters(drawn.text.join(''))) out.add(drawn.text.join(''), where, 'source')
+    page.cleanup()
+  }
+}
+
+const letters = (text: string) => text.replace(/\s+/g, '').length
+
+/**
+ * A list of operators that was broken off comes like a whole one: pdf.js resolves it with what it has. What went wrong is
+ * heard where it reads its worker's answers.
+ */
+function watch(document: PDFDocumentProxy): { error: unknown } {
+  const broken: { error: unknown } = { error: undefined }
+  const { messageHandler: handler } = (document as unknown as { _transport: { messageHandler: Handler } })._transport
+  const send = handler.sendWithStream
+  handler.sendWithStream = (...args) => {
+    const stream = send.apply(handler, args)
+    const open = stream.getReader
+    stream.getReader = () => {
+      const reader = open.call(stream)
+      const read = reader.read
+      reader.read = async () => {
+        try {
+          return await read.call(reader)
+        } catch (error) {
+          broken.error ??= error
+          throw error
+        }
+      }
+      return reader
+    }
+    return stream
+  }
+  return broken
+}
+
+interface Handler {
+  sendWithStream(...args: unknown[]): { getReader(): { read(): Promise<unknown> } }
+}
+
+interface Glyph {
+  unicode: string
+  originalCharCode: number
+  isSpace: boolean
+}
+
+/** What of it pdf.js hands out with `fontExtraProperties`. */
+interface Font {
+  toUnicode?: { _map?: Record<number, unknown> | unknown[] }
+  isType3Font?: boolean
+}
+
+interface State {
+  isWhite: boolean
+  mode: number
+  size: number
+  /** By which lengths are multiplied. */
+  scale: number
+}
+
+const pictureOps = new Set(
+  Object.entries(OPS as Record<string, number>)
+    .filter(([name]) => /image|XObjectGroup$/i.test(name) && name !== 'markPoint')
+    .map(([, code]) => code)
+)
+
+/** Codes of a font that may stand for one letter: its variants, and as many kinds of spaces. */
+const mostForOne = 6
+/** Points below which nobody reads. */
+const tinyBelow = 2
+
+/** What one page draws. */
+class Drawn {
+  readonly text: string[] = []
+  readonly hidden = new Map<HiddenKind, string[]>()
+  readonly #page: PDFPageProxy
+  readonly #stack: State[] = []
+  #state: State = { isWhite: false, mode: 0, size: 1, scale: 1 }
+  #textScale = 1
+  #annotations = 0
+  #font: string | undefined
+  /** By font: what its codes stand for. */
+  readonly #codes = new Map<string, Map<number, string>>()
+  #lines = 0
+  #curves = 0
+
+  constructor(page: PDFPageProxy) {
+    this.#page = page
+  }
+
+  read({ fnArray, argsArray }: { fnArray: number[]; argsArray: unknown[] }): void {
+    if (fnArray.length > bounds.operators) throw new Unread('too_large')
+    for (let i = 0; i < fnArray.length; i++) this.#take(fnArray[i]!, (argsArray[i] ?? []) as unknown[])
+    for (const codes of this.#codes.values()) checkCodes(codes)
+  }
+
+  #take(op: number, args: unknown[]): void {
+    if (pictureOps.has(op)) throw new Unread('picture_unread')
+    switch (op) {
+      case OPS.save:
+      case OPS.paintFormXObjectBegin:
+        this.#stack.push({ ...this.#state })
+        if (op === OPS.paintFormXObjectBegin && args[0] != null) this.#scale(args[0] as ArrayLike<number>)
+        break
+      case OPS.restore:
+      case OPS.paintFormXObjectEnd:
+        this.#state = this.#stack.pop() ?? this.#state
+        break
+      case OPS.transform:
+        this.#scale(args as number[])
+        break
+      case OPS.beginText:
+        this.#textScale = 1
+        break
+      case OPS.setTextMatrix: {
+        this.#textScale = scaleOf((typeof args[0] === 'object' ? args[0] : args) as ArrayLike<number>)
+        break
+      }
+      case OPS.setFont:
+        this.#font = String(args[0])
+        this.#state.size = Math.abs(Number(args[1]))
+        break
+      case OPS.setTextRenderingMode:
+        this.#state.mode = Number(args[0])
+        break
+      case OPS.setFillRGBColor:
+        this.#state.isWhite = isWhite(args)
+        break
+      case OPS.setFillColorN:
+        this.#state.isWhite = false
+        break
+      case OPS.beginAnnotation:
+        this.#annotations++
+        break
+      case OPS.endAnnotation:
+        this.#annotations--
+        break
+      case OPS.nextLine:
+      case OPS.endText:
+        this.#say('\n')
+        break
+      case OPS.showText:
+        this.#show(args[0] as (Glyph | number | null)[])
+        break
+      case OPS.constructPath:
+        this.#path(args)
+        break
+    }
+  }
+
+  #scale(matrix: ArrayLike<number>): void {
+    this.#state.scale *= scaleOf(matrix)
+  }
+
+  #hiddenNow(): HiddenKind | undefined {
+    const { mode, isWhite, size, scale } = this.#state
+    if (this.#annotations > 0) return 'annotation'
+    if (mode === 3 || mode === 7) return 'invisible'
+    if (size * scale * this.#textScale < tinyBelow) return 'tiny'
+    return isWhite ? 'white' : undefined
+  }
+
+  #say(text: string): void {
+    const hidden = this.#hiddenNow()
+    if (hidden !== 'annotation') this.text.push(text)
+    if (hidden === undefined) return
+    const texts = this.hidden.get(hidden)
+    if (texts === undefined) this.hidden.set(hidden, [text])
+    else texts.push(text)
+  }
+
+  #show(glyphs: readonly (Glyph | number | null)[]): void {
+    const codes = this.#codesNow()
+    let text = ''
+    for (const glyph of glyphs) {
+      // Thousandths of the font's size: from a quarter on it is read as a space.
+      if (typeof glyph === 'number') text += glyph < -250 ? ' ' : ''
+      else if (glyph !== null) {
+        codes.take(glyph)
+        text += glyph.unicode
+      }
+    }
+    this.#say(text)
+  }
+
+  #codesNow(): { take(glyph: Glyph): void } {
+    const name = this.#font ?? ''
+    const font = this.#page.commonObjs.has(name) ? (this.#page.commonObjs.get(name) as Font) : undefined
+    const map = font?.toUnicode?._map
+    if (font === undefined || font.isType3Font === true || map === undefined) throw new Unread('glyphs_unmapped')
+    let known = this.#codes.get(name)
+    if (known === undefined) {
+      known = new Map()
+      this.#codes.set(name, known)
+    }
+    const codes = known
+    return {
+      take({ unicode, originalCharCode: code, isSpace }) {
+        if (codes.has(code)) return
+        if (!isSpace && (map as Record<number, unknown>)[code] === undefined) throw new Unread('glyphs_unmapped')
+        if (/[\uE000-\uF8FF\uFFFD\u{F0000}-\u{10FFFF}\x00-\x08]/u.test(unicode)) throw new Unread('glyphs_unmapped')
+        codes.set(code, unicode)
+      }
+    }
+  }
+
+  #path(args: unknown[]): void {
+    const data = (args[1] as (ArrayLike<number> | null)[] | null)?.[0]
+    if (data == null) return
+    for (let i = 0; i < data.length; ) {
+      const kind = data[i]
+      if (kind === 2) this.#curves++
+      else if (kind === 1) this.#lines++
+      i += kind === 2 ? 7 : kind === 3 ? 5 : kind === 4 ? 1 : 3
+    }
+    if (this.#lines > bounds.lines || this.#curves > bounds.curves) throw new Unread('drawing_unread')
+  }
+}
+
+/** A font that shows many glyphs and calls all of them the same letter says nothing of what it shows. */
+function checkCodes(codes: ReadonlyMap<number, string>): void {
+  const counts = new Map<string, number>()
+  for (const unicode of codes.values()) {
+    const letter = unicode.trim().replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '')
+    const count = (counts.get(letter) ?? 0) + 1
+    if (count > mostForOne) throw new Unread('glyphs_unmapped')
+    counts.set(letter, count)
+  }
+}
+
+function scaleOf(matrix: ArrayLike<number>): number {
+  return Math.sqrt(Math.abs(matrix[0]! * matrix[3]! - matrix[1]! * matrix[2]!))
+}
+
+function isWhite(args: readonly unknown[]): boolean {
+  const [first] = args
+  if (typeof first === 'string') return /^#f[a-f]f[a-f]f[a-f]$/i.test(first)
+  return args.length >= 3 && args.every((each) => Number(each) >= 250)
+}

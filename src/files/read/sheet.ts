@@ -1,0 +1,76 @@
+/** Sheets of Excel: rows of cells, of which most refer to texts that stand once for the whole book. */
+import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
+import { readMarkup, type Vocabulary } from './markup.js'
+import { attribute, readXml } from './xml.js'
+
+/** The texts that cells refer to by their number. */
+export function readStrings(bytes: Buffer): string[] {
+  const strings: string[] = []
+  let text = ''
+  let phonetic = 0
+  readXml(bytes, {
+    open({ name }) {
+      if (name === 'si') text = ''
+      else if (name === 'rPh') phonetic++
+    },
+    text(each) {
+      if (phonetic === 0) text += each
+    },
+    close(name) {
+      if (name === 'si') strings.push(text)
+      else if (name === 'rPh') phonetic--
+    }
+  })
+  return strings
+}
+
+/**
+ * The cells in their rows, with what they refer to; and all else that stands in the part.
+ * @throws Unread `too_large` where a few cells say more than a file may, `damaged` where they refer to nothing
+ */
+export function readSheet(
+  bytes: Buffer,
+  strings: readonly string[],
+  words: Vocabulary,
+  out: Texts,
+  where: string,
+  hidden: HiddenKind | undefined
+): void {
+  const found: string[] = []
+  let units = 0
+  let isShared = false
+  let isValue = false
+  let value = ''
+  const say = (text: string) => {
+    units += text.length + 1
+    if (units > bounds.units) throw new Unread('too_large')
+    found.push(text)
+  }
+  readXml(bytes, {
+    open(element) {
+      if (element.name === 'c') isShared = attribute(element, 't') === 's'
+      else if (element.name === 'v' || element.name === 't') {
+        isValue = true
+        value = ''
+      }
+    },
+    text(text) {
+      if (isValue) value += text
+    },
+    close(name) {
+      if (name === 'v' || name === 't') {
+        isValue = false
+        if (!isShared || name === 't') say(value)
+        else {
+          const text = /^\d{1,9}$/.test(value.trim()) ? strings[Number(value)] : undefined
+          if (text === undefined) throw new Unread('damaged')
+          say(text)
+        }
+        say('\t')
+      } else if (name === 'row') say('\n')
+    }
+  })
+  out.add(found.join(''), where, hidden)
+  // Formulas, comments, headers and footers, whatever else: with the numbers of shared texts in it, which say nothing.
+  readMarkup(bytes, words, out, `${where}&part=xml`, hidden)
+}

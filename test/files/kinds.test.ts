@@ -1,0 +1,163 @@
+import t from 'tap'
+import type { FileText } from '../../src/files/file.js'
+import { readFile } from '../../src/files/read/index.js'
+import { docx, mail, odp, ods, odt, paragraph, pdf, png, pptx, run, slidePart, white, wordPart, xlsx } from './make.js'
+
+const buffers = ArrayBuffer.prototype as { transferToFixedLength?: (length?: number) => ArrayBuffer }
+buffers.transferToFixedLength ??= function (this: ArrayBuffer, length) {
+  return this.slice(0, length)
+}
+
+async function texts(
+  bytes: Buffer | string,
+  name: string,
+  type = '',
+  charset?: string
+): Promise<readonly FileText[] | string> {
+  const reading = await readFile({ bytes: Buffer.from(bytes as string), type, name, charset })
+  return reading.whole ? reading.texts : reading.reason
+}
+
+/** The places of a word, each with what hides it. */
+async function places(word: string, bytes: Buffer | string, name: string, type = ''): Promise<string[] | string> {
+  const found = await texts(bytes, name, type)
+  if (typeof found === 'string') return found
+  return found
+    .filter(({ text }) => text.includes(word))
+    .map(({ where, hidden }) => (hidden === undefined ? where : `${where} ${hidden}`))
+}
+
+t.test('text, in the charset that it is said to have', async (t) => {
+  t.same(await texts('plain', 'a.txt'), [{ text: 'plain', where: 'text' }])
+  t.same(await texts(Buffer.from('\uFEFFmark', 'utf16le'), 'a.txt'), [{ text: '\uFEFFmark', where: 'part=content' }])
+  t.same(await texts(Buffer.from([0xcf, 0xf0, 0xe8]), '', 'text/plain', 'windows-1251'), [
+    { text: 'При', where: 'part=content' },
+    { text: '\uFFFD\uFFFD\uFFFD', where: 'part=bytes', hidden: 'source' }
+  ])
+  const named = (await texts('harmful!', '', 'text/plain', 'utf-16le')) as readonly FileText[]
+  t.ok(
+    named.some(({ text }) => text === 'harmful!'),
+    'a reader that does not look at the charset finds other words'
+  )
+  t.same(await texts(Buffer.from([0xcf, 0xf0, 0xe8]), 'a.txt'), 'bad_encoding')
+  t.same(await texts('a;b\n1;2', 'a.csv', 'text/csv'), [{ text: 'a;b\n1;2', where: 'text' }])
+  t.same(await texts('print(1)', 'a.py', 'text/x-python'), [{ text: 'print(1)', where: 'text' }])
+})
+
+t.test('JSON as it stands, and without its escapes', async (t) => {
+  t.same(await texts('{"a":"b"}', 'a.json'), [{ text: '{"a":"b"}', where: 'text' }])
+  t.same(await places('bomb', '{"a":"\\u0062omb"}', 'a.json'), ['part=values'])
+  t.same(await places('bomb', '{"a":"\\u0062omb"}\n{"b":1}', 'a.jsonl'), ['part=values'])
+})
+
+t.test('HTML as it stands and as it is shown', async (t) => {
+  t.same(await places('bomb', '<p>bo<b>m</b>&#98;</p>', 'a.html'), ['part=page'])
+  const rows: [html: string, where: string][] = [
+    ['<p style="display:none">secret</p>', 'invisible'],
+    ['<p style="color:#fff">secret</p>', 'white'],
+    ['<p style="font-size:1px">secret</p>', 'tiny'],
+    ['<!-- secret -->', 'comment'],
+    ['<img alt="secret" src="https://x.test/a.png">', 'alternative'],
+    ['<meta name="description" content="secret">', 'metadata'],
+    ['<script>secret</script>', 'script'],
+    ['<a href="https://x.test/secret">x</a>', 'attribute']
+  ]
+  for (const [html, hidden] of rows)
+    t.same(await places('secret', html, 'a.html'), ['part=source', `part=page ${hidden}`], html)
+})
+
+t.test('PDF, with the page, and what is hidden on it', async (t) => {
+  t.same(await places('second', await pdf(['first', 'second']), 'a.pdf', 'application/pdf'), ['page=2'])
+  const drawn = (options: object) =>
+    pdf(['seen'], (document, font) =>
+      document.getPage(0).drawText('secret', { x: 40, y: 500, size: 12, font, ...options })
+    )
+  t.same(await places('secret', await drawn({ color: white }), 'a.pdf'), ['page=1', 'page=1 white'])
+  t.same(await places('secret', await drawn({ size: 1 }), 'a.pdf'), ['page=1', 'page=1 tiny'])
+  t.same(await places('secret', await drawn({ x: -5000 }), 'a.pdf'), ['page=1 source'])
+  t.same(await places('secret', await pdf(['seen'], (document) => document.setTitle('secret')), 'a.pdf'), [
+    'part=objects metadata'
+  ])
+})
+
+t.test('Word, with what is hidden in it', async (t) => {
+  t.same(await places('bomb', docx(`<w:p>${run('bo')}${run('mb')}</w:p>`), 'a.docx'), ['part=document'])
+  const body = (inner: string) => docx(`<w:p>${run('seen')}${inner}</w:p>${paragraph('more')}`)
+  const rows: [inner: string, hidden: string][] = [
+    [run('secret', '<w:vanish/>'), 'invisible'],
+    [run('secret', '<w:color w:val="FFFFFF"/>'), 'white'],
+    [run('secret', '<w:sz w:val="2"/>'), 'tiny'],
+    ['<w:del><w:r><w:delText>secret</w:delText></w:r></w:del>', 'tracked'],
+    ['<w:r><w:drawing><docPr descr="secret"/></w:drawing></w:r>', 'alternative']
+  ]
+  for (const [inner, hidden] of rows) {
+    t.same(await places('secret', body(inner), 'a.docx'), [`part=document ${hidden}`], hidden)
+    t.same(await places('more', body(inner), 'a.docx'), ['part=document'], hidden)
+  }
+  t.same(await places('secret', docx('seen', { more: [wordPart('comments', 'comments', 'secret')] }), 'a.docx'), [
+    'part=comments comment'
+  ])
+  t.same(await places('secret', docx('seen', { more: [wordPart('header1', 'hdr', 'secret')] }), 'a.docx'), [
+    'part=header1'
+  ])
+})
+
+t.test('Excel, with the sheet, in rows', async (t) => {
+  const book = xlsx([{ rows: [['a', 'b']] }, { rows: [['how to', 'secret']], state: 'hidden' }])
+  const found = (await texts(book, 'a.xlsx')) as readonly FileText[]
+  t.ok(
+    found.some(
+      ({ text, where, hidden }) => text.includes('how to\tsecret') && where === 'sheet=2&hidden' && hidden === 'sheet'
+    )
+  )
+  t.ok(found.some(({ text, where }) => text.includes('a\tb') && where === 'sheet=1'))
+  t.same(await places('secret', xlsx([{ rows: [['a']], xml: '<c><f>secret</f></c>' }]), 'a.xlsx'), [
+    'sheet=1&part=xml formula'
+  ])
+})
+
+t.test('PowerPoint, with the slide and its notes', async (t) => {
+  t.same(await places('second', pptx(['first', 'second']), 'a.pptx'), ['slide=2'])
+  t.same(
+    await places('secret', pptx(['a'], { more: [slidePart('notesSlides/notesSlide1', 'secret', 'notes')] }), 'a.pptx'),
+    ['slide=1 notes']
+  )
+})
+
+t.test('OpenDocument', async (t) => {
+  t.same(await places('bomb', odt('<text:p>bo<text:span>mb</text:span></text:p>'), 'a.odt'), ['part=content'])
+  t.same(await places('second', odp(['first', 'second']), 'a.odp'), ['slide=2'])
+  t.same(await places('how to\tsecret'.slice(7), ods([['how to', 'secret']]), 'a.ods'), ['sheet=1'])
+  const hidden = odt('<text:p>seen<text:span text:style-name="H">secret</text:span></text:p><text:p>more</text:p>', {
+    styles: '<style:style style:name="H"><style:text-properties text:display="none"/></style:style>'
+  })
+  t.same(await places('secret', hidden, 'a.odt'), ['part=content invisible'])
+  t.same(await places('more', hidden, 'a.odt'), ['part=content'])
+})
+
+t.test('e-mail, with what is attached to it', async (t) => {
+  const line = Buffer.from('harmful words that no part of the message holds').toString('base64')
+  const behind = Buffer.concat([mail([{ type: 'text/plain', content: 'body' }]), Buffer.from(`${line}\r\n`)])
+  t.same(await places(line, behind, 'a.eml'), ['part=source source'], 'what stands behind the last part')
+  const long = mail([{ type: 'text/plain', content: 'words and words '.repeat(20) }])
+  const found = (await texts(long, 'a.eml')) as readonly FileText[]
+  t.notOk(
+    found.some(({ text }) => text.includes('d29yZHMgYW5kIHdvcmRz')),
+    'what was decoded is not judged in base64, too'
+  )
+  const message = mail([
+    { type: 'text/plain', content: 'body' },
+    { type: 'application/pdf', content: await pdf(['one', 'secret']), name: 'a.pdf' }
+  ])
+  t.same(await places('body', message, 'a.eml', 'message/rfc822'), ['part=body'])
+  t.same(await places('secret', message, 'a.eml'), ['attachment=1&page=2'])
+  t.same(await texts(mail([{ type: 'image/png', content: png, name: 'a.png' }]), 'a.eml'), 'picture_unread')
+  t.same(
+    await places(
+      'within',
+      mail([{ type: 'message/rfc822', content: mail([{ type: 'text/plain', content: 'within' }]) }]),
+      'a.eml'
+    ),
+    ['attachment=1&part=body']
+  )
+})

@@ -1,0 +1,144 @@
+import t, { type Test } from 'tap'
+import { Fault } from '../../src/base/errors.js'
+import type { Reading } from '../../src/files/file.js'
+import type { Start } from '../../src/files/isolation.js'
+import { Memory } from '../../src/files/memory.js'
+import { FilesError, findPackages, packages } from '../../src/files/packages.js'
+import { type Job, Pool } from '../../src/files/pool.js'
+
+/** A child of which the name of a file says what it does. */
+const script = `
+const frame = (value) => { const body = Buffer.from(JSON.stringify(value)); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); return Buffer.concat([head, body]) }
+const answer = (text, where = 'text') => { process.stdout.write(frame({ text, where })); process.stdout.write(frame({ whole: true, kind: 'text' })) }
+let got = Buffer.alloc(0)
+process.stdin.on('data', (part) => {
+  got = Buffer.concat([got, part])
+  for (;;) {
+    if (got.length < 4) return
+    const length = got.readUInt32BE(0)
+    if (got.length < 4 + length) return
+    const head = JSON.parse(got.toString('utf8', 4, 4 + length))
+    if (got.length < 4 + length + head.size) return
+    const bytes = got.subarray(4 + length, 4 + length + head.size)
+    got = got.subarray(4 + length + head.size)
+    const { name } = head
+    if (name === 'slow') for (;;);
+    if (name === 'large') { const kept = []; setInterval(() => kept.push(Buffer.alloc(64 * 1024 * 1024, 1)), 5); continue }
+    if (name === 'crash') process.exit(3)
+    if (name === 'lies') { answer('x', '<script>'); continue }
+    if (name === 'floods') { process.stdout.write(Buffer.alloc(8, 255)); continue }
+    if (name === 'waits') { setTimeout(() => answer('waited'), 300); continue }
+    answer(name === 'pid' ? String(process.pid) : bytes.toString())
+  }
+})
+process.stdout.write(frame({ ready: true }))
+`
+const start: Start = { program: process.execPath, args: ['-e', script], env: {} }
+const settings = { processes: 1, queue: 8, deadlineMs: 2_000, memoryBytes: 400 * 1024 ** 2 }
+
+async function open(t: Pick<Test, 'teardown'>, own: Partial<typeof settings> = {}, from = start) {
+  const pool = new Pool(from, { ...settings, ...own })
+  t.teardown(() => pool.close())
+  await pool.open()
+  return (
+    name: string,
+    {
+      whose = 'k',
+      content = '',
+      isGone = () => false
+    }: Partial<Pick<Job, 'whose' | 'isGone'>> & { content?: string } = {}
+  ) =>
+    pool.read({
+      whose,
+      head: { size: Buffer.byteLength(content), type: '', name },
+      parts: [Buffer.from(content)],
+      isGone
+    })
+}
+
+const said = (reading: Reading) => (reading.whole ? reading.texts[0]!.text : reading.reason)
+
+t.test('a child that does not end, grows, crashes or says what it should not is replaced', async (t) => {
+  const read = await open(t)
+  t.equal(said(await read('a', { content: 'first' })), 'first')
+  const rows = [
+    ['slow', 'too_slow'],
+    ['large', 'too_large'],
+    ['crash', 'reader_failed'],
+    ['lies', 'reader_failed'],
+    ['floods', 'reader_failed']
+  ] as const
+  for (const [name, reason] of rows) {
+    t.equal(said(await read(name)), reason, name)
+    t.equal(said(await read('a', { content: name })), name, 'the next file is read')
+  }
+})
+
+t.test('files are read one after the other, and keys take turns', async (t) => {
+  const read = await open(t)
+  const order: string[] = []
+  const note = (name: string) => () => order.push(name)
+  const first = read('waits').then(note('first'))
+  const many = ['a1', 'a2'].map((name) => read('a', { whose: 'a' }).then(note(name)))
+  const other = read('a', { whose: 'b' }).then(note('b'))
+  await Promise.all([first, ...many, other])
+  t.same(order, ['first', 'a1', 'b', 'a2'])
+})
+
+t.test('beyond the queue a file is refused at once, with the time to come again', async (t) => {
+  const read = await open(t)
+  const under = [read('waits'), read('a'), read('a')]
+  await t.rejects(read('a'), { code: 'overloaded', headers: { 'retry-after': '2' } }, 'a quarter of it for one key')
+  under.push(...['b', 'c', 'd'].flatMap((whose) => [read('a', { whose }), read('a', { whose })]))
+  await t.rejects(read('a', { whose: 'e' }), Fault)
+  await Promise.all(under)
+  t.equal(said(await read('a', { content: 'again' })), 'again')
+})
+
+t.test('what nobody waits for any more is not read', async (t) => {
+  const read = await open(t)
+  const first = read('waits')
+  const gone = read('slow', { whose: 'b', isGone: () => true })
+  await first
+  t.equal(said(await gone), 'reader_failed')
+})
+
+t.test('where no child starts, nothing opens', async (t) => {
+  const pool = new Pool({ ...start, args: ['-e', 'console.error("no such flag"); process.exit(1)'] }, settings)
+  await t.rejects(pool.open(), { message: /did not start: no such flag/ })
+  pool.close()
+})
+
+t.test('readings are remembered for an account, and not for another', async (t) => {
+  const memory = new Memory()
+  const digest = (account: string, name: string) =>
+    memory.digest(account, { type: '', name }).update('bytes').digest('base64')
+  memory.set(digest('a', 'x'), { whole: false, reason: 'macros' })
+  t.same(memory.get(digest('a', 'x')), { whole: false, reason: 'macros' })
+  t.equal(memory.get(digest('b', 'x')), undefined)
+  t.equal(memory.get(digest('a', 'y')), undefined)
+  t.not(digest('a', 'x'), new Memory().digest('a', { type: '', name: 'x' }).update('bytes').digest('base64'))
+  memory.set(digest('a', 'slow'), { whole: false, reason: 'too_slow' })
+  t.equal(memory.get(digest('a', 'slow')), undefined)
+})
+
+t.test('without its packages nothing starts, and the message says what to install', async (t) => {
+  t.throws(
+    () =>
+      findPackages((name) => {
+        if (name === 'saxes') throw new Error('none')
+        return name
+      }),
+    { name: 'FilesError', message: /\(saxes\)\. Install them: npm install unpdf@/ }
+  )
+  t.throws(
+    () =>
+      findPackages(() => {
+        throw new Error('none')
+      }),
+    FilesError
+  )
+  t.equal(findPackages().length, Object.keys(packages).length)
+  const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
+  t.same(packages, manifest.optionalDependencies)
+})
