@@ -34,6 +34,7 @@ const allowed: Record<string, string[]> = {
   sealing: ['base', 'storage'],
   review: ['base', 'storage', 'identity', 'policy', 'sealing'],
   users: ['base', 'storage', 'identity', 'limits'],
+  notices: ['base', 'storage', 'identity', 'review', 'observe'],
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
   config: ['base', 'json', 'policy', 'identity', 'dialects', 'judges'],
@@ -47,6 +48,7 @@ const allowed: Record<string, string[]> = {
     'identity',
     'limits',
     'review',
+    'notices',
     'users',
     'constitutions',
     'policy',
@@ -114,6 +116,7 @@ t.test('only the edges know Fastify, and only the platform and the command open 
         'text',
         'storage',
         'review',
+        'notices',
         'users',
         'constitutions'
       ].includes(roomOf(file))

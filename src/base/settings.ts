@@ -3,9 +3,11 @@
 import type { Redactable } from '../policy/decide/names.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Budget } from './budget.js'
+import type { NoticeSettings } from './notice-settings.js'
 import type { ReviewSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 
+export * from './notice-settings.js'
 export * from './people-settings.js'
 
 export const dialectIds = [
@@ -241,6 +243,7 @@ export interface Settings {
   judges: Readonly<Record<string, JudgeSettings>>
   encoder: EncoderSettings
   review: ReviewSettings
+  notices: NoticeSettings
   audit: {
     /** Whether an answer waits until what was decided is committed to the audit. */
     required: boolean

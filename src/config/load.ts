@@ -15,6 +15,7 @@ import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileJudges } from './judges.js'
+import { compileNotices } from './notices.js'
 import { compileAudit, compileReview, compileSignIn } from './people.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
@@ -226,6 +227,7 @@ function compile(
       request: { ...defaultBudget, ...limits.request }
     },
     review: compileReview(config, demo),
+    notices: compileNotices(config, folder, fail),
     audit: compileAudit(config),
     signIn: compileSignIn(config, environment.publicUrl, fail),
     tracing: compileTracing(config.tracing, environment, fail, failVariable),

@@ -6,6 +6,7 @@ import Type, { type Static } from 'typebox'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
 import { redactables } from '../policy/decide/names.js'
 import { categories } from '../policy/evaluation.js'
+import { noticesSection } from './notices.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {
@@ -252,6 +253,7 @@ export const FileSchema = Type.Object(
       )
     ),
     ...peopleSections,
+    notices: Type.Optional(noticesSection),
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
     judges: Type.Optional(named(judge)),
