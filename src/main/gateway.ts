@@ -201,7 +201,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         reviews,
         clock,
         upstreams: Object.keys(settings.upstreams),
-        limits: settings.limits
+        limits: settings.limits,
+        alerts: settings.notices
       })
       registerStatus(app, async () => ({
         version,
