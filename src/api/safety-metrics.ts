@@ -145,7 +145,7 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
         reviews: { depth, oldest_age_seconds: oldestAgeSeconds },
         limits: { live_per_minute: limits.livePerMinute, test_per_minute: limits.testPerMinute },
         thresholds: await thresholds(history, alerts, now),
-        week_before: await weekBefore(history, window),
+        week_before: await weekBefore(history, window, now),
         points: points.map(({ at, processes, ...point }) => ({
           at: isoTime(at),
           processes,

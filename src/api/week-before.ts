@@ -23,7 +23,10 @@ export const WeekBefore = named(
         maximum: 1,
         description: 'The share of the points of which anything is known: below 1, something stood still, or was new.'
       }),
-      evaluations: Type.Object({ total: Type.Number(), stopped: Type.Number() }),
+      evaluations: Type.Object(
+        { total: Type.Number(), stopped: Type.Number() },
+        { description: 'Until the same moment of the week as now.' }
+      ),
       p50: Type.Union([Type.Number(), Type.Null()], { description: 'Of evaluations, in milliseconds.' }),
       points: Type.Array(
         Type.Object({
@@ -65,10 +68,14 @@ export interface Window {
   step: number
 }
 
-/** @returns null where nothing ran then */
+/**
+ * @param now of the last point, only what is over by now counts in the sums
+ * @returns null where nothing ran then
+ */
 export async function weekBefore(
   history: Pick<History, 'read'>,
-  { from, to, step }: Window
+  { from, to, step }: Window,
+  now: number
 ): Promise<Static<typeof WeekBefore> | null> {
   const isFiner = step % minuteMs !== 0
   // Of that time there are minutes alone.
@@ -84,19 +91,23 @@ export async function weekBefore(
   if (known === 0) return null
   const sums = points.map((point) => ({ ...countStops(point), known: point.processes > 0, p50: point.evaluation.p50 }))
   const part = Math.min(1, step / then.step)
-  const { evaluations, stopped } = countStops(total)
-  /** A window that begins within a minute has a little less of it than what was read. */
-  const whole = isFiner ? (to - from) / (then.to - then.from) : 1
+  const inSteps = Array.from({ length: Math.ceil((to - from) / step) }, (_, i) => {
+    const { evaluations, stopped, ...rest } = sums[Math.floor((from - weekMs + i * step - then.from) / then.step)]!
+    return { ...rest, evaluations: evaluations * part, stopped: stopped * part }
+  })
+  const sum = (of: 'evaluations' | 'stopped') =>
+    inSteps.reduce((sum, point, i) => sum + point[of] * Math.min(1, Math.max(0, (now - from - i * step) / step)), 0)
   return {
     from: isoTime(from - weekMs),
     to: isoTime(to - weekMs),
     covered: known / points.length,
-    evaluations: { total: hundredths(evaluations * whole), stopped: hundredths(stopped * whole) },
+    evaluations: { total: hundredths(sum('evaluations')), stopped: hundredths(sum('stopped')) },
     p50: total.evaluation.p50,
-    points: Array.from({ length: Math.ceil((to - from) / step) }, (_, i) => {
-      const { evaluations, stopped, ...rest } = sums[Math.floor((from - weekMs + i * step - then.from) / then.step)]!
-      return { ...rest, evaluations: hundredths(evaluations * part), stopped: hundredths(stopped * part) }
-    })
+    points: inSteps.map(({ evaluations, stopped, ...rest }) => ({
+      ...rest,
+      evaluations: hundredths(evaluations),
+      stopped: hundredths(stopped)
+    }))
   }
 }
 

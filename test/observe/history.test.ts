@@ -193,7 +193,9 @@ t.test('the week before: minutes for a day, ten minutes for a week, and what is 
   tick(60_000)
   const { total } = await history.read({ from: start + 2 * day, to: start + 2 * day + hour, step: hour })
   t.match(total, { decisions: { evaluate: { permit: 90, forbid: 10 } }, evaluation: { count: 100 } })
-  const late = await weekBefore(history, { from: now, to: now + hour, step: 60_000 })
+  const late = await weekBefore(history, { from: now, to: now + hour, step: 60_000 }, now + hour)
+  const half = await weekBefore(history, { from: now, to: now + hour, step: hour }, now + hour / 2)
+  t.match(half, { evaluations: { total: 50, stopped: 5 }, points: [{ evaluations: 100 }] }, 'until now')
   t.match(late, { evaluations: { total: 100, stopped: 10 } })
   t.equal(late!.points.length, 60)
   t.equal(
@@ -202,14 +204,22 @@ t.test('the week before: minutes for a day, ten minutes for a week, and what is 
   )
   // Counted in one minute: a third of it in each 20 s.
   const middle = start + 9 * day + hour / 2
-  const fine = await weekBefore(history, { from: middle - 10_000, to: middle + 890_000, step: 20_000 })
+  const fine = await weekBefore(
+    history,
+    { from: middle - 10_000, to: middle + 890_000, step: 20_000 },
+    middle + 890_000
+  )
   t.equal(fine!.points.length, 45)
   t.same(
     fine!.points.slice(0, 5).map(({ evaluations }) => evaluations),
     [0, 33.33, 33.33, 33.33, 0]
   )
-  t.equal(await weekBefore(history, { from: start, to: start + hour, step: 60_000 }), null)
-  const week = await weekBefore(history, { from: start + 7 * day, to: start + 14 * day, step: 3 * hour })
+  t.equal(await weekBefore(history, { from: start, to: start + hour, step: 60_000 }, start + hour), null)
+  const week = await weekBefore(
+    history,
+    { from: start + 7 * day, to: start + 14 * day, step: 3 * hour },
+    start + 14 * day
+  )
   t.match(week, { evaluations: { total: 780 } })
 
   const settings = { stops: { windowMs: hour, factor: 3, difference: 0.05, least: 100 }, reviewsWaiting: undefined }

@@ -27,6 +27,7 @@ import icon from '../icon.svg'
 import type { PageEntry } from '../pages'
 import { linkTo } from '../router'
 import type { Scope, Session } from '../types'
+import { AlertBell } from './alerts'
 import { tellError } from './notify'
 import { Palette } from './palette'
 import { PasswordDialog } from './password-dialog'
@@ -118,6 +119,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
             >
               <IconSearch size={18} aria-hidden />
             </ActionIcon>
+            <AlertBell />
             <SchemeToggle />
             <UserMenu user={user} />
           </Group>
