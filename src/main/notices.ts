@@ -23,7 +23,7 @@ export interface NoticesOptions {
 }
 
 export function openNotices({ storage, shared, self, people, clock, log, node, settings }: NoticesOptions): Watch {
-  const { history, presence, processId, startedAt } = self
+  const { history, presence, processId } = self
   return new Watch({
     process: processId,
     store: storage.alerts,
@@ -37,8 +37,8 @@ export function openNotices({ storage, shared, self, people, clock, log, node, s
     },
     storage: new StorageWatch({
       node,
-      startedAt,
       writtenAt: () => presence.toldAt,
+      write: () => presence.tell(),
       isFailing: () => storage.audit.isFailing,
       counters: shared.counters,
       send: (rows) => people.deliveries.direct(rows)

@@ -15,9 +15,10 @@ const watched = new Set(['storage_down'] as const)
 
 export interface StorageWatchDeps {
   node: string
-  startedAt: number
   /** When it last took what is written again and again, wall time in ms. */
   writtenAt(): number
+  /** Writes it once more; never rejects. */
+  write(): Promise<void>
   /** Of the journal. */
   isFailing(): boolean
   counters: CounterStore
@@ -41,10 +42,12 @@ export class StorageWatch {
 
   /** @param downMs how long it must have taken nothing; undefined: it is no alert */
   async look(downMs: number | undefined, remindMs: number, telling: Telling): Promise<void> {
-    const { node, counters, send } = this.#deps
+    const { node, counters, send, write } = this.#deps
     const found: Condition[] = []
-    if (downMs !== undefined && telling.now - this.#since(telling.now) >= downMs)
-      found.push({ kind: 'storage_down', subject: node, facts: { nodes: [node] } })
+    const isLate = () => downMs !== undefined && telling.now - this.#since(telling.now) >= downMs
+    // A process that stood still itself has not written either: it tries before it says so.
+    if (isLate() && this.#rows.every(({ holds }) => !holds)) await write()
+    if (isLate()) found.push({ kind: 'storage_down', subject: node, facts: { nodes: [node] } })
     const next = transitions(this.#rows, found, {
       now: telling.now,
       remindMs,

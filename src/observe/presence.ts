@@ -38,7 +38,7 @@ export interface ProcessReport extends ProcessFacts, Pick<ProcessRow, 'node' | '
 }
 
 export interface Presence {
-  /** When the storage last took what this process says, or when it began; wall time, ms. */
+  /** When the storage last took what this process says, or when there was nothing to say; wall time, ms. */
   readonly toldAt: number
   /** Says at once what is so now; a timer does so by itself. Never rejects. */
   tell(): Promise<void>
@@ -66,8 +66,12 @@ export function createPresence({ store, clock, self, facts, failure }: PresenceO
   function tell(): Promise<void> {
     telling = telling.then(async () => {
       const said = facts()
-      if (isClosed || said === undefined) return
+      if (isClosed) return
       const now = clock.now()
+      if (said === undefined) {
+        toldAt = now
+        return
+      }
       try {
         await store.tell({ ...self, seenAt: now, facts: { ...said } })
         toldAt = clock.now()

@@ -14,11 +14,12 @@ t.test(
     const sent: DeliveryRow[] = []
     let writtenAt = clock.now()
     let isFailing = false
+    let tries = 0
     const open = (node: string) =>
       new StorageWatch({
         node,
-        startedAt: clock.now(),
         writtenAt: () => writtenAt,
+        write: async () => void tries++,
         isFailing: () => isFailing,
         counters,
         send: (rows) => void sent.push(...rows)
@@ -42,6 +43,7 @@ t.test(
     t.same([sent, watches[0]!.rows], [[], []], 'what is written every ten seconds may be late by that')
     clock.advance(10_000)
     await look()
+    t.equal(tries, 2, 'each has tried before')
     t.match(sent, [{ event: 'alert.began', channel: 'webhook', subject: 'storage_down' }])
     t.match(JSON.parse(sent[0]!.body).data.alerts, [{ subject: 'one', facts: { nodes: ['one'] } }])
     t.same(
