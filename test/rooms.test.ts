@@ -36,6 +36,7 @@ const allowed: Record<string, string[]> = {
   review: ['base', 'storage', 'identity', 'policy', 'sealing'],
   samples: ['base', 'storage', 'identity', 'policy', 'sealing', 'observe', 'constitutions', 'detectors'],
   users: ['base', 'storage', 'identity', 'limits'],
+  notices: ['base', 'storage', 'identity', 'review', 'observe'],
   constitutions: ['base', 'storage', 'identity', 'policy'],
   observe: ['base', 'policy', 'identity', 'storage', 'encoder'],
   config: ['base', 'json', 'policy', 'identity', 'dialects', 'judges'],
@@ -50,6 +51,7 @@ const allowed: Record<string, string[]> = {
     'limits',
     'review',
     'samples',
+    'notices',
     'users',
     'constitutions',
     'policy',
@@ -119,6 +121,7 @@ t.test('only the edges know Fastify, and only the platform and the command open 
         'storage',
         'review',
         'samples',
+        'notices',
         'users',
         'constitutions'
       ].includes(roomOf(file))

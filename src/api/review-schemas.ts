@@ -4,7 +4,8 @@ import { roles } from '../base/chat.js'
 import { named, nameSchemas } from '../edge/doc-names.js'
 import { Category, Detection, Page } from '../edge/schemas.js'
 import { categories } from '../policy/evaluation.js'
-import { keyRotated, reviewEvents } from '../review/webhook.js'
+import { alertEvents, keyRotated, reviewEvents } from '../review/webhook.js'
+import { channels } from '../storage/contracts/reviews.js'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time' })
@@ -91,14 +92,18 @@ export const DeliveryQuery = Type.Object(
 )
 export const Delivery = Type.Object({
   delivery_id: Type.String({ description: 'The webhook-id of every attempt.' }),
-  event: Type.Enum([...reviewEvents, keyRotated]),
+  channel: Type.Enum([...channels], {
+    description: 'To whom it goes: review.webhook, notices.webhook or notices.email of the configuration.'
+  }),
+  event: Type.Enum([...reviewEvents, keyRotated, ...alertEvents]),
   review_id: textOrNull('The review that it tells of.'),
   state: Type.Enum(['waiting', 'dead']),
   attempts: Type.Integer(),
   last_error: textOrNull('Why the last attempt failed.'),
   created_at: time,
   next_attempt_at: timeOrNull('Null where it was given up.'),
-  key_id: textOrNull('The key that it tells of.')
+  key_id: textOrNull('The key that it tells of.'),
+  alert: textOrNull('The kind of alert that it tells of.')
 })
 
 export const ReviewList = Type.Object({ reviews: Type.Array(Review), next_cursor: Type.Optional(Type.String()) })

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
 import { invalid } from '../base/errors.js'
-import type { Limits } from '../base/settings.js'
+import type { AlertSettings, Limits } from '../base/settings.js'
 import { durationForms, isoTime, parseDuration } from '../base/units.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { managed } from '../edge/facts.js'
@@ -14,6 +14,7 @@ import type { Presence } from '../observe/presence.js'
 import { surfaces } from '../observe/record.js'
 import { categories, decisions } from '../policy/evaluation.js'
 import type { ReviewService } from '../review/review-service.js'
+import { Thresholds, thresholds, WeekBefore, weekBefore } from './week-before.js'
 
 /** As many as a chart has pixels for. */
 const maxPoints = 1000
@@ -69,6 +70,8 @@ const SafetyMetrics = Type.Object({
   ),
   reviews: Type.Object({ depth: Type.Number(), oldest_age_seconds: Type.Number() }),
   limits: Type.Object({ live_per_minute: Type.Number(), test_per_minute: Type.Number() }),
+  thresholds: Thresholds,
+  week_before: Type.Union([WeekBefore, Type.Null()], { description: 'Null where nothing ran then.' }),
   points: Type.Array(
     Type.Object(
       {
@@ -90,12 +93,14 @@ export interface SafetyMetricsDeps {
   /** Names of the upstreams of the configuration in force. */
   upstreams: readonly string[]
   limits: Limits
+  /** What makes an alert. */
+  alerts: Pick<AlertSettings, 'stops' | 'reviewsWaiting'>
 }
 
 nameSchemas({ Latency, SafetyMetrics })
 
 export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsDeps): void {
-  const { history, presence, reviews, clock, upstreams, limits } = deps
+  const { history, presence, reviews, clock, upstreams, limits, alerts } = deps
   app.route<{ Querystring: Static<typeof Query> }>({
     method: 'GET',
     url: '/api/v1/safety/metrics',
@@ -110,7 +115,8 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
       response: { 200: SafetyMetrics, ...errorResponses('validation_error', ...managedErrors) }
     },
     async handler(request) {
-      const window = readWindow(request.query, clock.now(), history)
+      const now = clock.now()
+      const window = readWindow(request.query, now, history)
       const { total, points } = await history.read(window)
       const serving = (await presence.all()).filter(({ isSilent }) => !isSilent)
       const { depth, oldestAgeSeconds } = await reviews.backlog()
@@ -138,6 +144,8 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
         }),
         reviews: { depth, oldest_age_seconds: oldestAgeSeconds },
         limits: { live_per_minute: limits.livePerMinute, test_per_minute: limits.testPerMinute },
+        thresholds: await thresholds(history, alerts, now),
+        week_before: await weekBefore(history, window, now),
         points: points.map(({ at, processes, ...point }) => ({
           at: isoTime(at),
           processes,

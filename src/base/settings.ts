@@ -3,9 +3,11 @@
 import type { Budget } from './budget.js'
 import type { Category, Redactable } from './decision.js'
 import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
+import type { NoticeSettings } from './notice-settings.js'
 import type { TextsSource } from './texts.js'
 import type { Unscannable } from './unscannable.js'
 
+export * from './notice-settings.js'
 export * from './people-settings.js'
 
 export const dialectIds = [
@@ -255,6 +257,7 @@ export interface Settings {
   encoder: EncoderSettings
   files: FileSettings
   review: ReviewSettings
+  notices: NoticeSettings
   audit: {
     /** Whether an answer waits until what was decided is committed to the audit. */
     required: boolean

@@ -18,6 +18,7 @@ import { compileFiles } from './files.js'
 import { compileJudges } from './judges.js'
 import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
 import type { Fail } from './problem.js'
+import { compileNotices } from './notices.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
@@ -229,6 +230,7 @@ function compile(
       request: { ...defaultBudget, ...limits.request }
     },
     review: compileReview(config, demo),
+    notices: compileNotices(config, folder, fail),
     audit: compileAudit(config),
     samples: compileSamples(config),
     signIn: compileSignIn(config, environment.publicUrl, fail),

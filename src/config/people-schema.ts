@@ -1,6 +1,7 @@
 /** Declares the sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
-import { sampleKinds, userRoles, webhookFormats } from '../base/settings.js'
+import { sampleKinds, userRoles } from '../base/settings.js'
+import { webhookSection } from './notices.js'
 import { choice, closed, hold, period, room, text } from './values.js'
 
 const openReviews = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })
@@ -20,19 +21,7 @@ export const peopleSections = {
         max_open_per_account: Type.Optional(openReviews),
         max_open_per_key: Type.Optional(openReviews),
         max_open_bytes: Type.Optional(room),
-        webhook: Type.Optional(
-          Type.Object(
-            {
-              url: Type.String({ format: 'webhook-url', accepts: 'an http or https URL without credentials' }),
-              secret: Type.String({
-                pattern: '^[\\x21-\\x7e]{16,}$',
-                accepts: '16 or more visible ASCII characters'
-              }),
-              format: Type.Optional(choice(webhookFormats))
-            },
-            closed
-          )
-        )
+        webhook: Type.Optional(webhookSection)
       },
       closed
     )

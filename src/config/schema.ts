@@ -7,6 +7,7 @@ import { redactables } from '../base/decision.js'
 import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
 import { mediaKinds, type Unscannable, unscannableActs } from '../base/unscannable.js'
 import { categories } from '../policy/evaluation.js'
+import { noticesSection } from './notices.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {
@@ -275,6 +276,7 @@ export const FileSchema = Type.Object(
       )
     ),
     ...peopleSections,
+    notices: Type.Optional(noticesSection),
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
     files: Type.Optional(files),

@@ -154,6 +154,7 @@ export const api = {
   disconnectUpstream: (name: string) => call<void>('DELETE', `/upstreams/${id(name)}`),
 
   metrics: (window: string) => call<T.SafetyMetrics>('GET', '/safety/metrics', { query: { window } }),
+  alerts: () => call<T.Alerts>('GET', '/alerts'),
   status: () => call<T.Status>('GET', '/status'),
   usage: (query: { from: string; to: string }) => call<T.Usage>('GET', '/billing/usage', { query }),
   audit: (query: Query) => call<Paged<'rows', T.AuditRow>>('GET', '/audit', { query })

@@ -188,6 +188,12 @@ export interface SafetyMetrics {
   }[]
   reviews: { depth: number; oldest_age_seconds: number }
   limits: { live_per_minute: number; test_per_minute: number }
+  /** What would be an alert. */
+  thresholds: {
+    stopped: { usual: number; low: number | null; high: number | null } | null
+    reviews_waiting: { count: number; age_seconds: number } | null
+  }
+  week_before: WeekBefore | null
   points: {
     at: string
     /** How many counted then; 0: nothing is known of it. */
@@ -198,6 +204,36 @@ export interface SafetyMetrics {
     evaluation: Latency
     overhead: Latency
   }[]
+}
+
+/** The same window of the week before. */
+export interface WeekBefore {
+  from: string
+  to: string
+  /** 0..1, the share of the points of which anything is known. */
+  covered: number
+  evaluations: { total: number; stopped: number }
+  p50: number | null
+  /** One for each point of the window. */
+  points: { known: boolean; evaluations: number; stopped: number; p50: number | null }[]
+}
+
+/** Something that is wrong now. */
+export interface Alert {
+  alert_id: string
+  kind: string
+  subject: string | null
+  since: string
+  /** One sentence. */
+  summary: string
+  /** The page to go to. */
+  page: string
+}
+
+export interface Alerts {
+  alerts: Alert[]
+  /** Which ways to tell people are configured. */
+  notices: { webhook: boolean; email: boolean }
 }
 
 export interface Status {

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { registerAlerts } from '../api/alerts.js'
 import { registerAudit } from '../api/audit.js'
 import { registerAuth } from '../api/auth.js'
 import { registerConstitutions } from '../api/constitutions.js'
@@ -192,6 +193,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerKeys(app, keys)
       registerReviews(app, people, metrics)
       registerExceptions(app, people.exceptions)
+      registerAlerts(app, platform.alerts, settings.notices)
       registerAudit(app, storage.audit, clock)
       registerUsage(app, storage.usage, clock)
       registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, passage })
@@ -214,7 +216,8 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         reviews,
         clock,
         upstreams: Object.keys(settings.upstreams),
-        limits: settings.limits
+        limits: settings.limits,
+        alerts: settings.notices
       })
       registerStatus(app, async () => ({
         version,

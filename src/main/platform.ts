@@ -21,6 +21,7 @@ import { firstAccount, KeyService } from '../identity/key-service.js'
 import { createLastUsed } from '../identity/last-used.js'
 import { createVerifier } from '../identity/verify.js'
 import { createLimiter } from '../limits/limiter.js'
+import type { Watch } from '../notices/watch.js'
 import { createLog, describeError, type Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
 import { createRecorder, encoderReport, type Recorder } from '../observe/record.js'
@@ -36,6 +37,7 @@ import type { CounterStore, SharedState } from '../storage/contracts/shared-stat
 import { openStorage } from '../storage/open.js'
 import { TextsService } from '../wording/texts-service.js'
 import { startDemo } from './demo.js'
+import { openNotices } from './notices.js'
 import { openPolicies } from './policies.js'
 import { openPeople, type People } from './review-desk.js'
 import { openSamples, type Samples } from './samples.js'
@@ -75,6 +77,8 @@ export interface Platform extends Readonly<Self> {
   readonly admission: Admission
   readonly keys: KeyService
   readonly people: People
+  /** What people should know of, and are told. */
+  readonly alerts: Watch
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
   readonly unjudged: UnjudgedRecorder
@@ -206,6 +210,7 @@ function build(
     storage,
     shared,
     reviews: () => people.reviews.backlog(),
+    alerts: () => alerts.counts(),
     clock,
     log,
     node: settings.node,
@@ -218,7 +223,7 @@ function build(
   const { metrics, history, presence } = self
   const encoders = new EncoderKeeper({
     clock,
-    report: encoderReport(metrics),
+    report: self.troubles.watching(encoderReport(metrics)),
     host: encoderHost,
     crashed: (error) => log.error({ err: describeError(error) }, 'a thread of the encoder ended and is replaced')
   })
@@ -228,7 +233,10 @@ function build(
     log,
     settings,
     keyring,
-    delivered: (outcome) => metrics.webhookDeliveries.inc({ outcome }),
+    delivered({ channel, result: outcome }) {
+      if (channel === 'review') metrics.webhookDeliveries.inc({ outcome })
+      else metrics.noticeDeliveries.inc({ channel, outcome })
+    },
     refused: (bound) => metrics.reviewsRefused.inc({ bound }),
     purgeSamples: () => samples.service.purge()
   })
@@ -241,6 +249,16 @@ function build(
     settings: viewOf(() => current.samples),
     encoder: () => encoders.current,
     tryOut: policies.tryOut
+  })
+  const alerts = openNotices({
+    storage,
+    shared,
+    self,
+    people,
+    clock,
+    log,
+    node: settings.node,
+    settings: () => current
   })
   const auditing = viewOf(() => current.audit)
   const { audit, usage } = storage
@@ -287,6 +305,7 @@ function build(
     admission,
     keys,
     people,
+    alerts,
     record,
     samples,
     unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
@@ -322,6 +341,7 @@ function build(
     async close() {
       upstreams.close()
       keyring.close()
+      await alerts.close()
       self.stalls.close()
       await history.close()
       await presence.close()

@@ -8,17 +8,19 @@ import { viewOf } from '../base/in-force.js'
 import type { ReviewBound, Settings } from '../base/settings.js'
 import { createHands } from '../identity/hands.js'
 import { firstAccount, type SelfRotation } from '../identity/key-service.js'
+import { mailSender } from '../notices/mail.js'
+import { rotationMessages } from '../notices/messages.js'
 import { describeError, type Log } from '../observe/log.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import { Adjudication } from '../review/adjudication.js'
-import { Deliveries } from '../review/deliveries.js'
+import { Deliveries, type DeliveryOutcome } from '../review/deliveries.js'
 import { ExceptionService } from '../review/exception-service.js'
 import { createFingerprint, fingerprintsOf } from '../review/fingerprint.js'
 import { ReviewService } from '../review/review-service.js'
-import { delivery, keyRotated, rotationBody } from '../review/webhook.js'
+import { delivery, keyRotated, rotationBody, webhookSender } from '../review/webhook.js'
 import type { Keyring } from '../sealing/keyring.js'
 import type { Seal } from '../sealing/seal.js'
-import type { DeliveryRow, Storage } from '../storage/contracts/index.js'
+import type { Channel, DeliveryRow, Storage } from '../storage/contracts/index.js'
 import { createOidc, type Oidc } from '../users/oidc.js'
 import { SessionService } from '../users/session-service.js'
 import { createThrottle } from '../users/throttle.js'
@@ -41,7 +43,7 @@ export interface People {
   readonly sessions: SessionService
   /** Of the texts that a decision was about. */
   fingerprints(evaluation: Evaluation, parts: readonly ChatPart[]): string[]
-  /** What the webhook is to be told of a key that rotates itself, for the transaction that does it. */
+  /** What people are to be told of a key that rotates itself, for the transaction that does it. */
   rotationNotices(rotation: SelfRotation): DeliveryRow[]
   /** Sends what is new in the outbox. */
   noticed(): void
@@ -63,7 +65,7 @@ export interface PeopleOptions {
   settings: Settings
   keyring: Pick<Keyring, 'seal' | 'secrets'>
   /** Told what became of each attempt to deliver. */
-  delivered(outcome: string): void
+  delivered(outcome: DeliveryOutcome): void
   /** Told what of the queue was full, each time a review is refused. */
   refused(bound: ReviewBound): void
   /** Deletes the samples whose time is over. @returns how many */
@@ -79,12 +81,30 @@ export function openPeople(options: PeopleOptions): People {
   const signIn = viewOf(() => current.signIn)
   let oidc = oidcOf(first, seal, clock)
 
+  /** Channels whose last message was not taken. */
+  const refusing = new Set<Channel>()
   const deliveries = new Deliveries({
     deliveries: storage.deliveries,
     clock,
-    settings: review,
-    outcome: delivered,
-    failure: (error) => log.error({ err: describeError(error) }, 'messages to the webhook wait')
+    senders() {
+      const { webhook, email } = current.notices
+      return {
+        ...(review.webhook !== undefined && { review: webhookSender(review.webhook) }),
+        ...(webhook !== undefined && { webhook: webhookSender(webhook) }),
+        ...(email !== undefined && { email: mailSender(email) })
+      }
+    },
+    outcome(outcome) {
+      delivered(outcome)
+      const { channel, result, error } = outcome
+      if (result === 'delivered') {
+        if (refusing.delete(channel)) log.info({ channel }, 'messages are taken again')
+      } else if (!refusing.has(channel)) {
+        refusing.add(channel)
+        log.warn({ channel, problem: error }, 'messages are not taken: they are tried again for hours')
+      }
+    },
+    failure: (error) => log.error({ err: describeError(error) }, 'messages to webhooks and by e-mail wait')
   })
   const noticed = () => deliveries.kick()
   const hands = createHands(storage.keys)
@@ -167,10 +187,11 @@ export function openPeople(options: PeopleOptions): People {
     oidc: () => oidc,
     rotationNotices(rotation) {
       const { webhook } = review
-      if (webhook === undefined) return []
+      const told = rotationMessages(rotation, { settings: current.notices, publicUrl: current.signIn.publicUrl })
+      if (webhook === undefined) return told
       const { account, keyId: subject } = rotation.old
       const body = rotationBody(rotation, webhook.format)
-      return [delivery(keyRotated, { account, subject, body }, rotation.at)]
+      return [delivery(keyRotated, { account, subject, body }, rotation.at), ...told]
     },
     noticed,
     firstInvitation: () => users.firstInvitation(firstAccount),

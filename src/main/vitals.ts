@@ -9,6 +9,7 @@ import { describeError, type Log } from '../observe/log.js'
 import { createMetrics, type Gauges, type Metrics } from '../observe/metrics.js'
 import { createPresence, type Presence } from '../observe/presence.js'
 import { type Stalls, watchStalls } from '../observe/stalls.js'
+import { type Troubles, watchTroubles } from '../observe/troubles.js'
 import type { PolicyEvaluator } from '../policy/evaluate/evaluator.js'
 import type { KeyringFacts } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
@@ -31,6 +32,7 @@ export interface SelfDeps {
   shared: SharedState
   /** The queue of reviews. */
   reviews: Gauges['reviews']
+  alerts: Gauges['alerts']
   clock: Clock
   log: Log
   node: string
@@ -48,6 +50,10 @@ export interface Self {
   history: History
   /** Which processes serve. */
   presence: Presence
+  /** What has kept failing lately. */
+  troubles: Troubles
+  /** Its id among all that serve; of this life alone. */
+  processId: string
   /** Of this machine: whether an event loop stood still lately. */
   stalls: Stalls
   /** Wall time, ms. */
@@ -58,6 +64,7 @@ export function openSelf({
   storage,
   shared,
   reviews,
+  alerts,
   clock,
   log,
   node,
@@ -82,6 +89,7 @@ export function openSelf({
     audit: () => storage.audit,
     reviews,
     deadLetters: () => storage.deliveries.dead(),
+    alerts,
     sessions: () => shared.sessions.size,
     shared: () => shared.status(),
     policies: () => inForce()?.evaluator.loaded() ?? [],
@@ -94,6 +102,7 @@ export function openSelf({
     judgesApart: () => stalls.isRecent,
     uncovered: () => inForce()?.evaluator.uncoveredChars() ?? 0
   })
+  const troubles = watchTroubles({ metrics, judges: () => inForce()?.judges.states() ?? [], clock })
   const startedAt = clock.now()
   const processId = newId('prc', startedAt)
   const failure = (what: string) => (error: unknown) => log.error({ err: describeError(error) }, what)
@@ -120,11 +129,12 @@ export function openSelf({
           policies: current.evaluator.loaded(),
           weakenings: current.weakenings,
           auditDropped: storage.audit.dropped,
+          troubles: troubles.now(),
           dataKeys: dataKeys()
         }
       )
     },
     failure: failure('other processes do not hear of this one: the storage does not answer')
   })
-  return { metrics, history, presence, stalls, startedAt }
+  return { metrics, history, presence, troubles, processId, stalls, startedAt }
 }

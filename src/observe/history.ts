@@ -1,9 +1,9 @@
 /**
  * The gateway's own course of its metrics, for charts without a Prometheus: what the counters grew by, sampled every ten
- * seconds, in steps of ten seconds for six hours and of a minute for seven days. It samples what is counted anyway, so a
- * request pays nothing for it. What each process counted is written to the storage with the sample, so that a restart
+ * seconds, in steps of ten seconds for six hours, of a minute for eight days, so that a day has the same day of the week
+ * before beside it, and of ten minutes for fifteen. It samples what is counted anyway, so a request pays nothing for it. What each process counted is written to the storage with the sample, so that a restart
  * goes on, a question to any process is answered for all of them, and a time in which none ran is known as such.
- * What was read is kept in bounded memory (5 MB when full), and only what changed is read again.
+ * What was read is kept in bounded memory (7 MB when full), and only what changed is read again.
  */
 import type { Clock } from '../base/clock.js'
 import type { MetricsRow, MetricsStore } from '../storage/contracts/processes.js'
@@ -12,9 +12,12 @@ import { Ring } from './ring.js'
 
 const sampleMs = 10_000
 const fine = { stepMs: sampleMs, slots: 2160 }
-const coarse = { stepMs: 60_000, slots: 10_080 }
-/** The longest window that is remembered, ms. */
-export const longestWindowMs = coarse.stepMs * coarse.slots
+/** Eight days, and room for the steps at both ends. */
+const coarse = { stepMs: 60_000, slots: 8 * 1440 + 30 }
+const long = { stepMs: 600_000, slots: 15 * 144 }
+const lengths = [fine, coarse, long]
+/** The longest window that may be asked for, ms: of all but the newest days there are longer steps alone. */
+export const longestWindowMs = 7 * 86_400_000
 /** Rows are read again that were written so long before the last look, ms: clocks of nodes differ by less. */
 const slackMs = 60_000
 const rowsPerRead = 100
@@ -29,6 +32,12 @@ export interface Point extends Stretch {
   processes: number
 }
 
+/** A window, whole and step by step. */
+export interface Course {
+  total: Stretch
+  points: Point[]
+}
+
 export interface History {
   /** Takes what was counted since the last sample; a timer does so by itself, and writes it. */
   sample(): void
@@ -37,8 +46,13 @@ export interface History {
    * @param window ms; `step` is a multiple of the steps that are remembered
    * @throws Fault `storage_unavailable`
    */
-  read(window: { from: number; to: number; step: number }): Promise<{ total: Stretch; points: Point[] }>
-  /** The steps that are remembered of a window of this length, ms. */
+  read(window: { from: number; to: number; step: number }): Promise<Course>
+  /**
+   * Sums alone, of windows of up to fifteen days back, in whole steps of ten minutes: little is read for them.
+   * @throws Fault `storage_unavailable`
+   */
+  totals(windows: readonly { from: number; to: number }[]): Promise<Stretch[]>
+  /** The steps that are remembered of a window of this length until now, ms. */
   stepOf(windowMs: number): number
   /** Wall time of the last failed request to each upstream, ms; of what `read` has seen. */
   readonly lastFailures: ReadonlyMap<string, number>
@@ -67,7 +81,7 @@ interface Own {
 export function createHistory({ metrics, clock, store, process, failure }: HistoryOptions): History {
   const layout = createLayout(metrics)
   const { width } = layout
-  const rings = [new Ring({ ...fine, width }), new Ring({ ...coarse, width })] as const
+  const rings = [new Ring({ ...fine, width }), new Ring({ ...coarse, width }), new Ring({ ...long, width })] as const
   const lastFailures = new Map<string, number>()
   const own = new Map<string, Own>()
   let before: Uint32Array = new Uint32Array(width)
@@ -107,7 +121,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     middle = Math.max(middle, (sampledAt + now) / 2)
     const isIdle = grown.every((count) => count === 0)
     // A minute is written though it was idle: it says that the process ran.
-    for (const { stepMs } of isIdle ? [coarse] : [fine, coarse]) {
+    for (const { stepMs } of isIdle ? [coarse, long] : lengths) {
       const step = ownStep(stepMs)
       if (isIdle) continue
       for (let i = 0; i < width; i++) step.counts[i]! += grown[i]!
@@ -179,7 +193,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     const now = clock.now()
     if (now - prunedAt < pruneMs) return
     prunedAt = now
-    for (const { stepMs, slots } of [fine, coarse]) await store.prune(stepMs, now - stepMs * slots)
+    for (const { stepMs, slots } of lengths) await store.prune(stepMs, now - stepMs * slots)
   }
 
   const timer = setInterval(() => {
@@ -187,28 +201,39 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     inTurn(write).then(prune).catch(failure)
   }, sampleMs)
   timer.unref()
-  const ringOf = (windowMs: number) => (windowMs <= fine.stepMs * fine.slots ? rings[0] : rings[1])
+  /** The finest that reaches back so far. */
+  const ringOf = (backMs: number) => rings.find(({ stepMs, slots }) => backMs <= stepMs * slots) ?? rings[2]
   return {
     sample,
     stepOf: (windowMs) => ringOf(windowMs).stepMs,
     read({ from, to, step }) {
-      const ring = ringOf(to - from)
+      // The oldest step may be gone in part: that asks for no longer ones.
+      const ring = ringOf(clock.now() - from - Math.min(step, coarse.stepMs))
+      /** Says whether any process ran. */
+      const known = ring === rings[2] ? ring : rings[1]
       return inTurn(async () => {
         sample()
         await write()
-        for (const each of new Set([ring, rings[1]])) await refresh(each)
+        for (const each of new Set([ring, known])) await refresh(each)
         const points: Point[] = []
         for (let begin = from; begin < to; begin += step) {
           const end = Math.min(begin + step, to)
           points.push({
             at: begin,
             ...layout.stretchOf(ring.sum(begin, end)),
-            processes: rings[1].rows(begin, end)
+            processes: known.rows(begin, end)
           })
         }
         return { total: layout.stretchOf(ring.sum(from, to)), points }
       })
     },
+    totals: (windows) =>
+      inTurn(async () => {
+        sample()
+        await write()
+        await refresh(rings[2])
+        return windows.map(({ from, to }) => layout.stretchOf(rings[2].sum(from, to)))
+      }),
     lastFailures,
     async close() {
       clearInterval(timer)

@@ -21,8 +21,10 @@ export interface Gauges {
   /** Rows of the audit that wait for their commit, and those that were dropped because too many did. */
   audit(): { waiting: number; dropped: number }
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
-  /** Messages to the webhook that were given up. */
+  /** Messages to webhooks and by e-mail that were given up. */
   deadLetters(): Promise<number>
+  /** How many alerts of each kind are in force. */
+  alerts(): Promise<Readonly<Record<string, number>>>
   sessions(): number
   /** `up` undefined: nothing is shared. */
   shared(): { up: boolean | undefined; nodes: number }
@@ -90,7 +92,11 @@ export function createMetrics(gauges: Gauges) {
   stored('review_oldest_age_seconds', 'Age of the oldest review that waits.', async () => {
     return (await gauges.reviews()).oldestAgeSeconds
   })
-  stored('webhook_dead_letters', 'Messages to the webhook that were given up.', () => gauges.deadLetters())
+  stored('webhook_dead_letters', 'Messages to webhooks and by e-mail that were given up.', () => gauges.deadLetters())
+  asked('alerts', 'Alerts in force.', ['kind'], async (gauge) => {
+    gauge.reset()
+    for (const [kind, count] of Object.entries((await inTime(gauges.alerts())) ?? {})) gauge.set({ kind }, count)
+  })
   asked('audit_waiting_rows', 'Rows of the audit that wait for their commit.', [], (gauge) =>
     gauge.set(gauges.audit().waiting)
   )
@@ -246,7 +252,11 @@ export function createMetrics(gauges: Gauges) {
     reviewsRefused: counter('review_queue_full_total', 'Verdicts that found the queue of reviews full.', ['bound']),
     /** `outcome`: stored, withheld (of what is never kept), queue_full, failed. */
     samples: counter('samples_total', 'Samples that were taken, by what became of them.', ['outcome']),
-    webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook.', ['outcome']),
+    webhookDeliveries: counter('webhook_deliveries_total', 'Attempts to deliver to the webhook of reviews.', [
+      'outcome'
+    ]),
+    /** `channel`: webhook, email. `outcome`: delivered, failed (tried again), dead. */
+    noticeDeliveries: counter('notice_deliveries_total', 'Attempts to deliver a notice.', ['channel', 'outcome']),
     traceSpans: counter('trace_spans_total', 'Spans by whether the collector took them.', ['result']),
     configReloads: counter('config_reloads_total', 'Reloads of the configuration.', ['result'])
   }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.js'
 import type { ProcessRow, ProcessStore } from '../storage/contracts/processes.js'
+import type { Trouble } from './troubles.js'
 
 const tellMs = 10_000
 /** Three times it was not heard of: it hangs, is cut off from the storage, or is gone. */
@@ -24,6 +25,8 @@ export interface ProcessFacts {
   weakenings: readonly string[]
   /** Rows of the audit that were lost. */
   auditDropped: number
+  /** What of it has kept failing lately; absent in what an earlier release says. */
+  troubles?: readonly Trouble[]
   /** Ids of the data keys that it holds: see `sealing/keyring.ts`. */
   dataKeys: { startedWith: string; current: string; known: readonly string[] }
 }
@@ -35,6 +38,8 @@ export interface ProcessReport extends ProcessFacts, Pick<ProcessRow, 'node' | '
 }
 
 export interface Presence {
+  /** When the storage last took what this process says, or when there was nothing to say; wall time, ms. */
+  readonly toldAt: number
   /** Says at once what is so now; a timer does so by itself. Never rejects. */
   tell(): Promise<void>
   /** By node and start. @throws Fault `storage_unavailable` */
@@ -55,15 +60,21 @@ export interface PresenceOptions {
 export function createPresence({ store, clock, self, facts, failure }: PresenceOptions): Presence {
   let isClosed = false
   let prunedAt = self.startedAt
+  let toldAt = self.startedAt
   let telling: Promise<void> = Promise.resolve()
 
   function tell(): Promise<void> {
     telling = telling.then(async () => {
       const said = facts()
-      if (isClosed || said === undefined) return
+      if (isClosed) return
       const now = clock.now()
+      if (said === undefined) {
+        toldAt = now
+        return
+      }
       try {
         await store.tell({ ...self, seenAt: now, facts: { ...said } })
+        toldAt = clock.now()
         if (now - prunedAt < forgottenMs) return
         prunedAt = now
         await store.prune(now - forgottenMs)
@@ -77,6 +88,9 @@ export function createPresence({ store, clock, self, facts, failure }: PresenceO
   const timer = setInterval(tell, tellMs)
   timer.unref()
   return {
+    get toldAt() {
+      return toldAt
+    },
     tell,
     async all() {
       await tell()

@@ -12,7 +12,7 @@ import { ClientGone, type Exchange, type Forward, type Inbound, type Reply } fro
 import { addVerdictHeaders } from './headers.js'
 import { faultReply } from './reply.js'
 import type { Requests } from './request/request.js'
-import type { Transport } from './upstream/send.js'
+import { type Transport, transportFault } from './upstream/send.js'
 
 export interface FunnelDeps {
   requests: Requests
@@ -51,7 +51,7 @@ export class Funnel {
       let reply: Reply
       if ('bytes' in verdict) {
         upstream = verdict.upstream
-        reply = await this.#relay(exchange, verdict, transport)
+        reply = this.#telling(await this.#relay(exchange, verdict, transport), inbound, upstream)
       } else {
         reply = verdict
         addVerdictHeaders(reply.headers, exchange, exchange.verdict)
@@ -100,10 +100,24 @@ export class Funnel {
   /** @param upstream that was asked, if any */
   #refuse({ entry, requestId }: Inbound, error: unknown, upstream: string | undefined): Reply {
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
-    if (fault.status >= 500) {
-      this.#deps.log.error({ request_id: requestId, upstream, err: describeError(fault) }, fault.code)
-    }
+    this.#log(fault, requestId, upstream)
     return faultReply(entry.dialect, fault, requestId)
+  }
+
+  /** The same reply, and the log has what breaks the rest of it. */
+  #telling(reply: Reply, { requestId }: Inbound, upstream: string): Reply {
+    const { rest } = reply
+    if (rest === undefined) return reply
+    const broken = (error: unknown) => {
+      this.#log(transportFault(error), requestId, upstream)
+      return rest.broken(error)
+    }
+    return { ...reply, rest: { ...rest, broken } }
+  }
+
+  #log(fault: Fault, requestId: string, upstream: string | undefined): void {
+    if (fault.status < 500) return
+    this.#deps.log.error({ request_id: requestId, upstream, err: describeError(fault) }, fault.code)
   }
 
   #observeOverhead({ route, inbound, upstreamMs }: Exchange): void {

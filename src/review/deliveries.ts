@@ -1,27 +1,32 @@
-/** Sends what waits in the outbox to the webhook, until it is taken or given up: then it stays visible as a dead letter. */
+/**
+ * Sends what waits in the outbox to webhooks and by e-mail, until it is taken or given up: then it stays visible as a dead
+ * letter.
+ */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
-import type { WebhookSettings } from '../base/settings.js'
 import { isoOrNull, isoTime } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
-import type { DeliveryRow, DeliveryStore } from '../storage/contracts/reviews.js'
+import { type Channel, channels, type DeliveryRow, type DeliveryStore } from '../storage/contracts/reviews.js'
 import { isId } from '../storage/id.js'
 import type { Reviewer } from './review.js'
-import { webhookHeaders } from './webhook.js'
+import { isAlertEvent, type Send } from './webhook.js'
 
 /** How long each further attempt waits: about eight hours in all, long enough for a night's outage to be noticed. */
 const pausesMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000]
-const attemptTimeoutMs = 10_000
-/** While a delivery is under way no other process takes it; past it, its process is gone. */
+/** While a delivery is under way no other process takes it; past it, its process is gone. An attempt takes half of it at most. */
 const leaseMs = 60_000
 const lookEveryMs = 5_000
 const atOnce = 4
+/** Messages that wait in memory, at most. */
+const mostDirect = 20
 const defaultPage = 100
 
 export interface DeliveryRecord {
   delivery_id: string
+  /** To whom it goes. */
+  channel: Channel
   event: string
-  /** What it tells of: one of these two. */
+  /** What it tells of: a review, a key, or a kind of alert. */
   review_id: string | null
   state: 'waiting' | 'dead'
   attempts: number
@@ -29,15 +34,24 @@ export interface DeliveryRecord {
   created_at: string
   next_attempt_at: string | null
   key_id: string | null
+  alert: string | null
+}
+
+/** What became of one attempt. */
+export interface DeliveryOutcome {
+  channel: Channel
+  /** `failed`: it is tried again. */
+  result: 'delivered' | 'failed' | 'dead'
+  /** What went wrong, in words that name no secret. */
+  error: string | undefined
 }
 
 export interface DeliveriesDeps {
   deliveries: DeliveryStore
   clock: Clock
-  /** Read at each use. */
-  settings: { readonly webhook: WebhookSettings | undefined }
-  /** `delivered`, `failed` (to be tried again), `dead`. */
-  outcome(result: 'delivered' | 'failed' | 'dead'): void
+  /** How each channel of the configuration in force is sent to; asked at each use. */
+  senders(): Partial<Record<Channel, Send>>
+  outcome(outcome: DeliveryOutcome): void
   failure(error: unknown): void
 }
 
@@ -46,6 +60,10 @@ export class Deliveries {
   #running: Promise<void> | undefined
   #again = false
   readonly #timer: NodeJS.Timeout
+  /** What waits in memory, each with the timer of its next attempt. */
+  readonly #direct = new Map<string, NodeJS.Timeout | undefined>()
+  readonly #attempts = new Set<Promise<void>>()
+  #isClosed = false
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps
@@ -70,28 +88,62 @@ export class Deliveries {
   }
 
   async #drain(): Promise<void> {
-    const { deliveries, clock, settings } = this.#deps
+    const { deliveries, clock, senders } = this.#deps
     for (;;) {
-      const { webhook } = settings
-      if (webhook === undefined) return
+      const known = senders()
       const now = clock.now()
-      const due = await deliveries.take({ now, leasedUntil: now + leaseMs, limit: atOnce })
+      const due = await deliveries.take({
+        channels: channels.filter((channel) => known[channel] !== undefined),
+        now,
+        leasedUntil: now + leaseMs,
+        limit: atOnce
+      })
       if (due.length === 0) return
-      await Promise.all(due.map((row) => this.#deliver(row, webhook)))
+      await Promise.all(due.map((row) => this.#deliver(row, known[row.channel]!)))
     }
   }
 
-  async #deliver(row: DeliveryRow, webhook: WebhookSettings): Promise<void> {
+  async #deliver(row: DeliveryRow, send: Send): Promise<void> {
     const { deliveries, clock, outcome } = this.#deps
-    const error = await attempt(row, webhook, clock.now())
+    const { channel } = row
+    const error = await send(row, clock.now())
     if (error === undefined) {
       await deliveries.remove(row.deliveryId)
-      return outcome('delivered')
+      return outcome({ channel, result: 'delivered', error })
     }
     const pause = pausesMs[row.attempts]
     const nextAt = pause === undefined ? null : clock.now() + pause
     await deliveries.fail(row.deliveryId, { attempts: row.attempts + 1, nextAt, error })
-    outcome(nextAt === null ? 'dead' : 'failed')
+    outcome({ channel, result: nextAt === null ? 'dead' : 'failed', error })
+  }
+
+  /**
+   * Sends at once, from memory, what tells that the storage takes nothing: tried again as often as all others, but lost with
+   * the process.
+   */
+  direct(rows: readonly DeliveryRow[]): void {
+    for (const row of rows) {
+      if (this.#direct.size < mostDirect) this.#attempt(row)
+      else this.#deps.outcome({ channel: row.channel, result: 'dead', error: 'too many wait' })
+    }
+  }
+
+  #attempt(row: DeliveryRow): void {
+    const { clock, senders, outcome } = this.#deps
+    const { channel, deliveryId, attempts } = row
+    const send = senders()[channel]
+    if (this.#isClosed || send === undefined) return void this.#direct.delete(deliveryId)
+    this.#direct.set(deliveryId, undefined)
+    const attempt = send(row, clock.now()).then((error) => {
+      const pause = error === undefined ? undefined : pausesMs[attempts]
+      outcome({ channel, result: error === undefined ? 'delivered' : pause === undefined ? 'dead' : 'failed', error })
+      if (pause === undefined || this.#isClosed) return void this.#direct.delete(deliveryId)
+      const timer = setTimeout(() => this.#attempt({ ...row, attempts: attempts + 1 }), pause)
+      timer.unref()
+      this.#direct.set(deliveryId, timer)
+    })
+    this.#attempts.add(attempt)
+    void attempt.finally(() => this.#attempts.delete(attempt))
   }
 
   /** Oldest first. @param page.state default both */
@@ -123,34 +175,17 @@ export class Deliveries {
 
   async close(): Promise<void> {
     clearInterval(this.#timer)
+    this.#isClosed = true
     this.#again = false
-    await this.#running
-  }
-}
-
-/** @returns what went wrong, in words that name no secret; undefined where it was taken */
-async function attempt(row: DeliveryRow, { url, secret }: WebhookSettings, now: number): Promise<string | undefined> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: webhookHeaders(row.deliveryId, row.body, now, secret),
-      body: row.body,
-      // An address comes from the configuration alone.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(attemptTimeoutMs)
-    })
-    await response.body?.cancel()
-    return response.ok ? undefined : `answered ${response.status}`
-  } catch (error) {
-    const { name, cause } = error as Error
-    const code = (cause as NodeJS.ErrnoException | undefined)?.code
-    return name === 'TimeoutError' ? `no answer within ${attemptTimeoutMs / 1000} s` : `not reached (${code ?? name})`
+    for (const timer of this.#direct.values()) clearTimeout(timer)
+    await Promise.all([this.#running, ...this.#attempts])
   }
 }
 
 function deliveryRecord(row: DeliveryRow): DeliveryRecord {
   return {
     delivery_id: row.deliveryId,
+    channel: row.channel,
     event: row.event,
     review_id: isId('rev', row.subject) ? row.subject : null,
     state: row.state,
@@ -158,7 +193,8 @@ function deliveryRecord(row: DeliveryRow): DeliveryRecord {
     last_error: row.lastError,
     created_at: isoTime(row.createdAt),
     next_attempt_at: isoOrNull(row.nextAt),
-    key_id: isId('key', row.subject) ? row.subject : null
+    key_id: isId('key', row.subject) ? row.subject : null,
+    alert: isAlertEvent(row.event) ? row.subject : null
   }
 }
 

@@ -3,10 +3,10 @@
  * libraries verify it. Identifiers, rules and scores; never a text, a note or a context.
  */
 import { createHmac } from 'node:crypto'
-import type { WebhookFormat } from '../base/settings.js'
+import type { WebhookFormat, WebhookSettings } from '../base/settings.js'
 import { shownPrefix } from '../identity/key-format.js'
 import type { SelfRotation } from '../identity/key-service.js'
-import type { DeliveryRow, ReviewRow } from '../storage/contracts/reviews.js'
+import type { Channel, DeliveryRow, ReviewRow } from '../storage/contracts/reviews.js'
 import { newId } from '../storage/id.js'
 import { reviewStatus } from './record.js'
 
@@ -14,20 +14,38 @@ export const reviewEvents = ['review.created', 'review.approved', 'review.decide
 export type ReviewEvent = (typeof reviewEvents)[number]
 /** A key has rotated itself. */
 export const keyRotated = 'key.rotated'
-export type WebhookEvent = ReviewEvent | typeof keyRotated
+/** Something is wrong, is wrong still, is over. */
+export const alertEvents = ['alert.began', 'alert.reminded', 'alert.ended'] as const
+export type AlertEvent = (typeof alertEvents)[number]
+export type WebhookEvent = ReviewEvent | typeof keyRotated | AlertEvent
+
+export function isAlertEvent(event: string): event is AlertEvent {
+  return (alertEvents as readonly string[]).includes(event)
+}
+
+/**
+ * Hands one message over, within 30 s.
+ * @param now wall time, ms
+ * @returns what went wrong, in words that name no secret; undefined where it was taken. Never rejects.
+ */
+export type Send = (message: Pick<DeliveryRow, 'deliveryId' | 'body'>, now: number) => Promise<string | undefined>
+
+const attemptTimeoutMs = 10_000
 
 /** One message for the outbox, due at once. */
 export function delivery(
   event: WebhookEvent,
   { account, subject, body }: Pick<DeliveryRow, 'account' | 'subject' | 'body'>,
-  now: number
+  now: number,
+  channel: Channel = 'review'
 ): DeliveryRow {
   const fresh = { state: 'waiting', attempts: 0, nextAt: now, lastError: null, createdAt: now } as const
-  return { deliveryId: newId('whd', now), account, event, subject, body, ...fresh }
+  return { deliveryId: newId('whd', now), account, channel, event, subject, body, ...fresh }
 }
 
 /** The body of the message that a key has rotated itself: an owner who did not ask for that has lost a key. */
-export function rotationBody({ old, successor, at, graceEndsAt }: SelfRotation, format: WebhookFormat): string {
+export function rotationBody(rotation: SelfRotation, format: WebhookFormat): string {
+  const { old, successor, at, graceEndsAt } = rotation
   const data = {
     key_id: old.keyId,
     prefix: shownPrefix(old.environment, old.prefix),
@@ -38,8 +56,14 @@ export function rotationBody({ old, successor, at, graceEndsAt }: SelfRotation, 
     ends_at: new Date(graceEndsAt).toISOString()
   }
   if (format === 'json') return JSON.stringify({ type: keyRotated, timestamp: data.rotated_at, data })
-  const text = `The key ${data.prefix} (${data.key_id}) rotated itself: ${data.rotated_to_prefix} (${data.rotated_to}) takes its place, and it ends at ${data.ends_at}. If that was not its owner, revoke the lineage ${data.lineage}.`
-  return JSON.stringify({ text })
+  return JSON.stringify({ text: rotationSentence(rotation) })
+}
+
+/** The same for people. */
+export function rotationSentence({ old, successor, graceEndsAt }: SelfRotation): string {
+  const named = ({ keyId, environment, prefix }: SelfRotation['old']) =>
+    `${shownPrefix(environment, prefix)} (${keyId})`
+  return `The key ${named(old)} rotated itself: ${named(successor)} takes its place, and it ends at ${new Date(graceEndsAt).toISOString()}. If that was not its owner, revoke the lineage ${old.lineage}.`
 }
 
 /** The body of one message. */
@@ -99,5 +123,26 @@ export function webhookHeaders(id: string, body: string, at: number, secret: str
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': `v1,${signature}`
+  }
+}
+
+/** @returns what sends to one webhook, whose address comes from the configuration alone */
+export function webhookSender({ url, secret }: WebhookSettings): Send {
+  return async ({ deliveryId, body }, now) => {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: webhookHeaders(deliveryId, body, now, secret),
+        body,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(attemptTimeoutMs)
+      })
+      await response.body?.cancel()
+      return response.ok ? undefined : `answered ${response.status}`
+    } catch (error) {
+      const { name, cause } = error as Error
+      const code = (cause as NodeJS.ErrnoException | undefined)?.code
+      return name === 'TimeoutError' ? `no answer within ${attemptTimeoutMs / 1000} s` : `not reached (${code ?? name})`
+    }
   }
 }

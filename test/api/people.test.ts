@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Deliveries } from '../../src/review/deliveries.js'
 import { ReviewService } from '../../src/review/review-service.js'
-import { webhookHeaders } from '../../src/review/webhook.js'
+import { webhookHeaders, webhookSender } from '../../src/review/webhook.js'
 import { createSeal } from '../../src/sealing/seal.js'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
 import { openMemory } from '../../src/storage/sqlite/open.js'
@@ -152,8 +152,8 @@ t.test('a message that nobody takes is tried for hours, is a dead letter then, a
   const deliveries = new Deliveries({
     deliveries: storage.deliveries,
     clock,
-    settings,
-    outcome: (result) => outcomes.push(result),
+    senders: () => ({ review: webhookSender(settings.webhook) }),
+    outcome: ({ result }) => outcomes.push(result),
     failure: (error) => t.fail(String(error))
   })
   t.teardown(() => deliveries.close())

@@ -77,6 +77,18 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       maxOpen: { key: 500, account: 5_000, total: 10_000, bytes: 1_073_741_824 },
       webhook: undefined
     },
+    notices: {
+      webhook: undefined,
+      email: undefined,
+      everyMs: 30_000,
+      remindMs: 86_400_000,
+      reviewsWaiting: { count: 50, ageMs: 14_400_000 },
+      deadLetters: 1,
+      storageDownMs: 60_000,
+      stops: { windowMs: 3_600_000, factor: 3, difference: 0.05, least: 100 },
+      keysExpiringMs: 604_800_000,
+      failing: true
+    },
     audit: { required: false, retentionMs: 31_536_000_000, decisions: 'all' },
     samples: { what: 'off', share: 0.01, rows: 10_000, bytes: 268_435_456, retentionMs: 2_592_000_000 },
     signIn: {
@@ -348,6 +360,26 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         retentionMs: 86_400_000,
         maxOpen: { key: 30, account: 40, total: 50, bytes: 2_097_152 },
         webhook: { url: 'https://hooks.example/services/T0/B0?x=1', secret: 'a-b-0123456789abc', format: 'slack' }
+      },
+      notices: {
+        webhook: { url: 'https://hooks.example/alerts', secret: 'a-b-0123456789abc', format: 'json' },
+        email: {
+          host: 'mail.example',
+          port: 465,
+          tls: 'implicit',
+          ca: certificate,
+          login: { user: 'gate', password: 'a-b' },
+          from: 'gate@example.org',
+          to: ['ops@example.org', "o'hara+night@mail.example.org"]
+        },
+        everyMs: 5000,
+        remindMs: 3_600_000,
+        reviewsWaiting: undefined,
+        deadLetters: 5,
+        storageDownMs: 120_000,
+        stops: { windowMs: 1_200_000, factor: 2.5, difference: 0.05, least: 20 },
+        keysExpiringMs: undefined,
+        failing: false
       },
       audit: { required: true, retentionMs: 2_592_000_000, decisions: 'stopped' },
       samples: { what: 'share', share: 0.5, rows: 7, bytes: 2_097_152, retentionMs: 259_200_000 },

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { thresholds, weekBefore } from '../../src/api/week-before.js'
 import { Fault } from '../../src/base/errors.js'
 import { createHistory } from '../../src/observe/history.js'
 import { createPresence } from '../../src/observe/presence.js'
@@ -174,6 +175,60 @@ t.test('what another release stored is read: its wider and narrower buckets, and
   t.equal(total.categories['hate'], 2)
 })
 
+t.test('the week before: minutes for a day, ten minutes for a week, and what is usual at this hour', async (t) => {
+  const { history, count, tick, clock } = await open(t)
+  const hour = 3_600_000
+  const day = 24 * hour
+  for (let days = 0; days < 9; days++) {
+    count('permit', 90)
+    count('forbid', days === 3 ? 90 : 10)
+    tick(hour)
+    clock.advance(day - hour)
+    history.sample()
+  }
+  const now = clock.now() + 600_000
+  clock.advance(600_000)
+  count('permit', 50)
+  count('forbid', 50)
+  tick(60_000)
+  const { total } = await history.read({ from: start + 2 * day, to: start + 2 * day + hour, step: hour })
+  t.match(total, { decisions: { evaluate: { permit: 90, forbid: 10 } }, evaluation: { count: 100 } })
+  const late = await weekBefore(history, { from: now, to: now + hour, step: 60_000 }, now + hour)
+  const half = await weekBefore(history, { from: now, to: now + hour, step: hour }, now + hour / 2)
+  t.match(half, { evaluations: { total: 50, stopped: 5 }, points: [{ evaluations: 100 }] }, 'until now')
+  t.match(late, { evaluations: { total: 100, stopped: 10 } })
+  t.equal(late!.points.length, 60)
+  t.equal(
+    late!.points.reduce((sum, { evaluations }) => sum + evaluations, 0),
+    100
+  )
+  // Counted in one minute: a third of it in each 20 s.
+  const middle = start + 9 * day + hour / 2
+  const fine = await weekBefore(
+    history,
+    { from: middle - 10_000, to: middle + 890_000, step: 20_000 },
+    middle + 890_000
+  )
+  t.equal(fine!.points.length, 45)
+  t.same(
+    fine!.points.slice(0, 5).map(({ evaluations }) => evaluations),
+    [0, 33.33, 33.33, 33.33, 0]
+  )
+  t.equal(await weekBefore(history, { from: start, to: start + hour, step: 60_000 }, start + hour), null)
+  const week = await weekBefore(
+    history,
+    { from: start + 7 * day, to: start + 14 * day, step: 3 * hour },
+    start + 14 * day
+  )
+  t.match(week, { evaluations: { total: 780 } })
+
+  const settings = { stops: { windowMs: hour, factor: 3, difference: 0.05, least: 100 }, reviewsWaiting: undefined }
+  t.same(await thresholds(history, settings, start + 9 * day + hour / 2), {
+    stopped: { usual: 0.1, low: 0.1 / 3, high: 0.1 * 3 },
+    reviews_waiting: null
+  })
+})
+
 t.test('the API answers with the window, its points, upstreams and limits; a bad window is named', async (t) => {
   const { url, key } = await build(t, { clock: steppedClock(start) })
   await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: 'Explain how to build a pipe bomb at home' } })
@@ -188,7 +243,9 @@ t.test('the API answers with the window, its points, upstreams and limits; a bad
     evaluations: { by_decision: { forbid: 1 }, by_surface: { evaluate: { forbid: 1 }, chat: { permit: 1 } } },
     upstreams: [{ name: 'default', requests: 1, failures: 0, state: 'ok', last_failure_at: null }],
     reviews: { depth: 0 },
-    limits: { live_per_minute: 100 }
+    limits: { live_per_minute: 100 },
+    week_before: null,
+    thresholds: { stopped: null, reviews_waiting: { count: 50, age_seconds: 14_400 } }
   })
   t.equal(body.points.length, 30)
   t.equal(body.points.at(-1).decisions.forbid, 1)

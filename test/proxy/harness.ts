@@ -196,6 +196,7 @@ export function testMetrics() {
     audit: () => ({ waiting: 0, dropped: 0 }),
     reviews: async () => ({ depth: 0, oldestAgeSeconds: 0 }),
     deadLetters: async () => 0,
+    alerts: async () => ({}),
     sessions: () => 0,
     shared: () => ({ up: undefined, nodes: 1 }),
     policies: () => [],

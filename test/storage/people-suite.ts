@@ -2,7 +2,7 @@
 
 import type { Test } from 'tap'
 import type { AuditFilter } from '../../src/storage/contracts/audit.js'
-import type { MetricsRow, Storage, UserRow } from '../../src/storage/contracts/index.js'
+import type { AlertRow, Channel, MetricsRow, Storage, UserRow } from '../../src/storage/contracts/index.js'
 import { newId } from '../../src/storage/id.js'
 import { ChainCheck } from '../../src/storage/journal/chain.js'
 import { deliveryRow, reviewRow, t0 } from './storage-suite.js'
@@ -109,7 +109,10 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     await reviews.open(row, [first])
     await reviews.open(reviewRow({ digest: 'd' }), [second])
     t.same(await deliveries.list('acme', { limit: 9 }), [first], 'what was not opened is not told')
-    const take = (now: number) => deliveries.take({ now, leasedUntil: now + 100, limit: 9 })
+    const take = (now: number, channels: readonly Channel[] = ['email', 'review']) =>
+      deliveries.take({ channels, now, leasedUntil: now + 100, limit: 9 })
+    t.same(await take(t0, ['email', 'webhook']), [], 'of other channels')
+    t.same(await take(t0, []), [])
     const taken = await Promise.all(all.map(() => take(t0)))
     t.equal(taken.flat().length, 1)
     t.equal((await take(t0 + 99)).length, 0)
@@ -123,6 +126,42 @@ export function peopleSuite(t: Test, open: (t: Test) => Promise<Storage>): void 
     t.match(await deliveries.revive('acme', first.deliveryId, t0), { state: 'waiting', attempts: 0 })
     await deliveries.remove(first.deliveryId)
     t.same(await deliveries.list('acme', { limit: 9 }), [])
+  })
+
+  t.test('alerts: one process watches; what it finds and what it tells is stored together', async (t) => {
+    const { alerts, deliveries } = await open(t)
+    const watch = (by: string, now: number) => alerts.watch({ by, now, forMs: 100 })
+    const results = await Promise.all(all.map((i) => watch(`prc_${i}`, t0)))
+    t.equal(won(results), 1)
+    const by = `prc_${results.indexOf(true)}`
+    t.equal(await watch(by, t0 + 60), true, 'made longer')
+    t.equal(await watch('prc_other', t0 + 159), false)
+    const row: AlertRow = {
+      alertId: newId('alt', t0),
+      kind: 'judge_failing',
+      subject: 'guard',
+      facts: { count: 1, nodes: ['a'] },
+      since: t0,
+      holds: true,
+      heldAt: t0,
+      endedAt: null,
+      told: 1,
+      toldAt: t0
+    }
+    const put = (by: string, change: Partial<Parameters<typeof alerts.put>[0]>) =>
+      alerts.put({ by, rows: [], removed: [], notices: [], ...change })
+    const other = { ...row, alertId: newId('alt', t0 + 1), subject: '', since: t0 + 1, toldAt: null, holds: false }
+    const notice = deliveryRow({ channel: 'email' })
+    t.equal(await put('prc_other', { rows: [row], notices: [deliveryRow()] }), false, 'another watches')
+    t.equal(await put(by, { rows: [other, row], notices: [notice] }), true)
+    t.same(await alerts.list(), [row, other])
+    t.same(await deliveries.list('acme', { limit: 9 }), [notice])
+    const ended = { ...row, holds: false, endedAt: t0 + 5, told: 2 }
+    await put(by, { rows: [ended], removed: [other.alertId] })
+    t.same(await alerts.list(), [ended])
+    t.equal(await watch('prc_other', t0 + 160), true, 'its time is over')
+    t.equal(await put(by, { removed: [row.alertId] }), false)
+    t.equal(await watch('prc_third', t0 - day), true, 'a clock that was wrong keeps nobody off')
   })
 
   t.test('audit: every row is chained; a chain pruned at its beginning still holds', async (t) => {

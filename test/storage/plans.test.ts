@@ -10,8 +10,10 @@ import { peopleSuite } from './people-suite.js'
 import { samplesSuite } from './samples-suite.js'
 import { storageSuite, t0 } from './storage-suite.js'
 
-/** Of a few rows whatever happens: one a node, a name, a route, an account; and the migrations' own. */
+/** Of a few rows whatever happens: one a node, a name, a route, an account, an alert; and the migrations' own. */
 const small = [
+  'alerts',
+  'alert_watch',
   'audit_heads',
   'constitutions',
   'constitution_bindings',

@@ -76,6 +76,7 @@ export function deliveryRow(change: Partial<DeliveryRow> = {}): DeliveryRow {
   return {
     deliveryId: newId('whd', t0),
     account: 'acme',
+    channel: 'review',
     event: 'review.created',
     subject: 'rev_x',
     body: '{}',
@@ -108,6 +109,23 @@ export function storageSuite(t: Test, open: (t: Test) => Promise<Storage>): void
     t.equal(await keys.get('other', row.keyId), undefined)
     t.equal(await keys.byPrefix('ZZZZZZZZ'), undefined)
     t.same([...(await keys.byPrefix(row.prefix))!.hash], [0, 255])
+  })
+
+  t.test('keys: those that end soon, the first to end first', async (t) => {
+    const { keys } = await open(t)
+    const ends = (expiresAt: number | null, change: Partial<KeyRow> = {}) => keyRow({ expiresAt, ...change })
+    const [first, second] = [ends(t0 + 20), ends(t0 + 30, { account: 'other' })]
+    const others = [
+      ends(null),
+      ends(t0 + 10),
+      ends(t0 + 101),
+      ends(t0 + 25, { revokedAt: t0 }),
+      ends(t0 + 25, { graceEndsAt: t0 + 20 })
+    ]
+    for (const row of [second, ...others, first]) await keys.insert(row)
+    const found = (limit: number) => keys.expiring({ now: t0 + 10, until: t0 + 100, limit })
+    t.same(await found(9), [first, second])
+    t.same(await found(1), [first])
   })
 
   t.test('keys: a taken prefix or id is a conflict, and nothing of the refused key remains', async (t) => {

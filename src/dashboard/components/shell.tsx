@@ -26,8 +26,9 @@ import { api } from '../api'
 import icon from '../icon.svg'
 import type { PageEntry } from '../pages'
 import { linkTo } from '../router'
-import type { HeldScope, Session } from '../types'
+import type { HeldScope, Session, Scope } from '../types'
 import { mayWith } from './may'
+import { AlertBell } from './alerts'
 import { tellError } from './notify'
 import { Palette } from './palette'
 import { PasswordDialog } from './password-dialog'
@@ -119,6 +120,7 @@ export function Shell({ pages, current, user, scopes, isPlain, children }: Shell
             >
               <IconSearch size={18} aria-hidden />
             </ActionIcon>
+            <AlertBell />
             <SchemeToggle />
             <UserMenu user={user} />
           </Group>

@@ -1,19 +1,20 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
-import { BarChart, LineChart } from '@mantine/charts'
+import { BarChart } from '@mantine/charts'
 import { Anchor, Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ReferenceArea } from 'recharts'
 import { api } from '../api'
+import { AlertBanner } from '../components/alerts'
 import { categoryName } from '../components/badges'
 import { DataTable } from '../components/data-table'
 import { FigureLinks, RowsLink } from '../components/figure-links'
 import { useMay } from '../components/may'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section } from '../components/view'
+import { change, comparable, points, shareOf } from '../live/compared'
+import { Course } from '../live/course'
 import { goTo, linkTo } from '../router'
-import { decisionColors } from '../theme'
-import { decisions, type SafetyMetrics } from '../types'
+import type { SafetyMetrics } from '../types'
 
 const windows = [
   { value: '15m', label: '15 min' },
@@ -37,6 +38,7 @@ export function Live() {
       <PageHeader title="Live" about={sourceOf(metrics.data)}>
         <SegmentedControl aria-label="Window" data={windows} value={window} onChange={setWindow} />
       </PageHeader>
+      <AlertBanner />
       <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
     </>
   )
@@ -50,42 +52,10 @@ function sourceOf(data: SafetyMetrics | undefined): string {
   return `Decisions as they fall, over ${nodes} ${nodes === 1 ? 'node' : 'nodes'}${workers}.`
 }
 
-/** The times of which nothing is known, each from its first step to its last. */
-function gapsOf(points: SafetyMetrics['points']): { from: string; to: string }[] {
-  const gaps: { from: string; to: string }[] = []
-  for (const [i, { at, processes }] of points.entries()) {
-    if (processes > 0) continue
-    if (i > 0 && points[i - 1]!.processes === 0) gaps.at(-1)!.to = at
-    else gaps.push({ from: at, to: at })
-  }
-  return gaps
-}
-
 function Charts({ data }: { data: SafetyMetrics }) {
   const { evaluations, latency, reviews, limits, upstreams } = data
-  const isLong = data.window_seconds > 86_400
-  const label = (at: string) =>
-    new Date(at).toLocaleString(
-      'en-GB',
-      isLong ? { weekday: 'short', hour: '2-digit', minute: '2-digit' } : { hour: '2-digit', minute: '2-digit' }
-    )
-  const points = data.points.map(({ at, processes, decisions: counts, evaluation, overhead }) => ({
-    at,
-    // Nothing is known of a time in which nothing ran: not even that it was 0.
-    ...(processes > 0 && counts),
-    p50: rounded(evaluation.p50),
-    p99: rounded(evaluation.p99),
-    'overhead p50': rounded(overhead.p50)
-  }))
-  /** One axis for both courses. */
-  const time = {
-    xAxisProps: { tickFormatter: label },
-    tooltipProps: { labelFormatter: (at: unknown) => label(String(at)) }
-  }
-  const gaps = gapsOf(data.points)
-  const shades = gaps.map(({ from, to }) => (
-    <ReferenceArea key={from} yAxisId="left" x1={from} x2={to} fill="var(--mantine-color-gray-5)" fillOpacity={0.15} />
-  ))
+  const before = comparable(data)
+  const queue = data.thresholds.reviews_waiting
   const stopped = evaluations.total - evaluations.by_decision.permit
   const found = Object.entries(data.categories)
     .filter(([, count]) => count > 0)
@@ -99,14 +69,8 @@ function Charts({ data }: { data: SafetyMetrics }) {
     from: data.from,
     to: data.to
   })
-  /** Verdicts of one step of a chart. */
-  const open = (at: unknown, filter: Record<string, string> = {}) => {
-    if (!mayOpen || typeof at !== 'string') return
-    const to = new Date(Date.parse(at) + data.step_seconds * 1000 - 1).toISOString()
-    goTo('audit', { kind: 'evaluation', ...filter, from: at, to })
-  }
   const pointer = mayOpen ? 'pointer' : 'default'
-  /** Room for each category; what stands beside it is as tall. */
+  /** Room for each category. */
   const tall = Math.max(220, 28 * found.length + 40)
   return (
     <Stack>
@@ -114,7 +78,10 @@ function Charts({ data }: { data: SafetyMetrics }) {
         <Figure
           label="Evaluations"
           value={<RowsLink filter={rows()}>{evaluations.total.toLocaleString('en')}</RowsLink>}
-          hint={`in the last ${spanOf(data.window_seconds)}`}
+          hint={told(
+            `in the last ${spanOf(data.window_seconds)}`,
+            change(evaluations.total, before?.evaluations.total)
+          )}
         />
         <Figure
           label="Not permitted"
@@ -127,12 +94,15 @@ function Charts({ data }: { data: SafetyMetrics }) {
               >{`${((stopped / evaluations.total) * 100).toFixed(1)} %`}</RowsLink>
             )
           }
-          hint={`${stopped.toLocaleString('en')} evaluations`}
+          hint={told(
+            `${stopped.toLocaleString('en')} evaluations`,
+            points(shareOf({ total: evaluations.total, stopped }), before && shareOf(before.evaluations))
+          )}
         />
         <Figure
           label="Evaluation, p50 / p99"
           value={`${milliseconds(latency.evaluation.p50)} / ${milliseconds(latency.evaluation.p99)}`}
-          hint="milliseconds"
+          hint={told('milliseconds', before && change(latency.evaluation.p50, before.p50))}
         />
         <Figure
           label="Reviews waiting"
@@ -141,71 +111,14 @@ function Charts({ data }: { data: SafetyMetrics }) {
               {reviews.depth}
             </Anchor>
           }
-          hint={reviews.depth === 0 ? 'nothing waits' : `the oldest for ${lengthOf(reviews.oldest_age_seconds)}`}
+          hint={told(
+            reviews.depth === 0 ? 'nothing waits' : `the oldest for ${lengthOf(reviews.oldest_age_seconds)}`,
+            queue === null ? undefined : `alert from ${queue.count}, or ${lengthOf(queue.age_seconds)}`
+          )}
         />
       </SimpleGrid>
-      <Section title="Decisions">
-        <BarChart
-          h={240}
-          data={points}
-          dataKey="at"
-          type="stacked"
-          withLegend
-          yAxisLabel="evaluations"
-          legendProps={{ verticalAlign: 'top' }}
-          series={decisions.map((name) => ({
-            name,
-            color: decisionColors[name]
-          }))}
-          barProps={({ name }) => ({
-            isAnimationActive: false,
-            cursor: pointer,
-            onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
-          })}
-          {...time}
-        >
-          {shades}
-        </BarChart>
-        {gaps.length > 0 && (
-          <Text size="xs" c="dimmed" mt="xs">
-            Shaded: no process ran, or nothing was recorded yet.
-          </Text>
-        )}
-        <FigureLinks
-          label="Decisions of the window"
-          figures={decisions.map((name) => ({
-            name,
-            count: evaluations.by_decision[name],
-            filter: rows({ decision: name })
-          }))}
-        />
-      </Section>
+      <Course data={data} rows={rows} />
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Section title="How long an evaluation takes, ms">
-          <LineChart
-            h={tall}
-            data={points}
-            dataKey="at"
-            withLegend
-            withDots={points.length <= 60}
-            dotProps={{ r: 2 }}
-            curveType="monotone"
-            connectNulls={false}
-            series={[
-              { name: 'p50', color: 'cyan.6' },
-              { name: 'p99', color: 'grape.6' },
-              { name: 'overhead p50', color: 'orange.6' }
-            ]}
-            lineProps={{ isAnimationActive: false }}
-            lineChartProps={{
-              cursor: pointer,
-              onClick: ({ activeLabel }) => open(activeLabel)
-            }}
-            {...time}
-          >
-            {shades}
-          </LineChart>
-        </Section>
         <Section
           title="Matches of rules by category"
           aside={
@@ -247,66 +160,81 @@ function Charts({ data }: { data: SafetyMetrics }) {
             </>
           )}
         </Section>
-      </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, lg: 2 }}>
-        <Section title="Upstreams">
-          <DataTable
-            label="Upstreams"
-            columns={['Name', 'State', { name: 'Requests', as: 'end' }, { name: 'Failed', as: 'end' }, 'Last failure']}
-            minWidth={420}
-          >
-            {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
-              <Table.Tr key={name}>
-                <Table.Td>
-                  <RowsLink filter={rows({ upstream: name })}>{name}</RowsLink>
-                </Table.Td>
-                <Table.Td>
-                  <Badge
-                    color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}
-                    variant="light"
-                    className="readable"
-                  >
-                    {state}
-                  </Badge>
-                </Table.Td>
-                <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
-                <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
-                <Table.Td>
-                  <Ago at={last_failure_at} />
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
-        </Section>
-        <Section title="Limits and answers">
-          <Stack gap="xs">
-            <Text size="sm">
-              A live key may make {limits.live_per_minute} calls a minute, a test key {limits.test_per_minute}, unless
-              the key says otherwise.
-            </Text>
-            <Group gap="lg">
-              {Object.entries(data.requests)
-                .filter(([kind, count]) => count > 0 || kind !== '3xx')
-                .map(([kind, count]) => (
-                  <Text key={kind} size="sm">
-                    <b>{count.toLocaleString('en')}</b> answered {kind}
-                  </Text>
-                ))}
-            </Group>
-          </Stack>
-        </Section>
+        <Stack>
+          <Section title="Upstreams">
+            <DataTable
+              label="Upstreams"
+              columns={[
+                'Name',
+                'State',
+                { name: 'Requests', as: 'end' },
+                { name: 'Failed', as: 'end' },
+                'Last failure'
+              ]}
+              minWidth={420}
+            >
+              {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
+                <Table.Tr key={name}>
+                  <Table.Td>
+                    <RowsLink filter={rows({ upstream: name })}>{name}</RowsLink>
+                  </Table.Td>
+                  <Table.Td>
+                    <Badge
+                      color={state === 'ok' ? 'teal' : state === 'idle' ? 'gray' : 'red'}
+                      variant="light"
+                      className="readable"
+                    >
+                      {state}
+                    </Badge>
+                  </Table.Td>
+                  <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
+                  <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
+                  <Table.Td>
+                    <Ago at={last_failure_at} />
+                  </Table.Td>
+                </Table.Tr>
+              ))}
+            </DataTable>
+          </Section>
+          <Section title="Limits and answers">
+            <Stack gap="xs">
+              <Text size="sm">
+                A live key may make {limits.live_per_minute} calls a minute, a test key {limits.test_per_minute}, unless
+                the key says otherwise.
+              </Text>
+              <Group gap="lg">
+                {Object.entries(data.requests)
+                  .filter(([kind, count]) => count > 0 || kind !== '3xx')
+                  .map(([kind, count]) => (
+                    <Text key={kind} size="sm">
+                      <b>{count.toLocaleString('en')}</b> answered {kind}
+                    </Text>
+                  ))}
+              </Group>
+            </Stack>
+          </Section>
+        </Stack>
       </SimpleGrid>
     </Stack>
   )
 }
 
-/** `hour`, `6 h`: what stands after `in the last`. */
-function spanOf(seconds: number): string {
-  return seconds === 3_600 ? 'hour' : lengthOf(seconds)
+/** What a figure is of, and how it stands beside the week before or its threshold. */
+function told(what: string, beside: string | undefined) {
+  if (beside === undefined) return what
+  return (
+    <>
+      {what}
+      <br />
+      {beside}
+    </>
+  )
 }
 
-function rounded(value: number | null): number | null {
-  return value === null ? null : Math.round(value * 1000) / 1000
+/** `hour`, `6 h`: what stands after `in the last`. */
+function spanOf(seconds: number): string {
+  if (seconds === 86_400) return '24 h'
+  return seconds === 3_600 ? 'hour' : lengthOf(seconds)
 }
 
 function milliseconds(value: number | null): string {

@@ -84,6 +84,8 @@ export interface AuditStore {
   /** Removes the beginning of each chain that is older than `before`, which its head records. @returns how many rows */
   prune(before: number, limit: number): Promise<number>
   readonly dropped: number
+  /** Whether the last commit was not possible. */
+  readonly isFailing: boolean
   /** Rows that are not committed yet. */
   readonly waiting: number
 }

@@ -6,6 +6,7 @@
  * simply absent. A method that resolves has committed; a method that rejects has changed nothing, and rejects with the
  * Fault `storage_unavailable`, or with `Conflict` where two objects claim one unique value (see `failure.ts`).
  */
+import type { AlertStore } from './alerts.js'
 import type { AuditStore, UsageStore } from './audit.js'
 import type { ConstitutionStore } from './constitutions.js'
 import type { DataKeyStore } from './data-keys.js'
@@ -17,6 +18,7 @@ import type { SampleStore } from './samples.js'
 import type { UpstreamStore } from './upstreams.js'
 import type { UserStore } from './users.js'
 
+export type * from './alerts.js'
 export type * from './audit.js'
 export type * from './data-keys.js'
 export type * from './keys.js'
@@ -37,6 +39,7 @@ export interface Storage {
   processes: ProcessStore
   users: UserStore
   deliveries: DeliveryStore
+  alerts: AlertStore
   exceptions: ExceptionStore
   questions: QuestionStore
   samples: SampleStore

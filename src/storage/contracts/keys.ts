@@ -57,6 +57,11 @@ export interface KeyStore {
   /** One lookup by the unique index; its cost does not grow with the number of keys. */
   byPrefix(prefix: string): Promise<KeyRow | undefined>
   get(account: string, keyId: string): Promise<KeyRow | undefined>
+  /**
+   * Over all accounts, keys that work and that end by themselves after `now` and at `until` or before, the first to end
+   * first. Those that were rotated are none of them.
+   */
+  expiring(wanted: { now: number; until: number; limit: number }): Promise<KeyRow[]>
   /** In order of `keyId`, which is order of creation; `after` is exclusive. */
   list(account: string, page: KeyPage): Promise<KeyRow[]>
   /**

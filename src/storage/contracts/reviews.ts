@@ -150,12 +150,17 @@ export interface ReviewStore {
   purgeTexts(wanted: { endedBefore: number; at: number; limit: number }): Promise<number>
 }
 
+/** To whom a message goes: `review.webhook`, `notices.webhook`, `notices.email`. */
+export const channels = ['review', 'webhook', 'email'] as const
+export type Channel = (typeof channels)[number]
+
 /** One message that has not been taken yet. It is stored with the change that it tells of, in one transaction. */
 export interface DeliveryRow {
   deliveryId: string
   account: string
+  channel: Channel
   event: string
-  /** Id of the review or the key that it tells of. */
+  /** Id of the review or the key that it tells of, or a kind of alert. */
   subject: string
   body: string
   /** `dead`: given up. */
@@ -168,8 +173,13 @@ export interface DeliveryRow {
 }
 
 export interface DeliveryStore {
-  /** Those that are due at `now`, the longest due first, each given to one taker until `leasedUntil`. */
-  take(wanted: { now: number; leasedUntil: number; limit: number }): Promise<DeliveryRow[]>
+  /** Those of some channels that are due at `now`, the longest due first, each given to one taker until `leasedUntil`. */
+  take(wanted: {
+    channels: readonly Channel[]
+    now: number
+    leasedUntil: number
+    limit: number
+  }): Promise<DeliveryRow[]>
   /** It was taken: nothing remains of it. */
   remove(deliveryId: string): Promise<void>
   /** @param outcome.nextAt null: given up */

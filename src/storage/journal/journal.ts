@@ -23,7 +23,7 @@ export interface JournalOptions {
   log?: JournalLog | undefined
 }
 
-export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' | 'dropped' | 'waiting'> {
+export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' | 'dropped' | 'isFailing' | 'waiting'> {
   readonly id: string
   readonly usage: Pick<UsageStore, 'add'>
   /**
@@ -159,6 +159,9 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
         added(0)
       }),
     flush,
+    get isFailing() {
+      return isFailing
+    },
     get dropped() {
       return queue.dropped
     },

@@ -172,6 +172,9 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     append: journal.append,
     commit: journal.commit,
     flush: journal.flush,
+    get isFailing() {
+      return journal.isFailing
+    },
     get dropped() {
       return journal.dropped
     },

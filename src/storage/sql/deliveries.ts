@@ -22,12 +22,14 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
     db.selectFrom('deliveries').selectAll().where('deliveryId', '=', deliveryId).executeTakeFirst()
 
   return {
-    take: async ({ now, leasedUntil, limit }) => {
+    take: async ({ channels, now, leasedUntil, limit }) => {
+      if (channels.length === 0) return []
       const due = (db: Database) =>
         db
           .selectFrom('deliveries')
           .selectAll()
           .where('state', '=', 'waiting')
+          .where('channel', 'in', channels)
           .where('nextAt', '<=', now)
           .orderBy('nextAt')
           .orderBy('deliveryId')

@@ -73,6 +73,22 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
         return row && toKey(row)
       }),
 
+    expiring: ({ now, until, limit }) =>
+      storageCall(async () => {
+        const rows = await db
+          .selectFrom('keys')
+          .selectAll()
+          .where('expiresAt', '>', now)
+          .where('expiresAt', '<=', until)
+          .where('revokedAt', 'is', null)
+          .where('graceEndsAt', 'is', null)
+          .orderBy('expiresAt')
+          .orderBy('keyId')
+          .limit(limit)
+          .execute()
+        return rows.map(toKey)
+      }),
+
     list: (account, { lineage, after, limit }) =>
       storageCall(async () => {
         const rows = await readSteps(

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { storageCall } from '../contracts/failure.js'
 import type { Storage } from '../contracts/index.js'
 import { adopt } from '../journal/spool.js'
+import { createSqlAlerts } from './alerts.js'
 import { type AuditOptions, createSqlAudit } from './audit.js'
 import { createSqlConstitutions } from './constitutions.js'
 import { createSqlDataKeys } from './data-keys.js'
@@ -50,6 +51,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     exceptions: createSqlExceptions(db, write),
     users: createSqlUsers(db, write),
     deliveries: createSqlDeliveries(db, write),
+    alerts: createSqlAlerts(db, write),
     questions: createSqlQuestions(db, write),
     samples: createSqlSamples(db, write),
     texts: createSqlTexts(db, write),

@@ -5,6 +5,7 @@
  * CamelCasePlugin maps the names (`open.ts` of each database adds it).
  */
 import type { Generated, Kysely } from 'kysely'
+import type { AlertRow } from '../contracts/alerts.js'
 import type { ChainedRow, ChainHead, UsageRow } from '../contracts/audit.js'
 import type {
   ConstitutionActivation,
@@ -49,6 +50,8 @@ export type ReviewColumns = Stored<
 
 /** The column of the subject is older than messages about keys: it is called after the review. */
 export type DeliveryColumns = Omit<DeliveryRow, 'subject'> & { reviewId: string }
+
+export type AlertColumns = Stored<AlertRow, { facts: string; holds: number }>
 
 export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprints: string }>
 
@@ -103,6 +106,9 @@ export interface Tables {
   keys: KeyColumns
   reviews: ReviewColumns
   deliveries: DeliveryColumns
+  alerts: AlertColumns
+  /** One row: the process that watches for alerts, and until when. */
+  alertWatch: { watchId: number; holder: string; until: number }
   exceptions: ExceptionColumns
   audit: AuditColumns
   marks: MarkColumns

@@ -22,6 +22,7 @@ import {
 import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
 import { auditMarks, upstreams } from './020-to-021.js'
 import { samples } from './022.js'
+import { alerts } from './022-alerts.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -46,7 +47,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '019-constitution-bindings': constitutionBindings,
   '020-audit-marks': auditMarks,
   '021-upstreams': upstreams,
-  '022-samples': samples
+  '022-samples': samples,
+  '023-alerts': alerts
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */

@@ -1,0 +1,121 @@
+/** What people are told, for each way to tell it: ids, counts and names of the configuration, and where to look. */
+import type { NoticeSettings, WebhookFormat } from '../base/settings.js'
+import { isoTime } from '../base/units.js'
+import type { SelfRotation } from '../identity/key-service.js'
+import { type AlertEvent, delivery, keyRotated, rotationBody, rotationSentence } from '../review/webhook.js'
+import type { DeliveryRow } from '../storage/contracts/reviews.js'
+import { type AlertKind, alertOf, tellings } from './kinds.js'
+import type { Told } from './transitions.js'
+
+/** Of one kind in one message; the rest is counted. */
+const mostListed = 20
+
+/** What an e-mail says; to whom, and from whom, stands in the configuration alone. */
+export interface Mail {
+  subject: string
+  text: string
+}
+
+export interface Telling {
+  settings: Pick<NoticeSettings, 'webhook' | 'email'>
+  /** Whose messages they are. */
+  account: string
+  /** The address that people type, without a slash at its end; undefined: there are no links. */
+  publicUrl: string | undefined
+  now: number
+}
+
+const beginnings: Readonly<Record<AlertEvent, string>> = {
+  'alert.began': '',
+  'alert.reminded': 'Still: ',
+  'alert.ended': 'Over: '
+}
+
+/** One message for each kind and event, and for each way that is configured. */
+export function messagesOf(told: readonly Told[], telling: Telling): DeliveryRow[] {
+  const groups = new Map<string, Told[]>()
+  for (const one of told) {
+    const key = `${one.event} ${one.condition.kind}`
+    groups.set(key, [...(groups.get(key) ?? []), one])
+  }
+  const { webhook, email } = telling.settings
+  return [...groups.values()].flatMap((group) => {
+    const { event, condition } = group[0]!
+    const row = { account: telling.account, subject: condition.kind }
+    const rows: DeliveryRow[] = []
+    if (webhook !== undefined) {
+      const body = webhookBody(group, webhook.format, telling)
+      rows.push(delivery(event, { ...row, body }, telling.now, 'webhook'))
+    }
+    if (email !== undefined) {
+      const body = JSON.stringify(mailOf(group, telling))
+      rows.push(delivery(event, { ...row, body }, telling.now, 'email'))
+    }
+    return rows
+  })
+}
+
+/** That a key has rotated itself, which is no state: it is told as it happens. */
+export function rotationMessages(rotation: SelfRotation, { settings, publicUrl }: Omit<Telling, 'now' | 'account'>) {
+  const { webhook, email } = settings
+  const { account, keyId: subject } = rotation.old
+  const rows: DeliveryRow[] = []
+  if (webhook !== undefined) {
+    const body = rotationBody(rotation, webhook.format)
+    rows.push(delivery(keyRotated, { account, subject, body }, rotation.at, 'webhook'))
+  }
+  if (email !== undefined) {
+    const text = mailText([rotationSentence(rotation)], linkTo('keys', publicUrl))
+    const body = JSON.stringify({ subject: 'Sluicegate: A key rotated itself', text } satisfies Mail)
+    rows.push(delivery(keyRotated, { account, subject, body }, rotation.at, 'email'))
+  }
+  return rows
+}
+
+function webhookBody(group: readonly Told[], format: WebhookFormat, { publicUrl, now }: Telling): string {
+  const { event, condition } = group[0]!
+  const { kind } = condition
+  const link = linkTo(tellings[kind].page, publicUrl)
+  if (format === 'slack') {
+    const lines = [`${titleOf(event, kind)}.`, ...sentencesOf(group), ...(link === undefined ? [] : [link])]
+    return JSON.stringify({ text: lines.join('\n') })
+  }
+  const alerts = group.slice(0, mostListed).map(({ condition, alertId, since }) => {
+    const { page: _, kind: __, ...alert } = alertOf({ ...condition, alertId, since })
+    return alert
+  })
+  const data = { kind, count: group.length, alerts, link: link ?? null }
+  return JSON.stringify({ type: event, timestamp: isoTime(now), data })
+}
+
+function mailOf(group: readonly Told[], { publicUrl }: Telling): Mail {
+  const { event, condition, since } = group[0]!
+  const { kind } = condition
+  const began = event === 'alert.began' ? [] : [`It began at ${isoTime(since)}.`]
+  return {
+    subject: `Sluicegate: ${titleOf(event, kind)}`,
+    text: mailText([...sentencesOf(group), ...began], linkTo(tellings[kind].page, publicUrl))
+  }
+}
+
+function mailText(lines: readonly string[], link: string | undefined): string {
+  return `${[...lines, ...(link === undefined ? [] : ['', link])].join('\n')}\n`
+}
+
+/** Fixed words: what has a name or a number stands in the text. */
+function titleOf(event: AlertEvent, kind: AlertKind): string {
+  return `${beginnings[event]}${tellings[kind].title}`
+}
+
+/** What was seen last, of one that is over. */
+function sentencesOf(group: readonly Told[]): string[] {
+  const sentences = group
+    .slice(0, mostListed)
+    .map(({ condition: { kind, subject, facts } }) => tellings[kind].sentence(subject, facts))
+  const more = group.length - sentences.length
+  return more > 0 ? [...sentences, `And ${more} more.`] : sentences
+}
+
+function linkTo(page: string, publicUrl: string | undefined): string | undefined {
+  return publicUrl === undefined ? undefined : `${publicUrl}/dashboard/#/${page}`
+}
