@@ -3,9 +3,11 @@
 import type { Redactable } from '../policy/decide/names.js'
 import type { Category } from '../policy/evaluation.js'
 import type { Budget } from './budget.js'
+import type { McpServerSettings } from './mcp-settings.js'
 import type { ReviewSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 
+export * from './mcp-settings.js'
 export * from './people-settings.js'
 
 export const dialectIds = [
@@ -237,6 +239,8 @@ export interface Settings {
   demo: boolean
   routes: readonly RouteSettings[]
   limits: Limits
+  /** The MCP servers behind `/mcp/{server}`, by name. */
+  mcp: { servers: Readonly<Record<string, McpServerSettings>> }
   /** By name. */
   judges: Readonly<Record<string, JudgeSettings>>
   encoder: EncoderSettings

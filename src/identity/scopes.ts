@@ -9,7 +9,8 @@ export const scopes = [
   'constitutions:read',
   'constitutions:write',
   'billing:read',
-  'keys:rotate'
+  'keys:rotate',
+  'mcp:call'
 ] as const
 export type Scope = (typeof scopes)[number]
 

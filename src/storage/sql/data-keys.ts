@@ -15,7 +15,9 @@ export const sealedColumns = [
   { table: 'reviews', id: 'review_id', column: 'sealed_approval_note', field: 'approval_note' },
   { table: 'exceptions', id: 'exception_id', column: 'sealed_note', field: 'note' },
   { table: 'questions', id: 'question_id', column: 'sealed_request', field: 'request' },
-  { table: 'upstreams', id: 'upstream_id', column: 'sealed_key', field: 'key' }
+  { table: 'upstreams', id: 'upstream_id', column: 'sealed_key', field: 'key' },
+  { table: 'pins', id: 'pin_id', column: 'sealed_definition', field: 'definition' },
+  { table: 'pins', id: 'pin_id', column: 'sealed_pending', field: 'pending' }
 ] as const
 
 type SealedColumn = (typeof sealedColumns)[number]

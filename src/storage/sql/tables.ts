@@ -14,6 +14,7 @@ import type {
 } from '../contracts/constitutions.js'
 import type { DataKeyRow } from '../contracts/data-keys.js'
 import type { KeyRow } from '../contracts/keys.js'
+import type { PinRow } from '../contracts/pins.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { QuestionRow, TextsRow } from '../contracts/questions.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
@@ -52,6 +53,8 @@ export type DeliveryColumns = Omit<DeliveryRow, 'subject'> & { reviewId: string 
 export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprints: string }>
 
 export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: string }>
+
+export type PinColumns = Stored<PinRow, { isPermitted: number }>
 
 export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
 
@@ -113,6 +116,7 @@ export interface Tables {
   questions: QuestionColumns
   texts: TextsRow
   upstreams: UpstreamRow
+  pins: PinColumns
   dataKeys: DataKeyRow
   /** One row a route; how often it was bound tells others to look. */
   constitutionBindings: ConstitutionBinding & { changes: number }

@@ -21,6 +21,7 @@ import {
 } from './007-to-015.js'
 import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
 import { auditMarks, upstreams } from './020-to-021.js'
+import { pins } from './022.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -44,7 +45,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '018-texts': texts,
   '019-constitution-bindings': constitutionBindings,
   '020-audit-marks': auditMarks,
-  '021-upstreams': upstreams
+  '021-upstreams': upstreams,
+  '022-mcp-pins': pins
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */
