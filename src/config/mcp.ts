@@ -35,7 +35,7 @@ export function compileMcp(
             onFailure: merged.on_failure,
             unscannable: merged.unscannable,
             redact: [...new Set(merged.redact)],
-            constitution: merged.constitution,
+            constitution: server.constitution ?? file.defaults?.constitution ?? 'mcp',
             constitutionGiven: (server.constitution ?? file.defaults?.constitution) !== undefined,
             callerContext: [...new Set(merged.caller_context)],
             bodyLimit: server.body_limit === undefined ? bodyLimit : (parseSize(server.body_limit) as number)

@@ -47,16 +47,39 @@ export function readFromServer({ body }: Pick<Message, 'body'>): ChatContent {
 
 /** Where a definition speaks: its words are read one after the other. */
 const prose = new Set(['description', 'title', '$comment'])
+const sentence = /\S\s+\S+\s+\S/
 
-/** One definition: a tool, a prompt, a resource, a template. */
+/**
+ * One definition: a tool, a prompt, a resource, a template. What says something in it is a tool's words, wherever it stands
+ * (an `enum` and a `default` have room for orders too); names and short values are what a definition is made of.
+ */
 export function readDefinition(out: Collector, value: Json | undefined, pointer: string): void {
   const before = out.parts.length
-  out.walk('tool', value, pointer)
+  walkDefinition(out, value, pointer, false, 0)
   if (out.parts.length - before < 2) return
   out.join(out.since(before))
   out.join(out.since(before, (part) => prose.has(lastSegment(part.pointer))))
   out.join(out.keysSince(before))
 }
+
+function walkDefinition(out: Collector, value: Json | undefined, pointer: string, speaks: boolean, depth: number): void {
+  const roleOf = (text: string): Role => (speaks || sentence.test(text) ? 'tool' : 'definition')
+  if (typeof value === 'string') out.walk(roleOf(value), value, pointer)
+  else if (Array.isArray(value) && depth < deepest) {
+    for (let i = 0; i < value.length; i++) walkDefinition(out, value[i], `${pointer}/${i}`, speaks, depth + 1)
+  } else if (isObject(value) && depth < deepest) {
+    for (const name of Object.keys(value)) {
+      const at = `${pointer}/${pointerSegment(name)}`
+      const child = value[name]
+      out.key(sentence.test(name) ? 'tool' : 'definition', name, at)
+      if (name === 'type' && typeof child === 'string') out.word('definition', child, at)
+      else walkDefinition(out, child, at, prose.has(name) && typeof child === 'string', depth + 1)
+    }
+  } else out.walk('tool', value, pointer)
+}
+
+/** From there on the generic walk goes on. */
+const deepest = 32
 
 /** Lists of definitions, by the field of a result that holds them. */
 export const definitionLists = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const
