@@ -14,7 +14,9 @@ export function compileMcp(
     servers.map(([name, server]): [string, McpServerSettings] => {
       const merged = { ...treatment, ...file.defaults, ...server }
       const path = `/mcp/${name}`
-      const upstream = compileReached(name, server, folder, (at, reason) => fail(['mcp', 'servers', name, ...at], reason))
+      const upstream = compileReached(name, server, folder, (at, reason) =>
+        fail(['mcp', 'servers', name, ...at], reason)
+      )
       return [
         name,
         {

@@ -48,7 +48,9 @@ export function compileUpstreams(
   }
   return Object.fromEntries(
     [...given].map(([name, upstream]) => {
-      const reached = compileReached(name, upstream, folder, (path, reason) => fail(['upstreams', name, ...path], reason))
+      const reached = compileReached(name, upstream, folder, (path, reason) =>
+        fail(['upstreams', name, ...path], reason)
+      )
       return [name, { ...reached, fallback: upstream.fallback ?? reached.fallback }]
     })
   )

@@ -42,7 +42,10 @@ export const mcp: Dialect = {
   openStream: () => {
     throw unreadable('messages are judged one by one')
   },
-  offender: offenderBy(/^\/result\/(?:tools|prompts|resources|resourceTemplates|content|contents|messages)\/\d+/, names),
+  offender: offenderBy(
+    /^\/result\/(?:tools|prompts|resources|resourceTemplates|content|contents|messages)\/\d+/,
+    names
+  ),
   error: (fault, requestId) => ({
     error: fault.code,
     message: fault.message,

@@ -237,7 +237,9 @@ export function createMetrics(gauges: Gauges) {
       registers
     }),
     /** `reason`: see `proxy/mcp/definitions.ts`. */
-    mcpWithheld: counter('mcp_definitions_withheld_total', 'Definitions of MCP servers that were withheld.', ['reason']),
+    mcpWithheld: counter('mcp_definitions_withheld_total', 'Definitions of MCP servers that were withheld.', [
+      'reason'
+    ]),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     /** `bound`: key, account, total, bytes. */
     clarifications: counter('clarifications_total', 'Questions to people and what came of them.', ['outcome']),

@@ -32,7 +32,10 @@ export const traceAttributes = {
     says: 'how many there were; of a long stream only the first 64 have spans'
   },
   'sluicegate.direction': { on: ['verdict'], says: '`request` or `answer`' },
-  'sluicegate.surface': { on: ['verdict'], says: '`evaluate`, `moderations`, `chat`, `answer`, `guard`, `mcp_definition`, `mcp_call`, `mcp_result`' },
+  'sluicegate.surface': {
+    on: ['verdict'],
+    says: '`evaluate`, `moderations`, `chat`, `answer`, `guard`, `mcp_definition`, `mcp_call`, `mcp_result`'
+  },
   'sluicegate.route': { on: ['verdict', 'upstream'], says: 'the id of the route' },
   'sluicegate.evaluation_id': { on: ['verdict'], says: 'as in the answer and the audit' },
   'sluicegate.upstream': { on: ['upstream'], says: 'its name in the configuration' },

@@ -28,10 +28,14 @@ async function freePort(): Promise<number> {
 /** `@modelcontextprotocol/server-everything` over Streamable HTTP. @returns its address */
 export async function everything(t: Teardown): Promise<string> {
   const port = await freePort()
-  const child: ChildProcess = spawn(process.execPath, [entryOf('@modelcontextprotocol/server-everything'), 'streamableHttp'], {
-    env: { PATH: process.env['PATH'], PORT: String(port) },
-    stdio: 'ignore'
-  })
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [entryOf('@modelcontextprotocol/server-everything'), 'streamableHttp'],
+    {
+      env: { PATH: process.env['PATH'], PORT: String(port) },
+      stdio: 'ignore'
+    }
+  )
   t.teardown(async () => {
     child.kill('SIGKILL')
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
@@ -90,11 +94,7 @@ export async function bridge(t: Teardown, name: string, args: readonly string[])
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, transport)
     })
-    const asked = new Map<string | number, string | number>()
-    transport.onmessage = (message) => {
-      if ('id' in message && 'method' in message) asked.set(message.id, message.id)
-      void process.send(message)
-    }
+    transport.onmessage = (message) => void process.send(message)
     process.onmessage = (message: JSONRPCMessage) => {
       const answers = !('method' in message) && 'id' in message && message.id !== undefined ? message.id : undefined
       void transport.send(message, answers === undefined ? {} : { relatedRequestId: answers }).catch(() => {})

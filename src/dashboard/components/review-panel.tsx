@@ -200,8 +200,8 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
               : review.surface === 'evaluate'
                 ? 'The decision is recorded; later evaluations of the text are not changed by it.'
                 : review.surface === 'mcp_definition'
-                ? 'Permitted, this definition is pinned, listed and may be called; until then it is withheld.'
-                : 'The decision is recorded with the answer, which its client did not get.'}
+                  ? 'Permitted, this definition is pinned, listed and may be called; until then it is withheld.'
+                  : 'The decision is recorded with the answer, which its client did not get.'}
           </Text>
         </Stack>
       </form>

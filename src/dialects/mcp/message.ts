@@ -30,7 +30,11 @@ export function readMessage(body: Json): Message {
   const isRequest = body.method !== undefined
   for (const name of Object.keys(body)) {
     if (!fields[isRequest ? 'request' : 'response'].has(name)) {
-      throw invalid('', 'unknown_field', 'A message has jsonrpc, id, method and params, or jsonrpc, id, and result or error.')
+      throw invalid(
+        '',
+        'unknown_field',
+        'A message has jsonrpc, id, method and params, or jsonrpc, id, and result or error.'
+      )
     }
   }
   return isRequest ? readCall(body) : readResponse(body)
@@ -54,7 +58,8 @@ function readResponse(body: JsonObject): Message {
   const has = (name: string) => Object.hasOwn(body, name)
   if (has('result') === has('error')) throw invalid('', 'missing', 'A response has a result or an error.')
   if (has('result') && !isObject(result)) throw invalid('result', 'wrong_type', 'result must be an object.')
-  if (has('error') && !isError(error)) throw invalid('error', 'wrong_type', 'error must be an object with code and message.')
+  if (has('error') && !isError(error))
+    throw invalid('error', 'wrong_type', 'error must be an object with code and message.')
   return { kind: 'response', id: readId(body.id), result: result as JsonObject | undefined, body }
 }
 

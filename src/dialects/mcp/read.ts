@@ -62,7 +62,13 @@ export function readDefinition(out: Collector, value: Json | undefined, pointer:
   out.join(out.keysSince(before))
 }
 
-function walkDefinition(out: Collector, value: Json | undefined, pointer: string, speaks: boolean, depth: number): void {
+function walkDefinition(
+  out: Collector,
+  value: Json | undefined,
+  pointer: string,
+  speaks: boolean,
+  depth: number
+): void {
   const roleOf = (text: string): Role => (speaks || sentence.test(text) ? 'tool' : 'definition')
   if (typeof value === 'string') out.walk(roleOf(value), value, pointer)
   else if (Array.isArray(value) && depth < deepest) {
@@ -86,7 +92,13 @@ export const definitionLists = ['tools', 'prompts', 'resources', 'resourceTempla
 const isList = (name: string): boolean => (definitionLists as readonly string[]).includes(name)
 
 /** Every leaf and key, with media where a block of content holds them; texts of blocks that stand in a row are read as one. */
-function readBlocks(out: Collector, value: Json | undefined, pointer: string, role: Role, taken: ReadonlySet<string>): void {
+function readBlocks(
+  out: Collector,
+  value: Json | undefined,
+  pointer: string,
+  role: Role,
+  taken: ReadonlySet<string>
+): void {
   const before = out.parts.length
   walkBlocks(out, value, pointer, role, 0, taken)
   const texts = out.since(before, ({ pointer }) => lastSegment(pointer) === 'text')
@@ -113,8 +125,10 @@ function walkBlocks(
     return
   }
   const kind = typeof value.type === 'string' && typeof value.data === 'string' ? mediaTypes[value.type] : undefined
-  if (kind !== undefined) return out.mediaObject(kind, role, value, pointer)
-  if (typeof value.blob === 'string') return out.mediaObject('file', role, value, pointer)
+  if (kind !== undefined || typeof value.blob === 'string') {
+    out.mediaObject(kind ?? 'file', role, value, pointer)
+    return
+  }
   for (const name of Object.keys(value)) {
     if (taken.has(name)) continue
     const at = `${pointer}/${pointerSegment(name)}`

@@ -73,7 +73,12 @@ export function failedCall(id: MessageId, text: string, data: JsonObject, isStat
 
 /** A fault, for who has sent a request. */
 export function faultError(id: MessageId, fault: Fault, requestId: string): JsonObject {
-  const code = fault.status >= 500 ? rpcCodes.internal : fault.code === 'validation_error' ? rpcCodes.invalidParams : rpcCodes.invalidRequest
+  const code =
+    fault.status >= 500
+      ? rpcCodes.internal
+      : fault.code === 'validation_error'
+        ? rpcCodes.invalidParams
+        : rpcCodes.invalidRequest
   return rpcError(id, code, fault.message, {
     error: fault.code,
     ...(fault.fields as JsonObject),

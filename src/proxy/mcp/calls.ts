@@ -6,11 +6,11 @@ import type { Budget } from '../../base/budget.js'
 import type { JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
-import { asRequest, clientMessage } from '../../dialects/mcp.js'
 import { type Message, readMessage } from '../../dialects/mcp/message.js'
 import { methodOf, type Revision, stateless } from '../../dialects/mcp/methods.js'
 import { readFromClient, reviewedOf } from '../../dialects/mcp/read.js'
 import { type Answering, faultError, rpcCodes, rpcError } from '../../dialects/mcp/write.js'
+import { asRequest, clientMessage } from '../../dialects/mcp.js'
 import { withinParts } from '../../dialects/walk.js'
 import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
 import { largeTurns } from '../../edge/large-turns.js'
@@ -143,7 +143,8 @@ export class Calls {
     if (mismatch !== undefined) {
       return json(400, rpcError(message.id ?? null, rpcCodes.headerMismatch, `Header mismatch: ${mismatch}.`))
     }
-    if (methodOf(method, { from: 'client', revision, isNotification: kind === 'notification' }) !== undefined) return undefined
+    if (methodOf(method, { from: 'client', revision, isNotification: kind === 'notification' }) !== undefined)
+      return undefined
     // Some clients ask for what only a later revision has, to find out which one is spoken.
     if (kind === 'notification') throw new Fault('not_found', { message: 'This notification is not taken.' })
     const status = revision === stateless ? 404 : 200
@@ -217,7 +218,12 @@ export class Calls {
     if (isOk && message.method === 'initialize') Object.assign(own, this.#sessionFor(call, headers[sessionHeader]))
     if (isOk && type === 'text/event-stream' && !Buffer.isBuffer(body)) {
       const rest = this.#deps.streams.relay(heard, body, call.address)
-      return { status: 200, headers: { ...own, 'content-type': mediaTypes.sse.sent, 'cache-control': 'no-cache' }, body: '', rest }
+      return {
+        status: 200,
+        headers: { ...own, 'content-type': mediaTypes.sse.sent, 'cache-control': 'no-cache' },
+        body: '',
+        rest
+      }
     }
     const bytes = await readAll(answer, maxAnswer)
     if (type !== 'application/json') {
@@ -235,7 +241,8 @@ export class Calls {
     try {
       const value = parseJson(bytes)
       // Who cannot read a request has no id of it.
-      const named = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, id: id ?? null } : value
+      const named =
+        typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, id: id ?? null } : value
       return (await this.#deps.relay.take(heard, JSON.stringify(named))) ?? unsaid
     } catch (error) {
       if (error instanceof Fault && error.code !== 'upstream_error' && error.code !== 'validation_error') throw error
@@ -258,7 +265,10 @@ export class Calls {
       .transmit(exchange, { server, method: 'POST', headers, body, inbound: own })
       .then((answer) => readAll(answer, maxAnswer))
       .catch((error: unknown) =>
-        this.#deps.log.debug({ request_id: inbound.requestId, server: server.name, err: describeError(error) }, 'a refusal was not taken')
+        this.#deps.log.debug(
+          { request_id: inbound.requestId, server: server.name, err: describeError(error) },
+          'a refusal was not taken'
+        )
       )
   }
 
@@ -270,9 +280,15 @@ export class Calls {
     }
     if (message.kind !== 'request' || error instanceof NoSession) {
       const { entry } = inbound
-      return { ...json(fault.status, entry.dialect.error(fault, requestId)), headers: { ...fault.headers, 'content-type': jsonType } }
+      return {
+        ...json(fault.status, entry.dialect.error(fault, requestId)),
+        headers: { ...fault.headers, 'content-type': jsonType }
+      }
     }
-    return { ...json(200, faultError(message.id, fault, requestId)), headers: { ...fault.headers, 'content-type': jsonType } }
+    return {
+      ...json(200, faultError(message.id, fault, requestId)),
+      headers: { ...fault.headers, 'content-type': jsonType }
+    }
   }
 
   #observe({ route, inbound, upstreamMs }: Exchange): void {

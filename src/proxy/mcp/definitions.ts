@@ -18,11 +18,22 @@ import { type Definition, type Occasion, type Owner, type Pins, pinIdOf } from '
 import type { McpServer } from './server.js'
 
 /** Why a definition is withheld: the closed set of the metric's label. */
-export const withheldReasons = ['changed', 'new', 'doubtful', 'look_alike', 'refused', 'malformed', 'hint', 'full'] as const
+export const withheldReasons = [
+  'changed',
+  'new',
+  'doubtful',
+  'look_alike',
+  'refused',
+  'malformed',
+  'hint',
+  'full'
+] as const
 export type Withheld = (typeof withheldReasons)[number]
 
 /** Verdicts over one answer: each takes out what the one before it named. */
 const mostRounds = 4
+/** Definitions of one answer about which people are asked, or their word is looked up; the others wait for the next. */
+const mostAsked = 256
 /** UTF-16 units of one definition. */
 const longest = 65_536
 const longestName = 1024
@@ -78,9 +89,11 @@ export class Definitions {
       write(result, judged)
       const content = readFromServer({ body })
       const evaluation = await answers.verdictOf(exchange, content)
-      const isRefused = evaluation !== undefined && exchange.route.mode === 'enforce' && evaluation.decision !== 'permit'
+      const isRefused =
+        evaluation !== undefined && exchange.route.mode === 'enforce' && evaluation.decision !== 'permit'
       if (!isRefused) {
-        if (evaluation !== undefined && exchange.route.mode === 'enforce') redactBody(exchange, body, content, evaluation)
+        if (evaluation !== undefined && exchange.route.mode === 'enforce')
+          redactBody(exchange, body, content, evaluation)
         break
       }
       const named = offenders(judged, evaluation)
@@ -98,7 +111,10 @@ export class Definitions {
       for (const item of judged) if (item.list === 'instructions') item.value = result.instructions
     }
     await this.#hold(exchange, server, owner, items)
-    write(result, items.filter((item) => item.isOut !== true))
+    write(
+      result,
+      items.filter((item) => item.isOut !== true)
+    )
     return { body }
   }
 
@@ -163,6 +179,7 @@ export class Definitions {
       }
     }
     const policy = typeof exchange.policy === 'string' ? exchange.policy : exchange.policy.label
+    let asks = 0
     for (const item of passing) {
       if (item.isOut === true) continue
       const { pin } = item
@@ -171,8 +188,13 @@ export class Definitions {
         continue
       }
       const { occasion, evaluation } = item.asks ?? {
-        occasion: pin === undefined || pin.digest === '' ? ('definition_new' as const) : ('definition_changed' as const),
+        occasion:
+          pin === undefined || pin.digest === '' ? ('definition_new' as const) : ('definition_changed' as const),
         evaluation: exchange.verdict
+      }
+      if (++asks > mostAsked) {
+        this.#withhold(item, reasons[occasion])
+        continue
       }
       const asked = await pins.ask(owner, pin, item, { occasion, policy, evaluation })
       if (!asked.holds) this.#withhold(item, reasons[occasion])
@@ -232,7 +254,9 @@ function lasting(value: Json): Json {
 /** Pictures that stand in a definition itself, which nobody can judge: a client shows others, or none. */
 export function dropPictures(value: JsonObject): void {
   if (!Array.isArray(value.icons)) return
-  const kept = value.icons.filter((icon) => isObject(icon) && typeof icon.src === 'string' && /^https?:\/\//.test(icon.src))
+  const kept = value.icons.filter(
+    (icon) => isObject(icon) && typeof icon.src === 'string' && /^https?:\/\//.test(icon.src)
+  )
   if (kept.length === 0) delete value.icons
   else value.icons = kept
 }
@@ -250,7 +274,9 @@ function write(result: JsonObject, items: readonly Item[]): void {
 /** Those that a verdict is about. */
 function offenders(items: readonly Item[], { detections, matched_rules: rules }: Evaluation): Item[] {
   const causes = detections.filter(({ rule, pointer }) => pointer !== undefined && rules.includes(rule))
-  const named = new Set(causes.map(({ pointer }) => /^\/result\/([A-Za-z]+)(?:\/(\d+))?/.exec(pointer!)?.slice(1).join(' ')))
+  const named = new Set(
+    causes.map(({ pointer }) => /^\/result\/([A-Za-z]+)(?:\/(\d+))?/.exec(pointer!)?.slice(1).join(' '))
+  )
   const counts = new Map<List, number>()
   return items.filter(({ list }) => {
     const index = counts.get(list) ?? 0

@@ -58,16 +58,28 @@ export class Gate {
     const { kind, field, isRequired } = use
     const name = params[field]
     const unknown = () =>
-      rpcError(id, rpcCodes.invalidParams, `Unknown ${kind}: it is not listed here. List what there is first.`, { request_id: requestId })
+      rpcError(id, rpcCodes.invalidParams, `Unknown ${kind}: it is not listed here. List what there is first.`, {
+        request_id: requestId
+      })
     if (typeof name !== 'string') return unknown()
     if (kind === 'tool' && !(isToolName(name) && server.serves(name))) return unknown()
-    const standing = await this.#deps.pins.standing({ account: caller.accountId, server: server.name }, { kind, name }, policy)
+    const standing = await this.#deps.pins.standing(
+      { account: caller.accountId, server: server.name },
+      { kind, name },
+      policy
+    )
     if (standing === undefined) return isRequired ? unknown() : undefined
     if (!('definition' in standing)) {
       const isResult = kind === 'tool' && server.route.respond === 'message'
-      const data = { error: 'definition_changed', ...(standing.reviewId !== undefined && { review_id: standing.reviewId }), request_id: requestId }
+      const data = {
+        error: 'definition_changed',
+        ...(standing.reviewId !== undefined && { review_id: standing.reviewId }),
+        request_id: requestId
+      }
       const sentence = `The definition of this ${kind} is not the one that was let through. A person decides about it first.`
-      return isResult ? failedCall(id, sentence, data, isStateless(params)) : rpcError(id, errorCodes.definition_changed, sentence, data)
+      return isResult
+        ? failedCall(id, sentence, data, isStateless(params))
+        : rpcError(id, errorCodes.definition_changed, sentence, data)
     }
     if (kind !== 'tool') return undefined
     if (!meets(isObject(standing.definition) ? standing.definition : {}, server.settings.require)) return unknown()

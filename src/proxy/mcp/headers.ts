@@ -6,7 +6,14 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import type { Message } from '../../dialects/mcp/message.js'
-import { assumedRevision, isRevision, nameFields, type Revision, revisions, stateless } from '../../dialects/mcp/methods.js'
+import {
+  assumedRevision,
+  isRevision,
+  nameFields,
+  type Revision,
+  revisions,
+  stateless
+} from '../../dialects/mcp/methods.js'
 import { isObject } from '../../dialects/rewrite.js'
 
 export const versionHeader = 'mcp-protocol-version'
@@ -40,7 +47,8 @@ export function mismatchOf(headers: IncomingHttpHeaders, message: Message): stri
   }
   const isStateless = header === stateless
   const told = headers[methodHeader]
-  if (told !== undefined ? told !== method : isStateless && message.kind === 'request') return 'Mcp-Method differs from the body'
+  if (told !== undefined ? told !== method : isStateless && message.kind === 'request')
+    return 'Mcp-Method differs from the body'
   const named = params[nameFields[method] ?? '']
   const name = headers[nameHeader]
   if (name !== undefined ? decode(String(name)) !== named : isStateless && typeof named === 'string') {
@@ -75,7 +83,8 @@ export function serverHeaders(
 function parameterHeaders(headers: IncomingHttpHeaders, params: JsonObject): Record<string, string> {
   const given = Object.keys(headers).filter((name) => name.startsWith(parameterPrefix))
   if (given.length === 0) return {}
-  if (given.length > maxParameters) throw invalid(given[maxParameters]!, 'out_of_range', `At most ${maxParameters} Mcp-Param headers are taken.`)
+  if (given.length > maxParameters)
+    throw invalid(given[maxParameters]!, 'out_of_range', `At most ${maxParameters} Mcp-Param headers are taken.`)
   const known = new Set<string>()
   collect(params.arguments, known)
   return Object.fromEntries(

@@ -4,8 +4,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../base/chat.js'
-import { isObject } from '../../dialects/rewrite.js'
 import { eventFrame } from '../../dialects/mcp/write.js'
+import { isObject } from '../../dialects/rewrite.js'
 import { ClientGone, type Exchange, type Reply } from '../exchange.js'
 import { mediaTypes } from '../headers.js'
 

@@ -169,7 +169,8 @@ export class McpProxy {
   #ticket({ inbound, server }: Call, kind: 'session' | 'event', ticket: string): string {
     const { accountId: account, lineage } = inbound.caller
     const value = this.#tickets.take(kind, ticket, { account, lineage, server: server.name })
-    if (value === undefined) throw new Fault('not_found', { message: `There is no such ${kind}: begin another session.` })
+    if (value === undefined)
+      throw new Fault('not_found', { message: `There is no such ${kind}: begin another session.` })
     return value
   }
 

@@ -81,6 +81,7 @@ export class Pins {
   async add(owner: Owner, definitions: readonly Definition[]): Promise<Map<string, PinRow>> {
     const rows = definitions.map((definition) => this.#holding(this.#empty(owner, definition), definition, false))
     const stored: PinRow[] = []
+    this.#names.delete(owner.account)
     for (let at = 0; at < rows.length; at += findAtOnce) {
       stored.push(...(await this.#deps.pins.add(rows.slice(at, at + findAtOnce), mostPins)))
     }
@@ -90,7 +91,10 @@ export class Pins {
   /** A server says again what is pinned: nothing waits any more. */
   async settle(row: PinRow): Promise<void> {
     if (row.pendingDigest === null) return
-    await this.#deps.pins.replace({ ...row, pendingDigest: null, sealedPending: null, changedAt: this.#deps.clock.now() }, row)
+    await this.#deps.pins.replace(
+      { ...row, pendingDigest: null, sealedPending: null, changedAt: this.#deps.clock.now() },
+      row
+    )
   }
 
   /**
@@ -118,6 +122,7 @@ export class Pins {
     const verdict = { risk_score, matched_rules: [...matched_rules, occasion], detections }
     const { reviewId } = await reviews.open({ ...subject, keyId: hand(owner), policy, evaluation: verdict })
     if (standing.pendingDigest !== definition.digest || row === undefined) {
+      this.#names.delete(owner.account)
       const sealedPending = this.#sealed(standing.pinId, 'pending', definition.text)
       const changedAt = this.#deps.clock.now()
       const pending = { ...standing, pendingDigest: definition.digest, sealedPending, changedAt }

@@ -5,10 +5,10 @@
  */
 import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { asRequest } from '../../dialects/mcp.js'
 import { type Message, readMessage } from '../../dialects/mcp/message.js'
 import { isRevision, methodOf, type Revision, stateless } from '../../dialects/mcp/methods.js'
 import { rpcCodes, rpcError } from '../../dialects/mcp/write.js'
+import { asRequest } from '../../dialects/mcp.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Collector } from '../../dialects/walk.js'
 import { largeTurns } from '../../edge/large-turns.js'
@@ -123,7 +123,10 @@ function asError(refusal: JsonObject): JsonObject {
 function checkRevision({ protocolVersion, supportedVersions }: JsonObject): void {
   const chosen = typeof protocolVersion === 'string' && (!isRevision(protocolVersion) || protocolVersion === stateless)
   if (chosen) throw new Fault('upstream_error', { internal: 'the server chose another revision' })
-  if (Array.isArray(supportedVersions) && !supportedVersions.some((each) => typeof each === 'string' && isRevision(each))) {
+  if (
+    Array.isArray(supportedVersions) &&
+    !supportedVersions.some((each) => typeof each === 'string' && isRevision(each))
+  ) {
     throw new Fault('upstream_error', { internal: 'the server knows other revisions' })
   }
 }

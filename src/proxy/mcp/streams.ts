@@ -44,7 +44,12 @@ export class McpStreams {
     }
   }
 
-  async *#frames(heard: Heard, body: Readable, address: string, run: { hasIds: boolean }): AsyncGenerator<string, string> {
+  async *#frames(
+    heard: Heard,
+    body: Readable,
+    address: string,
+    run: { hasIds: boolean }
+  ): AsyncGenerator<string, string> {
     const { metrics } = this.#deps
     let stop: () => void = () => {}
     const stopped = new Promise<undefined>((resolve) => {

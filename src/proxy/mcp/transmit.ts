@@ -1,6 +1,7 @@
 /** Sends one judged message, or asks for a stream, over the connections to a server. */
-import type { Tracing } from '../../observe/tracing.js'
+
 import { mcp } from '../../dialects/mcp.js'
+import type { Tracing } from '../../observe/tracing.js'
 import type { Exchange, Inbound } from '../exchange.js'
 import { mediaTypes } from '../headers.js'
 import type { Sender, UpstreamAnswer } from '../upstream/send.js'
