@@ -14,6 +14,7 @@ export const kinds: readonly string[] = [
   'exception.accepted',
   'exception.rejected',
   'exception.revoked',
+  'mcp.definition_waits',
   'constitution.stored',
   'constitution.activated',
   'constitution.bound',
