@@ -274,6 +274,7 @@ export const FileSchema = Type.Object(
     routes: Type.Optional(
       Type.Array(route, { minItems: 1, accepts: 'one or more; leave it out for the published paths' })
     ),
+    mcp: Type.Optional(Type.Object({ servers: Type.Optional(named(mcpServer)) }, closed)),
     limits: Type.Optional(
       Type.Object(
         {
@@ -296,7 +297,6 @@ export const FileSchema = Type.Object(
         closed
       )
     ),
-    mcp: Type.Optional(Type.Object({ servers: Type.Optional(named(mcpServer)) }, closed)),
     ...peopleSections,
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
