@@ -363,6 +363,9 @@ t.test('revisions, methods, content types, origins, batches: what is not known i
   t.match(await call(url, '/mcp/two', { key, body: {} }), { status: 404 })
   t.match(await call(url, '/mcp/one', { key, method: 'PUT', body: {} }), { status: 405 })
   t.match(await call(url, '/mcp/one', { body: {} }), { status: 401 })
+  const { paths } = (await call(url, '/openapi.json')).body
+  const operations = Object.values(paths['/mcp/{server}']).map((each) => (each as { operationId: string }).operationId)
+  t.same(operations.sort(), ['endMcpSession', 'listenMcp', 'sendMcpMessage'])
   const stateless = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' }
   const meta = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }
   for (const [params, headers] of [

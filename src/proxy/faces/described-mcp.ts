@@ -27,7 +27,7 @@ const message = {
   required: ['jsonrpc']
 }
 const stream = { ...text, description: 'Messages as events; each is released when it is judged.' }
-const common = { tags: ['mcp'], params }
+const common = { tags: ['mcp'], params, envelope: 'mcp' as const }
 
 export function describeMcp(method: 'POST' | 'GET' | 'DELETE'): Described {
   if (method === 'GET') {
@@ -57,7 +57,7 @@ export function describeMcp(method: 'POST' | 'GET' | 'DELETE'): Described {
         description: 'The answer, or a refusal',
         content: { 'application/json': { schema: message }, 'text/event-stream': { schema: stream } }
       },
-      202: { description: 'A notification or a response was taken.' }
+      202: { description: 'A notification or a response was taken.', type: 'null' }
     }
   }
 }
