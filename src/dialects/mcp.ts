@@ -2,7 +2,7 @@
  * The Model Context Protocol over Streamable HTTP. Each message is an operation of its own: who has sent it, and what it
  * answers, says whose words are in it and where a refusal goes.
  */
-import type { ChatContent, ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
+import type { ChatContent, ChatRequest, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
 import type { Message } from './mcp/message.js'
@@ -79,9 +79,4 @@ export function clientMessage(message: Message, answering: Answering, said: Said
 
 export function asRequest({ parts, joined, media }: ChatContent): ChatRequest {
   return { parts, joined, media, stream: false, model: undefined, metadata: undefined, session: undefined }
-}
-
-/** What a server has said that answers nothing that is known here. */
-export function serverMessage({ body }: Message): ChatReply {
-  return readFromServer({ body })
 }

@@ -1,6 +1,6 @@
 /** A guarded MCP server over the whole gateway: what is judged, what passes, what is refused, and in which form. */
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -528,4 +528,20 @@ t.test('a server that fails, or shows its credential, shows nothing', async (t) 
   const gone = await ask('ping')
   t.equal(gone.status, 404)
   t.notMatch(JSON.stringify(gone.body), /kaboom/)
+})
+
+t.test('a reload ends streams that only listen, properly, and the next one is served', async (t) => {
+  const one = await server(t, (_body, response) => {
+    events(response, [{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }])
+    return undefined
+  })
+  const { url, config } = await gateway(t, `one: { url: "${one.url}" }`)
+  const listen = () => fetch(`${url}/mcp/one`, { headers: { 'x-api-key': key, accept: 'text/event-stream' } })
+  const first = await listen()
+  const text = first.text()
+  writeFileSync(config, `${readFileSync(config, 'utf8')}\n# changed\nreview: { expiry: 1h }\n`)
+  t.match(await text, /list_changed/, 'a clean end')
+  const again = await listen()
+  t.equal(again.status, 200)
+  await again.body!.cancel()
 })
