@@ -13,6 +13,7 @@ const access = { posture: 'public' } as const
 /** In the order of the page. */
 const tags = [
   { name: 'safety', description: 'Have a text evaluated.' },
+  { name: 'mcp', description: 'The guarded MCP servers: definitions, calls and results are evaluated.' },
   { name: 'chat', description: 'The guarded routes of chat APIs: requests and answers are evaluated.' },
   { name: 'guards', description: 'The guardrail hooks of other gateways.' },
   { name: 'keys', description: 'Make, rotate and revoke API keys.' },

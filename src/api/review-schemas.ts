@@ -5,7 +5,7 @@ import { named, nameSchemas } from '../edge/doc-names.js'
 import { Category, Detection, Page } from '../edge/schemas.js'
 import { categories } from '../policy/evaluation.js'
 import { alertEvents, keyRotated, reviewEvents } from '../review/webhook.js'
-import { channels } from '../storage/contracts/reviews.js'
+import { channels, reviewSurfaces } from '../storage/contracts/reviews.js'
 
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time' })
@@ -36,7 +36,7 @@ export const ReviewQuery = Type.Object(
 const statusFields = {
   review_id: Type.String(),
   status: ReviewState,
-  surface: Type.Enum(['evaluate', 'chat', 'answer']),
+  surface: Type.Enum([...reviewSurfaces]),
   route: Type.String(),
   policy: Type.String(),
   created_at: time,

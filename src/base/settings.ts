@@ -2,11 +2,13 @@
 
 import type { Budget } from './budget.js'
 import type { Category, Redactable } from './decision.js'
-import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
+import type { McpServerSettings } from './mcp-settings.js'
 import type { NoticeSettings } from './notice-settings.js'
+import type { ReviewSettings, SampleSettings, SignInSettings } from './people-settings.js'
 import type { TextsSource } from './texts.js'
 import type { Unscannable } from './unscannable.js'
 
+export * from './mcp-settings.js'
 export * from './notice-settings.js'
 export * from './people-settings.js'
 
@@ -252,6 +254,8 @@ export interface Settings {
   demo: boolean
   routes: readonly RouteSettings[]
   limits: Limits
+  /** The MCP servers behind `/mcp/{server}`, by name. */
+  mcp: { servers: Readonly<Record<string, McpServerSettings>> }
   /** By name. */
   judges: Readonly<Record<string, JudgeSettings>>
   encoder: EncoderSettings

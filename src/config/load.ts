@@ -16,9 +16,10 @@ import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
 import { compileFiles } from './files.js'
 import { compileJudges } from './judges.js'
+import { compileMcp } from './mcp.js'
+import { compileNotices } from './notices.js'
 import { compileAudit, compileReview, compileSamples, compileSignIn } from './people.js'
 import type { Fail } from './problem.js'
-import { compileNotices } from './notices.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 import { checkNames, checkReferences, compileRoutes } from './routes.js'
 import type { FileConfig } from './schema.js'
@@ -179,7 +180,11 @@ function compile(
 
   const routes = compileRoutes(config, bodyLimit)
   // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
-  const used = new Set(['default', ...routes.map(({ constitution }) => constitution)])
+  const mcpServers = compileMcp(config, { folder, bodyLimit, fail })
+  const used = new Set([
+    'default',
+    ...[...routes, ...Object.values(mcpServers).map(({ route }) => route)].map(({ constitution }) => constitution)
+  ])
   const inUse = Object.entries(all).filter(([name]) => used.has(name))
 
   const host = environment.host ?? server.host ?? '127.0.0.1'
@@ -219,6 +224,7 @@ function compile(
     givenUpstreams: Object.keys(upstreams),
     demo,
     routes,
+    mcp: { servers: mcpServers },
     judges: compileJudges(config, folder, fail),
     encoder,
     files: compileFiles(config.files),

@@ -2,8 +2,9 @@
 import Type from 'typebox'
 import { mailSecurities, type Settings, webhookFormats } from '../base/settings.js'
 import { isLoopbackHost, parseDuration } from '../base/units.js'
+import type { Fail } from './problem.js'
 import type { FileConfig } from './schema.js'
-import { type Fail, readTls } from './problem.js'
+import { readTls } from './upstreams.js'
 import { choice, closed, file, host, period, text, timeout } from './values.js'
 
 /** Between two looks, at most: an alert is to come within the hour. */

@@ -8,7 +8,7 @@ import type { Fail } from './problem.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 
 /** What holds where neither a route nor `defaults` says otherwise (docs/configuration.md). */
-const treatment: Required<FileTreatment> = {
+export const treatment: Required<FileTreatment> = {
   mode: 'enforce',
   respond: 'error',
   output: 'window',
@@ -52,7 +52,7 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
   return withUniqueIds(routes)
 }
 
-function holdOf({ size = '1MiB', time = '2s' }: NonNullable<FileTreatment['hold']>): RouteSettings['hold'] {
+export function holdOf({ size = '1MiB', time = '2s' }: NonNullable<FileTreatment['hold']>): RouteSettings['hold'] {
   return { bytes: parseSize(size) as number, ms: parseDuration(time) as number }
 }
 
@@ -103,6 +103,7 @@ export function checkReferences(
     })
   }
   checkTreatment(['defaults'], file.defaults ?? {})
+  for (const [name, server] of Object.entries(file.mcp?.servers ?? {})) checkTreatment(['mcp', 'servers', name], server)
   if (file.routes === undefined) {
     if (!upstreams.has('default')) {
       fail(['upstreams'], 'has no "default", which the published routes lead to (name one default, or write routes)')
@@ -141,7 +142,7 @@ function checkScans(path: readonly (string | number)[], unscannable: FileTreatme
 }
 
 /** Names are found by the encoder alone. */
-export function checkNames({ defaults, routes }: FileConfig, fail: Fail): void {
+export function checkNames({ defaults, routes, mcp }: FileConfig, fail: Fail): void {
   const reason = 'cannot be replaced: the encoder finds them, and it is off (encoder: required or preferred)'
   const check = (path: readonly (string | number)[], redact: FileTreatment['redact']) => {
     const at = redact?.indexOf('names') ?? -1
@@ -149,6 +150,7 @@ export function checkNames({ defaults, routes }: FileConfig, fail: Fail): void {
   }
   check(['defaults'], defaults?.redact)
   for (const [index, { redact }] of (routes ?? []).entries()) check(['routes', index], redact)
+  for (const [name, { redact }] of Object.entries(mcp?.servers ?? {})) check(['mcp', 'servers', name], redact)
 }
 
 /** The path on the upstream tells which operation of the dialect it is; parameters are the dialect's own. */

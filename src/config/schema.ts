@@ -4,8 +4,19 @@
  */
 import Type, { type Static } from 'typebox'
 import { redactables } from '../base/decision.js'
-import { dialectIds, type EncoderUse, encoderUses, judgeTypes, reasonings, upstreamAuths } from '../base/settings.js'
+import {
+  dialectIds,
+  type EncoderUse,
+  encoderUses,
+  judgeTypes,
+  ownHeader,
+  pinModes,
+  reasonings,
+  toolHints,
+  upstreamAuths
+} from '../base/settings.js'
 import { mediaKinds, type Unscannable, unscannableActs } from '../base/unscannable.js'
+import { scopes } from '../identity/scopes.js'
 import { categories } from '../policy/evaluation.js'
 import { noticesSection } from './notices.js'
 import { peopleSections } from './people-schema.js'
@@ -62,24 +73,58 @@ const treatment = {
   )
 }
 
+/** How a server is reached: a backend of a chat, or a server of MCP. */
+const reached = {
+  url: Type.String({
+    format: 'http-prefix',
+    accepts: 'an http or https URL without credentials, query or fragment; keys go to "key"'
+  }),
+  key: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })),
+  auth: Type.Optional(choice(upstreamAuths)),
+  connect_timeout: Type.Optional(timeout),
+  first_byte_timeout: Type.Optional(timeout),
+  idle_timeout: Type.Optional(timeout),
+  total_timeout: Type.Optional(timeout),
+  max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535, accepts: '1 to 65535' })),
+  queue_timeout: Type.Optional(timeout),
+  tls: Type.Optional(
+    Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
+  )
+}
+
 const upstream = Type.Object(
+  { ...reached, fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' })) },
+  closed
+)
+
+const globs = (what: string) =>
+  Type.Array(text(`${what}; * stands for any text`), { minItems: 1, accepts: 'a list of one or more' })
+
+const { output: _, hold: __, divert: ___, ...judged } = treatment
+const mcpServer = Type.Object(
   {
-    url: Type.String({
-      format: 'http-prefix',
-      accepts: 'an http or https URL without credentials, query or fragment; keys go to "key"'
-    }),
-    key: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })),
-    auth: Type.Optional(choice(upstreamAuths)),
-    connect_timeout: Type.Optional(timeout),
-    first_byte_timeout: Type.Optional(timeout),
-    idle_timeout: Type.Optional(timeout),
-    total_timeout: Type.Optional(timeout),
-    max_connections: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535, accepts: '1 to 65535' })),
-    queue_timeout: Type.Optional(timeout),
-    tls: Type.Optional(
-      Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
+    ...reached,
+    ...judged,
+    pin: Type.Optional(choice(pinModes)),
+    tools: Type.Optional(globs('the name of a tool')),
+    tool_limits: Type.Optional(
+      Type.Record(Type.String({ minLength: 1 }), perMinute, {
+        accepts: 'calls per minute of a key, by the name of a tool; * stands for any text'
+      })
     ),
-    fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' }))
+    require: Type.Optional(Type.Array(choice(toolHints), { accepts: `of ${toolHints.join(', ')}` })),
+    scopes: Type.Optional(Type.Array(choice(scopes), { minItems: 1, accepts: `of ${scopes.join(', ')}` })),
+    headers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: ownHeader.source }),
+        Type.String({ pattern: '^[\\x20-\\x7e]{0,4096}$', accepts: 'visible ASCII, as a header takes it' }),
+        {
+          ...closed,
+          accepts: 'headers of your own, in lower case, such as x-tenant; the key goes to "key"'
+        }
+      )
+    ),
+    body_limit: Type.Optional(size)
   },
   closed
 )
@@ -253,6 +298,7 @@ export const FileSchema = Type.Object(
     routes: Type.Optional(
       Type.Array(route, { minItems: 1, accepts: 'one or more; leave it out for the published paths' })
     ),
+    mcp: Type.Optional(Type.Object({ servers: Type.Optional(named(mcpServer)) }, closed)),
     limits: Type.Optional(
       Type.Object(
         {
@@ -289,6 +335,8 @@ export const FileSchema = Type.Object(
 )
 export type FileConfig = Static<typeof FileSchema>
 export type FileUpstream = Static<typeof upstream>
+export type FileReached = Pick<FileUpstream, keyof typeof reached>
+export type FileMcpServer = Static<typeof mcpServer>
 export type FileJudge = Static<typeof judge>
 export type FileEncoder = Static<typeof encoder>
 export type FileFiles = Static<typeof files>

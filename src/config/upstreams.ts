@@ -8,7 +8,7 @@ import { parseDuration } from '../base/units.js'
 import type { Environment } from './env.js'
 import { errorCode } from './file.js'
 import type { Fail } from './problem.js'
-import type { FileConfig, FileUpstream } from './schema.js'
+import type { FileConfig, FileReached, FileUpstream } from './schema.js'
 
 /** What an upstream is where only its address is known, as the demo backend's is. */
 export function upstreamSettings(name: string, url: string): UpstreamSettings {
@@ -44,10 +44,18 @@ export function compileUpstreams(
       ...(environment.upstreamAuth === undefined ? {} : { auth: environment.upstreamAuth })
     })
   }
-  return Object.fromEntries([...given].map(([name, upstream]) => [name, compileUpstream(name, upstream, folder, fail)]))
+  return Object.fromEntries(
+    [...given].map(([name, upstream]) => {
+      const reached = compileReached(name, upstream, folder, (path, reason) =>
+        fail(['upstreams', name, ...path], reason)
+      )
+      return [name, { ...reached, fallback: upstream.fallback ?? reached.fallback }]
+    })
+  )
 }
 
-function compileUpstream(name: string, file: FileUpstream, folder: string, fail: Fail): UpstreamSettings {
+/** @param fail is told the path within what is compiled */
+export function compileReached(name: string, file: FileReached, folder: string, fail: Fail): UpstreamSettings {
   const base = upstreamSettings(name, file.url)
   const ms = (text: string | undefined, otherwise: number) =>
     text === undefined ? otherwise : (parseDuration(text) as number)
@@ -61,8 +69,7 @@ function compileUpstream(name: string, file: FileUpstream, folder: string, fail:
     totalTimeoutMs: ms(file.total_timeout, base.totalTimeoutMs),
     maxConnections: file.max_connections ?? base.maxConnections,
     queueTimeoutMs: ms(file.queue_timeout, base.queueTimeoutMs),
-    tls: readTls(file.tls ?? {}, folder, ['upstreams', name, 'tls'], fail),
-    fallback: file.fallback ?? base.fallback
+    tls: readTls(file.tls ?? {}, folder, ['tls'], fail)
   }
 }
 

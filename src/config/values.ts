@@ -24,7 +24,7 @@ const maxRoomBytes = 64 * 1024 ** 3
 
 /** Paths that the gateway answers itself. */
 const ownPath =
-  /^\/(?:(?:api\/v1|v1\/moderations|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)|v1\/models(?:\/[^:]*)?$)/
+  /^\/(?:(?:api\/v1|mcp|v1\/moderations|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)|v1\/models(?:\/[^:]*)?$)/
 
 /** What JSON Schema has no words for. */
 export const formats: Record<string, (text: string) => boolean> = {

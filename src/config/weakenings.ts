@@ -20,6 +20,12 @@ export function weakenings(settings: Settings): string[] {
     }
     if (route.divert !== 'queue') found.push(`${place}: divert to the upstream ${route.divert.upstream} (no review)`)
   }
+  for (const { name, route } of Object.values(settings.mcp.servers)) {
+    const place = `mcp.servers.${name}`
+    if (route.mode === 'observe') found.push(`${place}: mode observe (nothing is refused)`)
+    if (route.onFailure === 'open') found.push(`${place}: on_failure open (forwards what could not be evaluated)`)
+    if (route.unscannable === 'permit') found.push(`${place}: unscannable permit (media pass unseen)`)
+  }
   if (settings.encoder.use === 'off' && defaultEncoderUse !== 'off')
     found.push('encoder: off (the first reader decides alone)')
   if (settings.review.allowOwn) found.push('review.allow_own: a key may decide the reviews that it caused')

@@ -33,7 +33,8 @@ export const scopes = [
   'constitutions:read',
   'constitutions:write',
   'billing:read',
-  'keys:rotate'
+  'keys:rotate',
+  'mcp:call'
 ] as const
 export type Scope = (typeof scopes)[number]
 /** What people hold: `samples:read` is no scope of a key. */
@@ -125,7 +126,7 @@ export type ReviewStatus = 'pending' | 'permitted' | 'forbidden' | 'expired'
 export interface Review {
   review_id: string
   status: ReviewStatus
-  surface: 'evaluate' | 'chat' | 'answer'
+  surface: 'evaluate' | 'chat' | 'answer' | 'mcp_definition' | 'mcp_call' | 'mcp_result'
   route: string
   policy: string
   created_at: string

@@ -30,7 +30,9 @@ export interface Denial {
   wording: Spoken
 }
 
-export function refusalOf({ decision, full }: Pick<Denial, 'decision' | 'full'>): { status: number; code: string } {
+type Told = (typeof denialTable)[StoppingDecision] | typeof queueFull
+
+export function refusalOf({ decision, full }: Pick<Denial, 'decision' | 'full'>): Told {
   return full === undefined ? denialTable[decision] : queueFull
 }
 

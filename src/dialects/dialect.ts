@@ -53,8 +53,16 @@ export interface Chain {
   resume(body: JsonObject, kept: JsonObject, said: string): void
 }
 
+export interface Judged {
+  /** Surfaces. */
+  request: 'mcp_call'
+  answer: 'mcp_definition' | 'mcp_result'
+  /** The rules of which direction hold for what comes back. What a tool says is something that a model is asked. */
+  answeredAs: 'request' | 'answer'
+}
+
 export interface Dialect {
-  readonly id: DialectId
+  readonly id: DialectId | 'mcp'
   /**
    * What a path on the upstream ends with where it names this operation; tells the operations of one dialect apart. Empty
    * for a dialect of one operation.
@@ -85,6 +93,9 @@ export interface Dialect {
 
   /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
   readonly hasTurns: boolean
+
+  /** Where verdicts over it count, and how what comes back is judged, where that is otherwise than for a chat. */
+  readonly judged?: Judged
 
   /** True where a request brings along what was said before: what a person was asked can be answered in the next one. */
   readonly isConversation?: true

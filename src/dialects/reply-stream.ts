@@ -13,6 +13,8 @@ import type { Collector } from './walk.js'
 export interface WireEvent {
   /** The event's name, where the framing has names (WHATWG HTML, section 9.2). */
   event?: string | undefined
+  /** Where to go on from after a break, where the framing has that. */
+  id?: string | undefined
   data: string
 }
 

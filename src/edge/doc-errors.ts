@@ -160,6 +160,13 @@ export const errorEnvelopes = {
     },
     required: ['error']
   }),
+  mcp: named('McpError', {
+    type: 'object',
+    description: 'What answers no request of JSON-RPC.',
+    properties: { error: { ...text, description: 'The code.' }, message: text, request_id: text },
+    required: ['error', 'message'],
+    additionalProperties: true
+  }),
   ollama: named('OllamaError', {
     type: 'object',
     properties: { error: { ...text, description: 'The code leads it.' } },

@@ -21,14 +21,21 @@ export function crossSiteFault(
   { method = '', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   rule = 'A request with the cookie of a sign-in must come from this site'
 ): Fault | undefined {
+  const foreign = originFault({ headers }, rule)
+  if (foreign !== undefined) return foreign
+  if (!safeMethods.has(method) && headers[csrfHeader] === undefined)
+    return new Fault('cross_site_request', { message: `${rule}: the header ${csrfHeader} is missing.` })
+  return undefined
+}
+
+/** @returns a refusal of a request of which the browser says that the page of another site makes it */
+export function originFault({ headers }: Pick<IncomingMessage, 'headers'>, rule: string): Fault | undefined {
   const refuse = (why: string) => new Fault('cross_site_request', { message: `${rule}: ${why}.` })
   const site = headers['sec-fetch-site']
   // `none`: typed or bookmarked by the person.
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return refuse(`Sec-Fetch-Site is ${shown(site)}`)
   const { origin } = headers
   if (origin !== undefined && hostOf(origin) !== authorityOf(headers)) return refuse('Origin is another')
-  if (!safeMethods.has(method) && headers[csrfHeader] === undefined)
-    return refuse(`the header ${csrfHeader} is missing`)
   return undefined
 }
 

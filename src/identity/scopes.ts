@@ -10,7 +10,8 @@ export const keyScopes = [
   'constitutions:read',
   'constitutions:write',
   'billing:read',
-  'keys:rotate'
+  'keys:rotate',
+  'mcp:call'
 ] as const
 /** What people hold who sign in, and they alone: no key has it, and `*` does not grant it. */
 export const personalScopes = ['samples:read'] as const

@@ -59,7 +59,9 @@ import { evaluatorOf, type PolicyEvaluator } from '../policy/evaluate/evaluator.
 import { speechOf } from '../proxy/denials.js'
 import { registerExtAuthz } from '../proxy/faces/ext-authz.js'
 import { registerProxy } from '../proxy/faces/fastify.js'
+import { registerMcp } from '../proxy/faces/mcp.js'
 import { dialectAt, explainUnknown } from '../proxy/faces/other-paths.js'
+import { McpProxy } from '../proxy/mcp/mcp.js'
 import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
 import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
@@ -75,6 +77,8 @@ export interface Gateway {
   readonly underWay: UnderWay
   /** Answers in the place of the application where there is too much to do. @returns whether it did */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
+  /** Ends what lasts longer than an answer, at the latest after so many ms. */
+  drain(ms: number): Promise<void>
   /** Registers every route on a Fastify scope of its own. */
   register(app: FastifyInstance): Promise<void>
   /** Registers what the operations listener serves. */
@@ -126,6 +130,20 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     tracing === undefined
       ? untraced
       : { ...untraced, transport: tracedTransport(untraced.transport, tracing, untraced.upstreams) }
+  const mcp = new McpProxy(
+    {
+      proxy,
+      reviews,
+      pins: storage.pins,
+      seal: platform.keeping.seal,
+      counters: platform.counters,
+      admission,
+      audit: storage.audit,
+      budget: settings.limits.request,
+      tracing
+    },
+    settings.mcp.servers
+  )
   platform.adopt({ settings, evaluator, judges, weakenings: inForce })
   const loadedAt = clock.now()
 
@@ -171,6 +189,10 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     proxy,
     underWay,
     refuse: (request, response) => overload.refuse(request, response),
+    drain(ms) {
+      mcp.drain()
+      return proxy.sessions.drain(ms)
+    },
     async register(app) {
       registerEdge(app, { ...edge, home: dashboardHome() })
       registerDuplicateGuard(app, platform.counters)
@@ -189,6 +211,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
         })
         await registerProxy(loaded, proxy)
         await registerExtAuthz(loaded, proxy)
+        await registerMcp(loaded, mcp, proxy)
       })
       registerKeys(app, keys)
       registerReviews(app, people, metrics)
@@ -243,6 +266,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerMetrics(app, platform.metricsPage, { posture: 'public' })
     },
     async close() {
+      await mcp.close()
       await proxy.close()
       files?.close()
       platform.enforcement.release(evaluator)
@@ -254,13 +278,14 @@ export async function createGateway(given: Settings, platform: Platform): Promis
 }
 
 async function openEncoder(
-  { encoder: settings, routes }: Settings,
+  { encoder: settings, routes, mcp }: Settings,
   { encoders }: Platform,
   judges: OpenJudges
 ): Promise<OpenEncoder> {
   try {
     const opened = await encoders.open(settings)
-    const needing = routes.find(({ redact }) => redact.includes('names'))
+    const guarded = [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
+    const needing = guarded.find(({ redact }) => redact.includes('names'))
     if (needing === undefined || opened.encoder?.findsNames === true) return opened
     const route = `route ${needing.id}: redact lists names`
     // As with the encoder itself: what is wrong with files stops the start, a platform that it does not run on does not.

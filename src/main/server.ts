@@ -176,9 +176,9 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
     },
     handleOps: (request, response) => ops.routing(request, response),
     warmUp: (ms) => gateway.evaluator.warmUp(ms),
-    drain: () => gateway.proxy.sessions.drain(drainMs),
+    drain: () => gateway.drain(drainMs),
     async close() {
-      void gateway.proxy.sessions.drain(drainMs)
+      void gateway.drain(drainMs)
       const deadline = new AbortController()
       const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
       if (underWay > 0) await Promise.race([new Promise<void>((resolve) => (idle = resolve)), timeout])

@@ -246,6 +246,15 @@ export function createMetrics(gauges: Gauges) {
     }),
     /** `end`: client (closed it), upstream (closed it, broke or was late), refused (binary frames), key (revoked), idle, stopped (the gateway stops), failed (no verdict). */
     realtimeEnds: counter('realtime_ends_total', 'How sessions of the Realtime API ended.', ['end']),
+    mcpStreams: new Gauge({
+      name: 'sluicegate_mcp_streams',
+      help: 'Open streams of MCP servers.',
+      registers
+    }),
+    /** `reason`: see `proxy/mcp/definitions.ts`. */
+    mcpWithheld: counter('mcp_definitions_withheld_total', 'Definitions of MCP servers that were withheld.', [
+      'reason'
+    ]),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
     /** `bound`: key, account, total, bytes. */
     clarifications: counter('clarifications_total', 'Questions to people and what came of them.', ['outcome']),

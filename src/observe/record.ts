@@ -15,7 +15,16 @@ import type { Metrics } from './metrics.js'
 /** A confidence below which a detection is a hint: one that bears on no decision is not counted as a match. */
 const hintFloor = 0.25
 
-export const surfaces = ['evaluate', 'moderations', 'chat', 'answer', 'guard'] as const
+export const surfaces = [
+  'evaluate',
+  'moderations',
+  'chat',
+  'answer',
+  'guard',
+  'mcp_definition',
+  'mcp_call',
+  'mcp_result'
+] as const
 export type Surface = (typeof surfaces)[number]
 
 /** Where what is judged goes, or comes from. */

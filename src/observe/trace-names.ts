@@ -32,7 +32,10 @@ export const traceAttributes = {
     says: 'how many there were; of a long stream only the first 64 have spans'
   },
   'sluicegate.direction': { on: ['verdict'], says: '`request` or `answer`' },
-  'sluicegate.surface': { on: ['verdict'], says: '`evaluate`, `moderations`, `chat`, `answer`, `guard`' },
+  'sluicegate.surface': {
+    on: ['verdict'],
+    says: '`evaluate`, `moderations`, `chat`, `answer`, `guard`, `mcp_definition`, `mcp_call`, `mcp_result`'
+  },
   'sluicegate.route': { on: ['verdict', 'upstream'], says: 'the id of the route' },
   'sluicegate.evaluation_id': { on: ['verdict'], says: 'as in the answer and the audit' },
   'sluicegate.upstream': { on: ['upstream'], says: 'its name in the configuration' },
@@ -40,11 +43,11 @@ export const traceAttributes = {
   'server.port': { on: ['upstream'], says: 'its port' },
   'gen_ai.operation.name': {
     on: ['upstream'],
-    says: '`chat`, `generate_content`, `text_completion`, `embeddings`, `count_tokens`'
+    says: '`chat`, `generate_content`, `text_completion`, `embeddings`, `count_tokens`, `execute_tool`'
   },
   'gen_ai.provider.name': {
     on: ['upstream'],
-    says: 'whose API is spoken: `openai`, `azure.ai.openai`, `anthropic`, `gcp.gemini`, `ollama`'
+    says: 'whose API is spoken: `openai`, `azure.ai.openai`, `anthropic`, `gcp.gemini`, `ollama`, `mcp`'
   },
   'gen_ai.request.model': { on: ['upstream'], says: 'the model asked for, where it looks like the name of one' },
   'gen_ai.request.stream': { on: ['upstream'], says: 'whether a stream was asked for' },

@@ -53,7 +53,8 @@ export class ReviewDesk {
     const { route, inbound, context, reviewed } = exchange
     const { caller, cancel } = inbound
     const given = givenId(inbound)
-    const what = { surface: 'chat' as const, route: route.id, canonical: Buffer.from(canonicalJson(reviewed)) }
+    const surface = route.spoken.judged?.request ?? ('chat' as const)
+    const what = { surface, route: route.id, canonical: Buffer.from(canonicalJson(reviewed)) }
     const subject = subjectOf(caller, what)
     const standing = await this.#reviews.consume(subject, given)
     exchange.reviewId = given
@@ -70,7 +71,8 @@ export class ReviewDesk {
    */
   async ofAnswer(exchange: Exchange, content: ChatContent, evaluation: Evaluation, canonical: string): Promise<Denial> {
     const { route, inbound, context } = exchange
-    const what = { surface: 'answer' as const, route: route.id, canonical: Buffer.from(canonical) }
+    const surface = route.spoken.judged?.answer ?? ('answer' as const)
+    const what = { surface, route: route.id, canonical: Buffer.from(canonical) }
     const opening = { ...what, evaluation, context, history: asked(exchange) }
     const { reviewId, full } = await openReview(this.#reviews, inbound.caller, opening)
     exchange.reviewId = reviewId

@@ -8,6 +8,7 @@ import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
 import type { Judging } from '../observe/judging.js'
 import type { Metrics } from '../observe/metrics.js'
+import type { Surface } from '../observe/record.js'
 import { replacementOf } from '../policy/decide/names.js'
 import {
   type Decision,
@@ -47,7 +48,7 @@ export class Verdicts {
         exchange.recalled = turns
       }
     }
-    const evaluation = await this.#ask(exchange, input, chat)
+    const evaluation = await this.#ask(exchange, input, chat, exchange.route.spoken.judged?.request ?? 'chat')
     exchange.requestVerdict = evaluation
     return evaluation
   }
@@ -57,17 +58,22 @@ export class Verdicts {
    * @param raised called where the encoder is asked about it
    */
   ofAnswer(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
-    const input = inputOf(exchange, 'answer', content)
+    const { judged } = exchange.route.spoken
+    const input = inputOf(exchange, judged?.answeredAs ?? 'answer', content)
     input.raised = raised
-    return this.#ask(exchange, input, content)
+    return this.#ask(exchange, input, content, judged?.answer ?? 'answer')
   }
 
-  async #ask(exchange: Exchange, input: EvaluationInput, content: ChatContent): Promise<Evaluation | undefined> {
+  async #ask(
+    exchange: Exchange,
+    input: EvaluationInput,
+    content: ChatContent,
+    surface: Surface
+  ): Promise<Evaluation | undefined> {
     const { judging, clock } = this.#deps
     const { route, inbound, policy } = exchange
     const { caller, requestId } = inbound
     const { direction } = input
-    const surface = direction === 'request' ? ('chat' as const) : ('answer' as const)
     const sentTo = { upstream: route.upstream, model: modelOf(exchange) }
     const asked = { surface, route: route.id, caller, requestId, sentTo }
     const began = clock.monotonic()

@@ -16,7 +16,11 @@ t.test('help and version exit 0, wrong arguments 2, and no error shows a stack',
     [['serve', '--prot'], 2, /unknown option '--prot'/],
     [['evaluate'], 2, /a text is needed/],
     [['evaluate', '--jsonl', 'a'], 2, /no text and no --context/],
-    [['evaluate', '--constitution', 'nope', 'a'], 2, /no constitution "nope" \(default, developer, strict, other\)/],
+    [
+      ['evaluate', '--constitution', 'nope', 'a'],
+      2,
+      /no constitution "nope" \(default, developer, mcp, strict, other\)/
+    ],
     [['evaluate', ''], 2, /"input_text" must not be empty/],
     [['evaluate', '--context', '{', 'a'], 2, /context is not valid JSON/],
     [['evaluate', '--context', '{"a":1,"a":2}', 'a'], 2, /context holds the same key twice/],

@@ -291,6 +291,56 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         fileBytes: 8_388_608
       },
       encoder: { use: 'preferred', folder: join(good, 'weights'), threads: 2, queue: 512, deadlineMs: 500 },
+      mcp: {
+        servers: {
+          files: {
+            name: 'files',
+            upstream: {
+              name: 'files',
+              url: 'http://127.0.0.1:3001/mcp',
+              key: 'a-server-key',
+              auth: undefined,
+              connectTimeoutMs: 5000,
+              firstByteTimeoutMs: 120_000,
+              idleTimeoutMs: 60_000,
+              totalTimeoutMs: 5000,
+              maxConnections: 1024,
+              queueTimeoutMs: 10_000,
+              tls: { ca: undefined, cert: undefined, key: undefined },
+              fallback: []
+            },
+            route: {
+              id: '/mcp/files',
+              method: 'POST',
+              path: '/mcp/files',
+              upstreamPath: '/mcp',
+              upstream: 'files',
+              match: undefined,
+              mode: 'enforce',
+              respond: 'error',
+              output: 'full',
+              divert: 'queue',
+              onFailure: 'closed',
+              unscannable: 'review',
+              constitution: 'strict',
+              constitutionGiven: true,
+              bodyLimit: 2048,
+              hold: { bytes: 1_048_576, ms: 2000 },
+              redact: ['personal_data'],
+              callerContext: ['tenant']
+            },
+            headers: { 'x-tenant': 'acme' },
+            pin: 'review',
+            tools: ['read_*'],
+            toolLimits: [
+              { glob: 'read_*', perMinute: 5 },
+              { glob: '*', perMinute: 9 }
+            ],
+            require: ['read_only', 'not_destructive'],
+            scopes: ['safety:metrics']
+          }
+        }
+      },
       judges: {
         guard: {
           name: 'guard',

@@ -1,5 +1,6 @@
 /** What `output: window` and `full` promise of every dialect's streams, under the shipped constitution and over the cuts of a stream. */
 import type { Test } from 'tap'
+import type { DialectId } from '../../src/base/settings.js'
 import type { Dialect, Target } from '../../src/dialects/dialect.js'
 import { fillPath } from '../../src/dialects/path.js'
 import { mediaTypes } from '../../src/proxy/headers.js'
@@ -52,7 +53,7 @@ export function windowSuite(
     const evaluator = evaluatorFor(await shippedEntry())
     t.teardown(() => evaluator.close())
     const relay = async (chunks: readonly Buffer[], output: (typeof outputs)[number]) => {
-      const route = { dialect: operation.id, path, upstreamPath: path, output }
+      const route = { dialect: operation.id as DialectId, path, upstreamPath: path, output }
       return (await relayed(evaluator, route, chunks, { ...target, type })).text
     }
 

@@ -25,7 +25,7 @@ const names = readdirSync(folder)
   .map((name) => name.slice(0, -'.yaml'.length))
 
 t.test('every shipped constitution decides as its page of examples says', { timeout: 120_000 }, async (t) => {
-  t.same(names, ['default', 'developer', 'strict'])
+  t.same(names, ['default', 'developer', 'mcp', 'strict'])
   t.ok(isShipped, 'the encoder ships')
   const { encoder } = await open(t, {}, shipped)
   const evaluator = await createEvaluator({

@@ -4,6 +4,7 @@ import { openStorage } from '../../src/storage/open.js'
 import { patient } from '../support/services.js'
 import { constitutionSuite } from './constitution-suite.js'
 import { peopleSuite } from './people-suite.js'
+import { pinsSuite } from './pins-suite.js'
 import { samplesSuite } from './samples-suite.js'
 import { storageSuite } from './storage-suite.js'
 import { textsSuite } from './texts-suite.js'
@@ -19,4 +20,5 @@ export function contractSuites(t: Test, newUrl: (t: Test) => string | Promise<st
   peopleSuite(t, open)
   textsSuite(t, open)
   samplesSuite(t, open)
+  pinsSuite(t, open)
 }

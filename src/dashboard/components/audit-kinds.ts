@@ -19,6 +19,7 @@ export const kinds: readonly string[] = [
   'sample.deletion',
   'sample.deleted',
   'sample.replayed',
+  'mcp.definition_waits',
   'constitution.stored',
   'constitution.activated',
   'constitution.bound',

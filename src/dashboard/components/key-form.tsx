@@ -26,7 +26,8 @@ const meanings: Record<Scope, string> = {
   'constitutions:read': 'read constitutions',
   'constitutions:write': 'write constitutions',
   'billing:read': 'read usage',
-  'keys:rotate': 'rotate itself in any case'
+  'keys:rotate': 'rotate itself in any case',
+  'mcp:call': 'use MCP servers'
 }
 
 /** What the form has a place for. */

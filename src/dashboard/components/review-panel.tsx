@@ -195,11 +195,13 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
             )}
           </Group>
           <Text size="xs" c="dimmed">
-            {review.surface === 'chat'
+            {review.surface === 'chat' || review.surface === 'mcp_call'
               ? 'Permitted, the same request of the same client passes once, judged again by the policy then in force.'
               : review.surface === 'evaluate'
                 ? 'The decision is recorded; later evaluations of the text are not changed by it.'
-                : 'The decision is recorded with the answer, which its client did not get.'}
+                : review.surface === 'mcp_definition'
+                  ? 'Permitted, this definition is pinned, listed and may be called; until then it is withheld.'
+                  : 'The decision is recorded with the answer, which its client did not get.'}
           </Text>
         </Stack>
       </form>

@@ -41,9 +41,10 @@ interface AnswerValue {
   bytes: string | Buffer
 }
 
-interface Judged {
+export interface Judged {
   /** Undefined: as it came. */
   body: JsonObject | undefined
+  /** Where it was refused. */
   headers?: Record<string, string>
 }
 
@@ -84,7 +85,7 @@ export class Answers {
     const { value, bytes } = await readValue(answer, this.#deps.answerLimit)
     this.passIfOff(exchange)
     const judged = await (ok
-      ? this.#judgeReply(exchange, value, answer.key)
+      ? this.ofReply(exchange, value, answer.key)
       : this.#judgeError(exchange, value, answer.key))
     const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
     headers['content-type'] = jsonType
@@ -98,7 +99,11 @@ export class Answers {
     if (exchange.route.output === 'off') this.#deps.verdicts.passUnjudged(exchange, 'output_off')
   }
 
-  async #judgeReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
+  /**
+   * Judges one whole reply that is read already, and acts on the verdict.
+   * @param key the credential that was used: never shown to a client
+   */
+  async ofReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
     const { route } = exchange
     const content = route.spoken.readReply(body)
     if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
@@ -107,7 +112,17 @@ export class Answers {
       await this.fork(exchange, content.id)
       return asItCame
     }
-    const evaluation = await this.verdictOf(exchange, content)
+    return this.act(exchange, body, content, await this.verdictOf(exchange, content))
+  }
+
+  /** Does with a reply what its verdict says. @param content what of it was judged */
+  async act(
+    exchange: Exchange,
+    body: JsonObject,
+    content: ChatContent,
+    evaluation: Evaluation | undefined
+  ): Promise<Judged> {
+    const { route } = exchange
     if (evaluation === undefined || route.mode === 'observe') return asItCame
     const { decision } = evaluation
     switch (decision) {

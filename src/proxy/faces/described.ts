@@ -205,7 +205,7 @@ export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialec
       response: { 101: { description: 'A WebSocket' } }
     }
   }
-  const shape = shapes[dialect.id][dialect.suffix]
+  const shape = dialect.id === 'mcp' ? undefined : shapes[dialect.id][dialect.suffix]
   if (shape === undefined) throw new Error(`${dialect.id} has no operation ${dialect.suffix}`)
   const { operationId, summary, request, answer } = shape
   return {

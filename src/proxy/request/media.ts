@@ -3,7 +3,6 @@
  * is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
-import { checkBudget } from '../../policy/match/budget.js'
 import type { ChatPart, Json, Media, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { actFor } from '../../base/unscannable.js'
@@ -11,6 +10,7 @@ import { type Carrier, carrierOf } from '../../dialects/carrier.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
 import { type FileText, type UnreadReason, wholeText } from '../../files/file.js'
 import type { Files } from '../../files/files.js'
+import { checkBudget } from '../../policy/match/budget.js'
 import type { Exchange } from '../exchange.js'
 
 /** Files of one request. */

@@ -6,7 +6,8 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { operationAt } from '../../dialects/index.js'
 import { compilePath, type PathParameters, parametersOf } from '../../dialects/path.js'
 
-export interface Route extends RouteSettings {
+export interface Route extends Omit<RouteSettings, 'dialect'> {
+  readonly dialect: RouteSettings['dialect'] | 'mcp'
   readonly spoken: Dialect
   /** Context keys of a caller that count. */
   readonly contextKeys: ReadonlySet<string>

@@ -26,7 +26,7 @@ export interface UpstreamAnswer {
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
 
 export interface Sending {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   /** Of the route, its parameters filled in. */
   path: string
   /** Query string with its question mark, as the dialect allowed it, or empty. */

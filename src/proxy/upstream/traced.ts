@@ -80,7 +80,8 @@ function serverOf(origin: string): TraceAttributes {
   return { 'server.address': hostname, 'server.port': Number(port || (protocol === 'https:' ? 443 : 80)) }
 }
 
-const providers: Readonly<Record<DialectId, string>> = {
+const providers: Readonly<Record<DialectId | 'mcp', string>> = {
+  mcp: 'mcp',
   'openai-chat': 'openai',
   'openai-responses': 'openai',
   'openai-realtime': 'openai',
@@ -104,7 +105,8 @@ const operations: readonly [path: RegExp, name: string][] = [
 /** A model is named by the client: what does not look like a name is text. */
 export const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
 
-function called(id: DialectId, path: string, model: string | undefined): TraceAttributes {
+function called(id: DialectId | 'mcp', path: string, model: string | undefined): TraceAttributes {
+  if (id === 'mcp') return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.provider.name': 'mcp' }
   const operation = operations.find(([form]) => form.test(path))?.[1] ?? 'chat'
   return {
     'gen_ai.operation.name': operation,

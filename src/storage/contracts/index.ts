@@ -11,6 +11,7 @@ import type { AuditStore, UsageStore } from './audit.js'
 import type { ConstitutionStore } from './constitutions.js'
 import type { DataKeyStore } from './data-keys.js'
 import type { KeyStore } from './keys.js'
+import type { PinStore } from './pins.js'
 import type { MetricsStore, ProcessStore } from './processes.js'
 import type { QuestionStore, TextsStore } from './questions.js'
 import type { DeliveryStore, ExceptionStore, ReviewStore } from './reviews.js'
@@ -22,6 +23,7 @@ export type * from './alerts.js'
 export type * from './audit.js'
 export type * from './data-keys.js'
 export type * from './keys.js'
+export type * from './pins.js'
 export type * from './processes.js'
 export type * from './questions.js'
 export type * from './reviews.js'
@@ -45,6 +47,7 @@ export interface Storage {
   samples: SampleStore
   texts: TextsStore
   upstreams: UpstreamStore
+  pins: PinStore
   dataKeys: DataKeyStore
   /** Resolves where the storage answers, for readiness. */
   ping(): Promise<void>

@@ -5,7 +5,8 @@ import type { Category } from '../../policy/evaluation.js'
 export const reviewStates = ['pending', 'permitted', 'forbidden'] as const
 /** What is stored; `expired` is a matter of the clock, never written. */
 export type ReviewState = (typeof reviewStates)[number]
-export type ReviewSurface = 'evaluate' | 'chat' | 'answer'
+export const reviewSurfaces = ['evaluate', 'chat', 'answer', 'mcp_definition', 'mcp_call', 'mcp_result'] as const
+export type ReviewSurface = (typeof reviewSurfaces)[number]
 
 /** A review at rest. The texts are sealed (see `sealing/seal.ts`): the store never holds a readable one. */
 export interface ReviewRow {

@@ -16,7 +16,9 @@ export const sealedColumns = [
   { table: 'exceptions', id: 'exception_id', column: 'sealed_note', field: 'note' },
   { table: 'questions', id: 'question_id', column: 'sealed_request', field: 'request' },
   { table: 'upstreams', id: 'upstream_id', column: 'sealed_key', field: 'key' },
-  { table: 'samples', id: 'sample_id', column: 'sealed_text', field: 'text' }
+  { table: 'samples', id: 'sample_id', column: 'sealed_text', field: 'text' },
+  { table: 'pins', id: 'pin_id', column: 'sealed_definition', field: 'definition' },
+  { table: 'pins', id: 'pin_id', column: 'sealed_pending', field: 'pending' }
 ] as const
 
 type SealedColumn = (typeof sealedColumns)[number]

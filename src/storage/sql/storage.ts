@@ -11,6 +11,7 @@ import { createWrite, type SqlDialect } from './database.js'
 import { createSqlDeliveries } from './deliveries.js'
 import { createSqlExceptions } from './exceptions.js'
 import { createSqlKeys } from './keys.js'
+import { createSqlPins } from './pins.js'
 import { createSqlMetrics, createSqlProcesses } from './processes.js'
 import { createSqlQuestions, createSqlTexts } from './questions.js'
 import { createSqlReviews } from './reviews.js'
@@ -56,6 +57,7 @@ export async function createSqlStorage(db: Database, dialect: SqlDialect, auditi
     samples: createSqlSamples(db, write),
     texts: createSqlTexts(db, write),
     upstreams: createSqlUpstreams(db, write),
+    pins: createSqlPins(db, write),
     dataKeys: createSqlDataKeys(db, write),
     ping: () =>
       storageCall(async () => {

@@ -15,6 +15,7 @@ import type {
 } from '../contracts/constitutions.js'
 import type { DataKeyRow } from '../contracts/data-keys.js'
 import type { KeyRow } from '../contracts/keys.js'
+import type { PinRow } from '../contracts/pins.js'
 import type { MetricsRow, ProcessRow } from '../contracts/processes.js'
 import type { QuestionRow, TextsRow } from '../contracts/questions.js'
 import type { DeliveryRow, ExceptionRow, ReviewRow } from '../contracts/reviews.js'
@@ -62,6 +63,8 @@ export type InvitationColumns = Stored<InvitationRow, { readsSamples: number }>
 export type SampleColumns = Stored<SampleRow, { matchedRules: string; categories: string }> & { bytes: number }
 
 export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: string }>
+
+export type PinColumns = Stored<PinRow, { isPermitted: number }>
 
 export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
 
@@ -128,6 +131,7 @@ export interface Tables {
   sampleTotals: SampleTotals & { account: string }
   texts: TextsRow
   upstreams: UpstreamRow
+  pins: PinColumns
   dataKeys: DataKeyRow
   /** One row a route; how often it was bound tells others to look. */
   constitutionBindings: ConstitutionBinding & { changes: number }

@@ -21,8 +21,7 @@ import {
 } from './007-to-015.js'
 import { constitutionBindings, dataKeys, keyTerms, texts } from './016-to-019.js'
 import { auditMarks, upstreams } from './020-to-021.js'
-import { samples } from './022.js'
-import { alerts } from './022-alerts.js'
+import { alerts, pins, samples } from './022-to-024.js'
 
 export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migration>> = {
   '001-keys': keys,
@@ -48,7 +47,8 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '020-audit-marks': auditMarks,
   '021-upstreams': upstreams,
   '022-samples': samples,
-  '023-alerts': alerts
+  '023-alerts': alerts,
+  '024-mcp-pins': pins
 }
 
 /** A database in the newest form, and what was done to bring it there just now. */

@@ -1,0 +1,31 @@
+/** The settings of one MCP server, compiled. */
+import type { RouteSettings, UpstreamSettings } from './settings.js'
+
+/** `first_use`: what a server says first of a tool holds; `review`: until a person has permitted it, nothing does. */
+export const pinModes = ['first_use', 'review'] as const
+export type PinMode = (typeof pinModes)[number]
+
+/** What the annotations of a tool must say for it to be listed and called. */
+export const toolHints = ['read_only', 'not_destructive'] as const
+export type ToolHint = (typeof toolHints)[number]
+
+/** Headers that the protocol, the transport or the gateway writes itself. */
+export const ownHeader =
+  /^(?!(?:accept|accept-encoding|authorization|connection|content-[a-z]+|cookie|host|keep-alive|last-event-id|mcp-.*|te|trailer|transfer-encoding|upgrade|x-request-id)$)[a-z0-9][a-z0-9-]{0,63}$/
+
+export interface McpServerSettings {
+  name: string
+  upstream: UpstreamSettings
+  /** How what passes is judged: as on a chat route. */
+  route: Omit<RouteSettings, 'dialect'>
+  /** Sent along with every message. */
+  headers: Readonly<Record<string, string>>
+  pin: PinMode
+  /** Globs over the names of tools; undefined: all of them. */
+  tools: readonly string[] | undefined
+  /** Calls per minute of one key, by globs over the names of tools: the first that fits counts. */
+  toolLimits: readonly { glob: string; perMinute: number }[]
+  require: readonly ToolHint[]
+  /** The scopes of which a key needs one, besides `mcp:call`; undefined: none. */
+  scopes: readonly string[] | undefined
+}

@@ -1,0 +1,82 @@
+/**
+ * The Model Context Protocol over Streamable HTTP. Each message is an operation of its own: who has sent it, and what it
+ * answers, says whose words are in it and where a refusal goes.
+ */
+import type { ChatContent, ChatRequest, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
+import type { Dialect } from './dialect.js'
+import type { Message } from './mcp/message.js'
+import { names } from './mcp/names.js'
+import { readFromClient, readFromServer } from './mcp/read.js'
+import { type Answering, refusal } from './mcp/write.js'
+import { offenderBy } from './offender.js'
+import { unreadable } from './reply-stream.js'
+
+/** Where the verdicts over an answer count. */
+type Said = 'mcp_definition' | 'mcp_result'
+
+const toResult = (said: Said): NonNullable<Dialect['judged']> => ({
+  request: 'mcp_call',
+  answer: said,
+  answeredAs: 'request'
+})
+
+/** Of a path: what is spoken before a message is read, and on what is answered without one. */
+export const mcp: Dialect = {
+  id: 'mcp',
+  suffix: '',
+  paths: [],
+  parameters: {},
+  passPaths: [],
+  auth: 'bearer',
+  keyHeaders: [],
+  query: {},
+  requestHeaders: [],
+  responseHeaders: {},
+  hasTurns: false,
+  judged: toResult('mcp_result'),
+  readRequest: (body) => asRequest(readFromServer({ body })),
+  readReply: (body) => readFromServer({ body }),
+  readError: (body) => readFromServer({ body }),
+  framing: () => 'sse',
+  openStream: () => {
+    throw unreadable('messages are judged one by one')
+  },
+  offender: offenderBy(
+    /^\/result\/(?:tools|prompts|resources|resourceTemplates|content|contents|messages)\/\d+/,
+    names
+  ),
+  error: (fault, requestId) => ({
+    error: fault.code,
+    message: fault.message,
+    ...(fault.fields as JsonObject),
+    request_id: requestId
+  }),
+  denied: (denial, requestId) => refusal({ id: undefined, asResult: false, isStateless: false }, denial, requestId),
+  turn: () => {
+    throw invalid('', 'wrong_type', 'There are no turns here.')
+  },
+  turnStream: () => '',
+  filtered: (_reply, { denial, requestId }) =>
+    refusal({ id: undefined, asResult: false, isStateless: false }, denial, requestId),
+  forgetTokens: () => {},
+  errorFrame: () => ''
+}
+
+/** A message of a client, and what answers it. */
+export function clientMessage(message: Message, answering: Answering, said: Said): Dialect {
+  const { asResult } = answering
+  return {
+    ...mcp,
+    judged: toResult(said),
+    hasTurns: asResult,
+    readRequest: () => asRequest(readFromClient(message)),
+    denied: (denial, requestId) => refusal({ ...answering, asResult: false }, denial, requestId),
+    turn: ({ denial, requestId }) => refusal(answering, denial, requestId),
+    filtered: (_reply, { denial, requestId }) => refusal(answering, denial, requestId)
+  }
+}
+
+export function asRequest({ parts, joined, media }: ChatContent): ChatRequest {
+  return { parts, joined, media, stream: false, model: undefined, metadata: undefined, session: undefined }
+}

@@ -1,0 +1,152 @@
+/**
+ * Whose words the texts of a message are. What a client asks of a tool is the model's output; what a server says is a
+ * tool's words, its definitions too: their author is not who builds with the gateway, and a model reads them.
+ */
+import type { ChatContent, Json, JsonObject, Role } from '../../base/chat.js'
+import { isObject, pointerSegment } from '../rewrite.js'
+import { Collector, lastSegment } from '../walk.js'
+import type { Message } from './message.js'
+import { names } from './names.js'
+
+/** What a person types; all else that clients ask for, a model has chosen. */
+const typed = new Set(['prompts/get', 'completion/complete'])
+/** Clients say here what they are and what they want to hear of. */
+const settings = new Set(['initialize', 'server/discover', 'logging/setLevel', 'subscriptions/listen'])
+
+/** A message of a client. */
+export function readFromClient(message: Message): ChatContent {
+  const out = new Collector(names)
+  if (message.kind === 'response') {
+    // Of a sampling the model's words; of an elicitation a person's.
+    const role: Role = message.result?.action === undefined ? 'assistant' : 'user'
+    readBlocks(out, message.body, '', role, new Set(['jsonrpc', 'method']))
+    return out
+  }
+  const { method, params } = message
+  if (typeof message.id === 'string') out.text('parameter', message.id, '/id')
+  const role = typed.has(method) ? 'user' : settings.has(method) ? 'parameter' : 'assistant'
+  const before = out.parts.length
+  const { _meta, ...rest } = params
+  for (const name of Object.keys(rest)) {
+    const at = `/params/${pointerSegment(name)}`
+    if (name === 'requestState' && typeof rest[name] === 'string') out.opaque('parameter', rest[name], at)
+    else out.field(role, name, rest[name], at)
+  }
+  // A payload may be cut over the arguments of one call.
+  if (role !== 'parameter') out.join(out.since(before))
+  out.walk('parameter', _meta, '/params/_meta')
+  return out
+}
+
+/** A message of a server, whatever it answers. */
+export function readFromServer({ body }: Pick<Message, 'body'>): ChatContent {
+  const out = new Collector(names)
+  readBlocks(out, body, '', 'tool', new Set(['jsonrpc', 'method']))
+  return out
+}
+
+/** Where a definition speaks: its words are read one after the other. */
+const prose = new Set(['description', 'title', '$comment'])
+const sentence = /\S\s+\S+\s+\S/
+
+/**
+ * One definition: a tool, a prompt, a resource, a template. What says something in it is a tool's words, wherever it stands
+ * (an `enum` and a `default` have room for orders too); names and short values are what a definition is made of.
+ */
+export function readDefinition(out: Collector, value: Json | undefined, pointer: string): void {
+  const before = out.parts.length
+  walkDefinition(out, value, pointer, false, 0)
+  if (out.parts.length - before < 2) return
+  out.join(out.since(before))
+  out.join(out.since(before, (part) => prose.has(lastSegment(part.pointer))))
+  out.join(out.keysSince(before))
+}
+
+function walkDefinition(
+  out: Collector,
+  value: Json | undefined,
+  pointer: string,
+  speaks: boolean,
+  depth: number
+): void {
+  const roleOf = (text: string): Role => (speaks || sentence.test(text) ? 'tool' : 'definition')
+  if (typeof value === 'string') out.walk(roleOf(value), value, pointer)
+  else if (Array.isArray(value) && depth < deepest) {
+    for (let i = 0; i < value.length; i++) walkDefinition(out, value[i], `${pointer}/${i}`, speaks, depth + 1)
+  } else if (isObject(value) && depth < deepest) {
+    for (const name of Object.keys(value)) {
+      const at = `${pointer}/${pointerSegment(name)}`
+      const child = value[name]
+      out.key(sentence.test(name) ? 'tool' : 'definition', name, at)
+      if (name === 'type' && typeof child === 'string') out.word('definition', child, at)
+      else walkDefinition(out, child, at, prose.has(name) && typeof child === 'string', depth + 1)
+    }
+  } else out.walk('tool', value, pointer)
+}
+
+/** From there on the generic walk goes on. */
+const deepest = 32
+
+/** Lists of definitions, by the field of a result that holds them. */
+export const definitionLists = ['tools', 'prompts', 'resources', 'resourceTemplates'] as const
+const isList = (name: string): boolean => (definitionLists as readonly string[]).includes(name)
+
+/** Every leaf and key, with media where a block of content holds them; texts of blocks that stand in a row are read as one. */
+function readBlocks(
+  out: Collector,
+  value: Json | undefined,
+  pointer: string,
+  role: Role,
+  taken: ReadonlySet<string>
+): void {
+  const before = out.parts.length
+  walkBlocks(out, value, pointer, role, 0, taken)
+  const texts = out.since(before, ({ pointer }) => lastSegment(pointer) === 'text')
+  out.join(texts)
+}
+
+const noFields: ReadonlySet<string> = new Set()
+const mediaTypes: Readonly<Record<string, 'image' | 'audio'>> = { image: 'image', audio: 'audio' }
+
+function walkBlocks(
+  out: Collector,
+  value: Json | undefined,
+  pointer: string,
+  role: Role,
+  depth: number,
+  taken: ReadonlySet<string> = noFields
+): void {
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) walkBlocks(out, value[i], `${pointer}/${i}`, role, depth + 1)
+    return
+  }
+  if (!isObject(value) || depth > 16) {
+    out.walk(role, value, pointer)
+    return
+  }
+  const kind = typeof value.type === 'string' && typeof value.data === 'string' ? mediaTypes[value.type] : undefined
+  if (kind !== undefined || typeof value.blob === 'string') {
+    out.mediaObject(kind ?? 'file', role, value, pointer)
+    return
+  }
+  for (const name of Object.keys(value)) {
+    if (taken.has(name)) continue
+    const at = `${pointer}/${pointerSegment(name)}`
+    const child = value[name]
+    if (depth === 1 && isList(name) && Array.isArray(child)) {
+      out.key(role, name, at)
+      for (let i = 0; i < child.length; i++) readDefinition(out, child[i], `${at}/${i}`)
+    } else if (isObject(child) || Array.isArray(child)) {
+      out.key(role, name, at)
+      walkBlocks(out, child, at, role, depth + 1)
+    } else if (name === 'requestState') out.opaque('parameter', child, at)
+    else out.field(role, name, child, at)
+  }
+}
+
+/** What of a request a person is shown, and what a permit is for: all but what differs from call to call. */
+export function reviewedOf(message: Message): JsonObject {
+  if (message.kind === 'response') return message.body
+  const { _meta, ...params } = message.params
+  return { method: message.method, params }
+}

@@ -1,0 +1,195 @@
+/**
+ * The guarded MCP servers of one configuration, each made with what it works with: calls (`calls.ts`), what comes back
+ * (`relay.ts`), what a server says of itself (`definitions.ts`, `pins.ts`). A reload makes a new one.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Budget, defaultBudget } from '../../base/budget.js'
+import { Fault } from '../../base/errors.js'
+import type { McpServerSettings } from '../../base/settings.js'
+import { asRequest } from '../../dialects/mcp.js'
+import { Collector } from '../../dialects/walk.js'
+import type { Admission } from '../../identity/admission.js'
+import type { Tracing } from '../../observe/tracing.js'
+import type { Seal } from '../../sealing/seal.js'
+import type { AuditStore } from '../../storage/contracts/audit.js'
+import type { PinStore } from '../../storage/contracts/pins.js'
+import type { CounterStore } from '../../storage/contracts/shared-state.js'
+import { Cancel, type Exchange, type Reply } from '../exchange.js'
+import { jsonType, mediaTypes } from '../headers.js'
+import type { ChatProxy } from '../proxy.js'
+import type { Reviews } from '../review.js'
+import { discard, readAll, Sender } from '../upstream/send.js'
+import { closeUpstreams } from '../upstream/upstreams.js'
+import { type Call, Calls } from './calls.js'
+import { Definitions } from './definitions.js'
+import { Gate } from './gate.js'
+import { lastEventHeader, revisionOf, serverHeaders, sessionHeader } from './headers.js'
+import { Pins } from './pins.js'
+import { Relay } from './relay.js'
+import { compileServer, type McpServer, openServers } from './server.js'
+import { McpStreams } from './streams.js'
+import { Tickets } from './tickets.js'
+import { createTransmit, type Transmit } from './transmit.js'
+
+export interface McpDeps {
+  proxy: Pick<ChatProxy, 'stages' | 'sender' | 'metrics' | 'clock' | 'log'>
+  reviews: Pick<Reviews, 'open' | 'consume'>
+  pins: PinStore
+  seal: Seal
+  counters: CounterStore
+  admission: Pick<Admission, 'admit'>
+  audit: Pick<AuditStore, 'append'>
+  /** What one message may hold. Default: `defaultBudget`. */
+  budget?: Budget
+  tracing?: Tracing | undefined
+}
+
+const maxAnswer = 1024 * 1024
+const closeMs = 1_000
+const nothing = asRequest(new Collector(new Set()))
+
+export class McpProxy {
+  readonly servers: readonly McpServer[]
+  readonly #deps: McpDeps
+  readonly #calls: Calls
+  readonly #streams: McpStreams
+  readonly #tickets: Tickets
+  readonly #gate: Gate
+  readonly #relay: Relay
+  readonly #transmit: Transmit
+  readonly #sender: Sender
+
+  constructor(deps: McpDeps, servers: Readonly<Record<string, McpServerSettings>>) {
+    const { proxy, reviews, pins: store, seal, counters, admission, audit, budget = defaultBudget, tracing } = deps
+    const { clock, metrics, log, stages } = proxy
+    const { requests, answers } = stages
+    this.#deps = deps
+    this.servers = Object.values(servers).map(compileServer)
+    this.#sender = new Sender(openServers(Object.values(servers)), proxy.sender.propagate, 16 * 1024 * 1024)
+    this.#transmit = createTransmit(this.#sender, tracing)
+    const pins = new Pins({
+      pins: store,
+      reviews,
+      seal,
+      clock,
+      waits({ account, server }, kind, occasion, reviewId) {
+        log.warn({ server, kind, occasion, review_id: reviewId }, 'a definition of an MCP server waits for a person')
+        const data = { kind, occasion, review_id: reviewId ?? null }
+        audit.append({ at: clock.now(), kind: 'mcp.definition_waits', account, keyId: null, subject: server, data })
+      }
+    })
+    this.#gate = new Gate({ pins, counters })
+    this.#tickets = new Tickets(seal)
+    const definitions = new Definitions({ answers, pins, withheld: (reason) => metrics.mcpWithheld.inc({ reason }) })
+    this.#relay = new Relay({ requests, answers, definitions, log })
+    this.#streams = new McpStreams({ relay: this.#relay, tickets: this.#tickets, admission, metrics })
+    this.#calls = new Calls({
+      requests,
+      gate: this.#gate,
+      relay: this.#relay,
+      streams: this.#streams,
+      tickets: this.#tickets,
+      transmit: this.#transmit,
+      budget,
+      clock,
+      metrics,
+      log
+    })
+  }
+
+  /** @throws as `Calls.post` */
+  post(call: Call, bytes: Buffer): Promise<{ reply: Reply; exchange: Exchange | undefined }> {
+    return this.#calls.post(call, bytes)
+  }
+
+  /**
+   * Opens a stream of what a server says by itself, or goes on with one that broke.
+   * @throws Fault; the reason of the cancel where the client has left
+   */
+  async listen(call: Call): Promise<Reply> {
+    const { inbound, server } = call
+    const { exchange, session, revision } = this.#open(call)
+    const given = inbound.headers[lastEventHeader]
+    const headers = serverHeaders(inbound.headers, undefined, session)
+    if (given !== undefined) headers[lastEventHeader] = this.#ticket(call, 'event', String(given))
+    const answer = await this.#transmit(exchange, { server, method: 'GET', headers })
+    const { body, status } = answer
+    const type = (answer.headers['content-type'] ?? '').toLowerCase()
+    if (status === 200 && type.startsWith(mediaTypes.sse.received) && !Buffer.isBuffer(body)) {
+      const heard = {
+        inbound,
+        server,
+        revision,
+        exchange: undefined,
+        id: undefined,
+        key: answer.key,
+        tell: (refusal: object) => {
+          const bytes = Buffer.from(JSON.stringify(refusal))
+          const { [lastEventHeader]: _, ...sent } = headers
+          const own = { ...inbound, cancel: new Cancel() }
+          this.#transmit(exchange, { server, method: 'POST', headers: sent, body: bytes, inbound: own })
+            .then((told) => readAll(told, maxAnswer))
+            .catch(() => {})
+        }
+      }
+      return {
+        status: 200,
+        headers: { 'content-type': mediaTypes.sse.sent, 'cache-control': 'no-cache' },
+        body: ': \n\n',
+        rest: this.#streams.relay(heard, body, call.address)
+      }
+    }
+    discard(body)
+    throw refused(status)
+  }
+
+  /** Ends a session. @throws Fault; the reason of the cancel where the client has left */
+  async end(call: Call): Promise<Reply> {
+    const { inbound, server } = call
+    const { exchange, session } = this.#open(call)
+    const headers = serverHeaders(inbound.headers, undefined, session)
+    const answer = await this.#transmit(exchange, { server, method: 'DELETE', headers })
+    discard(answer.body)
+    if (answer.status >= 200 && answer.status < 300) {
+      return { status: 200, headers: { 'content-type': jsonType }, body: '{}' }
+    }
+    throw refused(answer.status)
+  }
+
+  #open(call: Call) {
+    const { inbound, server } = call
+    this.#gate.checkScopes(server, inbound.caller)
+    const revision = revisionOf(inbound.headers)
+    const given = inbound.headers[sessionHeader]
+    const session = given === undefined ? undefined : this.#ticket(call, 'session', String(given))
+    const { requests } = this.#deps.proxy.stages
+    return { revision, session, exchange: requests.open(inbound, server.route, nothing, { body: {} }) }
+  }
+
+  #ticket({ inbound, server }: Call, kind: 'session' | 'event', ticket: string): string {
+    const { accountId: account, lineage } = inbound.caller
+    const value = this.#tickets.take(kind, ticket, { account, lineage, server: server.name })
+    if (value === undefined)
+      throw new Fault('not_found', { message: `There is no such ${kind}: begin another session.` })
+    return value
+  }
+
+  /** Ends the streams that are only listened to. */
+  drain(): void {
+    this.#streams.drain()
+  }
+
+  async close(): Promise<void> {
+    this.drain()
+    // A stream of which nobody takes anything would keep its connection.
+    await Promise.race([closeUpstreams(this.#sender.upstreams), delay(closeMs, undefined, { ref: false })])
+    await Promise.all([...this.#sender.upstreams.values()].map(({ pool }) => pool.destroy()))
+  }
+}
+
+/** What a server has answered instead of a stream, or of the end of a session. */
+function refused(status: number): Fault {
+  if (status === 405) return new Fault('method_not_allowed', { headers: { allow: 'POST' } })
+  if (status === 404) return new Fault('not_found', { message: 'There is no such session: begin another one.' })
+  return new Fault('upstream_error', { internal: `status ${status}` })
+}

@@ -1,0 +1,132 @@
+/**
+ * What a server says, message by message: each is read strictly, judged whole, and written anew. What answers a request
+ * that was refused is an error in its place; other messages that are refused are dropped, and a server that waits for an
+ * answer to one gets a refusal.
+ */
+import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
+import { Fault } from '../../base/errors.js'
+import { type Message, readMessage } from '../../dialects/mcp/message.js'
+import { isRevision, methodOf, type Revision, stateless } from '../../dialects/mcp/methods.js'
+import { rpcCodes, rpcError } from '../../dialects/mcp/write.js'
+import { asRequest } from '../../dialects/mcp.js'
+import { isObject } from '../../dialects/rewrite.js'
+import { Collector } from '../../dialects/walk.js'
+import { largeTurns } from '../../edge/large-turns.js'
+import { parseJson } from '../../json/parse.js'
+import type { Log } from '../../observe/log.js'
+import { type Answers, type Judged, refuseCredential } from '../answer/answer.js'
+import type { Exchange, Inbound } from '../exchange.js'
+import type { Requests } from '../request/request.js'
+import { type Definitions, dropPictures, holdsDefinitions } from './definitions.js'
+import type { McpServer } from './server.js'
+
+const answerNodes = 1_000_000
+const nobody = new Collector(new Set())
+const empty: ChatRequest = asRequest(nobody)
+
+/** Whose messages come, and what they may answer. */
+export interface Heard {
+  inbound: Inbound
+  server: McpServer
+  revision: Revision
+  /** The request that is answered; undefined on a stream that was opened to listen. */
+  exchange: Exchange | undefined
+  /** Of that request; undefined: a response may answer any. */
+  id: string | number | undefined
+  /** The credential that was used. */
+  key: string | undefined
+  /** Sends a refusal to the server. */
+  tell(message: JsonObject): void
+}
+
+export interface RelayDeps {
+  requests: Requests
+  answers: Answers
+  definitions: Definitions
+  log: Log
+}
+
+export class Relay {
+  readonly #deps: RelayDeps
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Judges one message of a server.
+   * @returns what a client may have of it; undefined: nothing
+   * @throws Fault `upstream_error` for what is no message of the protocol, and what the evaluator throws
+   */
+  async take(heard: Heard, data: string | Buffer): Promise<JsonObject | undefined> {
+    const message = await this.#read(heard, data)
+    if (message.kind === 'response') return this.#response(heard, message)
+    const { method, id, kind } = message
+    const isNotification = kind === 'notification'
+    if (methodOf(method, { from: 'server', revision: heard.revision, isNotification }) === undefined) {
+      this.#deps.log.debug({ request_id: heard.inbound.requestId, server: heard.server.name }, 'a method is not known')
+      if (!isNotification) heard.tell(rpcError(id, rpcCodes.methodNotFound, 'This method is not taken.'))
+      return undefined
+    }
+    const judged = await this.#deps.answers.ofReply(this.#open(heard), message.body, heard.key)
+    if (judged.headers === undefined) return judged.body ?? message.body
+    if (!isNotification) heard.tell(rpcError(id, rpcCodes.invalidRequest, 'The request was refused by the policy.'))
+    return undefined
+  }
+
+  async #read({ inbound, key }: Heard, data: string | Buffer): Promise<Message> {
+    const turn = largeTurns.take(inbound.caller.lineage, data.length)
+    if (turn !== undefined) await turn
+    let value: Json
+    try {
+      value = parseJson(data, { nodes: answerNodes })
+    } catch (cause) {
+      throw new Fault('upstream_error', { cause, internal: 'a message is not readable' })
+    }
+    refuseCredential(key, value)
+    try {
+      return readMessage(value)
+    } catch (cause) {
+      throw new Fault('upstream_error', { cause, internal: 'not a message of JSON-RPC' })
+    }
+  }
+
+  async #response(heard: Heard, message: Message & { kind: 'response' }): Promise<JsonObject | undefined> {
+    const { body, result, id } = message
+    if (heard.exchange !== undefined && id !== heard.id) return undefined
+    const exchange = heard.exchange ?? this.#open(heard)
+    if (result !== undefined) {
+      checkRevision(result)
+      if (isObject(result.serverInfo)) dropPictures(result.serverInfo)
+    }
+    const judged: Judged =
+      result !== undefined && holdsDefinitions(result)
+        ? await this.#deps.definitions.judge(exchange, heard.server, body)
+        : await this.#deps.answers.ofReply(exchange, body, heard.key)
+    const told = judged.body ?? body
+    // What stands in the place of an answer knows no request where none is known here.
+    return heard.exchange === undefined && judged.headers !== undefined ? { ...asError(told), id } : told
+  }
+
+  #open({ inbound, server }: Heard): Exchange {
+    return this.#deps.requests.open(inbound, server.route, empty, { body: {} })
+  }
+}
+
+/** A refusal of which the request is not known, as the error of any. */
+function asError(refusal: JsonObject): JsonObject {
+  const { message, ...data } = refusal
+  return rpcError(null, rpcCodes.invalidRequest, String(message), data)
+}
+
+/** A server chooses a revision: one that nobody here knows would pass what nobody here reads. */
+function checkRevision({ protocolVersion, supportedVersions }: JsonObject): void {
+  const chosen = typeof protocolVersion === 'string' && (!isRevision(protocolVersion) || protocolVersion === stateless)
+  if (chosen) throw new Fault('upstream_error', { internal: 'the server chose another revision' })
+  if (
+    Array.isArray(supportedVersions) &&
+    !supportedVersions.some((each) => typeof each === 'string' && isRevision(each))
+  ) {
+    throw new Fault('upstream_error', { internal: 'the server knows other revisions' })
+  }
+}

@@ -1,0 +1,67 @@
+/** One MCP server as requests need it: how it is judged, how it is reached, and which of its tools are served. */
+import type { McpServerSettings } from '../../base/settings.js'
+import { mcp } from '../../dialects/mcp.js'
+import { compileGlob, type PathEntry, type Route } from '../request/routes.js'
+import { openUpstream, type Upstream } from '../upstream/upstreams.js'
+
+/** A stream to listen to says nothing for long; the client opens another after that. */
+const listenIdleMs = 15 * 60_000
+const listenTotalMs = 60 * 60_000
+
+export interface McpServer {
+  readonly name: string
+  readonly settings: McpServerSettings
+  readonly route: Route
+  readonly entry: PathEntry
+  serves(tool: string): boolean
+  /** Calls per minute; undefined: no limit of its own. */
+  limitOf(tool: string): number | undefined
+}
+
+export function compileServer(settings: McpServerSettings): McpServer {
+  const { name, tools, toolLimits } = settings
+  const route: Route = {
+    ...settings.route,
+    dialect: 'mcp',
+    spoken: mcp,
+    contextKeys: new Set(settings.route.callerContext),
+    matches: () => true
+  }
+  const { path, bodyLimit } = route
+  const globs = tools?.map(compileGlob)
+  const limits = toolLimits.map(({ glob, perMinute }) => ({ matches: compileGlob(glob), perMinute }))
+  return {
+    name,
+    settings,
+    route,
+    entry: {
+      path,
+      parameters: [],
+      read: (asked) => (asked === path ? {} : undefined),
+      dialect: mcp,
+      candidates: [route],
+      bodyLimit
+    },
+    serves: (tool) => globs === undefined || globs.some((matches) => matches(tool)),
+    limitOf: (tool) => limits.find(({ matches }) => matches(tool))?.perMinute
+  }
+}
+
+/** The name under which a server is listened to: with time to say nothing. */
+export const listening = (name: string): string => `${name} (listening)`
+
+export function openServers(servers: Iterable<McpServerSettings>): Map<string, Upstream> {
+  const opened = new Map<string, Upstream>()
+  for (const { name, upstream } of servers) {
+    opened.set(name, at(openUpstream(upstream), upstream.url))
+    const patient = { ...upstream, idleTimeoutMs: listenIdleMs, totalTimeoutMs: listenTotalMs }
+    opened.set(listening(name), at(openUpstream(patient), upstream.url))
+  }
+  return opened
+}
+
+/** The one address of a server, as it is configured. */
+function at(upstream: Upstream, url: string): Upstream {
+  const { pathname } = new URL(url)
+  return { ...upstream, pathOf: () => pathname }
+}

@@ -1,0 +1,49 @@
+/**
+ * What a server hands out to be given back to it: the id of a session, the place in a stream. A client gets it sealed for
+ * its own key and this server, so that another key has nothing by it, and nodes need not tell each other of it.
+ */
+import { type Seal, sealedFor } from '../../sealing/seal.js'
+
+export type TicketKind = 'session' | 'event'
+
+export interface Holder {
+  account: string
+  lineage: string
+  /** Name of the server. */
+  server: string
+}
+
+/** Visible ASCII (specification 2025-03-26, "Session Management"). */
+const form = /^[\x21-\x7e]{1,512}$/
+/** Of a sealed one in base64url. */
+const maxTicket = 1024
+
+export function isTicketable(value: unknown): value is string {
+  return typeof value === 'string' && form.test(value)
+}
+
+export class Tickets {
+  readonly #seal: Seal
+
+  constructor(seal: Seal) {
+    this.#seal = seal
+  }
+
+  give(kind: TicketKind, value: string, holder: Holder): string {
+    return this.#seal.seal(Buffer.from(value), boundTo(kind, holder)).toString('base64url')
+  }
+
+  /** @returns undefined where it was not given to this holder, or is sealed with a key that is gone */
+  take(kind: TicketKind, ticket: string, holder: Holder): string | undefined {
+    if (ticket.length > maxTicket) return undefined
+    try {
+      return this.#seal.open(Buffer.from(ticket, 'base64url'), boundTo(kind, holder)).toString()
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function boundTo(kind: TicketKind, { account, lineage, server }: Holder): string {
+  return sealedFor(`${account}/${lineage}/mcp/${server}`, kind)
+}
