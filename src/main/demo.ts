@@ -10,6 +10,7 @@ import { type Clock, systemClock } from '../base/clock.js'
 import { chat, completions, embeddings, modelId, responses } from './demo/openai.js'
 import {
   batchEmbedContents,
+  cohereChat,
   countContent,
   countMessages,
   embedContent,
@@ -46,7 +47,8 @@ const operations: Readonly<Record<string, (call: Call) => void>> = {
   '/api/chat': ollamaChat,
   '/api/generate': ollamaGenerate,
   '/api/embed': ollamaEmbed,
-  '/api/embeddings': ollamaEmbeddings
+  '/api/embeddings': ollamaEmbeddings,
+  '/v2/chat': cohereChat
 }
 const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
   generateContent,
@@ -163,6 +165,8 @@ function sendError({ url = '' }: IncomingMessage, response: ServerResponse, erro
     ? { error: message }
     : url.startsWith('/v1/messages')
       ? { type: 'error', error: { type, message } }
-      : { error: { message, type, param: null, code } }
+      : url.startsWith('/v2/')
+        ? { message }
+        : { error: { message, type, param: null, code } }
   send(response, status, body, headers)
 }

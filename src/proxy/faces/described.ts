@@ -184,6 +184,15 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       request: open('OllamaEmbeddingsRequest', { '*prompt': text, model }),
       answer: open('OllamaEmbedding', { '*embedding': { type: 'array', items: { type: 'number' } } })
     }
+  },
+  cohere: {
+    '': {
+      operationId: 'cohereChat',
+      summary: 'A chat in Cohere’s shape',
+      request: open('CohereChatRequest', { '*messages': messages, model, stream, documents: list, tools: list }),
+      answer: open('CohereChat', { '*message': anything, id: text, finish_reason: text, usage: anything }),
+      pieces: 'text/event-stream'
+    }
   }
 }
 
@@ -264,7 +273,7 @@ export const extAuthzDescribed: Described = {
 }
 
 function envelopeOf({ id }: Dialect): ErrorEnvelope {
-  return id === 'anthropic' || id === 'gemini' || id === 'ollama' ? id : 'openai'
+  return id === 'anthropic' || id === 'gemini' || id === 'ollama' || id === 'cohere' ? id : 'openai'
 }
 
 function idAt(operationId: string, path: string, usual: string | undefined): string {

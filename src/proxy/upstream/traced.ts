@@ -89,7 +89,8 @@ const providers: Readonly<Record<DialectId, string>> = {
   'azure-openai': 'azure.ai.openai',
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
-  ollama: 'ollama'
+  ollama: 'ollama',
+  cohere: 'cohere'
 }
 
 /** By the end of the path, which names the operation in every dialect. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
 import type { Fields } from './combine.js'
 import { chats, completions, embeddings, realtime, responses } from './openai.js'
-import { anthropic, gemini, generate, ollama } from './others.js'
+import { anthropic, cohere, gemini, generate, ollama } from './others.js'
 
 export interface Published {
   /** The path as it is configured. */
@@ -60,5 +60,6 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
       { model: 'e', prompt: 'One', keep_alive: '1m' },
       { model: 'e', prompt: 'One', options: { note: 'x' } }
     ])
-  ]
+  ],
+  cohere: requests('/v2/chat', cohere(110))
 }

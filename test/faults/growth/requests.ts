@@ -269,6 +269,32 @@ const places: readonly Place[] = [
     each: (text) => ({ model: 'models/gemini', content: { parts: [{ text }] } }),
     body: (requests) => ({ requests })
   },
+  { what: 'cohere: messages', path: '/v2/chat', each: user, body: ofChat },
+  {
+    what: 'cohere: blocks',
+    path: '/v2/chat',
+    each: (text) => ({ type: 'text', text }),
+    body: (list) => ofChat([user(list)])
+  },
+  {
+    what: 'cohere: documents',
+    path: '/v2/chat',
+    each: (text, i) => ({ id: `d${i}`, data: { snippet: text } }),
+    body: (documents) => withChat({ documents })
+  },
+  {
+    what: 'cohere: documents of tools',
+    path: '/v2/chat',
+    each: (text, i) => ({ type: 'document', document: { id: `d${i}`, data: { snippet: text } } }),
+    body: (list) => ofChat([user('hello'), { role: 'tool', tool_call_id: 'c', content: list }])
+  },
+  {
+    what: 'cohere: calls',
+    path: '/v2/chat',
+    each: (text, i) => call(i, text),
+    body: (list) => ofChat([user('hello'), { role: 'assistant', tool_plan: 'I look.', tool_calls: list }])
+  },
+  { what: 'cohere: tools', path: '/v2/chat', each: (text, i) => tool(i, text), body: (tools) => withChat({ tools }) },
   { what: 'ollama: messages', path: '/api/chat', each: user, body: (list) => ({ ...ofChat(list), stream: false }) },
   {
     what: 'ollama: tools',
