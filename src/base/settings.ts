@@ -14,6 +14,7 @@ export const dialectIds = [
   'openai-realtime',
   'openai-completions',
   'openai-embeddings',
+  'openai-images',
   'azure-openai',
   'anthropic',
   'gemini',

@@ -9,6 +9,7 @@ import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './oll
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
+import { openaiImages } from './openai-images.js'
 import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
 
@@ -18,6 +19,7 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-realtime': [openaiRealtime, ...azureRealtime],
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
+  'openai-images': [openaiImages],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],

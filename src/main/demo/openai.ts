@@ -1,4 +1,4 @@
-/** OpenAI's operations on the demo backend: chat completions, completions, responses, embeddings. */
+/** OpenAI's operations on the demo backend: chat completions, completions, responses, embeddings, pictures. */
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../base/chat.js'
 import { type Call, DemoError, send, sendEvents } from './wire.js'
@@ -175,4 +175,15 @@ export function embeddings({ body, response }: Call): void {
   const tokens = countTokens(texts.map((text) => ({ role: 'user', text: String(text) })))
   const usage = { prompt_tokens: tokens, total_tokens: tokens }
   send(response, 200, { object: 'list', data, model: nameOf(body.model), usage })
+}
+
+/** One transparent pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const maxPictures = 10
+
+export function images({ body, now, response }: Call): void {
+  const { prompt, n } = body
+  if (typeof prompt !== 'string') throw new DemoError(400, 'invalid_prompt', '"prompt" must be a text.')
+  const count = typeof n === 'number' ? Math.min(Math.max(1, Math.trunc(n)), maxPictures) : 1
+  send(response, 200, { created: seconds(now), data: Array.from({ length: count }, () => ({ b64_json: pixel })) })
 }

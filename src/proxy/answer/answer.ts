@@ -5,7 +5,7 @@
 
 import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { refusalOf } from '../../dialects/denial.js'
+import { type Denial, refusalOf } from '../../dialects/denial.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
 import { decodeBody } from '../../edge/body.js'
@@ -44,6 +44,8 @@ interface Judged {
   /** Undefined: as it came. */
   body: JsonObject | undefined
   headers?: Record<string, string>
+  /** Where it is not the upstream's. */
+  status?: number
 }
 
 /** An answer that is passed on as it came. */
@@ -89,7 +91,8 @@ export class Answers {
     headers['content-type'] = jsonType
     if (judged.headers !== undefined) Object.assign(headers, judged.headers)
     addVerdictHeaders(headers, exchange, exchange.verdict)
-    return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+    const { status = answer.status } = judged
+    return { status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
   }
 
   /** Counts an answer that is not judged at all. */
@@ -115,6 +118,7 @@ export class Answers {
       case 'forbid': {
         const stopped = { decision, direction: 'answer', content, evaluation } as const
         const denial = await this.#deps.denials.of(exchange, stopped)
+        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
         return {
           body: route.spoken.filtered(body, turnFacts(exchange, denial)),
           headers: refusalHeaders('content_filter', denial.pointer, denial.wording.end_user.language)
@@ -123,6 +127,7 @@ export class Answers {
       case 'divert':
       case 'depends': {
         const denial = await this.#deps.reviews.ofAnswer(exchange, content, evaluation, JSON.stringify(body))
+        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
         const facts = turnFacts(exchange, denial)
         return {
           body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
@@ -185,6 +190,16 @@ export class Answers {
     if (exchange.isForked || id === undefined || !isIdentifier(id)) return undefined
     exchange.isForked = true
     return copySession(sessions, session, answerSession(inbound.caller.accountId, id))
+  }
+}
+
+/** In the place of an answer that has no room for a sentence: clients would take it for theirs with any other status. */
+function errorFor({ route, inbound }: Exchange, denial: Denial): Judged {
+  const { status, code } = refusalOf(denial)
+  return {
+    status,
+    body: route.spoken.denied(denial, inbound.requestId),
+    headers: refusalHeaders(code, denial.pointer, denial.wording.developer.language)
   }
 }
 

@@ -91,6 +91,14 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
   'openai-responses': { '': { operationId: 'createResponse', ...response } },
   'openai-completions': { '': { operationId: 'createCompletion', ...completion } },
   'openai-embeddings': { '': { operationId: 'createEmbedding', ...embedding } },
+  'openai-images': {
+    '/generations': {
+      operationId: 'createImage',
+      summary: 'Pictures in OpenAI’s shape: what is said is evaluated, what they show is not',
+      request: open('ImageRequest', { '*prompt': text, model, n: { type: 'integer' }, size: text }),
+      answer: open('ImagesResponse', { '*data': list, created: { type: 'integer' }, usage: anything })
+    }
+  },
   'azure-openai': {
     '/chat/completions': { operationId: 'createAzureChatCompletion', ...chatCompletion },
     '/completions': { operationId: 'createAzureCompletion', ...completion },

@@ -105,6 +105,7 @@ export class Requests {
   async judge(exchange: Exchange): Promise<Forward | Reply> {
     const { route, chat } = exchange
     const unscanned = chat.media.length === 0 ? undefined : checkMedia(route, chat.media)
+    if (chat.brings !== undefined) checkBrought(route, chat.brings)
     const settling = this.#deps.clarifier.settle(exchange)
     if (settling !== undefined) exchange.settled = await settling
     const evaluation = await this.#deps.verdicts.ofRequest(exchange)
@@ -197,6 +198,18 @@ function checkMedia(route: Route, media: readonly Media[]): Media | undefined {
   if (route.mode === 'observe' || route.unscannable === 'permit') return undefined
   if (route.unscannable === 'deny') throw unscannable(media[0]!)
   return media[0]
+}
+
+/**
+ * What would be withheld for what it is, whatever it shows, is not asked for: somebody would pay for it all the same.
+ * @throws Fault `unscannable_content`
+ */
+function checkBrought({ mode, output, unscannable }: Route, kind: Media['kind']): void {
+  if (mode === 'observe' || output === 'off' || unscannable !== 'deny') return
+  throw new Fault('unscannable_content', {
+    message: `The answer would hold content that cannot be evaluated (${kind}).`,
+    fields: { details: { pointer: '' } }
+  })
 }
 
 function unscannable({ pointer, kind }: Media): Fault {

@@ -86,6 +86,7 @@ const providers: Readonly<Record<DialectId, string>> = {
   'openai-realtime': 'openai',
   'openai-completions': 'openai',
   'openai-embeddings': 'openai',
+  'openai-images': 'openai',
   'azure-openai': 'azure.ai.openai',
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
@@ -97,7 +98,7 @@ const providers: Readonly<Record<DialectId, string>> = {
 const operations: readonly [path: RegExp, name: string][] = [
   [/embed/i, 'embeddings'],
   [/count_?tokens$/i, 'count_tokens'],
-  [/generateContent$/i, 'generate_content'],
+  [/generateContent$|images\/generations$/i, 'generate_content'],
   [/chat\/completions$/, 'chat'],
   [/(completions|generate)$/, 'text_completion']
 ]

@@ -231,3 +231,12 @@ export const realtime = (count: number) =>
       { type: 'something.new', deep: [{ down: 'here' }] }
     ]
   )
+
+export const images = (count: number) =>
+  combine(
+    count,
+    [{ prompt: 'A red boat' }, { prompt: 'A red boat', model: 'gpt-image-1' }, { prompt: 'A boat', model: 'dall-e-3' }],
+    [{}, { n: 2 }, { n: 1, user: 'user-1' }],
+    [{}, { size: '1024x1024' }, { size: 'auto', quality: 'high' }],
+    [{}, { background: 'transparent', output_format: 'png' }, { response_format: 'b64_json' }, { style: 'vivid' }]
+  )
