@@ -15,6 +15,7 @@ export const dialectIds = [
   'openai-completions',
   'openai-embeddings',
   'openai-images',
+  'openai-speech',
   'azure-openai',
   'anthropic',
   'gemini',

@@ -86,6 +86,9 @@ export interface Dialect {
   /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
   readonly hasTurns: boolean
 
+  /** True where an answer is sound alone (`proxy/answer/sound.ts`): it passes unjudged, and is named so. */
+  readonly answersWithSound?: true
+
   /** True where a request brings along what was said before: what a person was asked can be answered in the next one. */
   readonly isConversation?: true
   /** Where a request may name the answer that it goes on from, instead of bringing along what was said. */

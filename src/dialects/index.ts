@@ -12,6 +12,7 @@ import { openaiEmbeddings } from './openai-embeddings.js'
 import { openaiImages } from './openai-images.js'
 import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
+import { openaiSpeech } from './openai-speech.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
@@ -20,6 +21,7 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
   'openai-images': [openaiImages],
+  'openai-speech': [openaiSpeech],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
-import { chat, completions, embeddings, images, modelId, responses } from './demo/openai.js'
+import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
   batchEmbedContents,
   cohereChat,
@@ -39,7 +39,8 @@ const openaiOperations: Readonly<Record<string, (call: Call) => void>> = {
   '/completions': completions,
   '/responses': responses,
   '/embeddings': embeddings,
-  '/images/generations': images
+  '/images/generations': images,
+  '/audio/speech': speech
 }
 const operations: Readonly<Record<string, (call: Call) => void>> = {
   ...Object.fromEntries(Object.entries(openaiOperations).map(([path, answer]) => [`/v1${path}`, answer])),

@@ -19,6 +19,7 @@ import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
+import { isSoundType, readSound } from './sound.js'
 
 /** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
 const knownTypes: ReadonlySet<string> = new Set([
@@ -75,6 +76,9 @@ export class Answers {
   async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
     const type = mediaType(answer)
     const ok = isOk(answer)
+    if (ok && exchange.route.spoken.answersWithSound === true && isSoundType(type)) {
+      return this.#passSound(exchange, answer, type)
+    }
     // A redirect is not followed: it could lead to a host that is not in the configuration.
     if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
       discard(answer.body)
@@ -93,6 +97,17 @@ export class Answers {
     addVerdictHeaders(headers, exchange, exchange.verdict)
     const { status = answer.status } = judged
     return { status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+  }
+
+  /** @param type one of those that are known for sound */
+  async #passSound(exchange: Exchange, answer: UpstreamAnswer, type: string): Promise<Reply> {
+    const body = await readSound(answer, this.#deps.answerLimit)
+    this.passIfOff(exchange)
+    this.#deps.verdicts.passUnjudged(exchange, 'audio')
+    const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
+    headers['content-type'] = type
+    addVerdictHeaders(headers, exchange, exchange.verdict)
+    return { status: answer.status, headers, body }
   }
 
   /** Counts an answer that is not judged at all. */

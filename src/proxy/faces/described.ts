@@ -13,6 +13,7 @@ import type { PathEntry } from '../request/routes.js'
 const text = { type: 'string' }
 const flag = { type: 'boolean' }
 const anything = { type: 'object', additionalProperties: true }
+const anyValue = {}
 const list = { type: 'array', items: anything }
 
 /** @param properties an asterisk before a name: it is required */
@@ -42,6 +43,8 @@ interface Shape {
   summary: string
   request: object
   answer: object
+  /** The media type of a whole answer. Default: JSON. */
+  type?: string
   /** The media type of an answer in pieces; undefined: it always comes whole. */
   pieces?: string
 }
@@ -97,6 +100,15 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       summary: 'Pictures in OpenAI’s shape: what is said is evaluated, what they show is not',
       request: open('ImageRequest', { '*prompt': text, model, n: { type: 'integer' }, size: text }),
       answer: open('ImagesResponse', { '*data': list, created: { type: 'integer' }, usage: anything })
+    }
+  },
+  'openai-speech': {
+    '': {
+      operationId: 'createSpeech',
+      summary: 'Speech in OpenAI’s shape: the text is evaluated, its sound is not',
+      request: open('SpeechRequest', { '*input': text, instructions: text, model, voice: anyValue }),
+      answer: { type: 'string', format: 'binary' },
+      type: 'audio/*'
     }
   },
   'azure-openai': {
@@ -236,7 +248,7 @@ export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialec
       200: {
         description: "The upstream's answer, or a refusal where the route says `respond: message`",
         content: {
-          'application/json': { schema: answer },
+          [shape.type ?? 'application/json']: { schema: answer },
           ...(shape.pieces !== undefined && { [shape.pieces]: { schema: pieces } })
         }
       }

@@ -87,6 +87,7 @@ const providers: Readonly<Record<DialectId, string>> = {
   'openai-completions': 'openai',
   'openai-embeddings': 'openai',
   'openai-images': 'openai',
+  'openai-speech': 'openai',
   'azure-openai': 'azure.ai.openai',
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
@@ -98,7 +99,7 @@ const providers: Readonly<Record<DialectId, string>> = {
 const operations: readonly [path: RegExp, name: string][] = [
   [/embed/i, 'embeddings'],
   [/count_?tokens$/i, 'count_tokens'],
-  [/generateContent$|images\/generations$/i, 'generate_content'],
+  [/generateContent$|images\/generations$|audio\/speech$/i, 'generate_content'],
   [/chat\/completions$/, 'chat'],
   [/(completions|generate)$/, 'text_completion']
 ]

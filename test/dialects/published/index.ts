@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
 import type { Fields } from './combine.js'
-import { chats, completions, embeddings, images, realtime, responses } from './openai.js'
+import { chats, completions, embeddings, images, realtime, responses, speech } from './openai.js'
 import { anthropic, cohere, gemini, generate, ollama } from './others.js'
 
 export interface Published {
@@ -26,6 +26,7 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-completions': requests('/v1/completions', completions(108)),
   'openai-embeddings': requests('/v1/embeddings', embeddings(120)),
   'openai-images': requests('/v1/images/generations', images(108)),
+  'openai-speech': requests('/v1/audio/speech', speech(108)),
   'azure-openai': [
     ...requests('/openai/deployments/{deployment}/chat/completions', chats(60), { deployment: 'gpt-4o' }),
     ...requests('/openai/v1/responses', responses(20)),

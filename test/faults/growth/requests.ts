@@ -410,6 +410,7 @@ const others: readonly Shape[] = [
   long1('anthropic: one text', messages, (text) => ofClaude([user(text)])),
   long1('gemini: one text', generate, (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] })),
   long1('openai-images: one prompt', '/v1/images/generations', (prompt) => ({ model: 'm', prompt })),
+  long1('openai-speech: one text', '/v1/audio/speech', (input) => ({ model: 'm', voice: 'alloy', input })),
   long1('ollama: one prompt', '/api/generate', (prompt) => ({ model: 'm', prompt, stream: false })),
   {
     name: 'request, openai-chat: arguments of many e-mail addresses, escaped, in many leaves',
