@@ -62,6 +62,8 @@ export interface ChatRequest extends ChatContent {
   after?: string
   /** Set where the API keeps the exchange, so that a later request may go on from its answer. */
   isKept?: true
+  /** What its answer will hold that nobody can evaluate: asked for only where the route lets it pass. */
+  brings?: Media['kind']
 }
 
 export interface ChatReply extends ChatContent {

@@ -18,10 +18,13 @@ export const dialectIds = [
   'openai-realtime',
   'openai-completions',
   'openai-embeddings',
+  'openai-images',
+  'openai-speech',
   'azure-openai',
   'anthropic',
   'gemini',
-  'ollama'
+  'ollama',
+  'cohere'
 ] as const
 export type DialectId = (typeof dialectIds)[number]
 

@@ -96,6 +96,8 @@ export interface Dialect {
 
   /** Where verdicts over it count, and how what comes back is judged, where that is otherwise than for a chat. */
   readonly judged?: Judged
+  /** True where an answer is sound alone (`proxy/answer/sound.ts`): it passes unjudged, and is named so. */
+  readonly answersWithSound?: true
 
   /** True where a request brings along what was said before: what a person was asked can be answered in the next one. */
   readonly isConversation?: true

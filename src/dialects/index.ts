@@ -2,14 +2,17 @@
 import type { DialectId } from '../base/settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
+import { cohereChat } from './cohere.js'
 import type { Dialect } from './dialect.js'
 import { geminiBatchEmbed, geminiCount, geminiEmbed, geminiGenerate, geminiStream } from './gemini.js'
 import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './ollama.js'
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
+import { openaiImages } from './openai-images.js'
 import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
+import { openaiSpeech } from './openai-speech.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
@@ -17,10 +20,13 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-realtime': [openaiRealtime, ...azureRealtime],
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
+  'openai-images': [openaiImages],
+  'openai-speech': [openaiSpeech],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],
-  ollama: [ollamaChat, ollamaGenerate, ollamaEmbed, ollamaEmbeddings]
+  ollama: [ollamaChat, ollamaGenerate, ollamaEmbed, ollamaEmbeddings],
+  cohere: [cohereChat]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

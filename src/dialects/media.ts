@@ -72,7 +72,7 @@ function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
 const fewestRead = 16
 
 /** Whether most of it can be read: text, or text behind a few bytes that are none. */
-function readsAsText(bytes: Buffer): boolean {
+export function readsAsText(bytes: Buffer): boolean {
   let read = 0
   let run = 0
   for (let i = 0; i <= bytes.length; i++) {

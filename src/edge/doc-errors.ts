@@ -172,6 +172,12 @@ export const errorEnvelopes = {
     properties: { error: { ...text, description: 'The code leads it.' } },
     required: ['error'],
     additionalProperties: true
+  }),
+  cohere: named('CohereError', {
+    type: 'object',
+    properties: { id: text, message: { ...text, description: 'The code leads it.' } },
+    required: ['message'],
+    additionalProperties: true
   })
 } as const
 export type ErrorEnvelope = keyof typeof errorEnvelopes

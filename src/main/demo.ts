@@ -7,9 +7,10 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
-import { chat, completions, embeddings, modelId, responses } from './demo/openai.js'
+import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
   batchEmbedContents,
+  cohereChat,
   countContent,
   countMessages,
   embedContent,
@@ -37,7 +38,9 @@ const openaiOperations: Readonly<Record<string, (call: Call) => void>> = {
   '/chat/completions': chat,
   '/completions': completions,
   '/responses': responses,
-  '/embeddings': embeddings
+  '/embeddings': embeddings,
+  '/images/generations': images,
+  '/audio/speech': speech
 }
 const operations: Readonly<Record<string, (call: Call) => void>> = {
   ...Object.fromEntries(Object.entries(openaiOperations).map(([path, answer]) => [`/v1${path}`, answer])),
@@ -46,7 +49,8 @@ const operations: Readonly<Record<string, (call: Call) => void>> = {
   '/api/chat': ollamaChat,
   '/api/generate': ollamaGenerate,
   '/api/embed': ollamaEmbed,
-  '/api/embeddings': ollamaEmbeddings
+  '/api/embeddings': ollamaEmbeddings,
+  '/v2/chat': cohereChat
 }
 const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
   generateContent,
@@ -163,6 +167,8 @@ function sendError({ url = '' }: IncomingMessage, response: ServerResponse, erro
     ? { error: message }
     : url.startsWith('/v1/messages')
       ? { type: 'error', error: { type, message } }
-      : { error: { message, type, param: null, code } }
+      : url.startsWith('/v2/')
+        ? { message }
+        : { error: { message, type, param: null, code } }
   send(response, status, body, headers)
 }

@@ -30,7 +30,8 @@ export type Propagate = (headers: Record<string, string>, requestId: string) => 
 
 /** The media type that a request asks its upstream for. */
 export function acceptFor(dialect: Dialect, stream: boolean, target: Target): string {
-  return stream ? mediaTypes[dialect.framing(target)].received : 'application/json'
+  if (stream) return mediaTypes[dialect.framing(target)].received
+  return dialect.answersWithSound === true ? 'audio/*, application/json' : 'application/json'
 }
 
 /** The media type by which a streamed answer is told from a whole one; undefined where none was asked for. */

@@ -29,6 +29,13 @@ const shapes: [name: string, id: DialectId, body: (n: number) => JsonObject][] =
   ],
   ['tools', 'openai-chat', (n) => ({ ...user('a'), tools: many({ function: { name: 'f', description: 'd' } }, n) })],
   [
+    'documents of tools',
+    'cohere',
+    (n) => ({
+      messages: [{ role: 'tool', content: many({ type: 'document', document: { data: { a: 'b' } } }, n) }]
+    })
+  ],
+  [
     'turns of two roles',
     'ollama',
     (n) => ({

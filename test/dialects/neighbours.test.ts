@@ -81,6 +81,17 @@ const rows: Partial<Record<DialectId, Record<string, (first: string, second: str
     'system and user': (x, y) => chat({ role: 'system', content: x }, { role: 'user', content: y }),
     'user and tool': (x, y) => chat({ role: 'user', content: x }, { role: 'tool', content: y }),
     'content and a field beside it': (x, y) => chat({ role: 'user', content: x, thinking: y })
+  },
+  cohere: {
+    'system and user': (x, y) => chat({ role: 'system', content: x }, { role: 'user', content: y }),
+    'a document and user': (x, y) => ({ ...chat({ role: 'user', content: y }), documents: [{ data: { snippet: x } }] }),
+    'user and a document of a tool': (x, y) =>
+      chat(
+        { role: 'user', content: x },
+        { role: 'tool', tool_call_id: 'c', content: [{ type: 'document', document: { data: { found: y } } }] }
+      ),
+    'plan and arguments': (x, y) =>
+      chat({ role: 'assistant', tool_plan: x, tool_calls: [{ id: 'c', function: { name: 'f', arguments: y } }] })
   }
 }
 
@@ -102,7 +113,8 @@ const withTool: Partial<Record<DialectId, (tool: JsonObject) => JsonObject>> = {
     tools: [{ ...tool, input_schema: parameters as Json }]
   }),
   gemini: (tool) => ({ contents: [{ parts: [{ text: 'hi' }] }], tools: [{ functionDeclarations: [tool] }] }),
-  ollama: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] })
+  ollama: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] }),
+  cohere: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] })
 }
 
 t.test('what is split over neighbours is found', async (t) => {

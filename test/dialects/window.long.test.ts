@@ -2,5 +2,5 @@
 import { tryEveryCut } from './window-suite.js'
 
 tryEveryCut()
-for (const dialect of ['anthropic', 'gemini', 'ollama', 'openai-chat', 'openai-responses'])
+for (const dialect of ['anthropic', 'cohere', 'gemini', 'ollama', 'openai-chat', 'openai-responses'])
   await import(`./${dialect}.test.js`)

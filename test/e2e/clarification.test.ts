@@ -96,6 +96,15 @@ const answers: [RegExp, (model: string) => object][] = [
     () => ({ candidates: [{ content: { role: 'model', parts: [{ text: kind }] }, finishReason: 'STOP', index: 0 }] })
   ],
   [
+    /v2\/chat/,
+    () => ({
+      id: 'c1',
+      finish_reason: 'COMPLETE',
+      message: { role: 'assistant', content: [{ type: 'text', text: kind }] },
+      usage: {}
+    })
+  ],
+  [
     /api\/chat/,
     (model) => ({
       model,
@@ -229,6 +238,17 @@ const dialects: [
             .map((line) => JSON.parse(line).message.content)
             .join('')
         : body.message.content
+  ],
+  [
+    'cohere',
+    () => '/v2/chat',
+    (turns, stream) => ({ model: 'm', stream, messages: openai(turns) }),
+    (body, streamed) =>
+      streamed
+        ? events(body)
+            .map((each) => each.delta?.message?.content?.text ?? '')
+            .join('')
+        : body.message.content[0].text
   ]
 ]
 

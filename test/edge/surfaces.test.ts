@@ -154,7 +154,7 @@ t.test(
     for (const [target, headers, shape] of [
       ['/v1/batches', {}, { error: { code: 'not_found', message: reason } }],
       ['/v1/files', {}, { error: { code: 'not_found', message: reason } }],
-      ['/v1/images/generations', {}, { error: { code: 'not_found', message: reason } }],
+      ['/v1/images/variations', {}, { error: { code: 'not_found', message: reason } }],
       ['/openai/v1/files', {}, { error: { code: 'not_found', message: reason } }],
       [
         '/v1/messages/batches',

@@ -59,14 +59,15 @@ const operations = [
   ['/v1/models/{model}:generateContent', 'gemini'],
   ['/v1/models/{model}:streamGenerateContent', 'gemini'],
   ['/api/chat', 'ollama'],
-  ['/api/generate', 'ollama']
+  ['/api/generate', 'ollama'],
+  ['/v2/chat', 'cohere']
 ] as const
 
 /** Every API that Python's packages speak, as one backend. */
 export const everyAnswer: Answer = (res, request) => {
   // LiteLLM looks whether its models are there.
   if (request.method !== 'POST') return json({ object: 'list', data: [{ id: 'gpt', object: 'model' }] })(res, request)
-  const isOther = /^\/(?:v1\/messages|v1(?:beta)?\/models\/|api\/)/.test(request.url)
+  const isOther = /^\/(?:v1\/messages|v1(?:beta)?\/models\/|api\/|v2\/)/.test(request.url)
   const answer = isOther ? otherAnswers(texts) : openaiAnswers(texts, { objects: true })
   answer(res, request)
 }

@@ -16,7 +16,7 @@ const sentences: Record<Stopped, RegExp> = {
   held: /Someone needs to look at this answer before you can read it\.[\s\S]*rev_\w+/
 }
 const codes = { forbid: 'content_filter', divert: 'review_required', depends: 'context_required' } as const
-const filtered = /^(?:content_filter|refusal|SAFETY|PROHIBITED_CONTENT)$/
+const filtered = /^(?:content_filter|refusal|SAFETY|PROHIBITED_CONTENT|ERROR)$/
 
 /** Cells in which a package says less than the gateway told it; the page says what to do instead. */
 const theirs: Record<string, RegExp> = {

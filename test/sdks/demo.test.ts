@@ -1,6 +1,7 @@
 /** A gateway that nobody configured: every SDK gets an answer of the demo backend, whole and streamed. */
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
+import { CohereClientV2 } from 'cohere-ai'
 import { Ollama } from 'ollama'
 import OpenAI, { AzureOpenAI } from 'openai'
 import t from 'tap'
@@ -25,6 +26,7 @@ t.test('the demo backend answers every dialect through the gateway, streamed and
   const anthropic = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 })
   const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } })
   const ollama = new Ollama({ host: url, headers: { authorization: `Bearer ${key}` } })
+  const cohere = new CohereClientV2({ environment: url, token: key, maxRetries: 0 })
   const chat = { model: 'demo', messages }
   const claude = { ...chat, max_tokens: 500 }
   const gemini = { model: 'demo', contents: prompt }
@@ -50,7 +52,13 @@ t.test('the demo backend answers every dialect through the gateway, streamed and
     'ollama, streamed': async () => joined(await ollama.chat({ ...chat, stream: true }), (one) => one.message.content),
     generate: async () => (await ollama.generate({ model: 'demo', prompt })).response,
     'generate, streamed': async () =>
-      joined(await ollama.generate({ model: 'demo', prompt, stream: true }), (one) => one.response)
+      joined(await ollama.generate({ model: 'demo', prompt, stream: true }), (one) => one.response),
+    cohere: async () =>
+      (await cohere.chat(chat)).message.content?.map((one) => (one.type === 'text' ? one.text : '')).join(''),
+    'cohere, streamed': async () =>
+      joined(await cohere.chatStream(chat), (one) =>
+        one.type === 'content-delta' ? one.delta?.message?.content?.text : ''
+      )
   }
   for (const [name, ask] of Object.entries(answers)) t.match(await ask(), isDemo, name)
 

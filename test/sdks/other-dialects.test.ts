@@ -1,9 +1,10 @@
-/** What application code sees of each outcome through the SDKs of Anthropic, Google and Ollama, in front of a real gateway. */
+/** What application code sees of each outcome through the SDKs of Anthropic, Google, Ollama and Cohere, in front of a real gateway. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { ApiError, GoogleGenAI } from '@google/genai'
 import { APICallError } from 'ai'
+import { CohereClientV2, CohereError } from 'cohere-ai'
 import { Ollama } from 'ollama'
 import t from 'tap'
 import { call } from '../support/gateway.js'
@@ -25,6 +26,8 @@ import { fakeUpstream } from '../support/upstream.js'
 const anthropic = ({ url, key }: Client) => new Anthropic({ baseURL: url, apiKey: key, maxRetries: 1 })
 const google = ({ url, key }: Client) => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } })
 const ollama = ({ url, key }: Client) => new Ollama({ host: url, headers: { authorization: `Bearer ${key}` } })
+
+const cohere = ({ url, key }: Client) => new CohereClientV2({ environment: url, token: key, maxRetries: 1 })
 
 const conversation = (prompt: string) => ({
   model: 'claude',
@@ -80,11 +83,26 @@ async function viaGenerate(client: Ollama, prompt: string, stream: boolean): Pro
   return seen
 }
 
+async function viaCohere(client: CohereClientV2, prompt: string, stream: boolean): Promise<Seen> {
+  const body = { model: 'command', messages: [{ role: 'user' as const, content: prompt }] }
+  if (!stream) {
+    const { message, finishReason: finish } = await client.chat(body)
+    return { text: message.content?.map((block) => (block.type === 'text' ? block.text : '')).join(''), finish }
+  }
+  const seen = { text: '', finish: '' }
+  for await (const event of await client.chatStream(body)) {
+    if (event.type === 'content-delta') seen.text += event.delta?.message?.content?.text ?? ''
+    if (event.type === 'message-end') seen.finish = event.delta?.finishReason ?? ''
+  }
+  return seen
+}
+
 const sdks: Record<string, Ask> = {
   '@anthropic-ai/sdk': (to, prompt, stream) => viaAnthropic(anthropic(to), prompt, stream),
   '@google/genai': (to, prompt, stream) => viaGoogle(google(to), prompt, stream),
   'ollama, chat': (to, prompt, stream) => viaOllama(ollama(to), prompt, stream),
   'ollama, generate': (to, prompt, stream) => viaGenerate(ollama(to), prompt, stream),
+  'cohere-ai': (to, prompt, stream) => viaCohere(cohere(to), prompt, stream),
   '@ai-sdk/anthropic': (to, prompt, stream) =>
     viaVercel(createAnthropic({ baseURL: `${to.url}/v1`, apiKey: to.key })('claude'), prompt, stream),
   '@ai-sdk/google': (to, prompt, stream) =>
@@ -112,6 +130,10 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
         code: codeOf(JSON.parse(error.responseBody ?? '{}'))
       }
     }
+    if (error instanceof CohereError) {
+      const { message } = error.body as { message: string }
+      return { error: error.constructor.name, status: error.statusCode ?? 0, code: message.split(':', 1)[0] }
+    }
     const { status_code: status, error: said, name } = thrown as { status_code?: number; error: string; name: string }
     if (status === undefined) throw thrown
     return { error: name, status, code: said.split(':', 1)[0] }
@@ -120,7 +142,7 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
 
 /** Ollama's API has no word for it: there the sentence says it. */
 function isFiltered({ text, finish }: Seen): boolean {
-  if (['refusal', 'SAFETY', 'PROHIBITED_CONTENT', 'content-filter'].includes(finish ?? '')) return true
+  if (['refusal', 'SAFETY', 'PROHIBITED_CONTENT', 'content-filter', 'ERROR'].includes(finish ?? '')) return true
   return finish === 'stop' && /^I'm sorry, but I can't (?:help with this|give you an answer to this)\./.test(text ?? '')
 }
 
@@ -131,7 +153,8 @@ const operations = [
   ['/v1beta/models/{model}:streamGenerateContent', 'gemini'],
   ['/v1beta/models/{model}:countTokens', 'gemini'],
   ['/api/chat', 'ollama'],
-  ['/api/generate', 'ollama']
+  ['/api/generate', 'ollama'],
+  ['/v2/chat', 'cohere']
 ]
 
 t.test('every SDK × streamed or not × decision × direction × respond', async (t) => {

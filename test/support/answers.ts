@@ -175,6 +175,11 @@ export const operations: readonly Asked[] = [
   whole('ollama', '/api/embed', { model: 'e', input: 'Hello' }, [{ model: 'e', embeddings: [[0.1]] }], {
     error: 'bad'
   }),
+  asked('cohere', 'cohere', {
+    whole: [fromFile('cohere/answer.json')],
+    streams: [framesIn('cohere/stream.sse')],
+    error: { id: 'e1', message: 'bad' }
+  }),
   whole('openai-embeddings', '/v1/embeddings', { model: 'e', input: 'Hello' }, [vectors], openaiError),
   whole(
     'anthropic',

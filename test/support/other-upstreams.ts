@@ -1,4 +1,4 @@
-/** Anthropic, Gemini and Ollama as one backend: each answers with the text that the prompt asks for by name, whole or in pieces. */
+/** Anthropic, Gemini, Ollama and Cohere as one backend: each answers with the text that the prompt asks for by name, whole or in pieces. */
 import { type Answer, json, sse } from './upstream.js'
 
 /** In pieces that are no words. */
@@ -60,6 +60,21 @@ function ollama(text: string, url: string, stream: boolean): Answer {
   return wire
 }
 
+function cohere(text: string, stream: boolean): Answer {
+  const end = { finish_reason: 'COMPLETE', usage: { tokens: { input_tokens: 3, output_tokens: 2 } } }
+  if (!stream) return json({ id: 'c1', message: { role: 'assistant', content: [{ type: 'text', text }] }, ...end })
+  const block = (content: object) => ({ index: 0, delta: { message: { content } } })
+  const events = [
+    { type: 'message-start', id: 'c1', delta: { message: { role: 'assistant', content: [] } } },
+    { type: 'content-start', ...block({ type: 'text', text: '' }) },
+    ...cut(text).map((piece) => ({ type: 'content-delta', ...block({ text: piece }) })),
+    { type: 'content-end', index: 0 },
+    { type: 'message-end', delta: end }
+  ]
+  const frames = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  return sse(`${frames.join('')}data: [DONE]\n\n`, { piece: 300 })
+}
+
 /** @param texts by the word that a prompt has to hold; `permit` is the answer to any other */
 export function otherAnswers(texts: Readonly<Record<string, string>> & { permit: string }): Answer {
   return (res, request) => {
@@ -70,6 +85,7 @@ export function otherAnswers(texts: Readonly<Record<string, string>> & { permit:
     const { stream } = JSON.parse(asked) as { stream?: boolean }
     if (url.startsWith('/v1/messages/count_tokens')) return json({ input_tokens: 3 })(res, request)
     if (url.startsWith('/v1/messages')) return anthropic(text, stream === true)(res, request)
+    if (url.startsWith('/v2/')) return cohere(text, stream === true)(res, request)
     if (url.startsWith('/api/')) return ollama(text, url, stream !== false)(res, request)
     return gemini(text, url)(res, request)
   }

@@ -106,7 +106,7 @@ export async function everyOutcome(
         ['message', said]
       ] as const) {
         const permitted = await see(ask, to, prompts.permit, stream)
-        t.match(permitted, { text: answers.permit, finish: /stop|completed|end_turn/i }, name('permit', respond))
+        t.match(permitted, { text: answers.permit, finish: /stop|complete|end_turn/i }, name('permit', respond))
 
         const forbidden = await see(ask, to, prompts.answerForbid, stream)
         t.ok(isFiltered(forbidden), `${name('answerForbid', respond)}: ${JSON.stringify(forbidden)}`)

@@ -198,6 +198,32 @@ const ollama = (operation: 'chat' | 'generate'): Wire => {
   }
 }
 
+const cohere: Wire = {
+  name: 'cohere',
+  path: () => '/v2/chat',
+  ask: (text, stream) => ({ model: 'command', stream, messages: said(text) }),
+  whole: (text) => ({
+    id: 'c1',
+    finish_reason: 'COMPLETE',
+    message: { role: 'assistant', content: [{ type: 'text', text }] },
+    usage: { billed_units: usage, tokens: usage }
+  }),
+  frames: (pieces) => [
+    ...[
+      { type: 'message-start', id: 'c1', delta: { message: { role: 'assistant', content: [] } } },
+      { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
+      ...pieces.map((text) => ({ type: 'content-delta', index: 0, delta: { message: { content: { text } } } })),
+      { type: 'content-end', index: 0 },
+      { type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: { tokens: usage } } }
+    ].map(named),
+    'data: [DONE]\n\n'
+  ],
+  type: 'text/event-stream',
+  // In mid-stream the last event tells it.
+  codeOf: ({ message, delta }: Any) => codeBefore(message ?? delta.error),
+  isComplete: (streamed) => streamed.includes('data: [DONE]')
+}
+
 export const wires: readonly Wire[] = [
   openaiChat,
   completions,
@@ -207,5 +233,6 @@ export const wires: readonly Wire[] = [
   gemini,
   geminiArray,
   ollama('chat'),
-  ollama('generate')
+  ollama('generate'),
+  cohere
 ]

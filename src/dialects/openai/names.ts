@@ -42,6 +42,8 @@ export const names: ReadonlySet<string> = new Set(
   response.image_generation_call.partial_image response.image_generation_call.completed
   response.audio.delta response.audio.done response.audio.transcript.delta response.audio.transcript.done
   input_text output_text input_image input_file summary_text reasoning_text encrypted_content status completed
+  size quality hd standard style vivid natural background opaque transparent output_format output_compression png jpeg webp
+  moderation partial_images revised_prompt b64_json voice speed stream_format sse alloy opus aac flac pcm
   in_progress incomplete failed cancelled queued searching interpreting generating incomplete_details created_at
   completed_at max_output_tokens input_tokens output_tokens input_tokens_details output_tokens_details
   function_call_output call_id custom_tool_call custom_tool_call_output file_search_call web_search_call computer_call

@@ -1,4 +1,4 @@
-/** OpenAI's operations on the demo backend: chat completions, completions, responses, embeddings. */
+/** OpenAI's operations on the demo backend: chat completions, completions, responses, embeddings, pictures, speech. */
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../base/chat.js'
 import { type Call, DemoError, send, sendEvents } from './wire.js'
@@ -175,4 +175,35 @@ export function embeddings({ body, response }: Call): void {
   const tokens = countTokens(texts.map((text) => ({ role: 'user', text: String(text) })))
   const usage = { prompt_tokens: tokens, total_tokens: tokens }
   send(response, 200, { object: 'list', data, model: nameOf(body.model), usage })
+}
+
+/** One transparent pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+const maxPictures = 10
+
+export function images({ body, now, response }: Call): void {
+  const { prompt, n } = body
+  if (typeof prompt !== 'string') throw new DemoError(400, 'invalid_prompt', '"prompt" must be a text.')
+  const count = typeof n === 'number' ? Math.min(Math.max(1, Math.trunc(n)), maxPictures) : 1
+  send(response, 200, { created: seconds(now), data: Array.from({ length: count }, () => ({ b64_json: pixel })) })
+}
+
+/** A second of silence as WAV: 8 kHz, 8 bits, one channel. */
+export function speech({ body, response }: Call): void {
+  if (typeof body.input !== 'string') throw new DemoError(400, 'invalid_input', '"input" must be a text.')
+  const rate = 8000
+  const head = Buffer.alloc(44)
+  head.write('RIFF', 0)
+  head.writeUInt32LE(36 + rate, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(16, 16)
+  head.writeUInt16LE(1, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(rate, 24)
+  head.writeUInt32LE(rate, 28)
+  head.writeUInt16LE(1, 32)
+  head.writeUInt16LE(8, 34)
+  head.write('data', 36)
+  head.writeUInt32LE(rate, 40)
+  response.writeHead(200, { 'content-type': 'audio/wav' }).end(Buffer.concat([head, Buffer.alloc(rate, 128)]))
 }

@@ -1,4 +1,4 @@
-/** The operations of Anthropic, Gemini and Ollama on the demo backend. */
+/** The operations of Anthropic, Gemini, Ollama and Cohere on the demo backend. */
 import { randomUUID } from 'node:crypto'
 import type { Json, JsonObject } from '../../base/chat.js'
 import { type Call, DemoError, send, sendEvents, sendLines } from './wire.js'
@@ -140,4 +140,24 @@ export function ollamaEmbed({ body, model, response }: Call): void {
 
 export function ollamaEmbeddings({ body, response }: Call): void {
   send(response, 200, { embedding: vectorOf(textOf(body.prompt), undefined) })
+}
+
+export function cohereChat({ body, response }: Call): void {
+  const said = answerTo(needTurns(turnsOf(listOf(body.messages)), 'messages'), body.max_tokens)
+  const id = randomUUID()
+  const counts = { input_tokens: said.promptTokens, output_tokens: said.tokens.length }
+  const end = { finish_reason: said.isCut ? 'MAX_TOKENS' : 'COMPLETE', usage: { billed_units: counts, tokens: counts } }
+  if (body.stream !== true) {
+    send(response, 200, { id, message: { role: 'assistant', content: [{ type: 'text', text: said.text }] }, ...end })
+    return
+  }
+  const block = (content: object) => ({ index: 0, delta: { message: { content } } })
+  const events = [
+    { type: 'message-start', id, delta: { message: { role: 'assistant', content: [] } } },
+    { type: 'content-start', ...block({ type: 'text', text: '' }) },
+    ...said.tokens.map((text) => ({ type: 'content-delta', ...block({ text }) })),
+    { type: 'content-end', index: 0 },
+    { type: 'message-end', delta: end }
+  ]
+  sendEvents(response, events, { isNamed: true, end: 'data: [DONE]\n\n' })
 }

@@ -6,7 +6,7 @@
 import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { strictestAct } from '../../base/unscannable.js'
-import { refusalOf } from '../../dialects/denial.js'
+import { refusalOf, type Denial } from '../../dialects/denial.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
 import { decodeBody } from '../../edge/body.js'
@@ -20,6 +20,7 @@ import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
+import { isSoundType, readSound } from './sound.js'
 
 /** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
 const knownTypes: ReadonlySet<string> = new Set([
@@ -46,6 +47,8 @@ export interface Judged {
   body: JsonObject | undefined
   /** Where it was refused. */
   headers?: Record<string, string>
+  /** Where it is not the upstream's. */
+  status?: number
 }
 
 /** An answer that is passed on as it came. */
@@ -75,6 +78,9 @@ export class Answers {
   async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
     const type = mediaType(answer)
     const ok = isOk(answer)
+    if (ok && exchange.route.spoken.answersWithSound === true && isSoundType(type)) {
+      return this.#passSound(exchange, answer, type)
+    }
     // A redirect is not followed: it could lead to a host that is not in the configuration.
     if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
       discard(answer.body)
@@ -91,7 +97,19 @@ export class Answers {
     headers['content-type'] = jsonType
     if (judged.headers !== undefined) Object.assign(headers, judged.headers)
     addVerdictHeaders(headers, exchange, exchange.verdict)
-    return { status: answer.status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+    const { status = answer.status } = judged
+    return { status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+  }
+
+  /** @param type one of those that are known for sound */
+  async #passSound(exchange: Exchange, answer: UpstreamAnswer, type: string): Promise<Reply> {
+    const body = await readSound(answer, this.#deps.answerLimit)
+    this.passIfOff(exchange)
+    this.#deps.verdicts.passUnjudged(exchange, 'audio')
+    const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
+    headers['content-type'] = type
+    addVerdictHeaders(headers, exchange, exchange.verdict)
+    return { status: answer.status, headers, body }
   }
 
   /** Counts an answer that is not judged at all. */
@@ -131,6 +149,7 @@ export class Answers {
       case 'forbid': {
         const stopped = { decision, direction: 'answer', content, evaluation } as const
         const denial = await this.#deps.denials.of(exchange, stopped)
+        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
         return {
           body: route.spoken.filtered(body, turnFacts(exchange, denial)),
           headers: refusalHeaders('content_filter', denial.pointer, denial.wording.end_user.language)
@@ -139,6 +158,7 @@ export class Answers {
       case 'divert':
       case 'depends': {
         const denial = await this.#deps.reviews.ofAnswer(exchange, content, evaluation, JSON.stringify(body))
+        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
         const facts = turnFacts(exchange, denial)
         return {
           body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
@@ -203,6 +223,16 @@ export class Answers {
     if (exchange.isForked || id === undefined || !isIdentifier(id)) return undefined
     exchange.isForked = true
     return copySession(sessions, session, answerSession(inbound.caller.accountId, id))
+  }
+}
+
+/** In the place of an answer that has no room for a sentence: clients would take it for theirs with any other status. */
+function errorFor({ route, inbound }: Exchange, denial: Denial): Judged {
+  const { status, code } = refusalOf(denial)
+  return {
+    status,
+    body: route.spoken.denied(denial, inbound.requestId),
+    headers: refusalHeaders(code, denial.pointer, denial.wording.developer.language)
   }
 }
 

@@ -13,6 +13,7 @@ import type { PathEntry } from '../request/routes.js'
 const text = { type: 'string' }
 const flag = { type: 'boolean' }
 const anything = { type: 'object', additionalProperties: true }
+const anyValue = {}
 const list = { type: 'array', items: anything }
 
 /** @param properties an asterisk before a name: it is required */
@@ -42,6 +43,8 @@ interface Shape {
   summary: string
   request: object
   answer: object
+  /** The media type of a whole answer. Default: JSON. */
+  type?: string
   /** The media type of an answer in pieces; undefined: it always comes whole. */
   pieces?: string
 }
@@ -91,6 +94,23 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
   'openai-responses': { '': { operationId: 'createResponse', ...response } },
   'openai-completions': { '': { operationId: 'createCompletion', ...completion } },
   'openai-embeddings': { '': { operationId: 'createEmbedding', ...embedding } },
+  'openai-images': {
+    '/generations': {
+      operationId: 'createImage',
+      summary: 'Pictures in OpenAI’s shape: what is said is evaluated, what they show is not',
+      request: open('ImageRequest', { '*prompt': text, model, n: { type: 'integer' }, size: text }),
+      answer: open('ImagesResponse', { '*data': list, created: { type: 'integer' }, usage: anything })
+    }
+  },
+  'openai-speech': {
+    '': {
+      operationId: 'createSpeech',
+      summary: 'Speech in OpenAI’s shape: the text is evaluated, its sound is not',
+      request: open('SpeechRequest', { '*input': text, instructions: text, model, voice: anyValue }),
+      answer: { type: 'string', format: 'binary' },
+      type: 'audio/*'
+    }
+  },
   'azure-openai': {
     '/chat/completions': { operationId: 'createAzureChatCompletion', ...chatCompletion },
     '/completions': { operationId: 'createAzureCompletion', ...completion },
@@ -184,6 +204,15 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       request: open('OllamaEmbeddingsRequest', { '*prompt': text, model }),
       answer: open('OllamaEmbedding', { '*embedding': { type: 'array', items: { type: 'number' } } })
     }
+  },
+  cohere: {
+    '': {
+      operationId: 'cohereChat',
+      summary: 'A chat in Cohere’s shape',
+      request: open('CohereChatRequest', { '*messages': messages, model, stream, documents: list, tools: list }),
+      answer: open('CohereChat', { '*message': anything, id: text, finish_reason: text, usage: anything }),
+      pieces: 'text/event-stream'
+    }
   }
 }
 
@@ -219,7 +248,7 @@ export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialec
       200: {
         description: "The upstream's answer, or a refusal where the route says `respond: message`",
         content: {
-          'application/json': { schema: answer },
+          [shape.type ?? 'application/json']: { schema: answer },
           ...(shape.pieces !== undefined && { [shape.pieces]: { schema: pieces } })
         }
       }
@@ -264,7 +293,7 @@ export const extAuthzDescribed: Described = {
 }
 
 function envelopeOf({ id }: Dialect): ErrorEnvelope {
-  return id === 'anthropic' || id === 'gemini' || id === 'ollama' ? id : 'openai'
+  return id === 'anthropic' || id === 'gemini' || id === 'ollama' || id === 'cohere' ? id : 'openai'
 }
 
 function idAt(operationId: string, path: string, usual: string | undefined): string {

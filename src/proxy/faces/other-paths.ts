@@ -109,7 +109,7 @@ const own = '/api/v1/'
 
 /**
  * What is said of paths that no route has, but that a client of a served API may ask for: endpoints that nothing guards
- * (files, batches, images), and operations that are sought beside their place, because a base URL lacks its first segment
+ * (files, batches, fine-tuning), and operations that are sought beside their place, because a base URL lacks its first segment
  * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
  * @param path canonical, and of no route
  * @param mount what stands before every path that is served

@@ -12,6 +12,7 @@ import { type FileText, type UnreadReason, wholeText } from '../../files/file.js
 import type { Files } from '../../files/files.js'
 import { checkBudget } from '../../policy/match/budget.js'
 import type { Exchange } from '../exchange.js'
+import type { Route } from './routes.js'
 
 /** Files of one request. */
 const mostFiles = 20
@@ -51,6 +52,18 @@ export class MediaStage {
     }
     if (toScan.length > 0) await this.#scanAll(exchange, toScan, isEnforced)
     return reviewed
+  }
+
+  /**
+   * What would be withheld for what it is, whatever it shows, is not asked for: somebody would pay for it all the same.
+   * @throws Fault `unscannable_content`
+   */
+  checkBrought({ mode, output, unscannable }: Route, kind: Media['kind']): void {
+    if (mode === 'observe' || output === 'off' || actFor(unscannable, kind) !== 'deny') return
+    throw new Fault('unscannable_content', {
+      message: `The answer would hold content that cannot be evaluated (${kind}).`,
+      fields: { details: { pointer: '' } }
+    })
   }
 
   async #scanAll(exchange: Exchange, toScan: readonly Media[], isEnforced: boolean): Promise<void> {

@@ -108,6 +108,7 @@ export class Requests {
   async judge(exchange: Exchange): Promise<Forward | Reply> {
     const { route, chat } = exchange
     const unscanned = chat.media.length === 0 ? undefined : await this.#deps.media.check(exchange)
+    if (chat.brings !== undefined) this.#deps.media.checkBrought(route, chat.brings)
     const settling = this.#deps.clarifier.settle(exchange)
     if (settling !== undefined) exchange.settled = await settling
     const evaluation = await this.#deps.verdicts.ofRequest(exchange)

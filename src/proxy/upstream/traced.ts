@@ -87,17 +87,20 @@ const providers: Readonly<Record<DialectId | 'mcp', string>> = {
   'openai-realtime': 'openai',
   'openai-completions': 'openai',
   'openai-embeddings': 'openai',
+  'openai-images': 'openai',
+  'openai-speech': 'openai',
   'azure-openai': 'azure.ai.openai',
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
-  ollama: 'ollama'
+  ollama: 'ollama',
+  cohere: 'cohere'
 }
 
 /** By the end of the path, which names the operation in every dialect. */
 const operations: readonly [path: RegExp, name: string][] = [
   [/embed/i, 'embeddings'],
   [/count_?tokens$/i, 'count_tokens'],
-  [/generateContent$/i, 'generate_content'],
+  [/generateContent$|images\/generations$|audio\/speech$/i, 'generate_content'],
   [/chat\/completions$/, 'chat'],
   [/(completions|generate)$/, 'text_completion']
 ]

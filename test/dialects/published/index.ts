@@ -5,8 +5,8 @@
 import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
 import type { Fields } from './combine.js'
-import { chats, completions, embeddings, realtime, responses } from './openai.js'
-import { anthropic, gemini, generate, ollama } from './others.js'
+import { chats, completions, embeddings, images, realtime, responses, speech } from './openai.js'
+import { anthropic, cohere, gemini, generate, ollama } from './others.js'
 
 export interface Published {
   /** The path as it is configured. */
@@ -25,6 +25,8 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-realtime': requests('/v1/realtime', realtime(120)),
   'openai-completions': requests('/v1/completions', completions(108)),
   'openai-embeddings': requests('/v1/embeddings', embeddings(120)),
+  'openai-images': requests('/v1/images/generations', images(108)),
+  'openai-speech': requests('/v1/audio/speech', speech(108)),
   'azure-openai': [
     ...requests('/openai/deployments/{deployment}/chat/completions', chats(60), { deployment: 'gpt-4o' }),
     ...requests('/openai/v1/responses', responses(20)),
@@ -60,5 +62,6 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
       { model: 'e', prompt: 'One', keep_alive: '1m' },
       { model: 'e', prompt: 'One', options: { note: 'x' } }
     ])
-  ]
+  ],
+  cohere: requests('/v2/chat', cohere(110))
 }

@@ -231,3 +231,21 @@ export const realtime = (count: number) =>
       { type: 'something.new', deep: [{ down: 'here' }] }
     ]
   )
+
+export const images = (count: number) =>
+  combine(
+    count,
+    [{ prompt: 'A red boat' }, { prompt: 'A red boat', model: 'gpt-image-1' }, { prompt: 'A boat', model: 'dall-e-3' }],
+    [{}, { n: 2 }, { n: 1, user: 'user-1' }],
+    [{}, { size: '1024x1024' }, { size: 'auto', quality: 'high' }],
+    [{}, { background: 'transparent', output_format: 'png' }, { response_format: 'b64_json' }, { style: 'vivid' }]
+  )
+
+export const speech = (count: number) =>
+  combine(
+    count,
+    [{ model: 'gpt-4o-mini-tts' }, { model: 'tts-1' }, { model: 'kokoro' }],
+    [{ input: 'Good morning' }, { input: 'Good evening' }, { input: 'Good night', instructions: 'Softly' }],
+    [{ voice: 'alloy' }, { voice: 'af_sky' }, { voice: { id: 'voice_1' } }],
+    [{}, { response_format: 'wav' }, { response_format: 'mp3', speed: 1.5 }, { stream_format: 'audio' }]
+  )

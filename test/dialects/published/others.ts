@@ -1,5 +1,5 @@
-/** Requests of Anthropic's, Google's and Ollama's APIs, by their published shapes. */
-import { bytes, combine, type Fields, messages, schema } from './combine.js'
+/** Requests of Anthropic's, Google's, Ollama's and Cohere's APIs, by their published shapes. */
+import { bytes, combine, type Fields, messages, picture, schema } from './combine.js'
 
 export const anthropic = (count: number) =>
   combine(
@@ -159,4 +159,50 @@ export const generate = (count: number) =>
     [{}, { system: 'Be brief.' }, { system: 'Be kind.', template: '{{ .Prompt }}' }],
     [{}, { images: [bytes] }, { format: schema }],
     [{}, { options: { stop: ['END'] } }]
+  )
+
+export const cohere = (count: number) =>
+  combine(
+    count,
+    [{ model: 'command-a' }, { model: 'command-a', response_format: { type: 'json_object', json_schema: schema } }],
+    [
+      messages(),
+      messages({ role: 'system', content: 'Be brief.' }),
+      messages(
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm.' }] }
+      )
+    ],
+    [
+      messages(),
+      messages(
+        {
+          role: 'assistant',
+          tool_plan: 'I will look.',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"city":"Rome"}' } }]
+        },
+        {
+          role: 'tool',
+          tool_call_id: 'c1',
+          content: [{ type: 'document', document: { id: 'd1', data: { weather: 'fine' } } }]
+        }
+      ),
+      messages({ role: 'tool', tool_call_id: 'c1', content: 'fine' })
+    ],
+    [
+      messages({ role: 'user', content: 'And tomorrow?' }),
+      messages({
+        role: 'user',
+        content: [
+          { type: 'text', text: 'See' },
+          { type: 'image_url', image_url: { url: picture, detail: 'low' } }
+        ]
+      })
+    ],
+    [
+      {},
+      { documents: ['A text.', { id: 'd2', data: { title: 'T', snippet: 'Found.' } }] },
+      { tools: [{ type: 'function', function: { name: 'look', description: 'Looks.', parameters: schema } }] }
+    ],
+    [{}, { stop_sequences: ['END'], safety_mode: 'STRICT', citation_options: { mode: 'ACCURATE' } }]
   )

@@ -42,6 +42,12 @@ const message = (content: Json) => ({
   stop_reason: 'end_turn',
   usage: { input_tokens: 1, output_tokens: 1 }
 })
+const ofCohere = (content: Json) => ({
+  id: 'c1',
+  finish_reason: 'COMPLETE',
+  message: { role: 'assistant', content },
+  usage: {}
+})
 const candidate = (parts: Json) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, finishReason: 'STOP' }]
 })
@@ -142,6 +148,25 @@ const places: readonly Place[] = [
     each: (text) => ({ functionCall: { name: 'look', args: { text } } }),
     body: candidate
   },
+  { what: 'cohere: blocks', wire: 'cohere', each: (text) => ({ type: 'text', text }), body: ofCohere },
+  {
+    what: 'cohere: calls',
+    wire: 'cohere',
+    each: call,
+    body: (tool_calls) => ({ ...ofCohere([]), message: { role: 'assistant', tool_calls } })
+  },
+  {
+    what: 'cohere: citations',
+    wire: 'cohere',
+    each: (text) => ({ start: 0, end: 1, text, sources: [{ type: 'document', document: { snippet: text } }] }),
+    body: (citations) => ({ ...ofCohere([]), message: { role: 'assistant', content: [], citations } })
+  },
+  {
+    what: 'cohere: tokens',
+    wire: 'cohere',
+    each: (text) => ({ token_ids: [1], text, logprobs: [-1] }),
+    body: (logprobs) => ({ ...ofCohere([{ type: 'text', text: 'yes' }]), logprobs })
+  },
   {
     what: 'ollama: calls',
     wire: 'ollama, chat',
@@ -231,6 +256,10 @@ const over = [
 ]
 const made = (event: Json, sequence_number: number) => named({ ...event, sequence_number })
 const part = (text: string) => ({ type: 'output_text', text, annotations: [] })
+
+const cohereOpened = named({ type: 'message-start', id: 'c', delta: { message: { role: 'assistant', content: [] } } })
+const cohereCall = (begun: string) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: begun } })
+const cohereEnd = `${named({ type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: {} } })}${done}`
 
 /** Frames of many small things, each made with a text. */
 const flows: readonly [what: string, wire: string, frames: (texts: string[]) => string[]][] = [
@@ -407,6 +436,56 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
           ]
         })
       )
+  ],
+  [
+    'cohere: blocks',
+    'cohere',
+    (texts) => [
+      cohereOpened,
+      ...texts.flatMap((text, index) =>
+        [
+          { type: 'content-start', index, delta: { message: { content: { type: 'text', text: '' } } } },
+          { type: 'content-delta', index, delta: { message: { content: { text } } } },
+          { type: 'content-end', index }
+        ].map(named)
+      ),
+      cohereEnd
+    ]
+  ],
+  [
+    'cohere: arguments in pieces',
+    'cohere',
+    (texts) => [
+      cohereOpened,
+      ...[
+        { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: cohereCall('{"text":"') } } },
+        ...[...texts.map((text) => `${text} `), '"}'].map((piece) => ({
+          type: 'tool-call-delta',
+          index: 0,
+          delta: { message: { tool_calls: { function: { arguments: piece } } } }
+        })),
+        { type: 'tool-call-end', index: 0 }
+      ].map(named),
+      cohereEnd
+    ]
+  ],
+  [
+    'cohere: citations',
+    'cohere',
+    (texts) => [
+      cohereOpened,
+      ...texts.flatMap((text, index) =>
+        [
+          {
+            type: 'citation-start',
+            index,
+            delta: { message: { citations: { start: 0, end: 1, text, sources: [{ document: { snippet: text } }] } } }
+          },
+          { type: 'citation-end', index }
+        ].map(named)
+      ),
+      cohereEnd
+    ]
   ],
   [
     'ollama: calls',

@@ -269,6 +269,32 @@ const places: readonly Place[] = [
     each: (text) => ({ model: 'models/gemini', content: { parts: [{ text }] } }),
     body: (requests) => ({ requests })
   },
+  { what: 'cohere: messages', path: '/v2/chat', each: user, body: ofChat },
+  {
+    what: 'cohere: blocks',
+    path: '/v2/chat',
+    each: (text) => ({ type: 'text', text }),
+    body: (list) => ofChat([user(list)])
+  },
+  {
+    what: 'cohere: documents',
+    path: '/v2/chat',
+    each: (text, i) => ({ id: `d${i}`, data: { snippet: text } }),
+    body: (documents) => withChat({ documents })
+  },
+  {
+    what: 'cohere: documents of tools',
+    path: '/v2/chat',
+    each: (text, i) => ({ type: 'document', document: { id: `d${i}`, data: { snippet: text } } }),
+    body: (list) => ofChat([user('hello'), { role: 'tool', tool_call_id: 'c', content: list }])
+  },
+  {
+    what: 'cohere: calls',
+    path: '/v2/chat',
+    each: (text, i) => call(i, text),
+    body: (list) => ofChat([user('hello'), { role: 'assistant', tool_plan: 'I look.', tool_calls: list }])
+  },
+  { what: 'cohere: tools', path: '/v2/chat', each: (text, i) => tool(i, text), body: (tools) => withChat({ tools }) },
   { what: 'ollama: messages', path: '/api/chat', each: user, body: (list) => ({ ...ofChat(list), stream: false }) },
   {
     what: 'ollama: tools',
@@ -383,6 +409,8 @@ const others: readonly Shape[] = [
   long1('openai-responses: one text', responses, (input) => ({ model: 'm', input })),
   long1('anthropic: one text', messages, (text) => ofClaude([user(text)])),
   long1('gemini: one text', generate, (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] })),
+  long1('openai-images: one prompt', '/v1/images/generations', (prompt) => ({ model: 'm', prompt })),
+  long1('openai-speech: one text', '/v1/audio/speech', (input) => ({ model: 'm', voice: 'alloy', input })),
   long1('ollama: one prompt', '/api/generate', (prompt) => ({ model: 'm', prompt, stream: false })),
   {
     name: 'request, openai-chat: arguments of many e-mail addresses, escaped, in many leaves',

@@ -1,29 +1,37 @@
-"""Cohere's package. No dialect of the gateway is its API: what matters is that it ends at once."""
+"""Cohere's package. Its API has no word for a refusal: an answer that was withheld ends with ERROR, and says why."""
 
-import cohere
-from cells import Seen, Way
+from cells import Seen, Way, collect, collect_async
 from page import Page
 
 PACKAGE = "cohere"
-# No page shows how to connect it.
-SNIPPET = None
+
+
+def take(seen: Seen, event) -> None:
+    if event.type == "content-delta":
+        seen["text"] += event.delta.message.content.text or ""
+    elif event.type == "message-end":
+        seen["finish"] = event.delta.finish_reason
 
 
 def ways(page: Page) -> dict[str, Way]:
-    client = cohere.ClientV2(base_url=page.url, api_key=page.key)
-    aclient = cohere.AsyncClientV2(base_url=page.url, api_key=page.key)
+    made = page.run("cohere")
+    client, aclient = made["client"], made["aclient"]
 
     def body(prompt: str):
         return {"model": "command", "messages": [{"role": "user", "content": prompt}]}
 
+    def whole(answer) -> Seen:
+        text = "".join(block.text for block in answer.message.content if block.type == "text")
+        return {"text": text, "finish": answer.finish_reason}
+
     def ask(prompt: str, stream: bool) -> Seen:
         if stream:
-            return {"text": str(list(client.chat_stream(**body(prompt))))}
-        return {"text": str(client.chat(**body(prompt)))}
+            return collect(client.chat_stream(**body(prompt)), take)
+        return whole(client.chat(**body(prompt)))
 
     async def ask_async(prompt: str, stream: bool) -> Seen:
         if stream:
-            return {"text": str([each async for each in aclient.chat_stream(**body(prompt))])}
-        return {"text": str(await aclient.chat(**body(prompt)))}
+            return await collect_async(aclient.chat_stream(**body(prompt)), take)
+        return whole(await aclient.chat(**body(prompt)))
 
     return {"chat": Way(ask, ask_async)}

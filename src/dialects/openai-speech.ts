@@ -1,0 +1,45 @@
+/** OpenAI's speech: a text in, the same text as sound out. */
+import type { ChatRequest, JsonObject } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
+import type { Dialect } from './dialect.js'
+import { stringField } from './fields.js'
+import { offenderBy } from './offender.js'
+import { family } from './openai/family.js'
+import { names } from './openai/names.js'
+import { turnless } from './turnless.js'
+import { Turns } from './turns.js'
+import { Collector } from './walk.js'
+
+const fields = new Set(['input', 'instructions'])
+
+function readRequest(body: JsonObject): ChatRequest {
+  if (body.input === undefined) throw invalid('input', 'missing', 'The field input is required.')
+  const input = stringField(body, 'input') ?? ''
+  const instructions = stringField(body, 'instructions') ?? ''
+  const model = stringField(body, 'model')
+  // Events would hold the sound in pieces of base64, which no client needs: the plain answer comes in any format.
+  if ((stringField(body, 'stream_format') ?? 'audio') !== 'audio') {
+    throw invalid('stream_format', 'unknown_value', 'stream_format must be audio here.')
+  }
+  const out = new Collector(names)
+  const turns = new Turns(out)
+  turns.add('system', [out.text('system', instructions, '/instructions')])
+  turns.add('user', [out.text('user', input, '/input')])
+  turns.end()
+  out.rest('parameter', body, '', fields)
+  const { parts, joined, media } = out
+  return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined }
+}
+
+export const openaiSpeech: Dialect = {
+  ...family,
+  ...turnless(family),
+  id: 'openai-speech',
+  suffix: '',
+  paths: ['/v1/audio/speech'],
+  answersWithSound: true,
+  readRequest,
+  // What is no sound is no answer.
+  readReply: () => undefined,
+  offender: offenderBy(/^\/(?:input|instructions)$/, names)
+}
