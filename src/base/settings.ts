@@ -17,7 +17,8 @@ export const dialectIds = [
   'azure-openai',
   'anthropic',
   'gemini',
-  'ollama'
+  'ollama',
+  'bedrock'
 ] as const
 export type DialectId = (typeof dialectIds)[number]
 

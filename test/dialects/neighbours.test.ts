@@ -81,6 +81,16 @@ const rows: Partial<Record<DialectId, Record<string, (first: string, second: str
     'system and user': (x, y) => chat({ role: 'system', content: x }, { role: 'user', content: y }),
     'user and tool': (x, y) => chat({ role: 'user', content: x }, { role: 'tool', content: y }),
     'content and a field beside it': (x, y) => chat({ role: 'user', content: x, thinking: y })
+  },
+  bedrock: {
+    'system and user': (x, y) => ({ system: [{ text: x }], messages: [{ role: 'user', content: [{ text: y }] }] }),
+    'user and result': (x, y) => ({
+      messages: [{ role: 'user', content: [{ text: x }, { toolResult: { toolUseId: 'c', content: [{ text: y }] } }] }]
+    }),
+    'user and data of a result': (x, y) => ({
+      messages: [{ role: 'user', content: [{ text: x }, { toolResult: { content: [{ json: { found: y } }] } }] }]
+    }),
+    'variables of a prompt': (x, y) => ({ promptVariables: { one: { text: x }, two: { text: y } } })
   }
 }
 
@@ -102,7 +112,11 @@ const withTool: Partial<Record<DialectId, (tool: JsonObject) => JsonObject>> = {
     tools: [{ ...tool, input_schema: parameters as Json }]
   }),
   gemini: (tool) => ({ contents: [{ parts: [{ text: 'hi' }] }], tools: [{ functionDeclarations: [tool] }] }),
-  ollama: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] })
+  ollama: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] }),
+  bedrock: ({ parameters, ...tool }) => ({
+    messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+    toolConfig: { tools: [{ toolSpec: { ...tool, inputSchema: { json: parameters as Json } } }] }
+  })
 }
 
 t.test('what is split over neighbours is found', async (t) => {

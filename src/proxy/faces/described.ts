@@ -85,6 +85,14 @@ const geminiRequest = open('GenerateContentRequest', {
   generationConfig: anything
 })
 
+const converseRequest = open('ConverseRequest', {
+  '*messages': messages,
+  system: list,
+  toolConfig: anything,
+  requestMetadata: metadata
+})
+const converseAnswer = open('ConverseAnswer', { '*output': anything, '*stopReason': text, usage: anything })
+
 /** By what a path of the operation ends with, as `Dialect.suffix`. */
 const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Record<string, Shape>>>> = {
   'openai-chat': { '': { operationId: 'createChatCompletion', ...chatCompletion } },
@@ -184,6 +192,21 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       request: open('OllamaEmbeddingsRequest', { '*prompt': text, model }),
       answer: open('OllamaEmbedding', { '*embedding': { type: 'array', items: { type: 'number' } } })
     }
+  },
+  bedrock: {
+    '/converse': {
+      operationId: 'converse',
+      summary: 'A chat in the shape of Amazon Bedrock’s Converse',
+      request: converseRequest,
+      answer: converseAnswer
+    },
+    '/converse-stream': {
+      operationId: 'converseStream',
+      summary: 'A chat in the shape of Amazon Bedrock’s Converse, in pieces',
+      request: converseRequest,
+      answer: converseAnswer,
+      pieces: 'application/vnd.amazon.eventstream'
+    }
   }
 }
 
@@ -264,7 +287,7 @@ export const extAuthzDescribed: Described = {
 }
 
 function envelopeOf({ id }: Dialect): ErrorEnvelope {
-  return id === 'anthropic' || id === 'gemini' || id === 'ollama' ? id : 'openai'
+  return id === 'anthropic' || id === 'gemini' || id === 'ollama' || id === 'bedrock' ? id : 'openai'
 }
 
 function idAt(operationId: string, path: string, usual: string | undefined): string {

@@ -44,7 +44,7 @@ export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
   return (req, res, next) => {
     // Express keeps the full target here where it has cut a mount path off `url`.
     const target = (req as { originalUrl?: string }).originalUrl ?? req.url ?? ''
-    const path = canonicalTarget(target)
+    const path = canonicalTarget(target, undefined, (path) => chat.table.find(path) !== undefined)
     const found = path instanceof Fault ? undefined : chat.table.find(path)
     const passes = path instanceof Fault ? undefined : passAt(chat.table, path, req.headers)?.entry
     // An odd spelling is never left to others: a later handler may well read it as the guarded path.
