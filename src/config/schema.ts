@@ -57,6 +57,19 @@ const upstream = Type.Object(
     }),
     key: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })),
     auth: Type.Optional(choice(upstreamAuths)),
+    aws: Type.Optional(
+      Type.Object(
+        {
+          region: Type.String({ pattern: '^[a-z]{2}(?:-[a-z]+)+-[0-9]+$', accepts: 'a region such as us-east-1' }),
+          service: Type.Optional(
+            Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$', accepts: 'the name that signatures are for: bedrock' })
+          ),
+          profile: Type.Optional(text('the name of a profile in the shared file')),
+          instance_metadata: Type.Optional(Type.Boolean())
+        },
+        closed
+      )
+    ),
     connect_timeout: Type.Optional(timeout),
     first_byte_timeout: Type.Optional(timeout),
     idle_timeout: Type.Optional(timeout),

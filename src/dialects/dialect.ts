@@ -74,7 +74,7 @@ export interface Dialect {
   /** Paths of the API that are refused by name, each with the reason that a client is told. */
   readonly refusedPaths?: Readonly<Record<string, string>>
   /** How an upstream of this dialect takes its credential. */
-  readonly auth: Exclude<UpstreamAuth, 'none'>
+  readonly auth: Exclude<UpstreamAuth, 'none' | 'aws'>
   /** Headers besides X-API-Key and Authorization in which this dialect's SDKs send a key. */
   readonly keyHeaders: readonly string[]
   /** Query parameters that may be sent, each with the pattern of its value; forwarded as given. */

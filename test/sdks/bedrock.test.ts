@@ -8,8 +8,10 @@ import {
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import t from 'tap'
 import { bedrockAnswers } from '../support/bedrock-upstream.js'
+import { build } from '../support/gateway.js'
 import { type Ask, answers, type Client, everyOutcome, gatewayFor, prompts, type Seen } from '../support/outcomes.js'
-import { fakeUpstream } from '../support/upstream.js'
+import { signatureFault } from '../support/sigv4.js'
+import { fakeUpstream, json } from '../support/upstream.js'
 
 const modelId = 'anthropic.claude-3-haiku-20240307-v1:0'
 const arn = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.anthropic.claude-v2:0'
@@ -57,6 +59,8 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
   }
 }
 
+const isFiltered = ({ finish }: Seen) => finish === 'guardrail_intervened'
+
 const operations = [
   ['/model/{model}/converse', 'bedrock'],
   ['/model/{model}/converse-stream', 'bedrock']
@@ -65,13 +69,7 @@ const operations = [
 t.test('streamed or not × decision × direction × respond', async (t) => {
   const upstream = await fakeUpstream(t, bedrockAnswers(answers))
   const gateway = await gatewayFor(t, upstream, operations)
-  await everyOutcome(
-    t,
-    { '@aws-sdk/client-bedrock-runtime': converse },
-    gateway,
-    see,
-    ({ finish }) => finish === 'guardrail_intervened'
-  )
+  await everyOutcome(t, { '@aws-sdk/client-bedrock-runtime': converse }, gateway, see, isFiltered)
 
   t.test('a model goes to the upstream in its one spelling', async (t) => {
     for (const model of [modelId, arn]) {
@@ -122,6 +120,40 @@ t.test('streamed or not × decision × direction × respond', async (t) => {
     t.equal($metadata.attempts, 1)
     t.ok($metadata.requestId)
   })
+})
+
+t.test('in front of an upstream that takes signatures alone', async (t) => {
+  const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']
+  const [id, secret] = ['AKIDEXAMPLE', 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'] as const
+  const before = names.map((name) => process.env[name])
+  t.teardown(() => {
+    for (const [i, name] of names.entries()) {
+      if (before[i] === undefined) delete process.env[name]
+      else process.env[name] = before[i]
+    }
+  })
+  process.env['AWS_ACCESS_KEY_ID'] = id
+  process.env['AWS_SECRET_ACCESS_KEY'] = secret
+  const answer = bedrockAnswers(answers)
+  const upstream = await fakeUpstream(t, (res, request) => {
+    const fault = signatureFault(request, { id, secret, region: 'us-east-1', service: 'bedrock' })
+    if (fault === undefined) answer(res, request)
+    else json({ message: fault }, 403)(res, request)
+  })
+  const route = (path: string) =>
+    `  - { path: "${path}", dialect: bedrock }\n  - { path: "/said${path}", upstream_path: "${path}", dialect: bedrock, respond: message }`
+  const yaml = [
+    `upstreams: { default: { url: "${upstream.url}", auth: aws, aws: { region: us-east-1 } } }`,
+    'routes:',
+    ...operations.map(([path]) => route(path!)),
+    'limits: { live_per_minute: 100000 }'
+  ].join('\n')
+  const { url, key } = await build(t, { yaml })
+  const gateway = { client: { url, key }, said: { url: `${url}/said`, key } }
+  await everyOutcome(t, { signed: converse }, gateway, see, isFiltered)
+  for (const stream of [false, true]) {
+    t.match(await converse(gateway.client, prompts.permit, stream, arn), { text: answers.permit })
+  }
 })
 
 t.test('a stream that breaks is an exception, never a clean end', async (t) => {
