@@ -243,8 +243,8 @@ t.test('whose words each text is, and what is media', async (t) => {
   )
   const runs = joined.map((run) => run.map((i) => parts[i]!.text).join('|'))
   t.ok(
-    runs.includes('be kind|what is it?|report|notes|the notes|s3://a/b|it rains|b') || runs.length > 0,
-    runs.join('\n')
+    runs.some((run) => /be kind\|what is it\?\|.*the notes\|.*it rains\|b$/.test(run)),
+    'system, user and results are read as one'
   )
   const variables = { promptVariables: { name: { text: 'bomb' } } }
   t.equal(converse.readRequest(variables, target).parts.find((part) => part.text === 'bomb')?.role, 'user')
