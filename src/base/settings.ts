@@ -24,12 +24,22 @@ export const dialectIds = [
   'anthropic',
   'gemini',
   'ollama',
-  'cohere'
+  'cohere',
+  'bedrock'
 ] as const
 export type DialectId = (typeof dialectIds)[number]
 
-export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'none'] as const
+export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'aws', 'none'] as const
 export type UpstreamAuth = (typeof upstreamAuths)[number]
+
+/** What a request to AWS is signed for, and where its credentials may come from besides the environment. */
+export interface AwsSettings {
+  region: string
+  service: string
+  /** Of the shared file, and then of nowhere else. */
+  profile: string | undefined
+  instanceMetadata: boolean
+}
 
 export interface UpstreamSettings {
   name: string
@@ -39,6 +49,8 @@ export interface UpstreamSettings {
   key: string | undefined
   /** Undefined: what the route's dialect uses. */
   auth: UpstreamAuth | undefined
+  /** With `auth: aws`. */
+  aws?: AwsSettings
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   idleTimeoutMs: number

@@ -42,6 +42,9 @@ const variables: readonly string[] = [
  * Each set variable that begins as ours do and that nothing reads, in a sentence: a slip in a name would else be a setting
  * that silently is not in force.
  */
+/** What a signature is for stands in the file alone. */
+const plainAuths = upstreamAuths.filter((auth) => auth !== 'aws')
+
 export function unknownVariables(env: NodeJS.ProcessEnv, read: ReadonlySet<string>): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('SLUICEGATE_') && !variables.includes(name) && !read.has(name))
@@ -149,8 +152,8 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
     upstreamKey: checked('SLUICEGATE_UPSTREAM_KEY', 'visible ASCII, as a header takes it', (value) =>
       /^[\x21-\x7e]+$/.test(value)
     ),
-    upstreamAuth: checked('SLUICEGATE_UPSTREAM_AUTH', upstreamAuths.join(', '), (value) =>
-      (upstreamAuths as readonly string[]).includes(value)
+    upstreamAuth: checked('SLUICEGATE_UPSTREAM_AUTH', plainAuths.join(', '), (value) =>
+      (plainAuths as readonly string[]).includes(value)
     ) as UpstreamAuth | undefined,
     node: checked('SLUICEGATE_NODE', 'letters, digits, "_", "." and "-", at most 64', (value) =>
       /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/.test(value)

@@ -92,18 +92,38 @@ const reached = {
   )
 }
 
+/** Who signs for a backend in AWS (`auth: aws`). */
+const aws = Type.Object(
+  {
+    region: Type.String({ pattern: '^[a-z]{2}(?:-[a-z]+)+-[0-9]+$', accepts: 'a region such as us-east-1' }),
+    service: Type.Optional(
+      Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$', accepts: 'the name that signatures are for: bedrock' })
+    ),
+    profile: Type.Optional(text('the name of a profile in the shared file')),
+    instance_metadata: Type.Optional(Type.Boolean())
+  },
+  closed
+)
+
 const upstream = Type.Object(
-  { ...reached, fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' })) },
+  {
+    ...reached,
+    aws: Type.Optional(aws),
+    fallback: Type.Optional(Type.Array(upstreamName, { accepts: 'of upstream names' }))
+  },
   closed
 )
 
 const globs = (what: string) =>
   Type.Array(text(`${what}; * stands for any text`), { minItems: 1, accepts: 'a list of one or more' })
 
+const ownAuths = upstreamAuths.filter((auth) => auth !== 'aws')
 const { output: _, hold: __, divert: ___, ...judged } = treatment
 const mcpServer = Type.Object(
   {
     ...reached,
+    // Only chats of AWS are signed.
+    auth: Type.Optional(choice(ownAuths)),
     ...judged,
     pin: Type.Optional(choice(pinModes)),
     tools: Type.Optional(globs('the name of a tool')),

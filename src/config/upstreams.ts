@@ -63,6 +63,7 @@ export function compileReached(name: string, file: FileReached, folder: string, 
     ...base,
     key: file.key === '' ? undefined : file.key,
     auth: file.auth,
+    ...awsOf(file, ['upstreams', name], fail),
     connectTimeoutMs: ms(file.connect_timeout, base.connectTimeoutMs),
     firstByteTimeoutMs: ms(file.first_byte_timeout, base.firstByteTimeoutMs),
     idleTimeoutMs: ms(file.idle_timeout, base.idleTimeoutMs),
@@ -71,6 +72,22 @@ export function compileReached(name: string, file: FileReached, folder: string, 
     queueTimeoutMs: ms(file.queue_timeout, base.queueTimeoutMs),
     tls: readTls(file.tls ?? {}, folder, ['tls'], fail)
   }
+}
+
+/** Whoever signs must know for which region; whoever does not, needs no such section. */
+function awsOf(
+  { auth, aws, key }: FileUpstream,
+  path: readonly string[],
+  fail: Fail
+): Pick<UpstreamSettings, 'aws'> | undefined {
+  if ((auth === 'aws') !== (aws !== undefined)) {
+    fail([...path, auth === 'aws' ? 'auth' : 'aws'], 'needs the other: auth: aws and aws: { region }')
+    return undefined
+  }
+  if (aws === undefined) return undefined
+  if (key !== undefined && key !== '') fail([...path, 'key'], 'is not used: requests are signed (auth: aws)')
+  const { region, service = 'bedrock', profile, instance_metadata: instanceMetadata = false } = aws
+  return { aws: { region, service, profile, instanceMetadata } }
 }
 
 interface Pems {

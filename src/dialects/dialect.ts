@@ -25,7 +25,7 @@ export interface PassPath {
 }
 
 /** How the pieces of a streamed answer are told apart on the wire. */
-export type Framing = 'sse' | 'ndjson' | 'json-array'
+export type Framing = 'sse' | 'ndjson' | 'json-array' | 'aws-event-stream'
 
 /** What an assistant turn written by the gateway itself is made from. */
 export interface TurnFacts {
@@ -72,14 +72,17 @@ export interface Dialect {
   readonly paths: readonly string[]
   /** True where clients speak over a WebSocket: `readRequest` then reads one of their events, and a stream is one response. */
   readonly isSocket?: true
-  /** The pattern of each parameter that paths of this dialect may have, without anchors; none may match a slash. */
+  /**
+   * The pattern of each parameter that paths of this dialect may have, without anchors, as it stands in a raw target; none
+   * may match a slash. Of what is percent-encoded a pattern takes one spelling.
+   */
   readonly parameters: Readonly<Record<string, RegExp>>
   /** Explicit pass routes: forwarded with a key and without evaluation. */
   readonly passPaths: readonly PassPath[]
   /** Paths of the API that are refused by name, each with the reason that a client is told. */
   readonly refusedPaths?: Readonly<Record<string, string>>
   /** How an upstream of this dialect takes its credential. */
-  readonly auth: Exclude<UpstreamAuth, 'none'>
+  readonly auth: Exclude<UpstreamAuth, 'none' | 'aws'>
   /** Headers besides X-API-Key and Authorization in which this dialect's SDKs send a key. */
   readonly keyHeaders: readonly string[]
   /** Query parameters that may be sent, each with the pattern of its value; forwarded as given. */
@@ -117,6 +120,8 @@ export interface Dialect {
   /** The pointer that a client can act on: the message, where the leaf lies in one. */
   offender(pointer: string): string
   error(fault: Fault, requestId: string): JsonObject
+  /** Headers in which this dialect's SDKs look for what an error is. */
+  errorHeaders?(status: number): Record<string, string>
   /** The error of a denial; its status is `refusalOf`'s. */
   denied(denial: Denial, requestId: string): JsonObject
   /** An assistant turn: the native refusal for `forbid`, a sentence for `divert` and `depends`. */

@@ -52,13 +52,22 @@ export function fillPath(template: string, parameters: PathParameters): string {
   return template.includes('{') ? template.replace(parameter, (_, name: string) => parameters[name]!) : template
 }
 
-/** The template in the router's notation (find-my-way): a pattern of its own for each parameter, literal colons doubled. */
+/**
+ * The template in the router's notation (find-my-way): a pattern of its own for each parameter, literal colons doubled. The
+ * router decodes a parameter before it matches it, so what it finds is read again from the raw target by `compilePath`.
+ */
 export function routerPath(template: string, { parameters }: Pick<Dialect, 'parameters'>): string {
   return template
     .split(/(\{[a-z_]+\})/)
     .map((piece) => {
       const name = /^\{(.+)\}$/.exec(piece)?.[1]
-      return name === undefined ? piece.replaceAll(':', '::') : `:${name}(^${patternOf(parameters, name).source}$)`
+      if (name === undefined) return piece.replaceAll(':', '::')
+      return `:${name}(^${decoded(patternOf(parameters, name).source)}$)`
     })
     .join('')
+}
+
+/** A pattern's percent-encoded characters as a router sees them. */
+function decoded(source: string): string {
+  return source.replace(/%[0-9A-F]{2}/g, decodeURIComponent)
 }

@@ -12,7 +12,7 @@ const maxDepth = 64
 
 /** Fields in which APIs take the bytes of media; whatever else stands in a media object is text. */
 const byteFields = new Set(
-  'data blob url file_data image_url input_image image audio_url input_audio audio video_url input_video video b64_json'.split(
+  'data blob bytes url file_data image_url input_image image audio_url input_audio audio video_url input_video video b64_json'.split(
     ' '
   )
 )

@@ -178,6 +178,16 @@ export const errorEnvelopes = {
     properties: { id: text, message: { ...text, description: 'The code leads it.' } },
     required: ['message'],
     additionalProperties: true
+  }),
+  bedrock: named('BedrockError', {
+    type: 'object',
+    properties: {
+      __type: { ...text, description: 'As the header x-amzn-errortype.' },
+      message: { ...text, description: 'The code leads it.' },
+      error_code: text
+    },
+    required: ['__type', 'message', 'error_code'],
+    additionalProperties: true
   })
 } as const
 export type ErrorEnvelope = keyof typeof errorEnvelopes

@@ -109,7 +109,12 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     if (!hasBody(request.raw)) delete request.raw.headers['content-type']
     const framing = checkFraming(request.raw)
     if (framing !== undefined) reply.header('connection', 'close')
-    const target = canonicalTarget(request.raw.url ?? '', folder)
+    const { reads } = request.routeOptions.config ?? {}
+    const target = canonicalTarget(
+      request.raw.url ?? '',
+      folder,
+      reads && ((path) => reads(withoutMount(app, path)) !== undefined)
+    )
     next(target instanceof Fault ? target : framing)
   })
 

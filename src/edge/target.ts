@@ -15,11 +15,14 @@ const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-
 /**
  * The path of a raw target, or a 404 for any spelling that is not canonical.
  * @param folder the one path whose only spelling ends in a slash, so that links in its page are relative to it
+ * @param reads of the route that was found: whether this is a path of it whose parameter has its one percent-encoded
+ * spelling; every other character of the path is the route's own
  */
-export function canonicalTarget(target: string, folder?: string): string | Fault {
+export function canonicalTarget(target: string, folder?: string, reads?: (path: string) => boolean): string | Fault {
   const query = target.indexOf('?')
   const path = query === -1 ? target : target.slice(0, query)
-  return path === folder || canonicalPath.test(path) ? path : new Fault('not_found')
+  if (path === folder || canonicalPath.test(path)) return path
+  return reads !== undefined && path.includes('%') && reads(path) ? path : new Fault('not_found')
 }
 
 const bodiless = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])

@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
+import { converse, converseStream } from './demo/bedrock.js'
 import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
   batchEmbedContents,
@@ -59,8 +60,13 @@ const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
   embedContent,
   batchEmbedContents
 }
-/** Azure's paths are OpenAI's behind a prefix, Gemini's name the model. */
+const bedrockOperations: Readonly<Record<string, (call: Call) => void>> = {
+  converse,
+  'converse-stream': converseStream
+}
+/** Azure's paths are OpenAI's behind a prefix, Gemini's and Bedrock's name the model. */
 const azurePath = /^\/openai(?:\/v1|\/deployments\/[^/]+)?(\/.+)$/
+const bedrockPath = /^\/model\/([^/]+)\/([a-z-]+)$/
 const geminiPath = /^\/v1(?:beta)?\/models\/([^/:]+):([A-Za-z]+)$/
 
 export async function startDemo(clock: Clock = systemClock): Promise<Demo> {
@@ -96,12 +102,15 @@ async function handle(
   }
   const [, named, geminiOperation] = geminiPath.exec(path) ?? []
   const azure = azurePath.exec(path)?.[1]
+  const bedrock = bedrockPath.exec(path)?.[2]
   const operation =
-    geminiOperation === undefined
-      ? azure === undefined
-        ? own(operations, path)
-        : own(openaiOperations, azure)
-      : own(geminiOperations, geminiOperation)
+    geminiOperation !== undefined
+      ? own(geminiOperations, geminiOperation)
+      : azure !== undefined
+        ? own(openaiOperations, azure)
+        : bedrock !== undefined
+          ? own(bedrockOperations, bedrock)
+          : own(operations, path)
   if (operation === undefined) throw new DemoError(404, 'not_found', 'The demo backend does not know this path.')
   need(request, 'POST')
   const body = objectOf(await readBody(request))
@@ -165,10 +174,10 @@ function sendError({ url = '' }: IncomingMessage, response: ServerResponse, erro
   const type = 'invalid_request_error'
   const body = url.startsWith('/api/')
     ? { error: message }
-    : url.startsWith('/v1/messages')
-      ? { type: 'error', error: { type, message } }
-      : url.startsWith('/v2/')
-        ? { message }
+    : url.startsWith('/v2/') || url.startsWith('/model/')
+      ? { message }
+      : url.startsWith('/v1/messages')
+        ? { type: 'error', error: { type, message } }
         : { error: { message, type, param: null, code } }
   send(response, status, body, headers)
 }

@@ -153,6 +153,8 @@ export interface Reply {
 }
 
 export interface ReplyRest {
+  /** How the characters of a frame are bytes. */
+  encoding: 'utf8' | 'latin1'
   frames: AsyncGenerator<string, string, undefined>
   /** The frame for a failure in mid-stream, after which the connection is destroyed. */
   broken(error: unknown): string

@@ -10,10 +10,20 @@ import type { Exchange } from './exchange.js'
 export const jsonType = 'application/json; charset=utf-8'
 
 /** What an upstream is asked for and answers with, and what a client is sent. */
-export const mediaTypes: Readonly<Record<Framing, { received: string; sent: string }>> = {
+export const mediaTypes: Readonly<Record<Framing, { received: string; sent: string; isBinary?: true }>> = {
   sse: { received: 'text/event-stream', sent: 'text/event-stream; charset=utf-8' },
   ndjson: { received: 'application/x-ndjson', sent: 'application/x-ndjson' },
-  'json-array': { received: 'application/json', sent: 'application/json; charset=utf-8' }
+  'json-array': { received: 'application/json', sent: 'application/json; charset=utf-8' },
+  'aws-event-stream': {
+    received: 'application/vnd.amazon.eventstream',
+    sent: 'application/vnd.amazon.eventstream',
+    isBinary: true
+  }
+}
+
+/** How the characters of its frames are bytes: where it is binary, each is one. */
+export function encodingOf(framing: Framing): 'utf8' | 'latin1' {
+  return mediaTypes[framing].isBinary === true ? 'latin1' : 'utf8'
 }
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
@@ -122,7 +132,8 @@ function copy(names: readonly string[], from: IncomingHttpHeaders, to: Record<st
 
 /** The upstream's credential in the header that it reads. */
 export function credential(auth: UpstreamAuth, key: string | undefined): Readonly<Record<string, string>> {
-  if (key === undefined || auth === 'none') return {}
+  // A signature is made of each request by itself: aws.ts.
+  if (key === undefined || auth === 'none' || auth === 'aws') return {}
   return auth === 'bearer' ? { authorization: `Bearer ${key}` } : { [auth]: key }
 }
 

@@ -6,11 +6,16 @@ import { type Denial, refusalOf } from '../dialects/denial.js'
 import type { Dialect, TurnFacts } from '../dialects/dialect.js'
 import { cutOff, isClosed } from '../edge/http2.js'
 import { ClientGone, type Exchange, type Reply } from './exchange.js'
-import { jsonType, refusalHeaders, streamHeaders } from './headers.js'
+import { encodingOf, jsonType, refusalHeaders, streamHeaders } from './headers.js'
 
 /** A fault in the dialect's own shape: what real SDKs read. */
 export function faultReply(dialect: Dialect, fault: Fault, requestId: string): Reply {
-  const headers: Record<string, string> = { 'content-type': jsonType, ...ownId(dialect, requestId), ...fault.headers }
+  const headers: Record<string, string> = {
+    'content-type': jsonType,
+    ...ownId(dialect, requestId),
+    ...dialect.errorHeaders?.(fault.status),
+    ...fault.headers
+  }
   if (fault.code === 'unscannable_content') {
     const { pointer } = fault.fields.details as { pointer: string }
     Object.assign(headers, refusalHeaders(fault.code, pointer))
@@ -28,11 +33,17 @@ export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const refusal = { ...refusalHeaders(code, denial.pointer, language), ...ownId(route.spoken, inbound.requestId) }
   if (isError) {
     const body = JSON.stringify(route.spoken.denied(denial, inbound.requestId))
-    return { status, headers: { ...refusal, 'content-type': jsonType }, body }
+    const headers = { ...refusal, ...route.spoken.errorHeaders?.(status), 'content-type': jsonType }
+    return { status, headers, body }
   }
   const facts = turnFacts(exchange, denial)
+  const encoding = encodingOf(route.spoken.framing(inbound.target))
   return chat.stream
-    ? { status: 200, headers: { ...refusal, ...streamHeaders(exchange) }, body: route.spoken.turnStream(facts) }
+    ? {
+        status: 200,
+        headers: { ...refusal, ...streamHeaders(exchange) },
+        body: Buffer.from(route.spoken.turnStream(facts), encoding)
+      }
     : { status: 200, headers: { ...refusal, 'content-type': jsonType }, body: JSON.stringify(route.spoken.turn(facts)) }
 }
 
@@ -51,7 +62,7 @@ export function turnFacts({ inbound, body, readAt }: Exchange, denial: Denial): 
  * destroyed connection, so that no client takes it for complete.
  */
 export async function writeFrames(res: ServerResponse, reply: Reply, headers: OutgoingHttpHeaders): Promise<void> {
-  const { frames, broken } = reply.rest!
+  const { frames, broken, encoding } = reply.rest!
   res.writeHead(reply.status, headers)
   try {
     const { body } = reply
@@ -61,10 +72,10 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
     for (;;) {
       const { done, value } = await frames.next()
       if (done) {
-        res.end(value)
+        res.end(value, encoding)
         return
       }
-      await write(res, value)
+      await write(res, value, encoding)
     }
   } catch (error) {
     if (error instanceof ClientGone || isClosed(res)) {
@@ -72,15 +83,15 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
       return
     }
     // The frame first, and only then the cut: both must reach the client.
-    res.write(broken(error), () => cutOff(res))
+    res.write(broken(error), encoding, () => cutOff(res))
   } finally {
     // Ends the upstream, whatever stopped us here.
     void frames.return('').catch(() => {})
   }
 }
 
-async function write(res: ServerResponse, text: string | Buffer): Promise<void> {
-  if (text.length === 0 || res.write(text)) return
+async function write(res: ServerResponse, text: string | Buffer, encoding: BufferEncoding = 'utf8'): Promise<void> {
+  if (text.length === 0 || res.write(text, encoding)) return
   if (isClosed(res)) throw new ClientGone()
   // `close` without `drain`: the reader left. Whichever comes, the other is listened for no longer: a slow reader drains often.
   const waiting = new AbortController()

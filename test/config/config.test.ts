@@ -219,9 +219,14 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           tls: { ca: certificate, cert: certificate, key },
           fallback: ['other']
         },
-        other: upstreamSettings('other', 'http://127.0.0.1:11434')
+        other: upstreamSettings('other', 'http://127.0.0.1:11434'),
+        bedrock: {
+          ...upstreamSettings('bedrock', 'https://bedrock-runtime.eu-west-1.amazonaws.com'),
+          auth: 'aws',
+          aws: { region: 'eu-west-1', service: 'bedrock-mantle', profile: 'gateway', instanceMetadata: true }
+        }
       },
-      givenUpstreams: ['default', 'other'],
+      givenUpstreams: ['default', 'other', 'bedrock'],
       demo: false,
       routes: [
         {

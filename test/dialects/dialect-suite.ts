@@ -12,6 +12,7 @@ import type { WireEvent } from '../../src/dialects/reply-stream.js'
 import type { Replacement } from '../../src/dialects/rewrite.js'
 import { categories, type Scores } from '../../src/policy/evaluation.js'
 import { readWire } from '../../src/proxy/answer/events.js'
+import { encodingOf } from '../../src/proxy/headers.js'
 import { windowSuite } from './window-suite.js'
 
 /** What a client makes of the frames that it got. */
@@ -190,7 +191,7 @@ function streamSuite(t: Test, operation: Dialect, target: Target, stream: Stream
   })
 
   t.test('events are the same whatever the network makes of them', async (t) => {
-    const frames = Buffer.from(framesOf(spell(['é"\n', '\u{1F600}\\'])))
+    const frames = Buffer.from(framesOf(spell(['é"\n', '\u{1F600}\\'])), encodingOf(framing))
     const read = async (cuts: readonly number[]) => {
       const chunks = [0, ...cuts].map((start, i) => frames.subarray(start, cuts[i]))
       const events: WireEvent[] = []

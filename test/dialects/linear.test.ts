@@ -27,6 +27,11 @@ const shapes: [name: string, id: DialectId, body: (n: number) => JsonObject][] =
     'gemini',
     (n) => ({ contents: [{ parts: many({ functionResponse: { name: 'f', response: { a: 'b' } } }, n) }] })
   ],
+  [
+    'blocks of a result',
+    'bedrock',
+    (n) => ({ messages: [{ role: 'user', content: [{ toolResult: { content: many({ text: 'a' }, n) } }] }] })
+  ],
   ['tools', 'openai-chat', (n) => ({ ...user('a'), tools: many({ function: { name: 'f', description: 'd' } }, n) })],
   [
     'documents of tools',

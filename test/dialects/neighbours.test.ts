@@ -92,6 +92,16 @@ const rows: Partial<Record<DialectId, Record<string, (first: string, second: str
       ),
     'plan and arguments': (x, y) =>
       chat({ role: 'assistant', tool_plan: x, tool_calls: [{ id: 'c', function: { name: 'f', arguments: y } }] })
+  },
+  bedrock: {
+    'system and user': (x, y) => ({ system: [{ text: x }], messages: [{ role: 'user', content: [{ text: y }] }] }),
+    'user and result': (x, y) => ({
+      messages: [{ role: 'user', content: [{ text: x }, { toolResult: { toolUseId: 'c', content: [{ text: y }] } }] }]
+    }),
+    'user and data of a result': (x, y) => ({
+      messages: [{ role: 'user', content: [{ text: x }, { toolResult: { content: [{ json: { found: y } }] } }] }]
+    }),
+    'variables of a prompt': (x, y) => ({ promptVariables: { one: { text: x }, two: { text: y } } })
   }
 }
 
@@ -114,7 +124,11 @@ const withTool: Partial<Record<DialectId, (tool: JsonObject) => JsonObject>> = {
   }),
   gemini: (tool) => ({ contents: [{ parts: [{ text: 'hi' }] }], tools: [{ functionDeclarations: [tool] }] }),
   ollama: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] }),
-  cohere: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] })
+  cohere: (tool) => ({ ...chat({ role: 'user', content: 'hi' }), tools: [{ type: 'function', function: tool }] }),
+  bedrock: ({ parameters, ...tool }) => ({
+    messages: [{ role: 'user', content: [{ text: 'hi' }] }],
+    toolConfig: { tools: [{ toolSpec: { ...tool, inputSchema: { json: parameters as Json } } }] }
+  })
 }
 
 t.test('what is split over neighbours is found', async (t) => {

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type { DialectId } from '../../src/base/settings.js'
 import type { Dialect, Target } from '../../src/dialects/dialect.js'
 import { fillPath } from '../../src/dialects/path.js'
-import { mediaTypes } from '../../src/proxy/headers.js'
+import { encodingOf, mediaTypes } from '../../src/proxy/headers.js'
 import { evaluatorFor, relayed, runsOf, shippedEntry } from '../proxy/stream-cuts.js'
 import type { StreamCase } from './dialect-suite.js'
 
@@ -46,7 +46,7 @@ export function windowSuite(
       held.push(event)
       return held.release(undefined, []).frames
     })
-    return [...chunks, held.end()].map((chunk) => Buffer.from(chunk))
+    return [...chunks, held.end()].map((chunk) => Buffer.from(chunk, encodingOf(operation.framing(target))))
   }
 
   t.test('through the funnel, over the cuts of a stream', async (t) => {

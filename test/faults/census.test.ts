@@ -31,10 +31,13 @@ const body = JSON.stringify({
 })
 
 const auth = `X-API-Key: ${key}\r\n`
+/** Bedrock's messages hold blocks, where others' may hold a text. */
+const inBlocks = JSON.stringify({ messages: [{ role: 'user', content: [{ text }] }] })
 function requestOf(method: string, target: string, more = ''): string {
+  const sent = /converse/i.test(target) ? inBlocks : body
   const bodiless = /^(?:GET|HEAD|OPTIONS|TRACE|CONNECT)$/.test(method)
-  const framing = bodiless ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
-  return `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n${auth}${more}${framing}\r\n${bodiless ? '' : body}`
+  const framing = bodiless ? '' : `Content-Type: application/json\r\nContent-Length: ${sent.length}\r\n`
+  return `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n${auth}${more}${framing}\r\n${bodiless ? '' : sent}`
 }
 
 const operations = Object.values(dialects).flat()

@@ -342,7 +342,7 @@ t.test('events of a session', async (t) => {
         source,
         new HeldStream(new RealtimeStreamShape('response.done', nextId))
       )
-      text = await textOf({ status: 200, headers: {}, body: '', rest: { frames, broken: () => '' } })
+      text = await textOf({ status: 200, headers: {}, body: '', rest: { encoding: 'utf8', frames, broken: () => '' } })
     }
     found.note('session', each, text, evaluator)
   }

@@ -13,6 +13,7 @@ import { Answers } from '../../src/proxy/answer/answer.js'
 import { Streams } from '../../src/proxy/answer/stream.js'
 import { Denials } from '../../src/proxy/denials.js'
 import { Cancel, Exchange } from '../../src/proxy/exchange.js'
+import { encodingOf } from '../../src/proxy/headers.js'
 import { compileRoutes } from '../../src/proxy/request/routes.js'
 import { ReviewDesk } from '../../src/proxy/review.js'
 import { Verdicts } from '../../src/proxy/verdict.js'
@@ -89,7 +90,9 @@ export async function relayed(
     body: Readable.from(chunks),
     key: undefined
   })
-  let text = String(reply.body)
+  const { body: first } = reply
+  const { framing } = entry.dialect
+  let text = Buffer.isBuffer(first) ? first.toString(encodingOf(framing({ params, query }))) : first
   if (reply.rest !== undefined) {
     for (;;) {
       const { value, done } = await reply.rest.frames.next()

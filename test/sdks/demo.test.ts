@@ -1,6 +1,9 @@
 /** A gateway that nobody configured: every SDK gets an answer of the demo backend, whole and streamed. */
+
 import Anthropic from '@anthropic-ai/sdk'
+import { BedrockRuntimeClient, ConverseCommand, ConverseStreamCommand } from '@aws-sdk/client-bedrock-runtime'
 import { GoogleGenAI } from '@google/genai'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
 import { CohereClientV2 } from 'cohere-ai'
 import { Ollama } from 'ollama'
 import OpenAI, { AzureOpenAI } from 'openai'
@@ -27,6 +30,15 @@ t.test('the demo backend answers every dialect through the gateway, streamed and
   const google = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } })
   const ollama = new Ollama({ host: url, headers: { authorization: `Bearer ${key}` } })
   const cohere = new CohereClientV2({ environment: url, token: key, maxRetries: 0 })
+  const bedrock = new BedrockRuntimeClient({
+    endpoint: url,
+    region: 'us-east-1',
+    token: { token: key },
+    authSchemePreference: ['httpBearerAuth'],
+    requestHandler: new NodeHttpHandler()
+  })
+  t.teardown(() => bedrock.destroy())
+  const nova = { modelId: 'amazon.demo-v1:0', messages: [{ role: 'user' as const, content: [{ text: prompt }] }] }
   const chat = { model: 'demo', messages }
   const claude = { ...chat, max_tokens: 500 }
   const gemini = { model: 'demo', contents: prompt }
@@ -50,6 +62,12 @@ t.test('the demo backend answers every dialect through the gateway, streamed and
     'gemini, streamed': async () => joined(await google.models.generateContentStream(gemini), (one) => one.text),
     ollama: async () => (await ollama.chat(chat)).message.content,
     'ollama, streamed': async () => joined(await ollama.chat({ ...chat, stream: true }), (one) => one.message.content),
+    bedrock: async () => (await bedrock.send(new ConverseCommand(nova))).output?.message?.content?.[0]?.text,
+    'bedrock, streamed': async () =>
+      joined(
+        (await bedrock.send(new ConverseStreamCommand(nova))).stream!,
+        (one) => one.contentBlockDelta?.delta?.text
+      ),
     generate: async () => (await ollama.generate({ model: 'demo', prompt })).response,
     'generate, streamed': async () =>
       joined(await ollama.generate({ model: 'demo', prompt, stream: true }), (one) => one.response),

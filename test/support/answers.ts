@@ -105,10 +105,30 @@ function asked(dialect: DialectId, name: string, more: Pick<Asked, 'whole' | 'st
   }
 }
 
+const converse: JsonObject = {
+  output: {
+    message: {
+      role: 'assistant',
+      content: [
+        { reasoningContent: { reasoningText: { text: 'Hm.', signature: 'c2lnbmF0dXJl' } } },
+        { text: 'Hi there.' },
+        { toolUse: { toolUseId: 'tooluse_1', name: 'look', input: { city: 'Rome' } } },
+        {
+          citationsContent: { content: [{ text: 'Hi.' }], citations: [{ title: 'A', sourceContent: [{ text: 'a' }] }] }
+        }
+      ]
+    }
+  },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+  metrics: { latencyMs: 5 },
+  trace: { guardrail: { modelOutput: ['Hi there.'] } }
+}
+
 const google = { error: { code: 400, message: 'Bad.', status: 'INVALID_ARGUMENT', details: [{ reason: 'x' }] } }
 const fromFile = (name: string) => JSON.parse(recorded(name)) as JsonObject
 const whole = (dialect: DialectId, path: string, body: JsonObject, answers: JsonObject[], error: JsonObject): Asked => {
-  const params = path.startsWith('/v1beta') ? { model: 'gemini' } : {}
+  const params: Record<string, string> = path.includes('{model}') ? { model: 'gemini' } : {}
   return { dialect, path, params, query: '', ask: () => body, whole: answers, streams: [], type: '', error }
 }
 const gemini = '/v1beta/models/{model}'
@@ -180,6 +200,13 @@ export const operations: readonly Asked[] = [
     streams: [framesIn('cohere/stream.sse')],
     error: { id: 'e1', message: 'bad' }
   }),
+  whole(
+    'bedrock',
+    '/model/{model}/converse',
+    { messages: [{ role: 'user', content: [{ text: 'Hello' }] }] },
+    [converse],
+    { message: 'Bad.' }
+  ),
   whole('openai-embeddings', '/v1/embeddings', { model: 'e', input: 'Hello' }, [vectors], openaiError),
   whole(
     'anthropic',

@@ -6,7 +6,7 @@
 import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { strictestAct } from '../../base/unscannable.js'
-import { refusalOf, type Denial } from '../../dialects/denial.js'
+import { type Denial, refusalOf } from '../../dialects/denial.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
 import { decodeBody } from '../../edge/body.js'

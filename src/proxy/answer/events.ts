@@ -4,6 +4,7 @@ import { TextDecoder } from 'node:util'
 import { createParser, type ParseError } from 'eventsource-parser'
 import { Fault } from '../../base/errors.js'
 import type { Framing } from '../../dialects/dialect.js'
+import { BadMessage, type EventMessage, MessageReader } from '../../dialects/event-stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
 import { decodeStream } from '../../edge/body.js'
 import type { Exchange } from '../exchange.js'
@@ -22,6 +23,8 @@ export function readWire(framing: Framing, body: Readable): AsyncGenerator<reado
       return readLines(body)
     case 'json-array':
       return readArray(body)
+    case 'aws-event-stream':
+      return readMessages(body)
     default:
       framing satisfies never
       throw new Error('unknown framing')
@@ -74,27 +77,34 @@ const pieceLength = 4096
 const lingerMs = 1000
 
 /**
- * The bytes of a streamed answer as text, in small pieces: strict UTF-8 across their borders. What network chunks look like
- * says nothing.
- * @throws Fault `upstream_error` for bytes that are not UTF-8; the stream's own error where the connection breaks
+ * The bytes of a streamed answer in small pieces. What network chunks look like says nothing.
+ * @throws the stream's own error where the connection breaks
  */
-async function* readText(body: Readable): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+async function* readPieces(body: Readable): AsyncGenerator<Buffer, void, undefined> {
   let ended = false
   try {
     // Not destroyed on return: see `finish`.
     for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      for (let at = 0; at < chunk.length; at += pieceLength) {
-        const text = decode(decoder, chunk.subarray(at, at + pieceLength))
-        if (text !== '') yield text
-      }
+      for (let at = 0; at < chunk.length; at += pieceLength) yield chunk.subarray(at, at + pieceLength)
     }
     ended = true
-    const rest = decode(decoder)
-    if (rest !== '') yield rest
   } finally {
     if (!ended) finish(body)
   }
+}
+
+/**
+ * The same as text: strict UTF-8 across the borders of the pieces.
+ * @throws Fault `upstream_error` for bytes that are not UTF-8, and as `readPieces`
+ */
+async function* readText(body: Readable): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const piece of readPieces(body)) {
+    const text = decode(decoder, piece)
+    if (text !== '') yield text
+  }
+  const rest = decode(decoder)
+  if (rest !== '') yield rest
 }
 
 function decode(decoder: TextDecoder, chunk?: Buffer): string {
@@ -174,6 +184,38 @@ async function* readLines(body: Readable): AsyncGenerator<readonly WireEvent[], 
   // A last line without its end is taken if it is whole; a cut one does not parse and is refused as such.
   const line = pieces.join('')
   if (line.trim() !== '') yield [{ data: line }]
+}
+
+/**
+ * Messages of AWS's event stream, each an event under its name.
+ * @throws Fault `upstream_error` for bytes that are no such message, for exceptions, for a message that is cut off, and as
+ * `readPieces`
+ */
+async function* readMessages(body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
+  const reader = new MessageReader(maxEventLength)
+  for await (const piece of readPieces(body)) {
+    const events = feed(reader, piece).map(eventOf)
+    if (events.length > 0) yield events
+  }
+  if (!reader.isComplete) throw unreadableStream('a message is cut off')
+}
+
+function feed(reader: MessageReader, piece: Buffer): EventMessage[] {
+  try {
+    return reader.feed(piece)
+  } catch (error) {
+    throw error instanceof BadMessage ? unreadableStream(error.message) : error
+  }
+}
+
+const eventName = /^[A-Za-z]{1,64}$/
+
+function eventOf({ headers, payload }: EventMessage): WireEvent {
+  const { ':message-type': kind, ':event-type': name, ':content-type': type = 'application/json' } = headers
+  if (kind !== 'event') throw unreadableStream('a message that is no event')
+  if (name === undefined || !eventName.test(name)) throw unreadableStream('an event without a name')
+  if (type !== 'application/json') throw unreadableStream('an event that is not JSON')
+  return { event: name, data: payload }
 }
 
 const whitespace = /[ \t\r\n]/

@@ -7,13 +7,14 @@
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
 import type { Framing } from '../../dialects/dialect.js'
+import { messageOf } from '../../dialects/event-stream.js'
 import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Evaluator } from '../../policy/evaluation.js'
 import type { Denials } from '../denials.js'
 import { ClientGone, type Exchange, type Reply } from '../exchange.js'
-import { addVerdictHeaders, clientHeaders, streamHeaders } from '../headers.js'
+import { addVerdictHeaders, clientHeaders, encodingOf, streamHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
@@ -52,11 +53,13 @@ export class Streams {
     const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))
     addVerdictHeaders(headers, exchange, exchange.requestVerdict)
     if (exchange.saidIn !== undefined) headers['x-safety-message-language'] = exchange.saidIn
-    const reply: Reply = { status: answer.status, headers, body: first.value }
+    const encoding = encodingOf(route.spoken.framing(inbound.target))
+    const reply: Reply = { status: answer.status, headers, body: Buffer.from(first.value, encoding) }
     if (first.done) return reply
     return {
       ...reply,
       rest: {
+        encoding,
         frames,
         broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId, inbound.target)
       }
@@ -280,6 +283,7 @@ export interface Settled {
 /** An event as it came, framed anew. */
 function rawFrame(framing: Framing, { event, data }: WireEvent, isFirst: boolean): string {
   if (framing === 'ndjson') return `${data}\n`
+  if (framing === 'aws-event-stream') return messageOf('event', event ?? '', data)
   if (framing === 'json-array') return `${isFirst ? '[' : ',\r\n'}${data}`
   const name = event === undefined ? '' : `event: ${event}\n`
   return `${name}data: ${data.replaceAll('\n', '\ndata: ')}\n\n`

@@ -88,6 +88,14 @@ const geminiRequest = open('GenerateContentRequest', {
   generationConfig: anything
 })
 
+const converseRequest = open('ConverseRequest', {
+  '*messages': messages,
+  system: list,
+  toolConfig: anything,
+  requestMetadata: metadata
+})
+const converseAnswer = open('ConverseAnswer', { '*output': anything, '*stopReason': text, usage: anything })
+
 /** By what a path of the operation ends with, as `Dialect.suffix`. */
 const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Record<string, Shape>>>> = {
   'openai-chat': { '': { operationId: 'createChatCompletion', ...chatCompletion } },
@@ -213,6 +221,21 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       answer: open('CohereChat', { '*message': anything, id: text, finish_reason: text, usage: anything }),
       pieces: 'text/event-stream'
     }
+  },
+  bedrock: {
+    '/converse': {
+      operationId: 'converse',
+      summary: 'A chat in the shape of Amazon Bedrock’s Converse',
+      request: converseRequest,
+      answer: converseAnswer
+    },
+    '/converse-stream': {
+      operationId: 'converseStream',
+      summary: 'A chat in the shape of Amazon Bedrock’s Converse, in pieces',
+      request: converseRequest,
+      answer: converseAnswer,
+      pieces: 'application/vnd.amazon.eventstream'
+    }
   }
 }
 
@@ -292,8 +315,11 @@ export const extAuthzDescribed: Described = {
   }
 }
 
+/** Dialects whose errors have a shape of their own; the others have OpenAI's. */
+const ownEnvelopes = ['anthropic', 'gemini', 'ollama', 'cohere', 'bedrock'] as const satisfies ErrorEnvelope[]
+
 function envelopeOf({ id }: Dialect): ErrorEnvelope {
-  return id === 'anthropic' || id === 'gemini' || id === 'ollama' || id === 'cohere' ? id : 'openai'
+  return ownEnvelopes.find((each) => each === id) ?? 'openai'
 }
 
 function idAt(operationId: string, path: string, usual: string | undefined): string {

@@ -86,7 +86,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     // Answered before the registration's own handler, which would work out a destination for its own forwarder (four URLs
     // a request, a twentieth of the proxy's time, measured). `done` is never called, so nothing goes on to that handler.
     preHandler(request, reply, _done) {
-      handleChat(proxy, entry, request, reply).catch((error: unknown) => reply.send(error))
+      handleChat(proxy, entry, scope, request, reply).catch((error: unknown) => reply.send(error))
     },
     handler() {
       throw new Fault('internal_error', { internal: 'a chat went past the guard' })
@@ -97,12 +97,13 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
 async function handleChat(
   proxy: ChatProxy,
   entry: PathEntry,
+  scope: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply
 ): Promise<void> {
   const { raw, body } = request
   const query = checkQuery(entry.dialect, raw.url ?? '')
-  const inbound = inboundOf(request, reply, entry, { params: paramsOf(entry, request), query })
+  const inbound = inboundOf(request, reply, entry, { params: paramsOf(entry, scope, raw), query })
   const outcome = await proxy.funnel.run(inbound, (body as Buffer | undefined) ?? noBytes, proxy.transport)
   request.sluicegate.decision = outcome?.exchange?.verdict?.decision
   sendReply(reply, outcome?.reply)
@@ -112,13 +113,14 @@ const noBytes = Buffer.alloc(0)
 const noParameters: PathParameters = {}
 
 /**
- * The path may lie under a host application's prefix: its parameters are taken as the router, whose patterns are the
- * dialect's own, has read them.
+ * As they stand in the raw target, which the router has decoded. The path may lie under a host application's prefix.
+ * @throws Fault `not_found` for another spelling of a parameter than its one
  */
-function paramsOf({ parameters }: PathEntry, { params }: FastifyRequest): PathParameters {
+function paramsOf({ parameters, read }: PathEntry, scope: FastifyInstance, raw: IncomingMessage): PathParameters {
   if (parameters.length === 0) return noParameters
-  const given = params as PathParameters
-  return Object.fromEntries(parameters.map((name) => [name, given[name]!]))
+  const params = read(withoutMount(scope, raw.url ?? '').split('?', 1)[0]!)
+  if (params === undefined) throw new Fault('not_found')
+  return params
 }
 
 /** What this face knows of a request that is admitted. */

@@ -20,7 +20,7 @@ import { acceptFor, upstreamHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
 import { faultReply, writeFrames } from '../reply.js'
 import { checkQuery, type PathEntry, type RouteTable } from '../request/routes.js'
-import { candidates, type Transport, transportFault } from '../upstream/send.js'
+import { candidates, signWith, type Transport, transportFault } from '../upstream/send.js'
 import type { LetGo, Upstream } from '../upstream/upstreams.js'
 import { passAt, passThrough } from './other-paths.js'
 
@@ -44,7 +44,7 @@ export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
   return (req, res, next) => {
     // Express keeps the full target here where it has cut a mount path off `url`.
     const target = (req as { originalUrl?: string }).originalUrl ?? req.url ?? ''
-    const path = canonicalTarget(target)
+    const path = canonicalTarget(target, undefined, (path) => chat.table.find(path) !== undefined)
     const found = path instanceof Fault ? undefined : chat.table.find(path)
     const passes = path instanceof Fault ? undefined : passAt(chat.table, path, req.headers)?.entry
     // An odd spelling is never left to others: a later handler may well read it as the guarded path.
@@ -185,10 +185,18 @@ function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
       try {
         letGo = await upstream.places.take(inbound.caller.lineage, cancel)
         const path = upstream.pathOf(fillPath(route.upstreamPath, inbound.target.params)) + inbound.target.query
+        const request = { method: 'POST', path, headers, body: bytes }
+        const signed = upstream.sign && (await signWith(upstream.sign, request, cancel))
+        Object.assign(headers, signed?.headers)
         const answer = await askByProxy(proxy, waiting, upstream, path, headers, bytes, cancel)
         answer.once('close', () => clearTimeout(timer))
         answer.once('close', letGo)
-        return { status: answer.statusCode ?? 0, headers: answer.headers, body: answer, key: upstream.key }
+        return {
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          body: answer,
+          key: signed === undefined ? upstream.key : signed.secret
+        }
       } catch (error) {
         failure = error
         letGo?.()

@@ -7,6 +7,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import { fillPath } from '../../dialects/path.js'
 import type { Cancel, Cancellable, Exchange, Forward } from '../exchange.js'
 import { acceptFor, type Propagate, streamedType, upstreamHeaders } from '../headers.js'
+import type { Sign, Signed, Unsigned } from './aws.js'
 import { ConnectFailed, type LetGo, type Upstream, type Upstreams } from './upstreams.js'
 
 /** Bytes of a stream that wait for their reader before no more is taken. */
@@ -96,7 +97,9 @@ export class Sender {
     for (const upstream of candidates(this.upstreams, first)) {
       try {
         const place = upstream.places.take(lineage, cancel)
-        const answer = await this.#ask(upstream, sending, place instanceof Promise ? await place : place)
+        const letGo = place instanceof Promise ? await place : place
+        const signed = upstream.sign && (await this.#sign(upstream, sending, letGo))
+        const answer = await this.#ask(upstream, sending, letGo, signed)
         if (Buffer.isBuffer(answer.body)) clearTimeout(timer)
         else answer.body.once('close', () => clearTimeout(timer))
         return answer
@@ -110,22 +113,48 @@ export class Sender {
     throw cancel.reason ?? transportFault(failure)
   }
 
-  /** Rejects with the transport's own error, with the reason of a cancel, or with a Fault. */
-  #ask(upstream: Upstream, sending: Sending, letGo: LetGo): Promise<UpstreamAnswer> {
-    const { method, path, query, dialect, headers: client, requestId, accept, body } = sending
-    const headers = upstreamHeaders(dialect, client, {
+  #headers(upstream: Upstream, { dialect, headers, requestId, accept, body }: Sending): Record<string, string> {
+    return upstreamHeaders(dialect, headers, {
       requestId,
       accept,
       length: body?.length,
       credential: upstream.credential(dialect),
       propagate: this.propagate
     })
+  }
+
+  /** Rejects with a Fault where there are no credentials, and with the reason of a cancel. */
+  async #sign(upstream: Upstream, sending: Sending, letGo: LetGo): Promise<Signed> {
+    const { method, path, query, body, cancel } = sending
+    const request = { method, path: upstream.pathOf(path) + query, headers: this.#headers(upstream, sending), body }
+    try {
+      return await signWith(upstream.sign!, request, cancel)
+    } catch (error) {
+      letGo()
+      throw error
+    }
+  }
+
+  /** Rejects with the transport's own error, with the reason of a cancel, or with a Fault. */
+  #ask(upstream: Upstream, sending: Sending, letGo: LetGo, signed: Signed | undefined): Promise<UpstreamAnswer> {
+    const { method, path, query, body } = sending
+    const headers = Object.assign(this.#headers(upstream, sending), signed?.headers)
     return new Promise((resolve, reject) => {
-      const collector = new AnswerCollector(upstream.key, sending, letGo, resolve, reject)
+      const key = signed === undefined ? upstream.key : signed.secret
+      const collector = new AnswerCollector(key, sending, letGo, resolve, reject)
       const options = { method, path: upstream.pathOf(path) + query, headers, body: body ?? null }
       upstream.pool.dispatch(options, collector)
     })
   }
+}
+
+/** The signature of a request, waited for no longer than its exchange goes on. */
+export function signWith(sign: Sign, request: Unsigned, cancel: Cancel): Promise<Signed> {
+  return new Promise((resolve, reject) => {
+    if (cancel.reason !== undefined) return reject(cancel.reason)
+    const forget = cancel.onCancel(reject)
+    sign(request).then(resolve, reject).finally(forget)
+  })
 }
 
 /** An upstream and those to ask where it cannot be connected to. */

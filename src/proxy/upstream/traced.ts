@@ -93,7 +93,8 @@ const providers: Readonly<Record<DialectId | 'mcp', string>> = {
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
   ollama: 'ollama',
-  cohere: 'cohere'
+  cohere: 'cohere',
+  bedrock: 'aws.bedrock'
 }
 
 /** By the end of the path, which names the operation in every dialect. */
@@ -119,8 +120,9 @@ function called(id: DialectId | 'mcp', path: string, model: string | undefined):
 }
 
 /** In JSON a quotation mark within a text is escaped, so that no text of an answer can pass for its count. */
-const inputForm = /"(?:prompt_tokens|input_tokens|promptTokenCount|prompt_eval_count)"\s*:\s*(\d{1,12})\b/g
-const outputForm = /"(?:completion_tokens|output_tokens|candidatesTokenCount|eval_count)"\s*:\s*(\d{1,12})\b/g
+const inputForm = /"(?:prompt_tokens|input_tokens|inputTokens|promptTokenCount|prompt_eval_count)"\s*:\s*(\d{1,12})\b/g
+const outputForm =
+  /"(?:completion_tokens|output_tokens|outputTokens|candidatesTokenCount|eval_count)"\s*:\s*(\d{1,12})\b/g
 
 /** Finds the counts of tokens in an answer as it passes, in whatever dialect, each the last that was said. */
 class UsageReader {

@@ -10,6 +10,7 @@ import type { Dialect } from '../../dialects/dialect.js'
 import type { Cancel } from '../exchange.js'
 import { credential } from '../headers.js'
 import { guardedLookup } from './addresses.js'
+import { openSigner, type Sign } from './aws.js'
 
 export interface Upstream {
   readonly name: string
@@ -29,6 +30,8 @@ export interface Upstream {
   /** The path to ask for: prefix of the upstream and path of the route, a repeated leading segment once. */
   pathOf(routePath: string): string
   credential(dialect: Dialect): Readonly<Record<string, string>>
+  /** Of an upstream that takes a signature instead. */
+  readonly sign: Sign | undefined
 }
 
 /** No connection was made, so nothing was sent: another upstream may be asked. */
@@ -76,6 +79,7 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
       }
       return path
     },
+    sign: settings.aws === undefined ? undefined : openSigner(settings.aws, url.origin),
     credential: (dialect) => credential(settings.auth ?? dialect.auth, settings.key)
   }
 }

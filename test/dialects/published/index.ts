@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
+import { bedrock } from './bedrock.js'
 import type { Fields } from './combine.js'
 import { chats, completions, embeddings, images, realtime, responses, speech } from './openai.js'
 import { anthropic, cohere, gemini, generate, ollama } from './others.js'
@@ -63,5 +64,9 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
       { model: 'e', prompt: 'One', options: { note: 'x' } }
     ])
   ],
-  cohere: requests('/v2/chat', cohere(110))
+  cohere: requests('/v2/chat', cohere(110)),
+  bedrock: [
+    ...requests('/model/{model}/converse', bedrock(70), { model: 'anthropic.claude-v2%3A0' }),
+    ...requests('/model/{model}/converse-stream', bedrock(40), { model: 'amazon.nova-lite-v1%3A0' })
+  ]
 }

@@ -28,6 +28,7 @@ const chat = '/v1/chat/completions'
 const responses = '/v1/responses'
 const messages = '/v1/messages'
 const generate = '/v1beta/models/gemini:generateContent'
+const converse = '/model/anthropic.claude-v2%3A0/converse'
 const said = [{ role: 'user', content: 'hello' }]
 const ofChat = (list: Json[]) => ({ model: 'm', messages: list })
 const withChat = (more: Json) => ({ model: 'm', messages: said, ...more })
@@ -295,6 +296,36 @@ const places: readonly Place[] = [
     body: (list) => ofChat([user('hello'), { role: 'assistant', tool_plan: 'I look.', tool_calls: list }])
   },
   { what: 'cohere: tools', path: '/v2/chat', each: (text, i) => tool(i, text), body: (tools) => withChat({ tools }) },
+  {
+    what: 'bedrock: blocks',
+    path: converse,
+    each: (text) => ({ text }),
+    body: (content) => ({ messages: [user(content)] })
+  },
+  {
+    what: 'bedrock: messages',
+    path: converse,
+    each: (text) => user([{ text }]),
+    body: (list) => ({ messages: list })
+  },
+  {
+    what: 'bedrock: results',
+    path: converse,
+    each: (text, i) => ({ toolResult: { toolUseId: `tooluse_${i}`, content: [{ text }, { json: { text } }] } }),
+    body: (content) => ({ messages: [user(content)] })
+  },
+  {
+    what: 'bedrock: documents',
+    path: converse,
+    each: (text) => ({ document: { format: 'txt', name: 'notes', source: { text } } }),
+    body: (content) => ({ messages: [user(content)] })
+  },
+  {
+    what: 'bedrock: tools',
+    path: converse,
+    each: (description, i) => ({ toolSpec: { name: `look_${i}`, description, inputSchema: { json: schema({}) } } }),
+    body: (tools) => ({ messages: [user([{ text: 'hello' }])], toolConfig: { tools } })
+  },
   { what: 'ollama: messages', path: '/api/chat', each: user, body: (list) => ({ ...ofChat(list), stream: false }) },
   {
     what: 'ollama: tools',
@@ -347,6 +378,16 @@ const holders: readonly [what: string, path: string, body: (of: Json) => Json][]
     'gemini: a response',
     generate,
     (response) => ({ contents: [{ role: 'user', parts: [{ functionResponse: { name: 'look', response } }] }] })
+  ],
+  [
+    'bedrock: input',
+    converse,
+    (input) => ({
+      messages: [
+        user([{ text: 'hello' }]),
+        { role: 'assistant', content: [{ toolUse: { toolUseId: 't', name: 'look', input } }] }
+      ]
+    })
   ],
   ['ollama: options', '/api/chat', (options) => withChat({ stream: false, options })]
 ]
@@ -411,6 +452,7 @@ const others: readonly Shape[] = [
   long1('gemini: one text', generate, (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] })),
   long1('openai-images: one prompt', '/v1/images/generations', (prompt) => ({ model: 'm', prompt })),
   long1('openai-speech: one text', '/v1/audio/speech', (input) => ({ model: 'm', voice: 'alloy', input })),
+  long1('bedrock: one text', converse, (text) => ({ messages: [user([{ text }])] })),
   long1('ollama: one prompt', '/api/generate', (prompt) => ({ model: 'm', prompt, stream: false })),
   {
     name: 'request, openai-chat: arguments of many e-mail addresses, escaped, in many leaves',

@@ -1,0 +1,42 @@
+/** Reads answers of Converse: the message, what the model adds to it, and what a guardrail of AWS says of it. */
+import type { ChatReply, JsonObject } from '../../base/chat.js'
+import { isObject } from '../rewrite.js'
+import { type Fields, object, readFields, walked, word, wordsOf } from '../taken.js'
+import { append, Collector } from '../walk.js'
+import { readBlock } from './blocks.js'
+import { names } from './names.js'
+
+const messageFields: Fields<Collector> = {
+  role: word,
+  content: (value, out, { at }) => {
+    if (!Array.isArray(value) || !value.every(isObject)) return false
+    const run: number[] = []
+    for (const [i, block] of value.entries()) append(run, readBlock(out, block, 'assistant', `${at}/${i}`))
+    out.join(run)
+    return true
+  }
+}
+const outputFields: Fields<Collector> = {
+  message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant')))
+}
+
+/** What an answer and the last events of a stream have besides their content. */
+export const endFields: Fields<Collector> = {
+  stopReason: word,
+  additionalModelResponseFields: wordsOf('assistant'),
+  // The model's words and the user's, as a guardrail has seen them.
+  trace: wordsOf('assistant')
+}
+const bodyFields: Fields<Collector> = {
+  output: object((value, out, { at }) => readFields(outputFields, value, at, out, walked(out, 'assistant'))),
+  ...endFields
+}
+
+export function readReply(body: JsonObject): ChatReply | undefined {
+  const { output, stopReason } = body
+  if (!isObject(output) || !isObject(output.message) || typeof stopReason !== 'string') return undefined
+  if (!Array.isArray(output.message.content)) return undefined
+  const out = new Collector(names)
+  readFields(bodyFields, body, '', out, walked(out, 'parameter'))
+  return out
+}
