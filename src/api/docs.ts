@@ -20,6 +20,7 @@ const tags = [
   { name: 'reviews', description: 'The queue of what a person decides.' },
   { name: 'exceptions', description: 'The way back for a wrong decision.' },
   { name: 'constitutions', description: 'Versions of the policy: store, try, put in force, take back.' },
+  { name: 'samples', description: 'Texts of what was judged, where the operator keeps them; for people alone.' },
   { name: 'texts', description: 'The sentences that people read in the place of what was stopped.' },
   { name: 'audit', description: 'Every decision and every administrative act.' },
   { name: 'billing', description: 'What each key had judged.' },

@@ -16,7 +16,7 @@ import {
   upstreamAuths
 } from '../base/settings.js'
 import { mediaKinds, type Unscannable, unscannableActs } from '../base/unscannable.js'
-import { scopes } from '../identity/scopes.js'
+import { keyScopes } from '../identity/scopes.js'
 import { categories } from '../policy/evaluation.js'
 import { noticesSection } from './notices.js'
 import { peopleSections } from './people-schema.js'
@@ -133,7 +133,7 @@ const mcpServer = Type.Object(
       })
     ),
     require: Type.Optional(Type.Array(choice(toolHints), { accepts: `of ${toolHints.join(', ')}` })),
-    scopes: Type.Optional(Type.Array(choice(scopes), { minItems: 1, accepts: `of ${scopes.join(', ')}` })),
+    scopes: Type.Optional(Type.Array(choice(keyScopes), { minItems: 1, accepts: `of ${keyScopes.join(', ')}` })),
     headers: Type.Optional(
       Type.Record(
         Type.String({ pattern: ownHeader.source }),

@@ -63,7 +63,7 @@ export function compileReached(name: string, file: FileReached, folder: string, 
     ...base,
     key: file.key === '' ? undefined : file.key,
     auth: file.auth,
-    ...awsOf(file, ['upstreams', name], fail),
+    ...awsOf(file, fail),
     connectTimeoutMs: ms(file.connect_timeout, base.connectTimeoutMs),
     firstByteTimeoutMs: ms(file.first_byte_timeout, base.firstByteTimeoutMs),
     idleTimeoutMs: ms(file.idle_timeout, base.idleTimeoutMs),
@@ -75,17 +75,13 @@ export function compileReached(name: string, file: FileReached, folder: string, 
 }
 
 /** Whoever signs must know for which region; whoever does not, needs no such section. */
-function awsOf(
-  { auth, aws, key }: FileUpstream,
-  path: readonly string[],
-  fail: Fail
-): Pick<UpstreamSettings, 'aws'> | undefined {
+function awsOf({ auth, aws, key }: FileUpstream, fail: Fail): Pick<UpstreamSettings, 'aws'> | undefined {
   if ((auth === 'aws') !== (aws !== undefined)) {
-    fail([...path, auth === 'aws' ? 'auth' : 'aws'], 'needs the other: auth: aws and aws: { region }')
+    fail([auth === 'aws' ? 'auth' : 'aws'], 'needs the other: auth: aws and aws: { region }')
     return undefined
   }
   if (aws === undefined) return undefined
-  if (key !== undefined && key !== '') fail([...path, 'key'], 'is not used: requests are signed (auth: aws)')
+  if (key !== undefined && key !== '') fail(['key'], 'is not used: requests are signed (auth: aws)')
   const { region, service = 'bedrock', profile, instance_metadata: instanceMetadata = false } = aws
   return { aws: { region, service, profile, instanceMetadata } }
 }

@@ -86,7 +86,7 @@ t.test('the language: each word of the schema says what it means, and what ships
   }
   t.match(
     body.shipped.map(({ name }: { name: string }) => name),
-    ['default', 'developer', 'strict']
+    ['default', 'developer', 'mcp', 'strict']
   )
   for (const { name, source: text, examples } of body.shipped) {
     t.ok(examples.length > 10, `${name} has examples`)

@@ -32,7 +32,7 @@ export async function whileHeld(exchange: Exchange, params: JsonObject, answer: 
       'x-safety-review-id': exchange.reviewId
     },
     body: progress(token, 1),
-    rest: { frames: frames(exchange, token, answer), broken: () => ': \n\n' }
+    rest: { encoding: 'utf8', frames: frames(exchange, token, answer), broken: () => ': \n\n' }
   }
 }
 

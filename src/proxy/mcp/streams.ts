@@ -35,6 +35,7 @@ export class McpStreams {
   relay(heard: Heard, body: Readable, address: string): ReplyRest {
     const run = { hasIds: false }
     return {
+      encoding: 'utf8',
       frames: this.#frames(heard, body, address, run),
       // Who can go on from an event is cut off, and does; who cannot is told.
       broken: (error) =>

@@ -93,6 +93,6 @@ export const pins = (types: ColumnTypes): Migration => ({
       .addColumn('sealed_pending', types.bytes)
       .addColumn('changed_at', 'bigint', (c) => c.notNull())
       .execute()
-    await db.schema.createIndex('pins_of_server').on('pins').columns(['account', 'server', 'kind']).execute()
+    await db.schema.createIndex('pins_of_server').on('pins').columns(['account', 'kind', 'server', 'name']).execute()
   }
 })
