@@ -2,8 +2,9 @@
 // lane. What a lane needs is built first, and with `fast` the types are checked.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -36,9 +37,13 @@ const laneOf = (file) => {
   return file.endsWith('.long.test.ts') ? 'long' : 'fast'
 }
 
-/** @returns the exit status; 1 where a signal ended it */
-async function run(program, ...args) {
-  const [status] = await once(spawn(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' }), 'exit')
+/**
+ * @param output where it writes to: this process's own output, or an open file
+ * @returns the exit status; 1 where a signal ended it
+ */
+async function run(output, program, ...args) {
+  const options = { cwd: root, stdio: ['inherit', output, output] }
+  const [status] = await once(spawn(process.execPath, [program, ...args], options), 'exit')
   return status ?? 1
 }
 
@@ -61,8 +66,8 @@ async function stage(name, what) {
 
 // The programs that build and those that check types need nothing of each other.
 await Promise.all([
-  stage('build', () => run('config/build.mjs', '--if-stale')),
-  ...(wanted.includes('fast') ? [stage('types', () => run('config/types.mjs'))] : [])
+  stage('build', () => run('inherit', 'config/build.mjs', '--if-stale')),
+  ...(wanted.includes('fast') ? [stage('types', () => run('inherit', 'config/types.mjs'))] : [])
 ])
 
 /**
@@ -92,12 +97,35 @@ function roomsOf(own) {
 }
 
 const tap = join(require.resolve('tap/package.json'), '..', require('tap/package.json').bin.tap)
-for (const name of status === 0 ? wanted : []) {
+async function lane(name, output = 'inherit') {
   const own = files.filter((file) => laneOf(file) === name).map((file) => `test/${file}`)
   const { jobs } = folders[name] ?? { jobs: 2 }
   await stage(`${name}, ${own.length} files`, () =>
-    run(tap, `--jobs=${jobs}`, ...options, ...(name === 'fast' ? roomsOf(own) : own))
+    run(output, tap, `--jobs=${jobs}`, ...options, ...(name === 'fast' ? roomsOf(own) : own))
   )
 }
+
+/** Lanes of one file at a time that may stand beside the browser's, which waits more than it computes. */
+const beside = ['sdks', 'python']
+
+/** The lane of the browser with those beside it. Their output comes after its own: two reports in one are none. */
+async function browserAndOthers(others) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluicegate-lanes-'))
+  const path = join(folder, 'output')
+  const output = openSync(path, 'a')
+  const aside = (async () => {
+    for (const name of others) await lane(name, output)
+  })()
+  await Promise.all([lane('dashboard'), aside])
+  closeSync(output)
+  process.stdout.write(readFileSync(path))
+  rmSync(folder, { recursive: true })
+}
+
+const others = wanted.includes('dashboard') ? wanted.filter((name) => beside.includes(name)) : []
+for (const name of status === 0 ? wanted : []) {
+  if (others.includes(name)) continue
+  await (name === 'dashboard' ? browserAndOthers(others) : lane(name))
+}
 process.stderr.write(`\n${told.join('\n')}\n`)
-process.exit(status)
+process.exitCode = status

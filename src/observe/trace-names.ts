@@ -47,7 +47,7 @@ export const traceAttributes = {
   },
   'gen_ai.provider.name': {
     on: ['upstream'],
-    says: 'whose API is spoken: `openai`, `azure.ai.openai`, `anthropic`, `gcp.gemini`, `ollama`, `mcp`'
+    says: 'whose API is spoken: `openai`, `azure.ai.openai`, `anthropic`, `gcp.gemini`, `ollama`, `cohere`, `aws.bedrock`, `mcp`'
   },
   'gen_ai.request.model': { on: ['upstream'], says: 'the model asked for, where it looks like the name of one' },
   'gen_ai.request.stream': { on: ['upstream'], says: 'whether a stream was asked for' },
