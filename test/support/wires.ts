@@ -208,16 +208,15 @@ const cohere: Wire = {
     message: { role: 'assistant', content: [{ type: 'text', text }] },
     usage: { billed_units: usage, tokens: usage }
   }),
-  frames: (pieces) => [
-    ...[
+  // A server may leave out `[DONE]`: the message ends with its own event.
+  frames: (pieces) =>
+    [
       { type: 'message-start', id: 'c1', delta: { message: { role: 'assistant', content: [] } } },
       { type: 'content-start', index: 0, delta: { message: { content: { type: 'text', text: '' } } } },
       ...pieces.map((text) => ({ type: 'content-delta', index: 0, delta: { message: { content: { text } } } })),
       { type: 'content-end', index: 0 },
       { type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: { tokens: usage } } }
     ].map(named),
-    'data: [DONE]\n\n'
-  ],
   type: 'text/event-stream',
   // In mid-stream the last event tells it.
   codeOf: ({ message, delta }: Any) => codeBefore(message ?? delta.error),
