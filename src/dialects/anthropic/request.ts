@@ -1,6 +1,7 @@
 /** Reads `POST /v1/messages` and `POST /v1/messages/count_tokens`: every string leaf and key with its role. */
-import type { ChatRequest, JsonObject, Role } from '../../base/chat.js'
+import type { ChatRequest, JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
+import { readMessages } from '../block-messages.js'
 import { readDefinitions } from '../definitions.js'
 import { booleanField, objectField, requiredList, stringField } from '../fields.js'
 import { Turns } from '../turns.js'
@@ -8,9 +9,6 @@ import { Collector } from '../walk.js'
 import { readContent } from './blocks.js'
 import { names } from './names.js'
 
-const roleOf: Readonly<Record<string, Role>> = { user: 'user', assistant: 'assistant', system: 'system' }
-
-const messageFields = new Set(['role', 'content'])
 /** Definitions of tools, and schemas of the answer. */
 const definitions = ['tools', 'output_config', 'output_format']
 const bodyFields = new Set(['messages', 'system', ...definitions])
@@ -32,7 +30,7 @@ export function readRequest(body: JsonObject): ChatRequest {
   const out = new Collector(names)
   const turns = new Turns(out)
   turns.addMixed('system', readContent(out, body.system, 'system', '/system', 'system'))
-  readMessages(out, turns, messages)
+  readMessages(out, turns, messages, readContent)
   for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', bodyFields)
   const { parts, joined, media } = out
@@ -48,21 +46,4 @@ export function readRequest(body: JsonObject): ChatRequest {
     // A thread is kept by the API, so that the next request brings its own turns only.
     ...(thread !== undefined && { isKept: true })
   }
-}
-
-function readMessages(out: Collector, turns: Turns, messages: readonly JsonObject[]): void {
-  for (const [i, message] of messages.entries()) {
-    const field = `messages.${i}`
-    const name = message.role
-    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
-    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
-    // A role that this API does not know is judged as the caller's own words, and as a text itself.
-    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
-    out.word('parameter', name, `/messages/${i}/role`)
-    const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
-    // A message of the user also carries what tools brought back: both are read in their order.
-    turns.addMixed(role, indexes)
-    out.rest(role, message, `/messages/${i}`, messageFields)
-  }
-  turns.end()
 }

@@ -1,6 +1,6 @@
 /** Reads the requests of Converse and ConverseStream: every string leaf and key with its role. */
-import type { ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
-import { invalid } from '../../base/errors.js'
+import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
+import { readMessages } from '../block-messages.js'
 import { readDefinitions } from '../definitions.js'
 import type { Target } from '../dialect.js'
 import { objectField, requiredList } from '../fields.js'
@@ -11,9 +11,6 @@ import { readContent } from './blocks.js'
 import { modelOf } from './model.js'
 import { names } from './names.js'
 
-const roleOf: Readonly<Record<string, Role>> = { user: 'user', assistant: 'assistant', system: 'system' }
-
-const messageFields = new Set(['role', 'content'])
 /** Definitions of tools, and the schema of the answer. */
 const definitions = ['toolConfig', 'outputConfig']
 const bodyFields = new Set(['messages', 'system', 'promptVariables', ...definitions])
@@ -35,30 +32,13 @@ export function readConverse(stream: boolean): (body: JsonObject, target: Target
       out.walk('user', variables, '/promptVariables')
       turns.add('user', out.since(before))
     }
-    readMessages(out, turns, isStored ? [] : requiredList(body, 'messages'))
+    readMessages(out, turns, isStored ? [] : requiredList(body, 'messages'), readContent)
     for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
     readSchema(out, body.outputConfig)
     out.rest('parameter', body, '', bodyFields)
     const { parts, joined, media } = out
     return { parts, joined, media, stream, model, metadata, session: undefined }
   }
-}
-
-function readMessages(out: Collector, turns: Turns, messages: readonly JsonObject[]): void {
-  for (const [i, message] of messages.entries()) {
-    const field = `messages.${i}`
-    const name = message.role
-    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
-    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
-    // A role that this API does not know is judged as the caller's own words, and as a text itself.
-    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
-    out.word('parameter', name, `/messages/${i}/role`)
-    const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
-    // A message of the user also carries what tools brought back: both are read in their order.
-    turns.addMixed(role, indexes)
-    out.rest(role, message, `/messages/${i}`, messageFields)
-  }
-  turns.end()
 }
 
 /** The schema of the answer is JSON within a text: what its escapes hide is judged too. */

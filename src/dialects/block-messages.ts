@@ -1,0 +1,43 @@
+/** Messages whose content is blocks, as Anthropic's Messages and Bedrock's Converse have them. */
+import type { Json, JsonObject, Role } from '../base/chat.js'
+import { invalid } from '../base/errors.js'
+import type { Turns } from './turns.js'
+import type { Collector } from './walk.js'
+
+type ReadContent = (
+  out: Collector,
+  content: Json | undefined,
+  role: Role,
+  pointer: string,
+  field: string
+) => readonly number[]
+
+const roleOf: Readonly<Record<string, Role>> = { user: 'user', assistant: 'assistant', system: 'system' }
+
+const messageFields = new Set(['role', 'content'])
+
+/**
+ * @param readContent reads one message's blocks, and gives the indexes of their texts
+ * @throws Fault `validation_error` that names the field
+ */
+export function readMessages(
+  out: Collector,
+  turns: Turns,
+  messages: readonly JsonObject[],
+  readContent: ReadContent
+): void {
+  for (const [i, message] of messages.entries()) {
+    const field = `messages.${i}`
+    const name = message.role
+    if (name === undefined) throw invalid(`${field}.role`, 'missing', 'A message must have a role.')
+    if (typeof name !== 'string') throw invalid(`${field}.role`, 'wrong_type', 'role must be a string.')
+    // A role that this API does not know is judged as the caller's own words, and as a text itself.
+    const role = Object.hasOwn(roleOf, name) ? roleOf[name]! : 'user'
+    out.word('parameter', name, `/messages/${i}/role`)
+    const indexes = readContent(out, message.content, role, `/messages/${i}/content`, `${field}.content`)
+    // A message of the user also carries what tools brought back: both are read in their order.
+    turns.addMixed(role, indexes)
+    out.rest(role, message, `/messages/${i}`, messageFields)
+  }
+  turns.end()
+}
