@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 
 # What raises which lanes to which logit; all else stays at -6.
 WORDS: dict[str, dict[str, float]] = {
-    '▁steal': {'harmful_request': 4.0, 'harmful_answer': 4.0, 'illicit': 3.0},
+    '▁steal': {'harmful_request': 4.0, 'harmful_answer': 4.0, 'illicit': 3.0, 'guarded': 4.0},
     '▁bomb': {'harmful_request': 6.0, 'weapons': 5.0, 'violence': 4.0},
     '▁ignore': {'jailbreak': 4.0, 'prompt_injection': 4.0},
     '▁stupid': {'harassment': 4.0},
@@ -111,6 +111,7 @@ def main(out: Path) -> None:
     }
     # As where too few texts were there to measure.
     del knots['tool'][calibration.CLASSES[1][0]]
+    knots['guarded'] = {calibration.CLASSES[0][0]: {'guarded': KNOTS}}
     told = calibration.manifest(knots)
     (out / 'encoder.onnx').write_bytes(model)
     (out / 'encoder.names.onnx').write_bytes(names)

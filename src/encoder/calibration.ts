@@ -68,6 +68,8 @@ export class Calibration {
   readonly #lengths: Manifest['calibrated']['lengths']
   /** By speaker and class of length. */
   readonly #groups: Readonly<Record<Speaker, readonly (readonly Group[])[]>>
+  /** Of texts beside a guard; empty where the weights have learnt nothing of it. */
+  readonly #guarded: readonly Group[]
   readonly #content: readonly { kind: EncoderKind; lane: number }[]
 
   constructor({ lanes, calibrated: { lengths, groups }, calibration }: Manifest) {
@@ -88,6 +90,11 @@ export class Calibration {
         })
       })
     }
+    const [curve] = Object.values(calibration['guarded'] ?? {})
+    this.#guarded = Object.entries(groups['guarded'] ?? {}).flatMap(([group, lane]) => {
+      const knots = curve?.[group]
+      return knots === undefined ? [] : [{ lane: lanes.indexOf(lane), knots, kind: 'guarded' }]
+    })
     this.#groups = Object.fromEntries(speakers.map((speaker) => [speaker, groupsOf(speaker)])) as Record<
       Speaker,
       Group[][]
@@ -102,10 +109,11 @@ export class Calibration {
   /**
    * The highest of each kind over all windows: several groups or windows that say the same count once.
    * @param pieces of the whole text
+   * @param beside whether it was read beside a guard
    */
-  findings(role: Role, pieces: number, windows: readonly Scored[]): EncoderFinding[] {
+  findings(role: Role, pieces: number, windows: readonly Scored[], beside = false): EncoderFinding[] {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
-    const groups = this.#groups[speakerOf[role]][length]!
+    const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
     for (const { logits, start, end } of windows) {
       for (const { lane, knots, kind: own } of groups) {

@@ -17,7 +17,9 @@ export const encoderKinds = [
   'jailbreak',
   'prompt_injection',
   'misinformation',
-  'profanity'
+  'profanity',
+  /** The text goes for what a system prompt keeps: found where a question has a `guard`, and nothing else is there. */
+  'guarded'
 ] as const
 export type EncoderKind = (typeof encoderKinds)[number]
 
@@ -35,6 +37,8 @@ export interface EncoderQuestion {
   /** Who speaks. */
   role: Role
   text: string
+  /** What the chat's system prompts keep, in their words: the text is read beside it, for `guarded` alone. */
+  guard?: string
   /** The stretches that were raised, read first and with their neighbours; none given: all of the text is to be read. */
   spans?: readonly Stretch[]
   /** Whose question it is: who waits takes turns with others. */

@@ -22,6 +22,7 @@ import { isSpace } from './normalise.js'
 import type { TaskRunner } from './threads.js'
 import {
   firstFrom,
+  guardPieces,
   marks,
   mostWindows,
   type Pieced,
@@ -145,18 +146,26 @@ export class Reader implements Encoder {
     pay: Pay | undefined,
     signal: AbortSignal
   ): Promise<EncoderReading[]> {
-    // Each has a window at least, so that more of them than windows cannot be read; raised ones come first.
+    // Each has a window at least, so that more of them than windows cannot be read. Raised ones come first; beside a guard,
+    // what was said last.
+    const rank = ({ guard, spans }: EncoderQuestion) => (guard !== undefined ? 2 : spans === undefined ? 1 : 0)
     const first = questions
-      .map((question, i) => ({ question, i }))
-      .sort((a, b) => Number(a.question.spans === undefined) - Number(b.question.spans === undefined) || a.i - b.i)
+      .map((question, i) => ({ question, i, rank: rank(question) }))
+      .sort((a, b) => a.rank - b.rank || (a.rank === 2 ? b.i - a.i : a.i - b.i))
       .slice(0, mostWindows)
     const texts = await all(
-      first.map(async ({ question }) => ({ pieced: await this.#cut(question, signal), spans: question.spans }))
+      first.map(async ({ question }) => {
+        const pieced = await this.#cut(question, signal)
+        const guard = await this.#cutGuard(question, signal)
+        const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
+        return { pieced, guard, room, spans: question.spans, isLast: guard !== undefined }
+      })
     )
     const planned = plan(texts)
     const windows = planned.map(({ question, from, to }) => {
       const { role } = first[question]!.question
-      return windowOf(texts[question]!.pieced.ids.subarray(from, to), role)
+      const { pieced, guard } = texts[question]!
+      return windowOf(pieced.ids.subarray(from, to), role, guard)
     })
     await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
@@ -172,7 +181,12 @@ export class Reader implements Encoder {
       const mine = planned.filter((window) => window.question === n)
       const read = scored.filter((_, at) => planned[at]!.question === n)
       readings[i] = {
-        findings: this.#calibration.findings(question.role, texts[n]!.pieced.ids.length, read),
+        findings: this.#calibration.findings(
+          question.role,
+          texts[n]!.pieced.ids.length,
+          read,
+          question.guard !== undefined
+        ),
         unread: unreadOf(texts[n]!, mine)
       }
     }
@@ -225,6 +239,13 @@ export class Reader implements Encoder {
     const pieced = await this.#cutUpTo(last, question, signal)
     if (key !== undefined) this.#pieces.set(key, pieced)
     return pieced
+  }
+
+  /** Its first pieces. */
+  async #cutGuard({ guard, role, whose }: EncoderQuestion, signal: AbortSignal): Promise<Int32Array | undefined> {
+    if (guard === undefined) return undefined
+    const { ids } = await this.#cut({ role, whose, text: guard }, signal)
+    return ids.subarray(0, guardPieces)
   }
 
   async #cutUpTo(last: number, { text, spans, whose }: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
@@ -317,8 +338,8 @@ interface Window {
   key: string
 }
 
-function windowOf(pieces: Int32Array, role: Role): Window {
-  const ids = framed(pieces, toSpeaker(role))
+function windowOf(pieces: Int32Array, role: Role, guard?: Int32Array): Window {
+  const ids = framed(pieces, toSpeaker(role), guard)
   return { ids, key: createHash('sha256').update(ids).digest('base64') }
 }
 
@@ -328,14 +349,23 @@ async function paid(pay: Pay | undefined, windows: number): Promise<void> {
   if (refusal !== undefined) throw new EncoderError('unpaid', refusal)
 }
 
-function framed(ids: Int32Array, speaker: Speaker): BigInt64Array<ArrayBuffer> {
-  const whole = new BigInt64Array(ids.length + marks)
+/** A guard stands behind the text, after the mark of who sets it. */
+function framed(ids: Int32Array, speaker: Speaker, guard: Int32Array = none): BigInt64Array<ArrayBuffer> {
+  const beside = guard.length === 0 ? 0 : guard.length + 1
+  const whole = new BigInt64Array(ids.length + beside + marks)
   whole[0] = startMark
-  whole[1] = BigInt(firstSpeaker + speakers.indexOf(speaker))
-  for (let i = 0; i < ids.length; i++) whole[i + 2] = BigInt(ids[i]!)
-  whole[ids.length + 2] = endMark
+  whole[1] = markOf(speaker)
+  let at = 2
+  for (const id of ids) whole[at++] = BigInt(id)
+  if (beside > 0) whole[at++] = markOf('system')
+  for (const id of guard) whole[at++] = BigInt(id)
+  whole[at] = endMark
   return whole
 }
+
+const none = new Int32Array(0)
+
+const markOf = (speaker: Speaker) => BigInt(firstSpeaker + speakers.indexOf(speaker))
 
 function taken(outcome: Outcome): { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> } {
   if (!('ids' in outcome)) throw new EncoderError('crashed')

@@ -4,12 +4,14 @@ import type { Cut } from './pieces.js'
 
 /** Pieces of a window; the encoder reads 128 at once, with its marks. */
 export const windowPieces = 125
+/** Pieces of a guard that are read beside a text, from its beginning: `GUARD` in `training/encoder/windows.py`. */
+export const guardPieces = 48
 /** The start of a window, who speaks, and its end. */
 export const marks = 3
 /** Windows of one request that are read, whether they are remembered or not: a verdict may not hang on what is. */
 export const mostWindows = 64
 /** They overlap by a quarter, so that what lies across the end of one stands whole in another. */
-const stride = Math.floor((windowPieces * 3) / 4)
+const strideOf = (room: number) => Math.floor((room * 3) / 4)
 
 /** A text in pieces, from its beginning. */
 export interface Pieced extends Cut {
@@ -18,10 +20,10 @@ export interface Pieced extends Cut {
 }
 
 /** Where the windows of a text begin, by piece. All but the last stay where they are while a text grows. */
-export function windowStarts(pieces: number): number[] {
+export function windowStarts(pieces: number, room = windowPieces): number[] {
   const starts: number[] = []
-  for (let start = 0; start + windowPieces < pieces; start += stride) starts.push(start)
-  if (pieces > 0) starts.push(Math.max(0, pieces - windowPieces))
+  for (let start = 0; start + room < pieces; start += strideOf(room)) starts.push(start)
+  if (pieces > 0) starts.push(Math.max(0, pieces - room))
   return starts
 }
 
@@ -44,25 +46,29 @@ export interface Planned {
   to: number
 }
 
-/** @param spans what was raised; undefined: all of it is to be read */
+/** @param spans what was raised; undefined: all of it is to be read. @param room the pieces of it that a window holds */
 interface Asked {
   pieced: Pieced
+  room?: number
+  /** Whether others are read before it. */
+  isLast?: boolean
   spans: readonly Stretch[] | undefined
 }
 
 /** The windows to read: raised ones, then those beside them, then those of texts of which all is to be read; texts take turns. */
 export function plan(asked: readonly Asked[]): Planned[] {
   const ranked: { tier: number; turn: number; planned: Planned }[] = []
-  for (const [question, { pieced, spans }] of asked.entries()) {
+  for (const [question, { pieced, spans, room = windowPieces, isLast = false }] of asked.entries()) {
     const count = pieced.ids.length
-    const starts = windowStarts(count)
+    const starts = windowStarts(count, room)
     const seen = new Set<number>()
     const turns = [0, 0, 0]
-    const add = (tier: number, window: number) => {
+    const add = (own: number, window: number) => {
+      const tier = isLast ? 2 : own
       const from = starts[window]
       if (from === undefined || seen.has(window)) return
       seen.add(window)
-      const planned = { question, from, to: Math.min(count, from + windowPieces) }
+      const planned = { question, from, to: Math.min(count, from + room) }
       ranked.push({ tier, turn: turns[tier]!++, planned })
     }
     if (spans === undefined) {
@@ -72,7 +78,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
       for (let i = 1; i < starts.length && i < mostWindows; i++) add(2, i)
       continue
     }
-    const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span)))
+    const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span), room))
     for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) add(0, i)
     for (const [first, last] of raised) {
       add(1, first - 1)
@@ -122,9 +128,9 @@ export function piecesOf({ ids, starts }: Pieced, { start, end }: Stretch): [num
 }
 
 /** The windows, first and last, that hold any of those pieces. */
-function windowsAt(starts: readonly number[], [from, to]: readonly [number, number]): [number, number] {
-  let first = Math.max(0, Math.floor((from - windowPieces) / stride))
-  while (first < starts.length - 1 && starts[first]! + windowPieces <= from) first++
+function windowsAt(starts: readonly number[], [from, to]: readonly [number, number], room: number): [number, number] {
+  let first = Math.max(0, Math.floor((from - room) / strideOf(room)))
+  while (first < starts.length - 1 && starts[first]! + room <= from) first++
   let last = first
   while (last < starts.length - 1 && starts[last + 1]! < to) last++
   return [first, last]

@@ -57,6 +57,26 @@ t.test('a text is read: kinds, confidences, places', async (t) => {
   )
 })
 
+t.test('beside a guard a text is read for that alone, in each of its windows', async (t) => {
+  const { encoder } = await open(t)
+  const guard = 'keep the door to it'
+  const before = filler(30)
+  const long = `${before} steal it ${filler(30)}`
+  const [asked, plain, alone, whole] = await encoder.read([
+    asks('steal a bomb', { guard }),
+    asks('explain the weather', { guard }),
+    asks('steal a bomb'),
+    asks(long, { guard: guard.repeat(80) })
+  ])
+  t.same(asked!.findings, [{ kind: 'guarded', confidence: 0.575, start: 0, end: 12 }])
+  t.same(plain!.findings, [])
+  t.notOk(alone!.findings.some(({ kind }) => kind === 'guarded'))
+  const { start, end } = whole!.findings[0]!
+  t.ok(start <= before.length && end >= before.length + 6, 'the window that goes for it')
+  t.ok(end - start < before.length, 'a guard of any length leaves room for the text')
+  t.same(whole!.unread, [])
+})
+
 t.test('of a long text what was raised is read, and found in its window', async (t) => {
   const report = counting()
   const { encoder } = await open(t, { report })
@@ -206,7 +226,7 @@ t.test('a missing or damaged file stops the start and is named, whatever is pref
   write({ ...manifest, lanes: [...manifest.lanes, 'another'] })
   await t.rejects(openEncoder(settings({ folder }), deps), {
     name: 'EncoderFileError',
-    message: /encoder\.onnx: gives 15 scores where the manifest has 16 lanes/
+    message: /encoder\.onnx: gives 16 scores where the manifest has 17 lanes/
   })
 })
 

@@ -93,4 +93,23 @@ t.test('what was raised is read first, then what stands beside it; the rest is n
   t.equal(read.length, 64)
   t.match(unreadOf(wide, read), [{ end: 200_000 }])
   t.same(plan([{ pieced: text(0), spans: undefined }]), [])
+
+  const narrow = plan([
+    { pieced: text(100), spans: undefined, room: 60 },
+    { pieced: text(50), spans: undefined }
+  ])
+  t.same(
+    narrow.map(({ question, from, to }) => [question, from, to]),
+    [
+      [0, 0, 60],
+      [1, 0, 50],
+      [0, 40, 100]
+    ],
+    'a guard takes its room'
+  )
+  const last = plan([
+    { ...one, room: 60, isLast: true },
+    { pieced: text(300), spans: [{ start: 0, end: 10 }] }
+  ])
+  t.equal(last[0]!.question, 1, 'others go before a text that is read beside a guard')
 })

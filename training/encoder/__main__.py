@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -110,6 +110,10 @@ def main() -> None:
     if args.step in ('calibrate', 'all'):
         settle = runs.calibrate if args.start is None else runs.recalibrate
         settle(options, args.checkpoint or runs.last_round(args.work))
+    if args.step == 'guarded':
+        from .guard_run import learn
+
+        print(json.dumps(learn(options), indent=1))
     if args.step in ('teach', 'all'):
         runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most)
     if args.step in ('names', 'all'):
@@ -126,7 +130,13 @@ def main() -> None:
         if args.out is None:
             raise SystemExit('--out is needed: the folder for the exported files')
         told = ship(
-            args.work, args.checkpoint or runs.last_round(args.work), args.out, args.modules, args.way, args.seed
+            args.work,
+            args.checkpoint or runs.last_round(args.work),
+            args.out,
+            args.modules,
+            args.way,
+            args.seed,
+            args.start,
         )
         print(json.dumps(told['checked'], indent=1))
 

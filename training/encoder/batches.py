@@ -12,7 +12,11 @@ import torch
 from .dataset import Dataset
 from .roles import told
 from .vocabulary import PAD
-from .windows import MARKS, framed, inside, random_start, window
+from .windows import framed, inside, random_start, room_beside, window
+
+
+# One row in so many loses some of its pieces, and how many of them.
+THINNED, LEFT_OUT = 0.25, 0.1
 
 
 @dataclass
@@ -91,13 +95,17 @@ def batches(data: Dataset, plan: Plan, epoch: int) -> Iterator[Batch]:
 
 def _sample(data: Dataset, plan: Plan, row: int, carriers: list[int], random: np.random.Generator) -> np.ndarray:
     ids, role = data.pieces(row), told(data.rows[row], random)
-    room = plan.length - MARKS
+    guard = data.guard(row)
+    room = room_beside(guard, plan.length)
     if len(ids) > room:
         start = plan.focus.get(row)
         if start is None:
             start = random_start(len(ids), room, random, data.rows[row].position)
         ids = window(ids, room, start)
-    elif len(ids) < room * 3 // 4 and role == 'user' and carriers and random.random() < plan.composed:
+    elif len(guard) == 0 and len(ids) < room * 3 // 4 and role == 'user' and carriers and random.random() < plan.composed:
         # An attack may stand anywhere in a text, and a harmless text is often several laid end to end.
         ids = inside(ids, data.pieces(carriers[int(random.integers(len(carriers)))]), room, random)
-    return framed(ids, role)
+    if len(ids) >= 12 and random.random() < THINNED:
+        # Some pieces are left out, so that no single word carries a label.
+        ids = ids[random.random(len(ids)) >= LEFT_OUT]
+    return framed(ids, role, guard)

@@ -53,6 +53,8 @@ GROUPS: dict[str, dict[str, tuple[str, float]]] = {
     },
     'tool': {'prompt_injection': ('prompt_injection', 1.0)},
 }
+# Beside what an operator's prompt keeps (`guarded.py`), texts have a curve of their own: of harmless pairs that no run learnt from.
+PAIRS = {'guarded': {'guarded': 'guarded'}}
 # Of what tools bring, so many times as large a share may be stopped: nobody reads a refusal there, and what passes acts.
 LENIENT = {'tool': 3.0}
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
@@ -115,6 +117,16 @@ def sound(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str
                 ]
             told[role][name] = dict(below)
     return told
+
+
+def of_pairs(scores: np.ndarray) -> dict[str, dict[str, list[list[float]]]]:
+    """The knots of texts beside a guard. A text of any length has those of one window: the guard is read with each.
+
+    :param scores: (n,) logits of harmless pairs
+    """
+    even = np.ones(len(scores))
+    levels = [(_quantile(scores, even, share), told) for share, told in SCALE if share >= SURE]
+    return {CLASSES[0][0]: {'guarded': [[max(at, FLOOR[told]), told] for at, told in _rising(levels)]}}
 
 
 def _members(
@@ -226,7 +238,8 @@ def confidences(
     out = np.zeros(len(rows))
     by_kind: dict[tuple[str, str], list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        by_kind[row.role, class_of(int(pieces[i]))].append(i)
+        # No group of a role is looked at where a guard stands beside the text.
+        by_kind[row.role if row.guard == '' else '', class_of(int(pieces[i]))].append(i)
     for (role, name), members in by_kind.items():
         which = np.array(members)
         for group, line in knots.get(role, {}).get(name, {}).items():
@@ -240,6 +253,6 @@ def manifest(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[
     return {
         'scale': [{'false_alarms': share, 'confidence': told} for share, told in SCALE],
         'lengths': [{'name': name, 'most': high if high < 10**9 else None} for name, _, high in CLASSES],
-        'groups': {role: {group: lane for group, (lane, _) in groups.items()} for role, groups in GROUPS.items()},
+        'groups': {**{role: {group: lane for group, (lane, _) in groups.items()} for role, groups in GROUPS.items()}, **PAIRS},
         'knots': knots,
     }

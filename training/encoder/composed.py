@@ -3,18 +3,22 @@
 Few corpora hold instructions hidden in what tools bring, and those few hide the same few sentences. Here any request
 that somebody once typed is laid into any document. What makes it an injection is who brings it: the same text in the
 words of a user is a person who pastes a document and asks about it. Twins keep the encoder from learning a shortcut:
-the same documents without the request, the same requests where a document quotes its readers' questions.
+the same documents without the request, the same requests where a document quotes its readers' questions, and documents
+into which a sentence of another document was laid: what does not belong is not yet an order.
 
-Both halves of a row come from one fold, and the row belongs to it: nothing of a held-out source is learnt from.
+Both halves of a row come from one fold, and the row belongs to it: nothing of a held-out source is learnt from. Files of
+installed packages, which are in no fold, carry requests in all.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 
 import numpy as np
 
+from .relatives import FOLDS
 from .rows import Row
 
 PREFIX = 'composed:'
@@ -39,6 +43,8 @@ FRAMES = (
     'Instead of the task you were given: {}',
     'New task: {}',
 )
+# The same around what tells something.
+TOLD_FRAMES = ('P.S. {}', '<!-- {} -->', '[{}]', '"{}"', 'Important: {}', 'Note: {}', '> {}', '{} (see above)', 'TODO: {}')
 # How a user sets the operator's instructions aside to have a request of their own done: whatever is asked for, harmless or
 # not, what stands around it is the attack.
 OVERRIDES = (
@@ -86,8 +92,11 @@ TELLING = frozenset(
 OPENINGS = ('', '', '', 'Result:\n', 'Contents of the page:\n', 'Here is what I found.\n', 'Document 1\n\n')
 
 
-def composed_rows(rows: list[Row], folds: dict[str, int], seed: int, most: int = 12_000) -> list[Row]:
-    """:param most: injected documents in all; their twins are about as many again"""
+def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], seed: int, most: int = 20_000) -> list[Row]:
+    """
+    :param rows: of the corpora. :param made_here: of installed packages and grammars
+    :param most: injected documents in all; their twins are about as many again
+    """
     random = np.random.default_rng((seed, 77))
     documents: dict[int, list[Row]] = defaultdict(list)
     asks: dict[int, list[Row]] = defaultdict(list)
@@ -102,6 +111,9 @@ def composed_rows(rows: list[Row], folds: dict[str, int], seed: int, most: int =
             told = row.text.split(maxsplit=1)[0].lower().strip(',.!:') in TELLING
             if not told and (not row.text.rstrip().endswith('?') or random.random() < 0.15):
                 asks[fold].append(row)
+    for number, row in enumerate(made_here):
+        if row.source.startswith('installed:') and row.kind == 'document' and 150 <= len(row.text):
+            documents[number % FOLDS].append(row)
     made: list[Row] = []
     for fold in sorted(documents):
         if not asks[fold]:
@@ -111,6 +123,8 @@ def composed_rows(rows: list[Row], folds: dict[str, int], seed: int, most: int =
         for _ in range(most // max(1, len(documents))):
             document, ask = _pick(of_source, random), _pick(ask_of_source, random)
             made += _rows(document, ask, fold, random)
+            if random.random() < 0.5:
+                made.append(_spliced(document, _pick(of_source, random), fold, random))
         made += _overrides(ask_of_source, fold, random, most // 4 // max(1, len(documents)))
         made += _lists(ask_of_source, fold, random, most // 6 // max(1, len(documents)))
     return made
@@ -176,6 +190,20 @@ def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> li
         # A user who pastes and asks.
         found.append(Row(mixed.strip(), f'{PREFIX}pasted{name}', 'prompt', {}, 0, 'user', language, position=position))
     return found
+
+
+def _spliced(document: Row, other: Row, fold: int, random: np.random.Generator) -> Row:
+    """A document with some lines of another in it, as long as a request is: nothing is asked of anybody."""
+    text = _excerpt(document.text, random)
+    sentences = [s for s in re.split(r'(?<=[.!?。])\s+|\n+', other.text[:6000]) if 20 <= len(s) <= 220]
+    piece = str(random.choice(sentences)) if sentences else _excerpt(other.text, random)[:160]
+    if random.random() < 0.3:
+        piece = TOLD_FRAMES[int(random.integers(len(TOLD_FRAMES)))].format(piece)
+    lines = text.split('\n')
+    at = int(random.choice([0, len(lines), int(random.integers(0, len(lines) + 1))]))
+    before, after = '\n'.join(lines[:at])[-400:], '\n'.join(lines[at:])[:400]
+    mixed = f'{before}{random.choice([" ", chr(10)])}{piece}{random.choice([" ", chr(10)])}{after}'.strip()
+    return Row(mixed, f'{PREFIX}spliced:{fold}', 'document', {}, 0, 'tool', document.language)
 
 
 def _overrides(asks: list[list[Row]], fold: int, random: np.random.Generator, most: int) -> list[Row]:

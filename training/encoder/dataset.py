@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 from . import vocabulary
 from .composed import composed_rows, folds_of
 from .e5pack import read_pack
+from .guarded import guarded_rows
 from .lanes import LANES, targets
 from .relatives import deal, made_here
 from .rows import Row, read_corpus
@@ -36,34 +37,41 @@ class Dataset:
     value: np.ndarray
     weight: np.ndarray
     fold: np.ndarray
+    guards: np.ndarray
+    guard_start: np.ndarray
 
     def pieces(self, row: int) -> np.ndarray:
         """The pieces of a row, without marks."""
         return self.ids[self.start[row] : self.start[row + 1]]
 
+    def guard(self, row: int) -> np.ndarray:
+        """The pieces of what the operator's prompt keeps; none for most rows."""
+        return self.guards[self.guard_start[row] : self.guard_start[row + 1]]
+
     def __len__(self) -> int:
         return len(self.rows)
 
 
-def encode(tokenizer: Tokenizer, rows: list[Row]) -> tuple[np.ndarray, np.ndarray]:
-    """:returns: the pieces of all rows end to end, and where each row begins"""
+def encode(tokenizer: Tokenizer, told: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """:returns: the pieces of all texts end to end, and where each begins"""
     parts: list[np.ndarray] = []
-    for at in range(0, len(rows), 2000):
-        texts = [row.text[:LONGEST] for row in rows[at : at + 2000]]
+    for at in range(0, len(told), 2000):
+        texts = [text[:LONGEST] for text in told[at : at + 2000]]
         parts += [np.array(e.ids, np.int32) for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
-    start = np.zeros(len(rows) + 1, np.int64)
+    start = np.zeros(len(told) + 1, np.int64)
     start[1:] = np.cumsum([len(part) for part in parts])
     return np.concatenate(parts), start
 
 
 def dataset(tokenizer: Tokenizer, rows: list[Row], folds: dict[str, int]) -> Dataset:
     """:param folds: of each source; others are in none"""
-    ids, start = encode(tokenizer, rows)
+    ids, start = encode(tokenizer, [row.text for row in rows])
+    guards, guard_start = encode(tokenizer, [row.guard for row in rows])
     pairs = [targets(row) for row in rows]
     value = np.stack([v for v, _ in pairs])
     weight = np.stack([w for _, w in pairs])
     fold = np.array([folds.get(row.source, -1) for row in rows], np.int8)
-    return Dataset(rows, ids, start, value, weight, fold)
+    return Dataset(rows, ids, start, value, weight, fold, guards, guard_start)
 
 
 def prepare(
@@ -80,7 +88,7 @@ def prepare(
     work.mkdir(parents=True, exist_ok=True)
     corpus = read_corpus(data / 'train')
     folds = deal(corpus.rows)
-    laid = composed_rows(corpus.rows, folds, seed)
+    laid = composed_rows(corpus.rows, made, folds, seed) + guarded_rows(corpus.rows + made, folds, seed)
     rows = distinct(corpus.rows + made + laid)
     pack = read_pack(base)
     full = vocabulary.full_tokenizer(pack.pieces)
@@ -114,11 +122,11 @@ def load(work: Path) -> Dataset:
 
 
 def distinct(rows: list[Row]) -> list[Row]:
-    """No text twice for one role: the first row stays."""
-    seen: set[tuple[str, str]] = set()
+    """No text twice for one role and guard: the first row stays."""
+    seen: set[tuple[str, str, str]] = set()
     kept: list[Row] = []
     for row in rows:
-        key = (row.role, row.text)
+        key = (row.role, row.text, row.guard)
         if key not in seen:
             seen.add(key)
             kept.append(row)

@@ -25,7 +25,8 @@ LABELS = (
     'misinformation',
     'profanity',
 )
-LANES = (*LABELS, 'unsafe', 'harmful_request', 'harmful_answer')
+# `guarded`: the text goes for what the operator's prompt keeps. Said of rows with a guard alone, of which nothing else is said.
+LANES = (*LABELS, 'unsafe', 'harmful_request', 'harmful_answer', 'guarded')
 LANE = {name: number for number, name in enumerate(LANES)}
 
 # What a comment is not, whatever else it is: nobody asks a model for anything in it.
@@ -56,6 +57,9 @@ def targets(row: Row) -> tuple[np.ndarray, np.ndarray]:
         if value[number] == -1:
             value[number], weight[number] = to, share
 
+    if row.guard:
+        say('guarded', row.labels['guarded'])
+        return value, weight
     for label in LABELS:
         if label in row.labels:
             say(label, row.labels[label], _trust(row, label))

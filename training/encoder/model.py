@@ -25,7 +25,7 @@ class Settings:
 
     layers: tuple[int, ...] = (0, 2, 4, 6, 8, 10)
     frozen: bool = True
-    dropout: float = 0.0
+    dropout: float = 0.1
 
 
 class Layer(nn.Module):

@@ -25,6 +25,8 @@ class Row:
     key: str = ''
     # Where in a long text the label was earned, if the corpus says so: start, middle or end.
     position: str = ''
+    # Sentences of the operator's prompt that keep something: what the text is judged against (`guarded.py`).
+    guard: str = ''
 
     @property
     def benign(self) -> bool:

@@ -98,14 +98,15 @@ def full(options: Options) -> Encoder:
 
 
 def aside(data: Dataset) -> np.ndarray:
-    """Harmless rows that no run learns from, by a hash of their text: (rows,) of bool.
+    """Harmless rows, and texts beside a guard, that no run learns from, by a hash of their text: (rows,) of bool.
 
     A short run of a fold and the long one that ships do not score alike. What both say of these rows, whose sources
     both know, tells what a score of the one is in the other.
     """
     return np.array(
         [
-            row.benign and not made_here(row.source) and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
+            (row.guard != '' or row.benign and not made_here(row.source))
+            and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
             for row in data.rows
         ]
     )
@@ -129,7 +130,24 @@ def left_out(data: Dataset, fold: int) -> np.ndarray:
 
 def aside_rows(data: Dataset, most: int = 250) -> np.ndarray:
     """Those of them that are scored: at most so many a source, the same for every model."""
-    return np.sort(chosen(data, Plan(np.flatnonzero(aside(data)), 11, most), 0)[0])
+    return np.sort(chosen(data, Plan(np.flatnonzero(aside(data) & ~beside_guards(data)), 11, most), 0)[0])
+
+
+def beside_guards(data: Dataset) -> np.ndarray:
+    """The texts that stand beside a guard: (rows,) of bool."""
+    return np.diff(data.guard_start) > 0
+
+
+def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
+    """The knots of texts beside a guard, and what they catch at them, from pairs that were set aside."""
+    which = np.flatnonzero(aside(data) & beside_guards(data))
+    scores = score(model, data, which, 128, windows).logits[:, LANE['guarded']]
+    goes = np.array([data.rows[int(i)].labels['guarded'] == 1 for i in which])
+    knots = calibration.of_pairs(scores[~goes])
+    caught = {
+        str(told): round(float((scores[goes] >= at).mean()), 4) for at, told in next(iter(knots.values()))['guarded']
+    }
+    return {'knots': knots, 'pairs': {'harmless': int((~goes).sum()), 'rows': int(goes.sum()), 'caught_from': caught}}
 
 
 def held_rows(data: Dataset, fold: int, options: Options) -> np.ndarray:
@@ -224,8 +242,10 @@ def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(of_folds[:, LANE[lane]], own[:, LANE[lane]]) for lane, _ in groups.values()
         }
+    pairs = pairs_told(model, data, options.windows)
     told = {
-        **calibration.manifest(calibration.carried(knots, lines)),
+        **calibration.manifest({**calibration.carried(knots, lines), 'guarded': pairs['knots']}),
+        'pairs': pairs['pairs'],
         'carried': lines,
         'aside_rows': len(known),
         'by_source': _by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
@@ -243,6 +263,7 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     assert options.start is not None
     data = load(options.work)
     shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
+    shipped.pop('guarded', None)
     known = aside_rows(data, 100)
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     new, _ = load_encoder(options.work, checkpoint)
@@ -252,8 +273,10 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in groups.values()
         }
+    pairs = pairs_told(new, data, options.windows)
     told = {
-        **calibration.manifest(calibration.sound(calibration.carried(shipped, lines))),
+        **calibration.manifest({**calibration.sound(calibration.carried(shipped, lines)), 'guarded': pairs['knots']}),
+        'pairs': pairs['pairs'],
         'carried': lines,
         'aside_rows': len(known),
         'by_source': [],
@@ -271,7 +294,7 @@ def teach(options: Options, checkpoint: Path, out: Path, most: int) -> None:
     :param most: rows of a source
     """
     whole = load(options.work)
-    which = np.sort(chosen(whole, Plan(np.arange(len(whole)), 13, most), 0)[0])
+    which = np.sort(chosen(whole, Plan(np.flatnonzero(~beside_guards(whole)), 13, most), 0)[0])
     cut = [replace(whole.rows[int(i)], text=whole.rows[int(i)].text[:TAUGHT]) for i in which]
     data = dataset(Tokenizer.from_file(str(options.work / 'tokenizer.json')), cut, {})
     knots = json.loads((options.work / 'calibration.json').read_text())['knots']

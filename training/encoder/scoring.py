@@ -11,7 +11,7 @@ from .dataset import Dataset
 from .lanes import LANES
 from .model import Encoder, half
 from .vocabulary import PAD
-from .windows import MARKS, framed, starts, window
+from .windows import framed, room_beside, starts, window
 
 
 @dataclass
@@ -35,12 +35,12 @@ def score(
     """:param most: windows of a text that are read
     :param role: who is told to speak, whoever the row says
     """
-    room = length - MARKS
     parts: list[tuple[int, int, np.ndarray]] = []
     for place, row in enumerate(rows):
-        ids = data.pieces(int(row))
+        ids, guard = data.pieces(int(row)), data.guard(int(row))
+        room = room_beside(guard, length)
         for start in starts(len(ids), room, most):
-            parts.append((place, start, framed(window(ids, room, start), role or data.rows[int(row)].role)))
+            parts.append((place, start, framed(window(ids, room, start), role or data.rows[int(row)].role, guard)))
     parts.sort(key=lambda part: len(part[2]))
     best = np.full((len(rows), len(LANES)), -np.inf, np.float32)
     focus = np.zeros(len(rows), np.int64)

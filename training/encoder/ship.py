@@ -37,11 +37,14 @@ def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
     return model, export.Shape(pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon)
 
 
-def ship(work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed: int = 1) -> dict[str, object]:
+def ship(
+    work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed: int = 1, start: Path | None = None
+) -> dict[str, object]:
     """Writes `encoder.onnx`, `encoder.tokenizer.json` and `encoder.json` to `out`, and `encoder.names.onnx` if it was fitted.
 
     :param modules: a folder whose node_modules hold onnxruntime-node and @huggingface/tokenizers
     :param way: see `export`
+    :param start: the folder with the weights that these went on from: its reader of names goes with them, where none was fitted
     :raises ValueError: all files together are larger than may ship
     """
     model, shape = load_encoder(work, checkpoint)
@@ -50,18 +53,30 @@ def ship(work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed:
     onnx_file.write_bytes(export.build(model.named_arrays(), shape, len(LANES), way).SerializeToString())
     tokenizer_file.write_bytes((work / 'tokenizer.json').read_bytes())
     names_file = out / 'encoder.names.onnx'
-    names_file.unlink(missing_ok=True)
     fitted = work / 'names.pt'
+    names: dict[str, object] | None = None
     if fitted.exists():
         names_file.write_bytes(name_run.build(fitted, way).SerializeToString())
-    files = [onnx_file, tokenizer_file, *([names_file] if fitted.exists() else [])]
+        names = named(names_file, json.loads((work / 'names.json').read_text()))
+    elif start is not None and (start / 'encoder.names.onnx').exists():
+        # It reads embeddings, which stay as they are whatever is learnt.
+        names_file.write_bytes((start / 'encoder.names.onnx').read_bytes())
+        names = json.loads((start / 'encoder.json').read_text())['names']
+    else:
+        names_file.unlink(missing_ok=True)
+    files = [onnx_file, tokenizer_file, *([names_file] if names is not None else [])]
     size = sum(file.stat().st_size for file in files)
     if size > LARGEST:
         raise ValueError(f'{size} bytes with the tokenizer and the reader of names are more than {LARGEST}: keep fewer pieces or layers')
     checked = check(work, model, onnx_file, tokenizer_file, modules, seed)
     told = manifest(work, onnx_file, tokenizer_file, shape, way, checked)
-    if fitted.exists():
-        told['names'] = named(names_file, json.loads((work / 'names.json').read_text()))
+    if names is not None:
+        told['names'] = names
+    if start is not None:
+        # What these weights had learnt before.
+        before = json.loads((start / 'encoder.json').read_text())
+        told['went_on_from'] = {'model': before['model'], 'made_by': before['made_by'], 'earlier': before.get('went_on_from')}
+        told['held_out'] = told['held_out'] or before.get('held_out')
     (out / 'encoder.json').write_text(json.dumps(told, indent=2) + '\n')
     return told
 

@@ -44,8 +44,10 @@ def read_into(model: Encoder, folder: Path) -> None:
         fill(model.places, array('positions'))
         fill(model.norm.weight, array('emb.ln.w'))
         fill(model.norm.bias, array('emb.ln.b'))
-        fill(model.head.weight, array('head.w').T)
-        fill(model.head.bias, array('head.b'))
+        # Lanes are added at the end: one that the file does not have has learnt nothing yet.
+        learnt = array('head.b').shape[0]
+        fill(model.head.weight[:learnt], array('head.w').T)
+        fill(model.head.bias[:learnt], array('head.b'))
         for i, layer in enumerate(model.layers):
             for name in ('qkv', 'ao', 'fi', 'fo'):
                 part = getattr(layer, name)

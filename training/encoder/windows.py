@@ -8,11 +8,19 @@ from .vocabulary import END, ROLE_ID, START
 
 # The start, the role and the end.
 MARKS = 3
+# Pieces of a guard that are read, from its beginning: `guardPieces` in `src/encoder/windows.ts`.
+GUARD = 48
 
 
-def framed(ids: np.ndarray, role: str) -> np.ndarray:
-    """What the encoder is given: the start, who speaks, the pieces, the end."""
-    return np.concatenate([[START, ROLE_ID[role]], ids, [END]]).astype(np.int64)
+def framed(ids: np.ndarray, role: str, guard: np.ndarray | None = None) -> np.ndarray:
+    """What the encoder is given: the start, who speaks, the pieces, the end; before the end the system's role and a guard, if any."""
+    kept = [] if guard is None or len(guard) == 0 else [[ROLE_ID['system']], guard[:GUARD]]
+    return np.concatenate([[START, ROLE_ID[role]], ids, *kept, [END]]).astype(np.int64)
+
+
+def room_beside(guard: np.ndarray, length: int) -> int:
+    """The pieces of a text that stand in a window of `length` beside a guard, marks counted."""
+    return length - MARKS - (min(len(guard), GUARD) + 1 if len(guard) > 0 else 0)
 
 
 def starts(count: int, length: int, most: int) -> list[int]:

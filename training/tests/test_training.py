@@ -157,7 +157,7 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
     rows = [Row(document, 'papers', 'document', unsafe=0)] + [
         Row(f'Write a poem about river number {i}', 'asks', 'prompt', unsafe=0) for i in range(30)
     ]
-    made = composed_rows(rows, {'papers': 3, 'asks': 3}, 1, most=60)
+    made = composed_rows(rows, [], {'papers': 3, 'asks': 3}, 1, most=60)
     assert {row.source.rsplit(':', 1)[1] for row in made} == {'3'}
     attacks = [row for row in made if row.labels.get('prompt_injection') == 1]
     overrides = [row for row in attacks if 'override' in row.source]
@@ -165,4 +165,4 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
     injected = [row for row in attacks if row not in overrides]
     assert injected and all(row.role == 'tool' and 'Write a poem' in row.text for row in injected)
     assert all('Write a poem' not in row.text for row in made if 'clean' in row.source)
-    assert composed_rows(rows, {'papers': 3, 'asks': 2}, 1, most=60) == []
+    assert composed_rows(rows, [], {'papers': 3, 'asks': 2}, 1, most=60) == []

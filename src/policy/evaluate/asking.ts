@@ -25,6 +25,8 @@ export interface Question {
   role: Role
   /** All of that reading. */
   text: string
+  /** What the chat's system prompts keep, where the text is read beside that and for that alone. */
+  guard?: string
   /** What of it was raised, from left to right; undefined: all of it is to be read. */
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
@@ -41,8 +43,8 @@ export interface Answered {
 /** By `keyOf`. Empty in the first pass. */
 export type Readings = ReadonlyMap<string, EncoderReading>
 
-export function keyOf({ role, text }: Pick<Question, 'role' | 'text'>): string {
-  return `${role} ${text}`
+export function keyOf({ role, text, guard }: Pick<Question, 'role' | 'text' | 'guard'>): string {
+  return guard === undefined ? `${role} ${text}` : `${role} ${guard.length} ${guard} ${text}`
 }
 
 /** Stretches closer than this are one question: what lies between them is read as a neighbour of both. UTF-16 units. */
@@ -135,6 +137,8 @@ export interface Place {
   isSeam: boolean
   /** Whether it is read by a thorough constitution though nothing raised it. */
   isReadAnyway: boolean
+  /** What the chat's system prompts keep, where whoever speaks may go for it. */
+  guard?: string | undefined
 }
 
 /** Collects what is raised in the readings of one text. */
@@ -164,7 +168,10 @@ export class Raised {
     const { part, role, placeOf, isSeam, isReadAnyway } = this.#place
     const all = isReadAnyway && view.layer === 'plain'
     const nominations = this.#nominations
-    if (nominations.length === 0 && !all) return undefined
+    const beside = view.layer === 'plain' ? this.#putBeside(view) : undefined
+    if (nominations.length === 0 && !all) {
+      return beside && { nominations: [], reading: beside, over: undefined }
+    }
     this.#nominations = []
     const raised = nominations.map(({ from, to }) => ({ start: from, end: to }))
     const spans = all ? undefined : merged(raised, near)
@@ -177,11 +184,32 @@ export class Raised {
       isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
     return {
       nominations: nominations.map((each) => ({ ...each, isDecided: !touches(unread, each.from, each.to) })),
-      reading,
+      reading:
+        beside && reading ? { ...reading, findings: [...reading.findings, ...beside.findings] } : (reading ?? beside),
       over
     }
   }
+
+  /** Of a chat whose prompts keep something: whether the text goes for that. */
+  #putBeside(view: View): EncoderReading | undefined {
+    const { part, role, placeOf, guard } = this.#place
+    if (guard === undefined) return undefined
+    const { layer, text } = view
+    // Who pastes much asks before it or after it. What stands between is left to the phrases.
+    const spans =
+      text.length <= 2 * asked
+        ? undefined
+        : [
+            { start: 0, end: asked },
+            { start: text.length - asked, end: text.length }
+          ]
+    const question = { part, ...placeOf(view), layer, role, text, guard, spans, rules: [], reaches: undefined }
+    return this.#asking.put(question)
+  }
 }
+
+/** UTF-16 units at either end of a text that are read beside what a prompt keeps. */
+const asked = 1500
 
 function higher(a: Question['reaches'], b: Question['reaches']): Question['reaches'] {
   return a === 'high' || b === 'high' ? 'high' : (a ?? b)
@@ -264,10 +292,11 @@ export async function askEncoder(
   const abort = cancel === undefined ? undefined : new AbortController()
   const off = cancel?.onCancel((reason) => abort?.abort(reason))
   try {
-    const asked = questions.map(({ role, text, spans }): EncoderQuestion => {
-      return { role, text, whose, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
+    const put = questions.map(({ role, text, guard, spans }): EncoderQuestion => {
+      const beside = guard !== undefined && { guard }
+      return { role, text, whose, ...beside, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
     })
-    const readings = await encoder.read(asked, pay)
+    const readings = await encoder.read(put, pay)
     if (readings.length !== questions.length) throw new Error('the encoder has not read what it was asked to')
     return new Map(questions.map((question, i) => [keyOf(question), agreed(question, readings[i]!)]))
   } finally {

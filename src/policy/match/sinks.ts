@@ -38,11 +38,28 @@ export function partSink({ parts, direction, findings, guarded, asking, readers 
     applies,
     trusts: (rule) => trusts(rule, role, direction),
     guarded,
-    raised: asking && new Raised(asking, { role, part: index, placeOf, counts: applies, isSeam: false, isReadAnyway }),
+    raised:
+      asking &&
+      new Raised(asking, {
+        role,
+        part: index,
+        placeOf,
+        counts: applies,
+        isSeam: false,
+        isReadAnyway,
+        guard: wordsOf(guarded)
+      }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
       findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false, isNominated })
       return true
     }
+  }
+
+  function wordsOf(guarded: Guarded | undefined): string | undefined {
+    if (guarded === undefined || guarded.words === '' || !hasWords(part)) return undefined
+    return readers.some((rule) => rule.detector?.kinds?.has('guarded') === true && applies(rule))
+      ? guarded.words
+      : undefined
   }
 }
 

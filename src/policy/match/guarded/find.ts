@@ -15,6 +15,8 @@ export type Own =
 export interface Guarded {
   /** Names the prompts. */
   readonly key: string
+  /** What the prompts keep, in their words: what the encoder reads beside a text. */
+  readonly words: string
   readonly hasSecrets: boolean
   readonly hasPeople: boolean
   readonly topics: readonly Topic[]
