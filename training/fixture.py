@@ -14,12 +14,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+from onnx import TensorProto, helper, numpy_helper
+from tokenizers import Tokenizer
+
 from encoder import calibration
 from encoder.lanes import LANE, LANES
 from encoder.name_rows import TAGS
 from encoder.vocabulary import LINE, LINE_SCORE, SPECIAL, tokenizer_json
-from onnx import TensorProto, helper, numpy_helper
-from tokenizers import Tokenizer
 
 # What raises which lanes to which logit; all else stays at -6.
 WORDS: dict[str, dict[str, float]] = {

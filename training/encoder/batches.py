@@ -14,7 +14,6 @@ from .roles import told
 from .vocabulary import PAD
 from .windows import framed, inside, random_start, room_beside, window
 
-
 # One row in so many loses some of its pieces, and how many of them.
 THINNED, LEFT_OUT = 0.25, 0.1
 

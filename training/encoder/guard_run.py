@@ -11,7 +11,6 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -64,7 +63,11 @@ def learn(options: Options) -> dict[str, object]:
                 **calibration.manifest({**kept, 'guarded': pairs['knots']}),
                 'pairs': pairs['pairs'],
                 'moved': told['moved'],
-                **{name: shipped['calibrated'][name] for name in ('carried', 'aside_rows') if name in shipped['calibrated']},
+                **{
+                    name: shipped['calibrated'][name]
+                    for name in ('carried', 'aside_rows')
+                    if name in shipped['calibrated']
+                },
             },
             indent=1,
         )
@@ -114,7 +117,13 @@ def _train(model: Encoder, before: Encoder, data: Dataset, options: Options) -> 
                 f'{pieces / (printed - began):.0f} pieces/s',
                 flush=True,
             )
-    return {'steps': step, 'pieces': pieces, 'seconds': time.monotonic() - began, 'loss': loss_of_pairs, 'distance': distance}
+    return {
+        'steps': step,
+        'pieces': pieces,
+        'seconds': time.monotonic() - began,
+        'loss': loss_of_pairs,
+        'distance': distance,
+    }
 
 
 def _rows(data: Dataset, options: Options) -> Iterator[Batch]:
@@ -127,7 +136,9 @@ def _rows(data: Dataset, options: Options) -> Iterator[Batch]:
         held, _ = chosen(data, Plan(others, options.seed, HELD), epoch)
         random = np.random.default_rng((options.seed, epoch, 2))
         some = random.choice(pairs, min(len(pairs), len(held)), replace=False)
-        plan = Plan(np.concatenate([some, held]), options.seed + epoch, len(pairs), options.length, options.budget, composed=0)
+        plan = Plan(
+            np.concatenate([some, held]), options.seed + epoch, len(pairs), options.length, options.budget, composed=0
+        )
         yield from batches(data, plan, epoch)
 
 

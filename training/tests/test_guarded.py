@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 import numpy as np
+
 from encoder import calibration
 from encoder.guarded import LANE, guarded_rows
 from encoder.lanes import LANES, targets
