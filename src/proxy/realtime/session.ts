@@ -52,7 +52,7 @@ export interface SessionDeps {
 export interface SessionFacts {
   inbound: Inbound
   route: Route
-  settings: Pick<Upstream, 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
+  settings: Pick<Upstream, 'name' | 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
   /** The client's address, for the key's list. */
   address: string
 }
@@ -93,10 +93,6 @@ export class Session {
 
   get id(): string {
     return this.inbound.requestId
-  }
-
-  get log() {
-    return this.deps.log
   }
 
   get isEnded(): boolean {
@@ -140,6 +136,12 @@ export class Session {
   /** An event of the gateway's own, to the upstream. */
   async command(event: JsonObject): Promise<void> {
     await this.upstream.send(writeEvent(event, this.nextId).trimEnd())
+  }
+
+  /** The log has what the session could not do, with the upstream that it is connected to. */
+  report(fault: Fault): void {
+    const { name: upstream } = this.#facts.settings
+    this.deps.log.error({ request_id: this.id, upstream, err: describeError(fault) }, fault.code)
   }
 
   /** Something came from either side. */
@@ -234,7 +236,7 @@ export class Session {
   fail(error: unknown): void {
     if (this.isEnded || error instanceof ClientGone) return
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
-    this.log.error({ request_id: this.id, err: describeError(fault) }, fault.code)
+    this.report(fault)
     this.tellFault(fault).catch(() => {})
     const isUpstream = fault.code === 'upstream_error' || fault.code === 'upstream_timeout'
     this.end(isUpstream ? 'upstream' : 'failed', 1011, fault.code)
@@ -245,7 +247,7 @@ export class Session {
     if (this.#end !== undefined) return
     this.#end = end
     this.deps.metrics.realtimeEnds.inc({ end })
-    this.log.debug({ request_id: this.id, route: this.route.id, end }, 'session ended')
+    this.deps.log.debug({ request_id: this.id, route: this.route.id, end }, 'session ended')
     this.client.close(code, reason)
     this.upstream.close(1000)
     this.inbound.cancel.cancel(new ClientGone())
