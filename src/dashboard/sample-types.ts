@@ -36,11 +36,3 @@ export interface SampleKeeping {
   rows: number
   bytes: number
 }
-
-export interface SampleFilter {
-  decision?: string
-  category?: string
-  rule?: string
-  route?: string
-  from?: string
-}
