@@ -18,6 +18,7 @@ import { CategoriesForm } from './categories-form'
 import { ContextForm } from './context-form'
 import { DetectorsForm } from './detectors-form'
 import { type Opened, open, type Path, removeValue, setValue, valueAt } from './edits'
+import { TextsForm } from './texts-form'
 import type { DraftState } from './use-draft'
 
 /** What every part of the form works with. */
@@ -71,6 +72,7 @@ export function PolicyForm({ draft, language }: FormProps) {
       content: <DetectorsForm {...part} />
     },
     { id: 'context', title: 'Context', isOwn: own(['assume']), content: <ContextForm {...part} /> },
+    { id: 'texts', title: 'Texts that people read', isOwn: own(['texts']), content: <TextsForm {...part} /> },
     {
       id: 'general',
       title: 'What reads, lists, description',
