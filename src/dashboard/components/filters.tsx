@@ -36,13 +36,15 @@ export interface Search {
   /** Of the address. */
   page: string
   fields: readonly Field[]
+  /** What is searched by more rarely: shown when asked for, or where the address has some of it. */
+  more?: readonly Field[]
   /** How far back one looks without a choice; `all`: as far as there is anything. */
   usual: string
   /** A category of which there can be no row. */
   without?: Category
 }
 
-function namesOf({ fields }: Search): Name[] {
+function namesOf(fields: readonly Field[]): Name[] {
   return fields.flatMap((field): Name[] => {
     if (field === 'score') return ['min_score', 'max_score']
     return field === 'from' ? ['from', 'to'] : [field]
@@ -71,15 +73,16 @@ interface Filtering {
 
 export function useFilter(search: Search): Filtering {
   const { query: given } = usePlace()
+  const { page, fields, more = [], usual } = search
   const filter: Filter = {}
-  for (const name of namesOf(search)) {
+  for (const name of namesOf([...fields, ...more])) {
     const value = given.get(name)
     if (value !== null && value !== '') filter[name] = value
   }
-  const { from = search.usual, ...others } = filter
+  const { from = usual, ...others } = filter
   const change: Change = (changes) => {
     const next = Object.entries({ ...Object.fromEntries(given), ...changes }).filter(([, value]) => value)
-    replacePlace(search.page, Object.fromEntries(next) as Record<string, string>)
+    replacePlace(page, Object.fromEntries(next) as Record<string, string>)
   }
   return { filter, query: from === 'all' ? others : { ...others, from }, change }
 }
@@ -91,7 +94,10 @@ interface Part {
 
 export function Filters({ search, ...part }: Part & { search: Search }) {
   const { filter, change } = part
-  const { fields, usual, without } = search
+  const { fields, more = [], usual, without } = search
+  const isAsked = namesOf(more).some((name) => filter[name] !== undefined)
+  const [isOpen, setOpen] = useState(false)
+  const shown = isOpen || isAsked ? [...fields, ...more] : fields
   const known: Record<Field, ReactNode> = {
     decision: (
       <Chosen
@@ -136,18 +142,25 @@ export function Filters({ search, ...part }: Part & { search: Search }) {
   return (
     <Card withBorder padding="md" mb="md" component="search" aria-label="Filter">
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
-        {fields.map((field) => known[field])}
+        {shown.map((field) => known[field])}
       </SimpleGrid>
-      {Object.keys(filter).length > 0 && (
+      {(more.length > 0 || Object.keys(filter).length > 0) && (
         <Group mt="sm" gap="sm">
+          {more.length > 0 && !isAsked && (
+            <Button size="compact-sm" variant="subtle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+              {isOpen ? 'Fewer filters' : 'More filters'}
+            </Button>
+          )}
           {to !== undefined && <Text size="sm">up to {instant(to)}</Text>}
-          <Button
-            size="compact-sm"
-            variant="subtle"
-            onClick={() => change(Object.fromEntries(namesOf(search).map((name) => [name, ''])))}
-          >
-            Clear the filter
-          </Button>
+          {Object.keys(filter).length > 0 && (
+            <Button
+              size="compact-sm"
+              variant="subtle"
+              onClick={() => change(Object.fromEntries(namesOf([...fields, ...more]).map((name) => [name, ''])))}
+            >
+              Clear the filter
+            </Button>
+          )}
         </Group>
       )}
     </Card>

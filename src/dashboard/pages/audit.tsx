@@ -13,20 +13,8 @@ import type { AuditRow } from '../types'
 
 const search: Search = {
   page: 'audit',
-  fields: [
-    'decision',
-    'category',
-    'rule',
-    'reader',
-    'score',
-    'route',
-    'upstream',
-    'model',
-    'by',
-    'subject',
-    'kind',
-    'from'
-  ],
+  fields: ['decision', 'category', 'rule', 'kind', 'from'],
+  more: ['by', 'subject', 'route', 'upstream', 'model', 'reader', 'score'],
   // Of a busy gateway more is many pages.
   usual: '7d'
 }

@@ -45,7 +45,7 @@ export function TextsForm({ opened, change }: FormPart) {
     <Stack gap="md">
       <Text size="xs" c="dimmed">
         What is said here comes before the texts of the configuration and of the page{' '}
-        <Anchor href={linkTo('texts')} inherit>
+        <Anchor href={linkTo('texts')} inherit underline="always">
           Texts
         </Anchor>
         ; all else is told as there.
