@@ -1,5 +1,5 @@
 /** What the API says of samples: texts of what was judged. */
-import type { Category, Decision, Detection } from './types'
+import type { Category, Decision, Detection } from './verdict-types'
 
 export interface Sample {
   sample_id: string

@@ -1,29 +1,10 @@
 /** What the gateway's API answers, as `/openapi.json` describes it. Times are ISO 8601 UTC. */
 
+import type { Category, Decision, Detection } from './verdict-types'
+
 export type * from './desk-types'
 export type * from './sample-types'
-
-export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
-export type Decision = (typeof decisions)[number]
-
-export const categories = [
-  'hate',
-  'harassment',
-  'violence',
-  'self_harm',
-  'sexual',
-  'sexual_minors',
-  'illicit',
-  'cyber_misuse',
-  'weapons',
-  'prompt_injection',
-  'jailbreak',
-  'personal_data',
-  'secrets',
-  'misinformation',
-  'profanity'
-] as const
-export type Category = (typeof categories)[number]
+export * from './verdict-types'
 
 export const scopes = [
   '*',
@@ -104,21 +85,6 @@ export interface NewKey extends Partial<Record<'rate_limit_per_minute' | 'max_co
   self_rotation?: boolean
   /** Where the gateway has terms. */
   accept_terms?: true
-}
-
-export interface Detection {
-  type: string
-  category: Category
-  /** 0..1 */
-  confidence: number
-  rule: string
-  /** UTF-16 offsets into the text of the part. */
-  span: { start: number; end: number }
-  /** The reading that revealed it: plain, unicode, base64, … */
-  layer: string
-  /** RFC 6901 pointer of the part; absent where there is one text. */
-  pointer?: string
-  suppressed?: true
 }
 
 export type ReviewStatus = 'pending' | 'permitted' | 'forbidden' | 'expired'

@@ -4,8 +4,7 @@
  */
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
-import type { Exceptions } from '../policy/decide/exceptions.js'
-import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
+import type { Evaluation, EvaluationInput, Evaluator, Exceptions, HeldPolicy } from '../policy/evaluation.js'
 import type { Decided, Recorder, Said, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 

@@ -15,7 +15,7 @@ import { audienceNames, languageName, occasions, toldAt } from '../components/te
 import { linkTo } from '../router'
 import { categories, type Sentence } from '../types'
 import { type Opened, removeValue, setText, setValue, valueAt } from './edits'
-import type { FormPart } from './form'
+import type { FormPart } from './form-part'
 
 type ByLanguage = Record<string, Record<string, Record<string, unknown>>>
 interface OwnTexts {
