@@ -2,8 +2,6 @@
 
 import type { Category, Decision, Detection } from './verdict-types'
 
-export type * from './desk-types'
-export type * from './sample-types'
 export * from './verdict-types'
 
 export const scopes = [
@@ -304,4 +302,68 @@ export interface Upstreams {
   upstreams: Upstream[]
   /** Why nobody connects one here; null where administrators may. */
   closed: string | null
+}
+
+export interface Delivery {
+  delivery_id: string
+  event: string
+  review_id: string | null
+  state: 'waiting' | 'dead'
+  attempts: number
+  last_error: string | null
+  created_at: string
+  next_attempt_at: string | null
+  key_id: string | null
+}
+
+export interface Exception {
+  exception_id: string
+  state: 'proposed' | 'accepted' | 'rejected' | 'revoked' | 'expired'
+  evaluation_id: string
+  policy: string
+  rules: string[]
+  scope: 'key' | 'account'
+  key_id: string
+  note: string | null
+  proposed_by: string
+  proposed_at: string
+  decided_by: string | null
+  decided_at: string | null
+  expires_at: string | null
+}
+
+export interface Sample {
+  sample_id: string
+  evaluation_id: string
+  created_at: string
+  decision: Decision
+  risk_score: number
+  matched_rules: string[]
+  categories: Category[]
+  surface: string
+  route: string
+  policy: string
+  upstream: string | null
+  model: string | null
+  key_id: string
+}
+
+export interface SampleDetail extends Sample {
+  direction: 'request' | 'answer'
+  parts: { role: string; text: string; is_key?: true }[]
+  context: Record<string, unknown> | null
+  /** Each in the part of that number. */
+  detections: (Detection & { part: number })[]
+  is_cut: boolean
+  redacted: string[]
+}
+
+export interface SampleKeeping {
+  what: 'off' | 'stopped' | 'share'
+  share: number
+  retention_seconds: number
+  max_rows: number
+  max_bytes: number
+  rows: number
+  bytes: number
 }
