@@ -97,6 +97,29 @@ t.test('rooms import in one direction', async (t) => {
   t.ok(files.length > 50)
 })
 
+t.test('no files know each other in a circle, types counted', async (t) => {
+  const known = new Set(sources)
+  const targets = new Map(
+    sources.map((file) => {
+      const local = importsOf(file).filter((specifier) => specifier.startsWith('.'))
+      const stems = local.map((specifier) => join(dirname(file), specifier).replaceAll('\\', '/').replace(/\.js$/, ''))
+      const found = stems.map((stem) =>
+        ['.ts', '.tsx', '/index.ts'].map((end) => stem + end).find((one) => known.has(one))
+      )
+      return [file, found.filter((one) => one !== undefined)]
+    })
+  )
+  const left = new Set<string>()
+  const walk = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) t.fail([...way.slice(way.indexOf(file)), file].join(' → '))
+    if (left.has(file) || way.includes(file)) return
+    for (const target of targets.get(file)!) walk(target, [...way, file])
+    left.add(file)
+  }
+  for (const file of sources) walk(file, [])
+  t.equal(left.size, sources.length)
+})
+
 t.test('the dashboard talks to the gateway over its API alone', async (t) => {
   for (const file of page) {
     for (const specifier of importsOf(file)) {

@@ -6,9 +6,8 @@ import { Fault } from '../base/errors.js'
 import { readText } from '../edge/evaluate-input.js'
 import { isClosed, isComplete } from '../edge/http2.js'
 import { type Asked, Judging, type JudgingDeps } from '../observe/judging.js'
-import type { Cancellation } from '../policy/escalate/judges.js'
 import type { Assessment, PolicyEvaluator } from '../policy/evaluate/evaluator.js'
-import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import type { Cancellation, Evaluation, EvaluationInput } from '../policy/evaluation.js'
 import { checkBudget } from '../policy/match/budget.js'
 
 export interface JudgeOptions extends Asked {

@@ -70,3 +70,11 @@ export interface ChatReply extends ChatContent {
   /** What a later request may name as `ChatRequest.after`. */
   id?: string
 }
+
+/** What of a request's meaning stands in its target instead of its body. */
+export interface Target {
+  /** Values of the path's parameters; each matched its pattern. */
+  params: Readonly<Record<string, string>>
+  /** The query string with its question mark, checked against the route's own, or empty. */
+  query: string
+}

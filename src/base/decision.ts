@@ -48,3 +48,8 @@ export type Reader = (typeof readers)[number]
 /** What a route, or a caller, may have replaced. */
 export const redactables = ['personal_data', 'secrets', 'names'] as const
 export type Redactable = (typeof redactables)[number]
+
+/** Scores are compared as they are shown, so that a shown score never contradicts its decision. */
+export function round(score: number): number {
+  return Math.round(score * 10_000) / 10_000
+}

@@ -1,5 +1,5 @@
 /** The settings of one MCP server, compiled. */
-import type { RouteSettings, UpstreamSettings } from './settings.js'
+import type { RouteSettings, UpstreamSettings } from './route-settings.js'
 
 /** `first_use`: what a server says first of a tool holds; `review`: until a person has permitted it, nothing does. */
 export const pinModes = ['first_use', 'review'] as const

@@ -24,7 +24,8 @@ export type Occasion = (typeof occasions)[number]
 export const places = ['review', 'topic', 'help', 'options', 'missing'] as const
 export type Place = (typeof places)[number]
 
-const placesOf: Readonly<Record<Occasion | 'any', readonly Place[]>> = {
+/** Which of them a sentence may have, by what has happened. */
+export const placesOf: Readonly<Record<Occasion | 'any', readonly Place[]>> = {
   any: ['topic', 'help'],
   forbid: ['topic', 'help'],
   divert: ['topic', 'help', 'review'],

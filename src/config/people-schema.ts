@@ -1,7 +1,7 @@
 /** Declares the sections of the configuration about people: reviews, the audit, signing in. */
 import Type from 'typebox'
 import { sampleKinds, userRoles } from '../base/settings.js'
-import { webhookSection } from './notices.js'
+import { webhookSection } from './notices-schema.js'
 import { choice, closed, hold, period, room, text } from './values.js'
 
 const openReviews = Type.Integer({ minimum: 1, maximum: 1_000_000, accepts: '1 to 1000000' })

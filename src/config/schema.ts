@@ -18,7 +18,7 @@ import {
 import { mediaKinds, type Unscannable, unscannableActs } from '../base/unscannable.js'
 import { keyScopes } from '../identity/scopes.js'
 import { categories } from '../policy/evaluation.js'
-import { noticesSection } from './notices.js'
+import { noticesSection } from './notices-schema.js'
 import { peopleSections } from './people-schema.js'
 import { tracingSection } from './tracing.js'
 import {

@@ -57,7 +57,7 @@ async function call<R>(
   try {
     response = await fetch(path(route, query), {
       method,
-      // No other site can set it (CSRF): see src/http/same-site.ts.
+      // No other site can set it (CSRF): see src/edge/same-site.ts.
       headers: { 'x-sluicegate-csrf': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })

@@ -1,5 +1,5 @@
 /** What the API answers about constitutions, and of dry runs. */
-import type { Category, Decision, Detection } from './types'
+import type { Category, Decision, Detection } from './verdict-types'
 
 export interface Constitution {
   name: string

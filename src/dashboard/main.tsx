@@ -4,11 +4,10 @@ import '@mantine/notifications/styles.css'
 import './dashboard.css'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
-import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { focusManager, MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api'
 import { App } from './app'
-import { pauseWhenIdle } from './idle'
 import { readableGreys, theme } from './theme'
 
 // The page's policy lets no <style> element in without the nonce of this answer.
@@ -33,6 +32,31 @@ const client = new QueryClient({
     }
   }
 })
+
+const pauseAfterMs = 10 * 60_000
+const signs = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'] as const
+
+/**
+ * Pages that refresh themselves must not keep a session alive for somebody who has left: without a touch for a while they
+ * stop asking, and the gateway ends the session when its idle time is over.
+ */
+function pauseWhenIdle(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isPaused = false
+  function touched(): void {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      isPaused = true
+      focusManager.setFocused(false)
+    }, pauseAfterMs)
+    if (!isPaused) return
+    isPaused = false
+    // From here on it is the window's own focus again.
+    focusManager.setFocused(undefined)
+  }
+  for (const sign of signs) addEventListener(sign, touched, { passive: true })
+  touched()
+}
 
 pauseWhenIdle()
 createRoot(document.getElementById('root')!).render(

@@ -1,29 +1,8 @@
 /** What the gateway's API answers, as `/openapi.json` describes it. Times are ISO 8601 UTC. */
 
-export type * from './desk-types'
-export type * from './sample-types'
+import type { Category, Decision, Detection } from './verdict-types'
 
-export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
-export type Decision = (typeof decisions)[number]
-
-export const categories = [
-  'hate',
-  'harassment',
-  'violence',
-  'self_harm',
-  'sexual',
-  'sexual_minors',
-  'illicit',
-  'cyber_misuse',
-  'weapons',
-  'prompt_injection',
-  'jailbreak',
-  'personal_data',
-  'secrets',
-  'misinformation',
-  'profanity'
-] as const
-export type Category = (typeof categories)[number]
+export * from './verdict-types'
 
 export const scopes = [
   '*',
@@ -104,21 +83,6 @@ export interface NewKey extends Partial<Record<'rate_limit_per_minute' | 'max_co
   self_rotation?: boolean
   /** Where the gateway has terms. */
   accept_terms?: true
-}
-
-export interface Detection {
-  type: string
-  category: Category
-  /** 0..1 */
-  confidence: number
-  rule: string
-  /** UTF-16 offsets into the text of the part. */
-  span: { start: number; end: number }
-  /** The reading that revealed it: plain, unicode, base64, … */
-  layer: string
-  /** RFC 6901 pointer of the part; absent where there is one text. */
-  pointer?: string
-  suppressed?: true
 }
 
 export type ReviewStatus = 'pending' | 'permitted' | 'forbidden' | 'expired'
@@ -338,4 +302,68 @@ export interface Upstreams {
   upstreams: Upstream[]
   /** Why nobody connects one here; null where administrators may. */
   closed: string | null
+}
+
+export interface Delivery {
+  delivery_id: string
+  event: string
+  review_id: string | null
+  state: 'waiting' | 'dead'
+  attempts: number
+  last_error: string | null
+  created_at: string
+  next_attempt_at: string | null
+  key_id: string | null
+}
+
+export interface Exception {
+  exception_id: string
+  state: 'proposed' | 'accepted' | 'rejected' | 'revoked' | 'expired'
+  evaluation_id: string
+  policy: string
+  rules: string[]
+  scope: 'key' | 'account'
+  key_id: string
+  note: string | null
+  proposed_by: string
+  proposed_at: string
+  decided_by: string | null
+  decided_at: string | null
+  expires_at: string | null
+}
+
+export interface Sample {
+  sample_id: string
+  evaluation_id: string
+  created_at: string
+  decision: Decision
+  risk_score: number
+  matched_rules: string[]
+  categories: Category[]
+  surface: string
+  route: string
+  policy: string
+  upstream: string | null
+  model: string | null
+  key_id: string
+}
+
+export interface SampleDetail extends Sample {
+  direction: 'request' | 'answer'
+  parts: { role: string; text: string; is_key?: true }[]
+  context: Record<string, unknown> | null
+  /** Each in the part of that number. */
+  detections: (Detection & { part: number })[]
+  is_cut: boolean
+  redacted: string[]
+}
+
+export interface SampleKeeping {
+  what: 'off' | 'stopped' | 'share'
+  share: number
+  retention_seconds: number
+  max_rows: number
+  max_bytes: number
+  rows: number
+  bytes: number
 }

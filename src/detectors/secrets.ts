@@ -6,7 +6,7 @@ import { findValue } from './secrets/assigned.js'
 import { groups, rows } from './secrets/kinds/index.js'
 import { endOfLines, findInnerLines, findMarkedKeys, keyGrowsFrom, narrowestLine } from './secrets/private-keys.js'
 import { runsOf, shortestToken } from './secrets/runs.js'
-import { findTokens, openTokens } from './secrets/tokens.js'
+import { FormScanner } from './secrets/scan.js'
 import { isPasswordLike, isStandIn } from './secrets/values.js'
 import { withoutOverlaps } from './span.js'
 
@@ -33,7 +33,7 @@ export const secrets: Detector = {
     let isOpen = false
     for (const { from, to, seen } of runs) {
       if (to - from >= shortestToken) {
-        if (!isOpen) openTokens(text)
+        if (!isOpen) scanner.open(text)
         isOpen = true
         findTokens(text, from, to, found)
       }
@@ -96,4 +96,30 @@ function findUrls(text: string, found: Finding[]): void {
     const kind = /^(?:https?|ftps?|sftp|ssh|git)$/i.test(scheme!) ? 'basic_auth_url' : 'database_url'
     found.push({ kind, confidence: 0.9, start: index, end: index + match.length })
   }
+}
+
+/** Tokens whose issuer marks them: every form of `secrets/kinds`, in one pass. */
+const scanner = new FormScanner(rows.map(({ form }) => form))
+
+/** What stands in examples instead of random characters. */
+const sample =
+  /example|sample|dummy|placeholder|redacted|secret_?key|api_?key|your[_-]|my[_-]?(?:token|key)|x{5}|0{8}|1234567|abcdefg|qwerty|deadbeef|(.)\1{6}/i
+
+/** Random characters are of many kinds: of the last ones at least as many. */
+const looked = 24
+const fewestKinds = 8
+
+/** Where a check does not hold: a copy with a mistake, or a made-up value. */
+const unchecked = 0.7
+
+/** Adds the tokens of [from, to) of the text that the scanner has open. */
+function findTokens(text: string, from: number, to: number, found: Finding[]): void {
+  scanner.scan(from, to, (index, start, end, body) => {
+    const { kind, confidence = 0.95, check, only } = rows[index]!
+    const token = text.slice(start, end)
+    if (new Set(token.slice(-looked)).size < fewestKinds || sample.test(text.slice(body, end))) return
+    if (only !== undefined && !only(token)) return
+    const isValid = check === undefined || check(token)
+    found.push({ kind, confidence: isValid ? confidence : unchecked, start, end })
+  })
 }

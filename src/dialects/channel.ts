@@ -1,10 +1,21 @@
 /** One text that a stream spells out over several events: its held pieces, and the end of what has left already. */
 import type { Json, JsonObject } from '../base/chat.js'
-import type { HeldText } from './reply-stream.js'
 import { type Replacement, rewriteLeaf, setOwn } from './rewrite.js'
 
 /** The object or list in an event that has the piece as its own. */
 export type Holder = JsonObject | Json[]
+
+/** What is held of one channel. */
+export interface HeldText {
+  pointer: string
+  text: string
+  /** What stands before it in what `content` gives for the channel. */
+  before: string
+  /** Nothing will be added to it. */
+  isClosed: boolean
+  /** False for JSON, which can only be read as a whole. */
+  isReadable: boolean
+}
 
 interface Piece {
   holder: Holder

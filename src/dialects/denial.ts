@@ -1,5 +1,6 @@
 /** What a dialect is told when a verdict stops an exchange. No evaluated text is in it. */
 
+import type { JsonObject, Target } from '../base/chat.js'
 import type { ReviewBound } from '../base/settings.js'
 import type { Occasion, Spoken } from '../base/texts.js'
 import type { Decision, Evaluation } from '../policy/evaluation.js'
@@ -41,4 +42,15 @@ export function occasionOf({ decision, direction, full }: Pick<Denial, 'decision
   if (full !== undefined) return 'queue_full'
   if (direction === 'request') return decision
   return decision === 'forbid' ? 'answer_forbid' : 'answer_divert'
+}
+
+/** What an assistant turn written by the gateway itself is made from. */
+export interface TurnFacts {
+  denial: Denial
+  /** The request as it was judged: names the model, the streaming options. */
+  request: JsonObject
+  target: Target
+  requestId: string
+  /** Seconds since the epoch. */
+  created: number
 }

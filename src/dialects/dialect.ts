@@ -2,19 +2,14 @@
  * The contract of a dialect: reads and writes the shapes of one operation of a chat API. No network, no policy, no clock.
  * CONTRIBUTING.md says what a new dialect touches.
  */
-import type { ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
+import type { ChatReply, ChatRequest, JsonObject, Target } from '../base/chat.js'
 import type { Fault } from '../base/errors.js'
 import type { DialectId, UpstreamAuth } from '../base/settings.js'
-import type { Denial } from './denial.js'
+import type { Denial, TurnFacts } from './denial.js'
 import type { ReplyStream } from './reply-stream.js'
 
-/** What of a request's meaning stands in its target instead of its body. */
-export interface Target {
-  /** Values of the path's parameters; each matched its pattern. */
-  params: Readonly<Record<string, string>>
-  /** The query string with its question mark, checked against `Dialect.query`, or empty. */
-  query: string
-}
+export type { Target } from '../base/chat.js'
+export type { TurnFacts } from './denial.js'
 
 export interface PassPath {
   /** `:id` stands for a parameter, at the end. */
@@ -26,17 +21,6 @@ export interface PassPath {
 
 /** How the pieces of a streamed answer are told apart on the wire. */
 export type Framing = 'sse' | 'ndjson' | 'json-array' | 'aws-event-stream'
-
-/** What an assistant turn written by the gateway itself is made from. */
-export interface TurnFacts {
-  denial: Denial
-  /** The request as it was judged: names the model, the streaming options. */
-  request: JsonObject
-  target: Target
-  requestId: string
-  /** Seconds since the epoch. */
-  created: number
-}
 
 /** A pattern of the whole value; `model`: the model that the client asked for, or a dated snapshot of it. */
 export type HeaderForm = RegExp | 'model'

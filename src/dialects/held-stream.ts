@@ -7,11 +7,10 @@
  */
 import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../base/chat.js'
 import { parseJson } from '../json/parse.js'
-import { Channel, type Holder } from './channel.js'
+import { Channel, type HeldText, type Holder } from './channel.js'
 import type { TurnFacts } from './dialect.js'
 import { OpenPlaces } from './open-places.js'
 import {
-  type HeldText,
   type Released,
   type ReplyStream,
   type StreamShape,

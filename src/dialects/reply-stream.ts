@@ -4,8 +4,8 @@
  */
 import type { ChatReply, JsonObject, Media } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
-import type { Holder } from './channel.js'
-import type { TurnFacts } from './dialect.js'
+import type { HeldText, Holder } from './channel.js'
+import type { TurnFacts } from './denial.js'
 import type { Replacement } from './rewrite.js'
 import type { Collector } from './walk.js'
 
@@ -59,18 +59,6 @@ export interface ReplyStream {
   filtered(facts: TurnFacts): string
   /** What follows the last event: the dialect's end marker, or nothing. */
   end(): string
-}
-
-/** What is held of one channel. */
-export interface HeldText {
-  pointer: string
-  text: string
-  /** What stands before it in what `content` gives for the channel. */
-  before: string
-  /** Nothing will be added to it. */
-  isClosed: boolean
-  /** False for JSON, which can only be read as a whole. */
-  isReadable: boolean
 }
 
 export interface Released {

@@ -100,6 +100,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       caller: undefined,
       signedIn: undefined,
       decision: undefined,
+      upstream: undefined,
       isShed: false
     }
     request.sluicegate = facts

@@ -43,6 +43,8 @@ export interface RequestFacts {
   /** Where the caller is a person. */
   signedIn: SignedIn | undefined
   decision: Decision | undefined
+  /** Name of the upstream that was asked, for the log of what failed. */
+  upstream: string | undefined
   /** Refused for overload: too many for a line each in the log. */
   isShed: boolean
 }

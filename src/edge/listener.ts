@@ -4,15 +4,14 @@
  * on the new one. Beside it the Fastify application of our own listeners.
  */
 
-import http, { type RequestListener, type Server, type ServerResponse } from 'node:http'
+import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import https from 'node:https'
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { type ErrorCode, errorTable, Fault } from '../base/errors.js'
 import { urlHost } from '../base/units.js'
 import { hasBody } from './body.js'
 import { plainFault, sendFault } from './faults.js'
-import { lingerOnClose } from './linger.js'
 import { createRequestIds } from './request-id.js'
 import { answerUpgrade, offerUpgrade, UpgradableRequest } from './upgrade.js'
 
@@ -198,4 +197,28 @@ export async function buildApp(register: (app: FastifyInstance) => Promise<void>
   await register(app)
   await app.ready()
   return app
+}
+
+/** For so long the rest of a refused body is read, ms. */
+const lingerMs = 5_000
+
+/**
+ * The end of a connection on which a request was answered before all of its body had come. Closed at once, whatever still
+ * comes is answered with a reset, and clients that are writing never see why they were refused (RFC 9112 section 9.6). So
+ * the sending side is closed first, and what still comes is read and thrown away for a while.
+ * To be called with each request that has a body: Node ends its connection by `destroySoon` after the last answer on it.
+ */
+function lingerOnClose(request: IncomingMessage): void {
+  const { socket } = request
+  socket.destroySoon = function closeInStages(this: Socket): void {
+    if (request.complete || this.destroyed) {
+      Socket.prototype.destroySoon.call(this)
+      return
+    }
+    this.end()
+    const deadline = setTimeout(() => this.destroy(), lingerMs)
+    this.once('close', () => clearTimeout(deadline))
+    request.once('end', () => this.destroy())
+    request.resume()
+  }
 }

@@ -8,7 +8,7 @@
 import type { Json, JsonObject } from '../base/chat.js'
 import type { Reasoning, RemoteJudgeSettings } from '../base/settings.js'
 import { parseJson } from '../json/parse.js'
-import type { PolicyWords } from '../policy/escalate/words.js'
+import type { PolicyWords } from '../policy/escalate/judges.js'
 import type { Category } from '../policy/evaluation.js'
 import { type Adapter, type Asked, JudgeFailure, labelsFor, scoresOf } from './adapter.js'
 import { type Completion, complete } from './chat.js'

@@ -112,6 +112,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       record,
       exceptions,
       chargeWindows: admission.chargeWindows,
+      sampling: platform.samples.isOn,
       sessions: platform.sessions,
       wording,
       keeping: platform.keeping,
@@ -173,8 +174,15 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     shape,
     explainUnknown: (...asked) => explainUnknown(proxy, ...asked)
   }
-  const { chargeWindows } = admission
-  const judge = createJudge({ evaluator, record, unjudged, exceptions, chargeWindows, budget: settings.limits.request })
+  const judge = createJudge({
+    evaluator,
+    record,
+    unjudged,
+    exceptions,
+    chargeWindows: admission.chargeWindows,
+    sampling: platform.samples.isOn,
+    budget: settings.limits.request
+  })
   const ready = async () =>
     !platform.isDraining() &&
     storage.ping().then(

@@ -16,6 +16,8 @@ import type { Seal } from '../sealing/seal.js'
 import type { Storage } from '../storage/contracts/index.js'
 
 export interface Samples {
+  /** Whether any are taken now. */
+  isOn(): boolean
   readonly take: NonNullable<RecorderDeps['sample']>
   readonly service: SampleService
   replay(actor: Caller, name: string, request: ReplayRequest): Promise<TrialReport>
@@ -54,6 +56,7 @@ export function openSamples(options: SamplesOptions): Samples {
   const scrub = () => storage.scrub()
   const service = new SampleService({ store: storage.samples, audit, clock, seal, masker, settings, scrub })
   return {
+    isOn: () => settings.what !== 'off',
     take: (decided, at) => capture.take(decided, at),
     service,
     replay: (actor, name, request) => replay({ samples: service, tryOut, audit, clock }, actor, name, request),

@@ -4,8 +4,7 @@
  */
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
-import type { Exceptions } from '../policy/decide/exceptions.js'
-import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../policy/evaluation.js'
+import type { Evaluation, EvaluationInput, Evaluator, Exceptions, HeldPolicy } from '../policy/evaluation.js'
 import type { Decided, Recorder, Said, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 
@@ -22,6 +21,8 @@ export interface JudgingDeps<E extends Judged> {
   exceptions(caller: Caller): Exceptions | undefined
   /** Takes windows of the encoder from a caller's limit. Default: they cost nothing. */
   chargeWindows?(caller: Caller, windows: number, refuses: boolean): MaybePromise<object | Fault>
+  /** Whether samples are taken now. Default: none are. */
+  sampling?(): boolean
 }
 
 type MaybePromise<T> = T | Promise<T>
@@ -98,14 +99,23 @@ export class Judging<E extends Judged> {
   record(
     { surface, route, caller, requestId, sentTo }: Asked,
     evaluation: Evaluation,
-    { parts, joined, context, direction, names = false }: EvaluationInput,
-    { beyond, redact = [], isOfMinors, policy = 'default' }: Besides = {}
+    input: EvaluationInput,
+    besides: Besides = {}
   ): Promise<void> | undefined {
+    const said = this.#deps.sampling?.() === true ? this.#said(input, besides) : undefined
+    const { parts } = input
+    const { beyond } = besides
+    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond, said })
+  }
+
+  #said(
+    { joined, context, direction, names = false }: EvaluationInput,
+    { redact = [], isOfMinors, policy = 'default' }: Besides
+  ): Said {
     const held = typeof policy === 'string' ? this.#deps.evaluator.hold(policy) : policy
     // What is in force no more by now may have counted the least.
     const middle = typeof held === 'string' ? 0 : held.speech.middle
-    const said = { joined, context, direction, middle, redact, hasNames: names, isOfMinors }
-    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond, said })
+    return { joined, context, direction, middle, redact, hasNames: names, isOfMinors }
   }
 
   #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {

@@ -59,7 +59,7 @@ export interface Decided {
   parts: readonly ChatPart[]
   /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
   beyond?: readonly string[] | undefined
-  /** Undefined: no sample is taken of it. */
+  /** Undefined: no sample is taken of it. Where samples are off it is not made. */
   said?: Said | undefined
 }
 

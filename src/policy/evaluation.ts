@@ -3,8 +3,6 @@ import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import type { Category, Decision, DetectionType, Reader } from '../base/decision.js'
 import type { TextsSource } from '../base/texts.js'
 import type { NameKind, Pay } from '../encoder/index.js'
-import type { Exceptions } from './decide/exceptions.js'
-import type { Cancellation } from './escalate/judges.js'
 
 export {
   type Category,
@@ -62,6 +60,18 @@ export interface Evaluation {
   review_id?: string
   /** With `divert` where no review could be opened: why. */
   review_error?: 'review_queue_full'
+}
+
+/** What is excepted for the caller at hand. */
+export interface Exceptions {
+  covers(rule: string, text: string): boolean
+}
+
+/** The end of a call whose caller has left. */
+export interface Cancellation {
+  readonly reason: Error | undefined
+  /** @returns what takes the listener off again */
+  onCancel(listener: (reason: Error) => void): () => void
 }
 
 /** What is to be judged, in one call, as one verdict. */

@@ -7,9 +7,8 @@ import { invalid } from '../base/errors.js'
 import type { ReviewBound } from '../base/settings.js'
 import type { Denial } from '../dialects/denial.js'
 import { canonicalJson } from '../json/canonical.js'
-import type { Cancellation } from '../policy/escalate/judges.js'
 import { textOfTurn } from '../policy/evaluate/session.js'
-import type { Evaluation } from '../policy/evaluation.js'
+import type { Cancellation, Evaluation } from '../policy/evaluation.js'
 import { openReview, subjectOf } from '../review/open.js'
 import {
   asTurn,

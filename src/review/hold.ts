@@ -1,6 +1,6 @@
 /** Requests that wait for the decision of a person. A decision in this process ends a wait at once, one of another within a second. */
 import type { Clock } from '../base/clock.js'
-import type { Cancellation } from '../policy/escalate/judges.js'
+import type { Cancellation } from '../policy/evaluation.js'
 
 /** How often the store is asked for a decision that another process took, ms. */
 const askEveryMs = 1_000

@@ -3,7 +3,7 @@
  * whose sign is there looks only at the places. Ordinary prose has next to none.
  */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
-import { commonShape } from './common.js'
+import { commonShape } from './english.js'
 import { isPlain } from './odd-characters.js'
 import { Places } from './places.js'
 import { countBackwards, longestBackwards, readsBackwards } from './reversed.js'

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { audiences, occasions } from '../../src/base/texts.js'
 import { source } from '../policy/support.js'
 import { forbidding, openHouse } from '../support/constitutions.js'
 import { call, tempDir } from '../support/gateway.js'
@@ -77,6 +78,12 @@ t.test('the language: each word of the schema says what it means, and what ships
   const { status, body } = await call(url, '/api/v1/constitution-language', { key })
   t.equal(status, 200)
   for (const schema of [body.schemas.whole, body.schemas.overlay]) {
+    const { properties } = schema.properties.texts
+    t.same(Object.keys(properties), ['language', 'region', 'help', 'ask', 'languages'])
+    const [ofLanguage] = Object.values<typeof schema>(properties.languages.patternProperties)
+    t.same(Object.keys(ofLanguage.properties), audiences)
+    t.same(Object.keys(ofLanguage.properties.end_user.properties), ['any', ...occasions])
+    t.match(ofLanguage.properties.end_user.properties.divert.description, /\{topic\}, \{help\}, \{review\}/)
     for (const [name, field] of Object.entries<{ description?: string; additionalProperties?: unknown }>({
       ...schema.properties,
       ...schema.properties.rules.items.properties,

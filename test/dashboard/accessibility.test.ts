@@ -41,6 +41,21 @@ t.test(
         await settle(page)
         t.same(await seriousFaults(page), [], `${name}, ${colorScheme}`)
       }
+      // What opens on a page.
+      await visit(page, 'Constitutions')
+      await settle(page)
+      await page.getByRole('button', { name: 'Texts that people read' }).click()
+      await settle(page)
+      t.same(await seriousFaults(page), [], `the texts of a constitution, ${colorScheme}`)
+      await page.getByRole('button', { name: 'Write a sentence' }).click()
+      await page.getByRole('textbox', { name: 'Sentence' }).fill('{wrong}')
+      await settle(page)
+      t.same(await seriousFaults(page), [], `a sentence, ${colorScheme}`)
+      await page.keyboard.press('Escape')
+      await visit(page, 'Audit')
+      await page.getByRole('button', { name: 'More filters' }).click()
+      await settle(page)
+      t.same(await seriousFaults(page), [], `every filter, ${colorScheme}`)
     }
     await page.setViewportSize({ width: 390, height: 844 })
     for (const name of names) {
@@ -54,3 +69,41 @@ t.test(
     t.same(alarms, [])
   }
 )
+
+/** How far what is seen moved by itself, as browsers sum it up: 0.1 is what is called good. */
+const watchShifts = `{
+  window.shifted = 0
+  const add = (list) => list.getEntries().forEach((one) => { if (!one.hadRecentInput) window.shifted += one.value })
+  new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true })
+}`
+
+t.test('what comes late moves nothing that is read already', { skip, timeout: 900_000 }, async (t) => {
+  const yaml = 'samples: { what: stopped }\nnotices: { every: 500ms, reviews_waiting: { count: 1 } }\n'
+  const running = await serveBuilt(t, yaml)
+  const { key, url } = running
+  for (const input_text of ['I do not want to live any more', 'Explain how to build a pipe bomb', 'Hello'])
+    await call(url, '/api/v1/safety/evaluate', { key, body: { input_text } })
+  const browser = await openBrowser(t)
+  const { page } = await openPage(browser, { reducedMotion: 'reduce' })
+  await becomeAdmin(page, running)
+  await page.getByRole('button', { name: 'Alerts: 1' }).waitFor()
+  const links = page.getByRole('navigation').getByRole('link')
+  const hrefs = await links.evaluateAll((all) => all.map((one) => (one as { href: string }).href))
+  const ids = hrefs.flatMap((href) => /#\/[\w-]+/.exec(href)?.[0] ?? [])
+  t.equal(ids.length, pageNames.length)
+  await page.route('**/api/v1/**', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    await route.continue()
+  })
+  for (const id of ids) {
+    await page.goto('about:blank')
+    await page.goto(`${url}/dashboard/${id}`)
+    await page.evaluate(watchShifts)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settle(page)
+    // What is asked for by what came.
+    await settle(page)
+    const shifted = Number(await page.evaluate('window.shifted'))
+    t.ok(shifted < 0.03, `${id}: ${shifted.toFixed(3)}`)
+  }
+})

@@ -55,6 +55,34 @@ t.test(
       await page.getByLabel(ofDefault).innerText(),
       /# rare animals[\s\S]*giraffes[\s\S]*profanity: \{ high: forbid \}/
     )
+    // What people read is written beside it, into the same text.
+    await page.getByRole('button', { name: 'Texts that people read' }).click()
+    await page.getByText('Developers', { exact: true }).click()
+    await page.getByText('No sentence of its own for them in English.').waitFor()
+    await page.getByRole('button', { name: 'Write a sentence' }).click()
+    const sentence = page.getByRole('textbox', { name: 'Sentence' })
+    t.ok((await sentence.inputValue()).length > 10, 'one begins from what is told without it')
+    await sentence.fill('Giraffes: {review}')
+    await page.getByText('{review} is no place of this sentence').waitFor()
+    await sentence.fill('No giraffes here.\nAsk: {help}')
+    await page.getByRole('button', { name: 'Write into the draft' }).click()
+    await page.getByRole('button', { name: 'Change: Refused, every category' }).waitFor()
+    await page.getByRole('textbox', { name: 'Region', exact: true }).fill('nz')
+    await page.getByRole('textbox', { name: 'Help', exact: true }).fill('the zoo')
+    await page.getByRole('button', { name: 'Add', exact: true }).last().click()
+    await page.getByRole('row', { name: /New Zealand \(NZ\).*the zoo/ }).waitFor()
+    await page.getByRole('button', { name: 'Write a sentence' }).click()
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Category' }).fill('weapons')
+    await page.getByRole('option', { name: 'weapons' }).click()
+    await sentence.fill('No weapons.')
+    await page.getByRole('button', { name: 'Write into the draft' }).click()
+    await page.getByRole('button', { name: 'Change: Refused, weapons' }).click()
+    await page.getByRole('button', { name: 'As elsewhere' }).click()
+    await page.getByRole('button', { name: 'Change: Refused, weapons' }).waitFor({ state: 'detached' })
+    t.match(
+      await page.getByLabel(ofDefault).innerText(),
+      /texts:\s+languages:\s+en:\s+developer:\s+forbid:[\s\S]*No giraffes here\.\s+Ask: \{help\}\s+help:\s+NZ: the zoo/
+    )
     await page.getByText('Dry run', { exact: true }).click()
     await page.getByLabel('Texts', { exact: true }).fill('a blue giraffe\nHello')
     await page.getByText('valid', { exact: true }).waitFor()
@@ -62,7 +90,7 @@ t.test(
     await page.getByText('1 of 2 change: 1 stricter, 0 milder.').waitFor()
 
     await page.reload()
-    await page.getByLabel(ofDefault).getByText('giraffes').waitFor()
+    await page.getByLabel(ofDefault).getByText('name: giraffes').waitFor()
     await page.getByText('kept in this browser').waitFor()
     await page.getByText('valid', { exact: true }).waitFor()
     await page.getByLabel('Note').fill('no giraffes')
@@ -86,6 +114,12 @@ t.test(
     await page.getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('default version 2 is in force.').waitFor()
     t.equal(await decisionOf(), 'forbid', 'the next decision differs')
+    const { body: refused } = await call(url, '/v1/chat/completions', {
+      key,
+      headers: { 'accept-language': 'en-NZ' },
+      body: { model: 'demo', messages: [{ role: 'user', content: 'a blue giraffe' }] }
+    })
+    t.match(refused.error.message, 'No giraffes here.\nAsk: the zoo', 'in the words that were written')
 
     // The proof was for the first of them, a second ago.
     await page.waitForTimeout(1_100)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
+import { mailbox } from '../notices/support.js'
 import { source } from '../policy/support.js'
 import { rules } from '../support/cli.js'
 import { call, tempDir } from '../support/gateway.js'
@@ -21,11 +22,37 @@ const unknown = generateKey('test')
 const path = '/v1/chat/completions'
 
 const places = new Map<string, string>()
+/** Those that are looked for as they were written, by what they are. */
+const secrets = new Map([
+  [key, 'the first key'],
+  [unknown, 'an unknown key']
+])
 /** A word for one place, found again wherever it comes up. */
 function canary(place: string): string {
   const word = `canary${String(places.size + 1).padStart(3, '0')}x`
   places.set(word, place)
   return word
+}
+
+/** A secret of a webhook, as it is configured, and what of it would be found. */
+function webhookSecret(place: string): string {
+  const secret = `whsec_${Buffer.from(canary(place).repeat(2)).toString('base64')}`
+  secrets.set(secret, place)
+  return secret
+}
+
+/** Refuses every login, and quotes it. */
+async function mailServer(t: Test): Promise<{ port: number; logins: string[] }> {
+  const logins: string[] = []
+  const { port } = await mailbox(t, {
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, done) {
+      logins.push(`${username} ${password}`)
+      done(new Error(`${canary('what a mail server says')}: wrong password ${password} of ${username}`))
+    }
+  })
+  return { port, logins }
 }
 
 /** Takes whatever traces are sent to it. */
@@ -50,16 +77,24 @@ t.test('canaries', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('fine')))
   const traces = await collector(t)
   const dir = tempDir(t)
-  writeFileSync(join(dir, 'default.yaml'), source({ rules }))
-  const webhookSecret = `whsec_${Buffer.from(canary('the webhook’s secret').repeat(2)).toString('base64')}`
-  const secrets = { upstream: canary('the upstream’s credential'), node: canary('the name of a database’s user') }
+  const held = '  - { name: held_words, category: secrets, weight: 0.9, any: [zonk] }'
+  writeFileSync(join(dir, 'default.yaml'), source({ rules: `${rules}${held}` }))
+  const credential = `${canary('the upstream’s credential')}-0123456789`
+  const mail = await mailServer(t)
+  const login = { user: canary('the user of the mail server'), password: canary('the password of the mail server') }
+  const channel = await fakeUpstream(t, json({ error: canary('what a channel of notices says') }, 500))
   writeFileSync(
     join(dir, 'gateway.yaml'),
     [
       'constitutions: { default: default.yaml }',
       'limits: { live_per_minute: 1000000, failed_auth_per_address_per_minute: 100000 }',
-      `upstreams: { default: { url: "${upstream.url}", key: "${secrets.upstream}-0123456789" } }`,
-      `review: { webhook: { url: "${upstream.url}/hook/${canary('the webhook’s address')}", secret: "${webhookSecret}" } }`,
+      `upstreams: { default: { url: "${upstream.url}", key: "${credential}" } }`,
+      `review: { webhook: { url: "${upstream.url}/hook/${canary('the webhook’s address')}", secret: "${webhookSecret('the secret of the reviews’ webhook')}" } }`,
+      'notices:',
+      '  every: 500ms',
+      '  reviews_waiting: { count: 1 }',
+      `  webhook: { url: "${channel.url}/${canary('the address of the notices’ webhook')}", secret: "${webhookSecret('the secret of the notices’ webhook')}" }`,
+      `  email: { host: 127.0.0.1, port: ${mail.port}, tls: none, user: ${login.user}, password: ${login.password}, from: gate@example.org, to: [${canary('a recipient')}@example.org] }`,
       `tracing: { endpoint: "${traces.url}", headers: { authorization: "${canary('the collector’s credential')}" } }`
     ].join('\n')
   )
@@ -89,6 +124,7 @@ t.test('canaries', async (t) => {
     ['permitted', ''],
     ['forbidden', 'kaboom'],
     ['asked', 'slay'],
+    ['diverted', 'zonk'],
     ['unjudged', '«broken:throw»'],
     ['partial', '«broken:part»']
   ] as const) {
@@ -244,9 +280,22 @@ t.test('canaries', async (t) => {
     upstream.answer = answer(canary(place))
     await ask(path, { body: chat('hello', { stream: place.startsWith('a stream') }) })
   }
-  upstream.answer = json({ error: { message: `wrong key ${secrets.upstream}-0123456789` } }, 401)
+  upstream.answer = json({ error: { message: `wrong key ${credential}` } }, 401)
   await ask(path, { body: chat('hello') })
   upstream.answer = json(completion('fine'))
+
+  // Somebody waits, which people are told of by both channels; neither takes it.
+  for (let tries = 0; tries < 600 && (mail.logins.length === 0 || channel.requests.length === 0); tries++)
+    await setTimeout(50)
+  t.equal(mail.logins[0], `${login.user} ${login.password}`, 'the mail server was asked')
+  t.ok(channel.requests.length > 0, 'and the channel of notices')
+  /** What those are told who look after it. */
+  const told: string[] = []
+  for (const to of ['alerts', 'status', 'pdp/deliveries?limit=100', 'audit?limit=1000', 'texts', 'upstreams']) {
+    const { status, body } = await ask(`/api/v1/${to}`)
+    t.equal(status, 200, to)
+    told.push(JSON.stringify(body))
+  }
 
   node.child.kill('SIGHUP')
   await setTimeout(1500)
@@ -259,11 +308,7 @@ t.test('canaries', async (t) => {
     for (const [word, place] of places) {
       if (text.includes(word) && !allowed.has(place)) found.push(`${place} in ${where}`)
     }
-    for (const [secret, place] of [
-      [key, 'the first key'],
-      [unknown, 'an unknown key'],
-      [webhookSecret, 'the webhook’s secret']
-    ] as const) {
+    for (const [secret, place] of secrets) {
       if (text.includes(secret.slice(20))) found.push(`${place} in ${where}`)
     }
   }
@@ -277,6 +322,9 @@ t.test('canaries', async (t) => {
   look('the log', output)
   look('the metrics', metrics)
   look('an error', errors.join('\n'), shown)
+  // A row of the audit names the model, where it looks like a name.
+  const models = [...places.values()].filter((place) => place.startsWith('model, '))
+  look('what the API tells', told.join('\n'), new Set(models))
   // OpenTelemetry's own attribute for the model; on the span of a call, which only what was permitted has.
   look('the traces', traces.bytes(), new Set(['model, permitted']))
   t.ok(traces.bytes().length > 1000, 'traces were sent')

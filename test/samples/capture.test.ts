@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import type { JsonObject } from '../../src/base/chat.js'
 import type { SampleSettings } from '../../src/base/settings.js'
+import { Judging } from '../../src/observe/judging.js'
 import type { Decided } from '../../src/observe/record.js'
 import { categories, type Detection } from '../../src/policy/evaluation.js'
 import { createDryRunner } from '../../src/policy/explain/dry-run-pool.js'
@@ -120,6 +121,28 @@ t.test('what is wanted is taken, and nothing else', async (t) => {
   t.match(all.capture.take(decided('a', { decision: 'permit' }), 1), /^smp_/)
   const { said: _, ...bare } = decided('a')
   t.equal(all.capture.take(bare, 1), undefined, 'what is no call of a caller')
+})
+
+t.test('what a sample needs of a call is put together where samples are taken, and nowhere else', async (t) => {
+  let isOn = false
+  const told: Decided[] = []
+  const judging = new Judging({
+    evaluator: { evaluate: () => Promise.reject(new Error('not asked')), hold: () => 'default' },
+    record: (one) => void told.push(one),
+    unjudged: () => undefined,
+    exceptions: () => undefined,
+    sampling: () => isOn
+  })
+  const { surface, route, requestId, evaluation, parts } = decided('a')
+  const asked = { surface, route, requestId, caller: { keyId: 'key_a' } as never }
+  const input = { parts, joined: [[0]], context: { topic: 'x' }, direction: 'answer', names: true } as never
+  judging.record(asked, evaluation, input, { redact: ['emails'] as never })
+  isOn = true
+  judging.record(asked, evaluation, input, { redact: ['emails'] as never })
+  t.equal(told[0]!.said, undefined)
+  t.match(told[0], { parts, evaluation })
+  const said = { joined: [[0]], context: { topic: 'x' }, direction: 'answer', hasNames: true, redact: ['emails'] }
+  t.match(told[1]!.said, said)
 })
 
 t.test('secrets are masked in every reading, across parts, in keys and in the context', async (t) => {

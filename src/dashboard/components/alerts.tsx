@@ -24,8 +24,15 @@ export function useAlerts() {
 
 export function AlertBell() {
   const [opened, { toggle, close }] = useDisclosure()
-  const { data } = useAlerts()
-  if (data === undefined) return null
+  const { data, isLoading } = useAlerts()
+  if (data === undefined) {
+    // Its room is kept: what stands beside it does not move when it comes.
+    return isLoading ? (
+      <ActionIcon variant="default" size="lg" aria-label="Alerts" disabled>
+        <IconBell size={18} aria-hidden />
+      </ActionIcon>
+    ) : null
+  }
   const { alerts, notices } = data
   const count = alerts.length
   const label = count === 0 ? 'Alerts: none' : `Alerts: ${count}`

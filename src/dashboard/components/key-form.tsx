@@ -164,7 +164,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
             label={
               <>
                 I accept the{' '}
-                <Anchor href={termsUrl} target="_blank" rel="noreferrer" inherit>
+                <Anchor href={termsUrl} target="_blank" rel="noreferrer" inherit underline="always">
                   terms of use
                 </Anchor>{' '}
                 of this gateway

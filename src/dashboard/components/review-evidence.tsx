@@ -1,11 +1,12 @@
-/** What stands beside a review: its decision, what each rule saw, what else its client brought before people. */
-import { Anchor, Code, Group, Stack, Table, Text } from '@mantine/core'
+/** What stands beside a review: what was said before it, its decision, what each rule saw, what else its client brought before people. */
+import { Anchor, Badge, Code, Divider, Group, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
 import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
 import { CategoryBadge, categoryName, isDetection, StatusBadge, subjectsOf } from './badges'
 import { DataTable } from './data-table'
+import { MarkedText } from './marked-text'
 import { useNames } from './names'
 import { partsOf } from './request-text'
 import { Ago } from './time'
@@ -108,5 +109,37 @@ export function Earlier({ review }: { review: ReviewDetail }) {
         ))}
       </Stack>
     </Section>
+  )
+}
+
+/** What was said before a text: a payload that is split over turns, or what an answer answers, is seen by a person too. */
+export function SessionTurns({ review: { history, surface } }: { review: ReviewDetail }) {
+  if (history === null) return null
+  const title = surface === 'answer' ? 'What it answers' : 'Earlier in this session'
+  return (
+    <Stack gap="xs" mb="md" component="section" aria-label={title}>
+      <Divider label={title} labelPosition="left" />
+      {history.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nothing: this is its first turn, or what was said before was refused or is forgotten.
+        </Text>
+      ) : (
+        <ol className="turns">
+          {history.map(({ role, text }, i) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
+            <li key={i}>
+              <Badge variant="default" size="sm" tt="none" mb={4}>
+                {role}
+              </Badge>
+              <MarkedText text={text} detections={[]} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <Divider
+        label={surface === 'answer' ? 'The answer that was diverted' : 'What was diverted'}
+        labelPosition="left"
+      />
+    </Stack>
   )
 }

@@ -8,8 +8,7 @@ import { CategoryBadge, categoryName, isDetection, Risk, StatusBadge, subjectsOf
 import { useNames } from './names'
 import { tell, tellError } from './notify'
 import { RequestText } from './request-text'
-import { Earlier, Outcome, Seen } from './review-evidence'
-import { SessionTurns } from './session-turns'
+import { Earlier, Outcome, Seen, SessionTurns } from './review-evidence'
 import { Ago } from './time'
 import { Loaded, Section } from './view'
 

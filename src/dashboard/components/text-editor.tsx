@@ -1,48 +1,58 @@
-/** One sentence that people read, written anew: its places can be put in by a button, and what is refused is said beside it. */
-import { Button, Group, Modal, Select, Stack, Text, Textarea, Tooltip } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+/** One sentence that people read, written anew: its places are put in by a button, and what is refused is said beside it. */
+import { Button, Code, Group, Modal, Select, Stack, Text, Textarea, Tooltip } from '@mantine/core'
 import { useRef, useState } from 'react'
-import { api } from '../api'
-import { categories, type Sentence, type Texts } from '../types'
+import { categories, type Sentence } from '../types'
 import { categoryName } from './badges'
-import { messageOf, tell } from './notify'
 import { languageName, occasions, places } from './text-occasions'
 
+/** A sentence, and when it is read. */
+export type Written = Pick<Sentence, 'occasion' | 'category' | 'text'>
+
 interface TextEditorProps {
-  texts: Texts
   language: string
-  /** Without a category: one for a category that is still to be chosen. */
-  sentence: Sentence
+  sentence: Written
+  /** Whether it is still to be chosen when it is read. */
+  isNew: boolean
+  /** What is told at another choice now: where nothing was written yet, one begins from it. */
+  told(occasion: string, category: string): string | undefined
+  /** What the button that keeps it says. */
+  keeps: string
+  keep(sentence: Written): void
+  isKeeping?: boolean
+  /** Why it was not kept. */
+  refusal?: string | undefined
+  /** Takes the sentence away, so that another counts in its place. */
+  remove?: { label: string; run(): void } | undefined
   close(): void
 }
 
-export function TextEditor({ texts: { texts, version }, language, sentence, close }: TextEditorProps) {
-  const client = useQueryClient()
-  const isNew = sentence.category === ''
+export function TextEditor({ language, sentence, isNew, told, ...act }: TextEditorProps) {
+  const { keeps, keep, isKeeping = false, refusal, remove, close } = act
+  const [begun, setBegun] = useState(sentence.text)
   const [text, setText] = useState(sentence.text)
   const [occasion, setOccasion] = useState(sentence.occasion)
   const [category, setCategory] = useState(sentence.category)
   const field = useRef<HTMLTextAreaElement>(null)
-  const save = useMutation({
-    mutationFn: (own: string | undefined) =>
-      api.putTexts({ texts: changed(texts, language, { ...sentence, occasion, category }, own), version }),
-    onSuccess: () => {
-      tell('The text is in force; other nodes follow within a second.')
-      close()
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['texts'] })
-  })
   const known = occasions[occasion]
+  const choose = (occasion: string, category: string) => {
+    setOccasion(occasion)
+    setCategory(category)
+    if (text !== begun) return
+    const next = told(occasion, category) ?? ''
+    setBegun(next)
+    setText(next)
+  }
   const insert = (place: string) => {
     const { selectionStart = text.length, selectionEnd = text.length } = field.current ?? {}
     setText(`${text.slice(0, selectionStart)}{${place}}${text.slice(selectionEnd)}`)
     field.current?.focus()
   }
+  const wrong = wrongPlace(text, known?.places ?? [])
   const title = isNew
-    ? `A sentence for one category, in ${languageName(language)}`
+    ? `A sentence in ${languageName(language)}`
     : `${known?.title ?? occasion}, in ${languageName(language)}`
   return (
-    <Modal opened onClose={close} title={title} size="lg" closeOnClickOutside={text === sentence.text}>
+    <Modal opened onClose={close} title={title} size="lg" closeOnClickOutside={text === begun}>
       <Stack>
         {isNew && (
           <Group grow align="flex-start">
@@ -50,16 +60,16 @@ export function TextEditor({ texts: { texts, version }, language, sentence, clos
               label="When"
               allowDeselect={false}
               value={occasion}
-              onChange={(value) => value !== null && setOccasion(value)}
+              onChange={(value) => value !== null && choose(value, category)}
               data={Object.entries(occasions).map(([value, { title }]) => ({ value, label: title }))}
             />
             <Select
               label="Category"
               searchable
-              required
-              value={category === '' ? null : category}
-              onChange={(value) => setCategory(value ?? '')}
-              data={categories.map((value) => ({ value, label: categoryName(value) }))}
+              allowDeselect={false}
+              value={category}
+              onChange={(value) => value !== null && choose(occasion, value)}
+              data={['default', ...categories].map((value) => ({ value, label: scopeName(value) }))}
             />
           </Group>
         )}
@@ -69,7 +79,7 @@ export function TextEditor({ texts: { texts, version }, language, sentence, clos
           label="Sentence"
           description="A line of which a place such as {help} stays empty is left out."
           value={text}
-          error={save.error === null ? undefined : messageOf(save.error)}
+          error={wrong ?? refusal}
           onChange={(event) => setText(event.currentTarget.value)}
           autosize
           minRows={4}
@@ -90,17 +100,17 @@ export function TextEditor({ texts: { texts, version }, language, sentence, clos
           ))}
         </Group>
         <Group justify="flex-end">
-          {sentence.from === 'api' && (
-            <Button variant="default" onClick={() => save.mutate(undefined)}>
-              Back to what ships
+          {remove !== undefined && (
+            <Button variant="default" onClick={remove.run}>
+              {remove.label}
             </Button>
           )}
           <Button
-            loading={save.isPending}
-            disabled={text.trim() === '' || category === ''}
-            onClick={() => save.mutate(text)}
+            loading={isKeeping}
+            disabled={text.trim() === '' || wrong !== undefined}
+            onClick={() => keep({ occasion, category, text })}
           >
-            Put in force
+            {keeps}
           </Button>
         </Group>
       </Stack>
@@ -108,15 +118,33 @@ export function TextEditor({ texts: { texts, version }, language, sentence, clos
   )
 }
 
-type Written = Texts['texts']
+/** Which categories a sentence is for. */
+export function scopeName(category: string): string {
+  return category === 'default' ? 'every category' : categoryName(category)
+}
 
-/** The texts with one sentence replaced, or taken out. */
-function changed(texts: Written, language: string, { audience, occasion, category }: Sentence, own?: string): Written {
-  const before = texts.languages?.[language]?.[audience]?.[occasion]
-  const { [category]: _, ...rest } = typeof before === 'string' ? { default: before } : (before ?? {})
-  const byCategory = own === undefined ? rest : { ...rest, [category]: own }
-  const { [occasion]: __, ...others } = texts.languages?.[language]?.[audience] ?? {}
-  const sentences = Object.keys(byCategory).length === 0 ? others : { ...others, [occasion]: byCategory }
-  const ofLanguage = { ...texts.languages?.[language], [audience]: sentences }
-  return { ...texts, languages: { ...texts.languages, [language]: ofLanguage } }
+function wrongPlace(text: string, accepted: readonly string[]): string | undefined {
+  for (const [shown, name] of text.matchAll(/\{([^{}]*)\}/g)) {
+    if (accepted.includes(name!)) continue
+    return `${shown} is no place of this sentence: ${accepted.map((place) => `{${place}}`).join(', ')}.`
+  }
+  return undefined
+}
+
+/** A sentence whose places stand out from its words. */
+export function SentenceText({ text, language }: { text: string; language: string }) {
+  return (
+    <Text size="sm" lang={language} dir="auto" className="sentence">
+      {text.split(/(\{[a-z]+\})/).map((piece, i) =>
+        /^\{[a-z]+\}$/.test(piece) ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in its order
+          <Code key={i} fz={12}>
+            {piece}
+          </Code>
+        ) : (
+          piece
+        )
+      )}
+    </Text>
+  )
 }

@@ -1,4 +1,6 @@
 /** When a sentence is read, and what it may leave a place for: as `docs/texts.md` has it. */
+import type { Sentence } from '../types'
+
 export interface Occasion {
   title: string
   places: readonly string[]
@@ -24,8 +26,24 @@ export const places: Readonly<Record<string, string>> = {
   missing: 'the context that would settle it'
 }
 
-const names = new Intl.DisplayNames('en', { type: 'language' })
-export const languageName = (language: string): string => names.of(language) ?? language
+export const audienceNames = [
+  { value: 'end_user', label: 'End users' },
+  { value: 'developer', label: 'Developers' }
+]
+
+/** What is told at an occasion in a category: its own sentence, else the one for every category. */
+export function toldAt(sentences: readonly Sentence[]): (occasion: string, category: string) => string | undefined {
+  const at = (occasion: string, category: string) =>
+    sentences.find((one) => one.occasion === occasion && one.category === category)?.text
+  return (occasion, category) => at(occasion, category) ?? at(occasion, 'default')
+}
+
+const languages = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
+export const languageName = (language: string): string =>
+  (isForm(language) ? languages.of(language) : undefined) ?? language
+/** As the gateway takes it: two or three letters of ISO 639. */
+export const isLanguage = (code: string): boolean => isForm(code) && languages.of(code) !== undefined
+const isForm = (code: string): boolean => /^[a-z]{2,3}$/.test(code)
 
 const regions = new Intl.DisplayNames('en', { type: 'region' })
 /** `Germany`; the code itself where it is no region. */

@@ -118,7 +118,7 @@ export function Figure({ label, value, hint }: { label: string; value: ReactNode
       <Text size="xs" c="dimmed" fw={500}>
         {label}
       </Text>
-      <Text fz={26} fw={650} lh={1.3} component="div">
+      <Text fz={{ base: 21, sm: 26 }} fw={650} lh={1.3} component="div">
         {value}
       </Text>
       {hint !== undefined && (

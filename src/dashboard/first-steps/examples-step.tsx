@@ -102,9 +102,19 @@ export function ExamplesStep({ asked, isDemo }: ExamplesStepProps) {
         </ul>
         {told.length > 0 && (
           <Text size="sm">
-            Next: watch <Anchor href={linkTo('live')}>Live</Anchor>, decide what waits in{' '}
-            <Anchor href={linkTo('reviews')}>Reviews</Anchor>, or try a policy in the{' '}
-            <Anchor href={linkTo('playground')}>Playground</Anchor>.
+            Next: watch{' '}
+            <Anchor href={linkTo('live')} underline="always">
+              Live
+            </Anchor>
+            , decide what waits in{' '}
+            <Anchor href={linkTo('reviews')} underline="always">
+              Reviews
+            </Anchor>
+            , or try a policy in the{' '}
+            <Anchor href={linkTo('playground')} underline="always">
+              Playground
+            </Anchor>
+            .
           </Text>
         )}
       </Stack>

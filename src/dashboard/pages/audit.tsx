@@ -3,18 +3,25 @@ import { Button, Card, Code, Table, Text } from '@mantine/core'
 import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { api, path } from '../api'
-import { AuditFilters, queryOf, useAuditFilter } from '../components/audit-filters'
 import { DataTable } from '../components/data-table'
+import { Filters, type Search, useFilter } from '../components/filters'
 import { useNames } from '../components/names'
 import { instant } from '../components/time'
 import { VerdictFacts, VerdictLine, verdictOf } from '../components/verdict-row'
 import { Empty, Failure, PageHeader } from '../components/view'
 import type { AuditRow } from '../types'
 
+const search: Search = {
+  page: 'audit',
+  fields: ['decision', 'category', 'rule', 'kind', 'from'],
+  more: ['by', 'subject', 'route', 'upstream', 'model', 'reader', 'score'],
+  // Of a busy gateway more is many pages.
+  usual: '7d'
+}
+
 export function Audit() {
   const nameOf = useNames()
-  const [filter, change] = useAuditFilter()
-  const query = queryOf(filter)
+  const { filter, query, change } = useFilter(search)
   const rows = useInfiniteQuery({
     queryKey: ['audit', query],
     queryFn: ({ pageParam }) => api.audit({ ...query, cursor: pageParam, limit: 100 }),
@@ -39,7 +46,7 @@ export function Audit() {
           Export JSON lines
         </Button>
       </PageHeader>
-      <AuditFilters filter={filter} change={change} />
+      <Filters search={search} filter={filter} change={change} />
       {rows.isError ? (
         <Failure error={rows.error} retry={() => rows.refetch()} />
       ) : (

@@ -4,13 +4,13 @@ import { Anchor, Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { AlertBanner } from '../components/alerts'
+import { AlertBanner, useAlerts } from '../components/alerts'
 import { categoryName } from '../components/badges'
 import { DataTable } from '../components/data-table'
 import { FigureLinks, RowsLink } from '../components/figure-links'
 import { useMay } from '../components/may'
 import { Ago, lengthOf } from '../components/time'
-import { Figure, Loaded, PageHeader, Section } from '../components/view'
+import { Figure, Loaded, PageHeader, Section, Waiting } from '../components/view'
 import { change, comparable, points, shareOf } from '../live/compared'
 import { Course } from '../live/course'
 import { goTo, linkTo } from '../router'
@@ -33,13 +33,21 @@ export function Live() {
     refetchInterval: refreshMs,
     placeholderData: (old) => old
   })
+  // What is wrong stands above the charts: they do not come first and move down.
+  const { isLoading } = useAlerts()
   return (
     <>
       <PageHeader title="Live" about={sourceOf(metrics.data)}>
         <SegmentedControl aria-label="Window" data={windows} value={window} onChange={setWindow} />
       </PageHeader>
-      <AlertBanner />
-      <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
+      {isLoading ? (
+        <Waiting />
+      ) : (
+        <>
+          <AlertBanner />
+          <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
+        </>
+      )}
     </>
   )
 }

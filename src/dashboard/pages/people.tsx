@@ -66,7 +66,7 @@ export function People() {
         </Menu>
       </PageHeader>
       <Card withBorder padding={0}>
-        <Loaded query={users}>
+        <Loaded query={users} rows={3}>
           {() => (
             <DataTable
               label="People"
@@ -122,7 +122,8 @@ export function People() {
           )}
         </Loaded>
       </Card>
-      <Invitations />
+      {/* Below a list whose length is known. */}
+      {users.data !== undefined && <Invitations />}
       <SecretDialog
         title="Give them this link"
         about="It works once, for 24 hours."

@@ -1,68 +1,39 @@
 /** Texts of what was judged, for who may read them. */
-import {
-  Alert,
-  Autocomplete,
-  Button,
-  Card,
-  Code,
-  Group,
-  Modal,
-  Select,
-  SimpleGrid,
-  Stack,
-  Table,
-  Text
-} from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { Alert, Button, Card, Code, Group, Modal, Stack, Table, Text } from '@mantine/core'
 import { IconBookmarks, IconTrash } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { CategoryBadge, categoryName, DecisionBadge, Risk } from '../components/badges'
+import { CategoryBadge, DecisionBadge, Risk } from '../components/badges'
 import { useConfirmed } from '../components/confirm'
 import { DataTable } from '../components/data-table'
+import { Filters, type Search, useFilter } from '../components/filters'
 import { useNames } from '../components/names'
 import { tell, tellError } from '../components/notify'
 import { SampleView } from '../components/sample-view'
 import { Ago } from '../components/time'
 import { Empty, Failure, PageHeader, Waiting } from '../components/view'
-import { linkTo, replacePlace, usePlace } from '../router'
-import { categories, decisions, type SampleFilter, type SampleKeeping } from '../types'
+import { linkTo, usePlace } from '../router'
+import type { SampleKeeping } from '../types'
 
-const names = ['decision', 'category', 'rule', 'route', 'from'] as const
-const spans = [
-  { value: '1h', label: 'Last hour' },
-  { value: '24h', label: 'Last day' },
-  { value: '7d', label: 'Last 7 days' },
-  { value: '30d', label: 'Last 30 days' }
-]
-
-/** The filter and the open sample stand in the address. */
-function useSamplePlace() {
-  const { query } = usePlace()
-  const filter: SampleFilter = {}
-  for (const name of names) {
-    const value = query.get(name)
-    if (value !== null && value !== '') filter[name] = value
-  }
-  const open = query.get('sample')
-  const go = (changes: SampleFilter & { sample?: string | undefined }) => {
-    const next = { ...filter, ...(open !== null && { sample: open }), ...changes }
-    const given = Object.entries(next).filter(([, value]) => value !== undefined && value !== '')
-    replacePlace('samples', Object.fromEntries(given) as Record<string, string>)
-  }
-  return { filter, open, go }
+const search: Search = {
+  page: 'samples',
+  fields: ['decision', 'category', 'rule', 'route', 'from'],
+  // They are kept for a while only.
+  usual: 'all',
+  without: 'sexual_minors'
 }
 
 export function Samples() {
   const client = useQueryClient()
   const confirmed = useConfirmed()
   const nameOf = useNames()
-  const { filter, open, go } = useSamplePlace()
+  const { filter, query, change } = useFilter(search)
+  const open = usePlace().query.get('sample')
   const [clearing, setClearing] = useState(false)
   const list = useInfiniteQuery({
-    queryKey: ['samples', 'list', filter],
-    queryFn: ({ pageParam }) => api.samples({ ...filter, cursor: pageParam, limit: 50 }),
+    queryKey: ['samples', 'list', query],
+    queryFn: ({ pageParam }) => api.samples({ ...query, cursor: pageParam, limit: 50 }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (old) => old
@@ -73,12 +44,12 @@ export function Samples() {
     ...settle,
     onSuccess: () => {
       tell('The sample is deleted.')
-      go({ sample: undefined })
+      change({ sample: undefined })
     }
   })
-  const isFiltered = Object.keys(filter).length > 0
+  const isFiltered = Object.keys(query).length > 0
   const clear = useMutation({
-    mutationFn: () => confirmed(() => api.deleteSamples(isFiltered ? { ...filter } : { all: 'true' })),
+    mutationFn: () => confirmed(() => api.deleteSamples(isFiltered ? { ...query } : { all: 'true' })),
     ...settle,
     onSuccess: ({ deleted }) => {
       tell(`${deleted} ${deleted === 1 ? 'sample is' : 'samples are'} deleted.`)
@@ -101,7 +72,9 @@ export function Samples() {
         )}
       </PageHeader>
       {keeping !== undefined && <Keeping keeping={keeping} />}
-      {(isFiltered || (keeping !== undefined && keeping.rows > 0)) && <Filters filter={filter} change={go} />}
+      {(isFiltered || (keeping !== undefined && keeping.rows > 0)) && (
+        <Filters search={search} filter={filter} change={change} />
+      )}
       {list.isError ? (
         <Failure error={list.error} retry={() => list.refetch()} />
       ) : list.isPending ? (
@@ -152,7 +125,7 @@ export function Samples() {
                     </Text>
                   </Table.Td>
                   <Table.Td ta="right">
-                    <Button size="compact-sm" variant="default" onClick={() => go({ sample: one.sample_id })}>
+                    <Button size="compact-sm" variant="default" onClick={() => change({ sample: one.sample_id })}>
                       Open
                     </Button>
                   </Table.Td>
@@ -167,7 +140,7 @@ export function Samples() {
           )}
         </Card>
       )}
-      <Modal opened={open !== null} onClose={() => go({ sample: undefined })} title="Sample" size="xl">
+      <Modal opened={open !== null} onClose={() => change({ sample: undefined })} title="Sample" size="xl">
         {open !== null && (
           <Stack>
             <SampleView key={open} id={open} />
@@ -227,60 +200,5 @@ function Keeping({ keeping }: { keeping: SampleKeeping }) {
       {days(retention_seconds)} {days(retention_seconds) === 1 ? 'day' : 'days'}: {rows.toLocaleString('en')} of at most{' '}
       {max_rows.toLocaleString('en')} samples, {sizeOf(bytes)}. No backup holds them.
     </Text>
-  )
-}
-
-function Filters({ filter, change }: { filter: SampleFilter; change(changes: SampleFilter): void }) {
-  return (
-    <Card withBorder mb="md">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
-        <Select
-          label="When"
-          placeholder="All of them"
-          clearable
-          data={spans}
-          value={filter.from ?? null}
-          onChange={(value) => change({ from: value ?? '' })}
-        />
-        <Select
-          label="Decision"
-          placeholder="Any"
-          clearable
-          data={[{ value: 'stopped', label: 'stopped: any but permit' }, ...decisions]}
-          value={filter.decision ?? null}
-          onChange={(value) => change({ decision: value ?? '' })}
-        />
-        <Select
-          label="Category"
-          placeholder="Any"
-          clearable
-          searchable
-          data={categories
-            .filter((one) => one !== 'sexual_minors')
-            .map((value) => ({ value, label: categoryName(value) }))}
-          value={filter.category ?? null}
-          onChange={(value) => change({ category: value ?? '' })}
-        />
-        <Typed label="Rule" placeholder="any" given={filter.rule} change={(rule) => change({ rule })} />
-        <Typed label="Route" placeholder="any" given={filter.route} change={(route) => change({ route })} />
-      </SimpleGrid>
-    </Card>
-  )
-}
-
-/** A text that counts once one has stopped typing. */
-function Typed(props: { label: string; placeholder: string; given: string | undefined; change(text: string): void }) {
-  const [text, setText] = useState(props.given ?? '')
-  const told = useDebouncedCallback((value: string) => props.change(value.trim()), 300)
-  return (
-    <Autocomplete
-      label={props.label}
-      placeholder={props.placeholder}
-      value={text}
-      onChange={(value) => {
-        setText(value)
-        told(value)
-      }}
-    />
   )
 }

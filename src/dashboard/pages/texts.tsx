@@ -1,78 +1,84 @@
 /** What people read in the place of what is stopped: the sentences of a language, whose they are, and one's own. */
-import { Badge, Button, Card, Code, Group, SegmentedControl, Select, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Card, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { categoryName } from '../components/badges'
 import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
-import { TextEditor } from '../components/text-editor'
+import { messageOf, tell } from '../components/notify'
+import { SentenceText, scopeName, TextEditor, type Written } from '../components/text-editor'
 import { HelpByRegion } from '../components/text-help'
-import { languageName, occasions } from '../components/text-occasions'
-import { Loaded, PageHeader } from '../components/view'
-import type { Sentence } from '../types'
+import { LanguageChoice } from '../components/text-language'
+import { audienceNames, languageName, occasions, toldAt } from '../components/text-occasions'
+import { Loaded, PageHeader, Section } from '../components/view'
+import type { Sentence, Texts as TextsInForce } from '../types'
+
+type Own = TextsInForce['texts']
+type Audience = Sentence['audience']
 
 const whose = { shipped: 'shipped', api: 'yours', configuration: 'configuration' } as const
-const audiences = [
-  { value: 'end_user', label: 'End users' },
-  { value: 'developer', label: 'Developers' }
-]
 
 export function Texts() {
+  const client = useQueryClient()
   const [language, setLanguage] = useState('en')
-  const [audience, setAudience] = useState<string>('end_user')
-  const [editing, setEditing] = useState<Sentence>()
+  const [audience, setAudience] = useState<Audience>('end_user')
+  const [editing, setEditing] = useState<{ sentence: Written; isNew: boolean; isOwn: boolean }>()
   const mayWrite = useMay('constitutions:write')
   const query = useQuery({
     queryKey: ['texts', language],
     queryFn: () => api.texts(language),
     placeholderData: (old) => old
   })
+  const save = useMutation({
+    mutationFn: (texts: Own) => api.putTexts({ texts, version: query.data!.version }),
+    onSuccess: () => {
+      tell('In force; other nodes follow within a second.')
+      setEditing(undefined)
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['texts'] })
+  })
+  const begin = (next: NonNullable<typeof editing>) => {
+    save.reset()
+    setEditing(next)
+  }
+  const refusal = save.error === null ? undefined : messageOf(save.error)
   return (
     <>
       <PageHeader
         title="Texts"
-        about="What people read in the place of what is stopped: end users in the conversation, developers in errors."
+        about="What people read in the place of what is stopped: end users in the conversation, developers in errors. A constitution may have texts of its own, which come first."
       />
       <Loaded query={query}>
-        {(texts) => {
-          const shown = texts.sentences.filter((one) => one.audience === audience)
+        {({ texts, languages, sentences }) => {
+          const shown = sentences.filter((one) => one.audience === audience)
+          const told = toldAt(shown)
           return (
             <Stack>
               <Group justify="space-between" align="flex-end">
                 <Group align="flex-end">
                   <SegmentedControl
                     aria-label="Who reads it"
-                    data={audiences}
+                    data={audienceNames}
                     value={audience}
-                    onChange={setAudience}
+                    onChange={(value) => setAudience(value as Audience)}
                   />
-                  <Select
-                    aria-label="Language"
-                    w={220}
-                    searchable
-                    allowDeselect={false}
-                    value={language}
-                    onChange={(value) => value !== null && setLanguage(value)}
-                    data={texts.languages.map((value) => ({ value, label: languageName(value) }))}
-                  />
+                  <LanguageChoice known={languages} value={language} onChange={setLanguage} />
                 </Group>
                 {mayWrite && (
                   <Button
                     variant="default"
                     leftSection={<IconPlus size={16} aria-hidden />}
-                    onClick={() =>
-                      setEditing({
-                        audience: audience as Sentence['audience'],
+                    onClick={() => {
+                      const sentence = {
                         occasion: 'forbid',
-                        category: '',
-                        text: '',
-                        from: 'shipped'
-                      })
-                    }
+                        category: 'default',
+                        text: told('forbid', 'default') ?? ''
+                      }
+                      begin({ sentence, isNew: true, isOwn: false })
+                    }}
                   >
-                    For one category
+                    Write a sentence
                   </Button>
                 )}
               </Group>
@@ -97,14 +103,12 @@ export function Texts() {
                               {occasions[one.occasion]?.title ?? one.occasion}
                             </Text>
                             <Text size="xs" c="dimmed">
-                              {one.category === 'default' ? 'every category' : categoryName(one.category)}
+                              {scopeName(one.category)}
                             </Text>
                           </div>
                         </Table.Td>
                         <Table.Td>
-                          <Text size="sm" lang={language} dir="auto" className="sentence">
-                            <WithPlaces text={one.text} />
-                          </Text>
+                          <SentenceText text={one.text} language={language} />
                         </Table.Td>
                         <Table.Td w={130}>
                           <Badge color={one.from === 'shipped' ? 'gray' : 'teal'} variant="light" className="readable">
@@ -117,7 +121,7 @@ export function Texts() {
                               size="xs"
                               variant="default"
                               aria-label={`Change: ${occasions[one.occasion]?.title ?? one.occasion}, ${one.category}`}
-                              onClick={() => setEditing(one)}
+                              onClick={() => begin({ sentence: one, isNew: false, isOwn: one.from === 'api' })}
                             >
                               Change
                             </Button>
@@ -128,9 +132,47 @@ export function Texts() {
                   </DataTable>
                 )}
               </Card>
-              <HelpByRegion texts={texts} mayWrite={mayWrite} />
+              <Section title="Help by region">
+                <Text size="sm" c="dimmed" maw={760} mb="md">
+                  It stands in the place {'{help}'}, for the region that the client’s Accept-Language names. Without
+                  one, people are pointed to emergency services in general. What the configuration file says comes
+                  first.
+                </Text>
+                <HelpByRegion
+                  help={texts.help ?? {}}
+                  put={
+                    mayWrite
+                      ? (help) => {
+                          const { help: _, ...others } = texts
+                          save.mutate(Object.keys(help).length === 0 ? others : { ...others, help })
+                        }
+                      : undefined
+                  }
+                  keeps="Put in force"
+                  isKeeping={save.isPending && editing === undefined}
+                  refusal={editing === undefined ? refusal : undefined}
+                />
+              </Section>
               {editing !== undefined && (
-                <TextEditor texts={texts} language={language} sentence={editing} close={() => setEditing(undefined)} />
+                <TextEditor
+                  language={language}
+                  sentence={editing.sentence}
+                  isNew={editing.isNew}
+                  told={told}
+                  keeps="Put in force"
+                  keep={(sentence) => save.mutate(changed(texts, language, audience, sentence, sentence.text))}
+                  isKeeping={save.isPending}
+                  refusal={refusal}
+                  remove={
+                    editing.isOwn
+                      ? {
+                          label: 'Back to what ships',
+                          run: () => save.mutate(changed(texts, language, audience, editing.sentence))
+                        }
+                      : undefined
+                  }
+                  close={() => setEditing(undefined)}
+                />
               )}
             </Stack>
           )
@@ -140,16 +182,13 @@ export function Texts() {
   )
 }
 
-/** A sentence whose places stand out from its words. */
-function WithPlaces({ text }: { text: string }) {
-  return text.split(/(\{[a-z]+\})/).map((piece, i) =>
-    /^\{[a-z]+\}$/.test(piece) ? (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text, in its order
-      <Code key={i} fz={12}>
-        {piece}
-      </Code>
-    ) : (
-      piece
-    )
-  )
+/** The texts with one sentence replaced, or taken out. */
+function changed(texts: Own, language: string, audience: Audience, { occasion, category }: Written, own?: string): Own {
+  const before = texts.languages?.[language]?.[audience]?.[occasion]
+  const { [category]: _, ...rest } = typeof before === 'string' ? { default: before } : (before ?? {})
+  const byCategory = own === undefined ? rest : { ...rest, [category]: own }
+  const { [occasion]: __, ...others } = texts.languages?.[language]?.[audience] ?? {}
+  const sentences = Object.keys(byCategory).length === 0 ? others : { ...others, [occasion]: byCategory }
+  const ofLanguage = { ...texts.languages?.[language], [audience]: sentences }
+  return { ...texts, languages: { ...texts.languages, [language]: ofLanguage } }
 }

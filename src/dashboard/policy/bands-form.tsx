@@ -2,7 +2,7 @@
 import { Group, NumberInput, RangeSlider, Stack, Table, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { open, removeValue, setValue, valueAt } from './edits'
-import { BackToBase, type FormPart } from './form'
+import { BackToBase, type FormPart } from './form-part'
 import { pointNear, shareOf } from './points'
 
 export function BandsForm({ opened, effective, language, isOverlay, change }: FormPart) {

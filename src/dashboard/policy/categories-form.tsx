@@ -3,7 +3,7 @@ import { Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { categoryName } from '../components/badges'
 import type { Category } from '../types'
 import { removeValue, setValue, valueAt } from './edits'
-import { BackToBase, type FormPart, Own } from './form'
+import { BackToBase, type FormPart, Own } from './form-part'
 import { pointNear, shareOf } from './points'
 
 const outcomes = {

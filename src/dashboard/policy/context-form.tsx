@@ -4,7 +4,7 @@ import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { categoryName } from '../components/badges'
 import { removeValue, setValue, valueAt } from './edits'
-import type { FormPart } from './form'
+import type { FormPart } from './form-part'
 
 export function ContextForm({ opened, effective, language, change }: FormPart) {
   const [key, setKey] = useState('')

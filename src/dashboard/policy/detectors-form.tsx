@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { CategoryBadge } from '../components/badges'
 import type { EffectiveRule } from '../constitution-types'
 import { addTo, clearRuleField, open, ruleIndex, setRuleField, takeFrom, valueAt } from './edits'
-import { BackToBase, type FormPart, Own } from './form'
+import { BackToBase, type FormPart, Own } from './form-part'
 
 export function DetectorsForm(part: FormPart) {
   const { opened, effective, isOverlay, change } = part

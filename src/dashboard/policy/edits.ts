@@ -49,6 +49,24 @@ export function setValue(opened: Opened, path: Path, value: unknown): string {
   return written(document)
 }
 
+/**
+ * A text that people read, or several by name: on a line of its own each, and one of several lines as they are. A text that
+ * stands on one line is replaced where it stands.
+ */
+export function setText(opened: Opened, path: Path, text: string | Readonly<Record<string, string>>): string {
+  const { document } = opened
+  if (typeof text === 'string' && !text.includes('\n') && isScalar(document.getIn(path, true))) {
+    return setValue(opened, path, text)
+  }
+  for (let depth = 1; depth < path.length; depth++) {
+    // A key without a value, or with one of another kind, holds nothing that could be kept.
+    const above = document.getIn(path.slice(0, depth), true)
+    if (above !== undefined && !isMap(above)) document.deleteIn(path.slice(0, depth))
+  }
+  document.setIn(path, document.createNode(text))
+  return written(document)
+}
+
 export function removeValue({ document }: Opened, path: Path): string {
   document.deleteIn(path)
   for (let depth = path.length - 1; depth > 0; depth--) {

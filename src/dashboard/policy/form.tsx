@@ -1,34 +1,14 @@
 /** The form beside the text: the same document, in the words of who owns the policy. What differs from the base is marked. */
-import {
-  Accordion,
-  Alert,
-  Badge,
-  Button,
-  Group,
-  MultiSelect,
-  SegmentedControl,
-  Skeleton,
-  Stack,
-  Text,
-  Textarea
-} from '@mantine/core'
-import type { Effective, Language } from '../constitution-types'
+import { Accordion, Alert, Group, MultiSelect, SegmentedControl, Skeleton, Stack, Text, Textarea } from '@mantine/core'
+import type { Language } from '../constitution-types'
 import { BandsForm } from './bands-form'
 import { CategoriesForm } from './categories-form'
 import { ContextForm } from './context-form'
 import { DetectorsForm } from './detectors-form'
-import { type Opened, open, type Path, removeValue, setValue, valueAt } from './edits'
+import { open, type Path, removeValue, setValue, valueAt } from './edits'
+import { BackToBase, type FormPart, Own } from './form-part'
+import { TextsForm } from './texts-form'
 import type { DraftState } from './use-draft'
-
-/** What every part of the form works with. */
-export interface FormPart {
-  opened: Opened
-  effective: Effective
-  language: Language
-  /** Whether the text is laid over another: then each value has one of the base below it. */
-  isOverlay: boolean
-  change(source: string): void
-}
 
 const readers = {
   thorough: 'The encoder reads every text. The most is caught, at some milliseconds for each.',
@@ -71,6 +51,7 @@ export function PolicyForm({ draft, language }: FormProps) {
       content: <DetectorsForm {...part} />
     },
     { id: 'context', title: 'Context', isOwn: own(['assume']), content: <ContextForm {...part} /> },
+    { id: 'texts', title: 'Texts that people read', isOwn: own(['texts']), content: <TextsForm {...part} /> },
     {
       id: 'general',
       title: 'What reads, lists, description',
@@ -101,23 +82,6 @@ export function PolicyForm({ draft, language }: FormProps) {
         ))}
       </Accordion>
     </Stack>
-  )
-}
-
-/** Marks what the text says itself, over its base. */
-export function Own() {
-  return (
-    <Badge size="xs" variant="light" color="grape" className="readable">
-      yours
-    </Badge>
-  )
-}
-
-export function BackToBase({ label, onClick }: { label: string; onClick(): void }) {
-  return (
-    <Button size="compact-xs" variant="subtle" color="gray" className="quiet" aria-label={label} onClick={onClick}>
-      as in the base
-    </Button>
   )
 }
 

@@ -12,11 +12,13 @@ import { any, type Fields, index, isIndex, object, ofRest, readFields, type Take
 import { takeWhole } from '../whole-value.js'
 import { names } from './names.js'
 import { forgetTokens, tokenText } from './reply.js'
-import { doneFrame, endMarker, filteredStream, frame, type SeenOfStream } from './write.js'
+import { doneFrame, endMarker, filteredStream, frame, type Opened, type SeenOfStream } from './write.js'
 
-/** What may be open at a time, by what its events are called. */
-const holders = { content: 'content', 'tool-call': 'tool_calls', citation: 'citations' } as const
-export type Opened = keyof typeof holders
+/** What is open in a message, by what its events are called: the field that holds it. */
+const holders = { content: 'content', 'tool-call': 'tool_calls', citation: 'citations' } as const satisfies Record<
+  Opened,
+  string
+>
 
 const eventType = /^(content|tool-call|citation(?!-delta))-(start|delta|end)$/
 /** Those that open nothing. `debug` gives the prompt back. */

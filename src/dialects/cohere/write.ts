@@ -8,7 +8,6 @@ import type { Fault } from '../../base/errors.js'
 import { type Denial, refusalOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
-import type { Opened } from './stream.js'
 
 /** The SDKs show `message`, so the code leads it; what else a program may want stands beside it. */
 function envelope(code: string, sentence: string, requestId: string, more: JsonObject): JsonObject {
@@ -76,6 +75,9 @@ export function frame(event: JsonObject): string {
 /** Follows `message-end`. */
 export const endMarker = '[DONE]'
 export const doneFrame = `data: ${endMarker}\n\n`
+
+/** What may be open at a time, by what its events are called. */
+export type Opened = 'content' | 'tool-call' | 'citation'
 
 /** What of a stream a client has seen. */
 export interface SeenOfStream {

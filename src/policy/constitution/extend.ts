@@ -3,9 +3,10 @@
  * stricter or laxer policy is a page and follows the base when that learns more.
  */
 
+import { goneLexicon, isGoneLexicon, isGoneRule } from './gone.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, ExtensionSource, RuleSource } from './schema.js'
-import { goneLexicon, isGoneLexicon, isGoneRule, shippedSource, withLists } from './shipped.js'
+import { shippedSource, withLists } from './shipped.js'
 
 type Change = NonNullable<ExtensionSource['rules']>[number]
 

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { roles } from '../../base/chat.js'
+import { audiences, occasions, placesOf } from '../../base/texts.js'
 import { detectors } from '../../detectors/index.js'
 import { categories, detectionTypes } from '../evaluation.js'
 import { bases, ConstitutionSource, ExtensionSource } from './schema.js'
@@ -41,7 +42,7 @@ let known: Language | undefined
 /** Read once: nothing of it changes while the program runs. */
 export function language(): Language {
   known ??= {
-    schemas: { whole: ConstitutionSource, overlay: ExtensionSource },
+    schemas: { whole: withTexts(ConstitutionSource), overlay: withTexts(ExtensionSource) },
     bases,
     categories,
     types: detectionTypes,
@@ -69,6 +70,50 @@ export function language(): Language {
     points: readPoints()
   }
   return known
+}
+
+const map = (description: string, properties: object) => ({ type: 'object', description, properties })
+const text = (description: string) => ({ type: 'string', description })
+
+/** What may stand in `texts`, which `checkTexts` holds against its shape, in the form in which an editor reads all else. */
+function withTexts(schema: { properties: Record<string, object> }): object {
+  const { texts = {}, ...others } = schema.properties
+  const byCategory = (places: readonly string[]) =>
+    map(
+      `One text, or texts by category, with default for the others. Places: ${places.map((place) => `{${place}}`).join(', ')}.`,
+      Object.fromEntries(
+        ['default', ...categories].map((name) => [name, text('A line whose place stays empty is left out.')])
+      )
+    )
+  const sentences = Object.fromEntries(
+    (['any', ...occasions] as const).map((occasion) => [occasion, byCategory(placesOf[occasion])])
+  )
+  const readers = Object.fromEntries(
+    audiences.map((audience) => [
+      audience,
+      map(audience === 'developer' ? 'What errors say.' : 'What people read in a conversation.', sentences)
+    ])
+  )
+  const properties = {
+    language: text('Spoken where neither the request nor its headers tell a language: en, de, ja.'),
+    region: text('Whose help is named where the request tells no region: DE, US.'),
+    help: {
+      type: 'object',
+      description: 'Whom a person in crisis can turn to, by region, with default for every other: it stands in {help}.',
+      patternProperties: { '^(?:[A-Z]{2}|default)$': text('One text.') }
+    },
+    ask: {
+      type: 'array',
+      description: 'The categories in which people are asked what they mean. Default: all.',
+      items: { enum: [...categories] }
+    },
+    languages: {
+      type: 'object',
+      description: 'Sentences by language, reader and what has happened.',
+      patternProperties: { '^[a-z]{2,3}$': map('The sentences of one language.', readers) }
+    }
+  }
+  return { ...schema, properties: { ...others, texts: { ...texts, properties } } }
 }
 
 /** The comment at the top of a file. */

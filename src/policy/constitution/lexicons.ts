@@ -1,7 +1,7 @@
 /** Lists of phrases and their inclusion by `$name`, and the words of `guarded:`, which are such lists. */
 import { foldPhrase } from '../../text/fold.js'
+import { goneLexicon, isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
-import { goneLexicon, isGoneLexicon } from './shipped.js'
 
 export interface Lexicons {
   /** The distinct phrases of a list, lexicons included; reports whatever is wrong with an entry at `path`. */

@@ -3,10 +3,11 @@ import { RE2JS } from 're2js'
 import type { Role } from '../../base/chat.js'
 import type { Detector } from '../../detectors/detector.js'
 import type { Category, DetectionType } from '../evaluation.js'
+import { isGoneRule } from './gone.js'
 import type { GuardedKind, Lexicons } from './lexicons.js'
 import type { Path, Problems } from './problems.js'
 import type { ConstitutionSource, RuleSource } from './schema.js'
-import { isGoneRule, shippedFormats } from './shipped.js'
+import { shippedFormats } from './shipped.js'
 
 export interface PatternRule {
   anchors: string[]

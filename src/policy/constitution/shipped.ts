@@ -1,4 +1,4 @@
-/** The constitutions and lists that ship with the program, and the names that they once had. */
+/** The constitutions and lists that ship with the program. */
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -77,32 +77,4 @@ let known: ReadonlyMap<string, readonly PatternSource[]> | undefined
 export function shippedFormats(): ReadonlyMap<string, readonly PatternSource[]> {
   known ??= new Map(shippedLists().flatMap((name) => Object.entries(readList(name).formats ?? {})))
   return known
-}
-
-/** Names that the shipped constitution once had, so that overlays which were stored then are read still: see `extend.ts`. */
-interface Gone {
-  rules: ReadonlySet<string>
-  lexicons: ReadonlySet<string>
-}
-
-let gone: Gone | undefined
-
-function read(): Gone {
-  const file = new URL('../../../config/constitutions/gone.json', import.meta.url)
-  const { rules, lexicons } = JSON.parse(readFileSync(file, 'utf8')) as { rules: string[]; lexicons: string[] }
-  return { rules: new Set(rules), lexicons: new Set(lexicons) }
-}
-
-export function isGoneRule(name: string): boolean {
-  gone ??= read()
-  return gone.rules.has(name)
-}
-
-export function isGoneLexicon(name: string): boolean {
-  gone ??= read()
-  return gone.lexicons.has(name)
-}
-
-export function goneLexicon(entry: string): string {
-  return `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`
 }

@@ -1,4 +1,5 @@
 /** From matches to the score of each rule, and from scores to a decision: bands per category, then the strictest category. */
+import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
 import { type Category, categories, type Decision, type Scores, strictest } from '../evaluation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
@@ -91,11 +92,6 @@ export function noisyOr(scores: Iterable<number>): number {
   let rest = 1
   for (const score of scores) rest *= 1 - score
   return round(1 - rest)
-}
-
-/** Scores are compared as they are shown, so that a shown score never contradicts its decision. */
-export function round(score: number): number {
-  return Math.round(score * 10_000) / 10_000
 }
 
 export interface CategoryVerdict {

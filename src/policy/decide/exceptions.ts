@@ -3,12 +3,7 @@
  * stay among its detections.
  */
 import type { ChatPart } from '../../base/chat.js'
-import type { Detection } from '../evaluation.js'
-
-/** What is excepted for the caller at hand. */
-export interface Exceptions {
-  covers(rule: string, text: string): boolean
-}
+import type { Detection, Exceptions } from '../evaluation.js'
 
 /** A rule's matches in one part. Plain data, so that it can go to another thread. */
 export interface Suppressed {

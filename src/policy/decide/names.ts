@@ -1,11 +1,10 @@
 /** Names of persons, places and organisations in what is judged: shown, and replaced where a route says so; they stop nothing. */
 import type { ChatPart, Role } from '../../base/chat.js'
-import type { Redactable } from '../../base/decision.js'
+import { type Redactable, round } from '../../base/decision.js'
 import { Fault } from '../../base/errors.js'
 import { type Encoder, EncoderError, type Name, type NamesQuestion } from '../../encoder/index.js'
 import { EvaluatorError, unpaidOf } from '../evaluate/evaluator-options.js'
 import type { Detection, EvaluationInput } from '../evaluation.js'
-import { round } from './decide.js'
 
 /** The rule that their detections carry. */
 const rule = 'names'

@@ -3,8 +3,7 @@
  * knows only this, and is given them from outside.
  */
 import type { Role } from '../../base/chat.js'
-import type { Category, Scores } from '../evaluation.js'
-import type { PolicyWords } from './words.js'
+import type { Cancellation, Category, Scores } from '../evaluation.js'
 
 /** By a judge's name: the categories that it speaks of. Plain data, known without asking it. */
 export type Coverage = Readonly<Record<string, readonly Category[]>>
@@ -47,9 +46,15 @@ export interface Failure {
   failure: string
 }
 
-/** The end of a call whose caller has left. */
-export interface Cancellation {
-  readonly reason: Error | undefined
-  /** @returns what takes the listener off again */
-  onCancel(listener: (reason: Error) => void): () => void
+/** What a constitution says of a category. */
+export interface PolicyWords {
+  category: Category
+  /** What is meant by the category; empty where the constitution does not say. */
+  description: string
+  /** The descriptions of its rules in one direction. */
+  criteria: readonly string[]
+  /** Those of rules whose matches a context settles altogether. */
+  ambiguous: readonly string[]
+  /** By key of the context, the values that make an ambiguous text ordinary. */
+  settling: Readonly<Record<string, readonly string[]>>
 }

@@ -3,9 +3,10 @@
  * shown.
  */
 import type { ChatPart } from '../../base/chat.js'
+import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
 import { typeOfCategory } from '../constitution/rules.js'
-import { round, withinBand } from '../decide/decide.js'
+import { withinBand } from '../decide/decide.js'
 import type { Verdict } from '../evaluate/judge.js'
 import { type Category, type Decision, type Detection, type EvaluationInput, strictest } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'

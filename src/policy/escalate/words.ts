@@ -2,18 +2,7 @@
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import type { Category } from '../evaluation.js'
-
-export interface PolicyWords {
-  category: Category
-  /** What is meant by the category; empty where the constitution does not say. */
-  description: string
-  /** The descriptions of its rules in one direction. */
-  criteria: readonly string[]
-  /** Those of rules whose matches a context settles altogether. */
-  ambiguous: readonly string[]
-  /** By key of the context, the values that make an ambiguous text ordinary. */
-  settling: Readonly<Record<string, readonly string[]>>
-}
+import type { PolicyWords } from './judges.js'
 
 /** Of each key. A policy of some hundred words is read best; lists beyond that say nothing new. */
 const mostValues = 60

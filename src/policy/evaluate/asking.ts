@@ -10,8 +10,7 @@ import { confidenceOf, shareOf } from '../../encoder/scale.js'
 import type { View } from '../../text/view.js'
 import type { Constitution } from '../constitution/parse.js'
 import { noisyOr, signsOf } from '../decide/decide.js'
-import type { Cancellation } from '../escalate/judges.js'
-import type { Category } from '../evaluation.js'
+import type { Cancellation, Category } from '../evaluation.js'
 import type { CompiledRule } from '../match/compile.js'
 
 /** A text for the encoder to read. Plain data, so that it can come from another thread. */

@@ -1,9 +1,10 @@
 /** How a verdict came about: readings, matches, scores against the bands, context, session, and what would flip it. */
 import type { Role } from '../../base/chat.js'
+import { round } from '../../base/decision.js'
 import type { Stretch } from '../../encoder/index.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { ReaderMode } from '../constitution/schema.js'
-import { type CategoryVerdict, round } from '../decide/decide.js'
+import type { CategoryVerdict } from '../decide/decide.js'
 import { doubtsOf } from '../escalate/doubts.js'
 import type { Found, Judge, JudgeInput } from '../evaluate/judge.js'
 import type { Category, Decision } from '../evaluation.js'

@@ -1,11 +1,11 @@
 /** What each reading of a text shows, and what matched in it: for explanations, clause by clause. */
 import type { ChatPart } from '../../base/chat.js'
+import { round } from '../../base/decision.js'
 import { Reading } from '../../text/reading.js'
 import type { View } from '../../text/view.js'
 import { readingsOf } from '../../text/views.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
-import { round } from '../decide/decide.js'
 import { type Found, type JudgeInput, promptsOf } from '../evaluate/judge.js'
 import { spokenFrom } from '../evaluate/session.js'
 import type { Category } from '../evaluation.js'

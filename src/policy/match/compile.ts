@@ -8,16 +8,14 @@ import type { Role } from '../../base/chat.js'
 import type { Detector, Floors } from '../../detectors/detector.js'
 import { encoderId } from '../../detectors/encoder.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
-import { foldPhrase } from '../../text/fold.js'
-import type { Pattern } from '../../text/hit-list.js'
 import { KnownWords } from '../../text/known-words.js'
 import { atOnce, type Phrases, phraseSteps } from '../../text/phrases.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import { type CompiledContext, compileContext } from '../decide/context.js'
-import type { Condition } from './findings.js'
 import { Guard } from './guarded/guard.js'
 import { lexiconSteps } from './guarded/lexicon.js'
+import { PhraseIds } from './phrase-ids.js'
 import { type Screen, screenOf } from './required.js'
 
 /** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
@@ -32,6 +30,16 @@ export type Clause =
   | (ClauseBase & { kind: 'any' })
   | (ClauseBase & { kind: 'all'; groups: Int32Array; within: number; ordered: boolean })
   | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
+
+/**
+ * What a rule needs beside it (`when`), by the indexes of rules. Looked at once all matches of a call are known, part by
+ * part: what is said in one message is no condition for another.
+ */
+export interface Condition {
+  readonly all: readonly number[]
+  readonly any: readonly number[]
+  readonly none: readonly number[]
+}
 
 export interface CompiledRule extends Omit<Rule, 'context' | 'when'> {
   index: number
@@ -224,31 +232,6 @@ function rarestKeys(clauses: readonly Clause[], groupCount: number): Clause[] {
     const key = clause.groups.reduce((best, group) => (uses[group]! < uses[best]! ? group : best))
     return { ...clause, key }
   })
-}
-
-/** Numbers phrases as they are matched, folded and with the `*` of any ending: two that read alike are one. */
-export class PhraseIds {
-  readonly #ids = new Map<string, number>()
-
-  get size(): number {
-    return this.#ids.size
-  }
-
-  idOf(phrase: string): number {
-    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
-    const known = this.#ids.get(folded)
-    if (known !== undefined) return known
-    this.#ids.set(folded, this.#ids.size)
-    return this.#ids.size - 1
-  }
-
-  phrases(): IterableIterator<string> {
-    return this.#ids.keys()
-  }
-
-  patterns(): Pattern[] {
-    return [...this.#ids].map(([phrase, id]) => ({ phrase, id }))
-  }
 }
 
 /** Halvings of the range from 0 to 1: as fine as scores are shown. */

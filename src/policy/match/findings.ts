@@ -4,9 +4,9 @@
  */
 
 import type { ChatPart } from '../../base/chat.js'
+import { round } from '../../base/decision.js'
 import { classifier } from '../../detectors/classifier.js'
 import { encoderId } from '../../detectors/encoder.js'
-import { round } from '../decide/decide.js'
 import type { Detection, Reader } from '../evaluation.js'
 import type { CompiledRule } from './compile.js'
 
@@ -98,16 +98,6 @@ export class Findings {
   all(): Match[] {
     return [...this.#places.values()].flat()
   }
-}
-
-/**
- * What a rule needs beside it (`when`), by the indexes of rules. Looked at once all matches of a call are known, part by
- * part: what is said in one message is no condition for another.
- */
-export interface Condition {
-  readonly all: readonly number[]
-  readonly any: readonly number[]
-  readonly none: readonly number[]
 }
 
 /** The matches that count: what the encoder decides over was there for conditions alone. */

@@ -183,6 +183,7 @@ async function handleUpgrade(
       addVerdictHeaders(verdict.headers, exchange, exchange.verdict)
       return sendReply(reply, verdict)
     }
+    request.sluicegate.upstream = verdict.upstream
     await openSession(proxy, exchange, {
       raw,
       upgrade,
@@ -246,7 +247,11 @@ function registerPass(
       try {
         const { headers } = request.raw
         const { lineage } = callerOf(request)
-        const asked = { target, headers, requestId: request.sluicegate.id, lineage, cancel }
+        const facts = request.sluicegate
+        const asking = (upstream: string) => {
+          facts.upstream = upstream
+        }
+        const asked = { target, headers, requestId: facts.id, lineage, cancel, asking }
         return sendReply(reply, await passThrough(proxy, asked))
       } catch (error) {
         if (cancel.reason instanceof ClientGone) return sendReply(reply, undefined)
@@ -286,7 +291,8 @@ export function answerInDialect(
     const fault = toFault(error as FastifyError, bodyLimit)
     const requestId = request.sluicegate.id
     if (fault.status >= 500) {
-      log.error({ request_id: requestId, err: describeError(fault) }, fault.code)
+      const { upstream } = request.sluicegate
+      log.error({ request_id: requestId, upstream, err: describeError(fault) }, fault.code)
     }
     return sendReply(reply, faultReply(dialectOf(request.raw), fault, requestId))
   })

@@ -25,19 +25,23 @@ export interface PassRequest {
   /** The key that asks. */
   lineage: string
   cancel: Cancel
+  /** Told of the upstream before it is asked. */
+  asking?(upstream: string): void
 }
 
 /** Asks the upstream of the dialect's first route. Still strict: JSON or nothing, and never the credential. */
 export async function passThrough(
   proxy: ChatProxy,
-  { target, headers, requestId, lineage, cancel }: PassRequest
+  { target, headers, requestId, lineage, cancel, asking }: PassRequest
 ): Promise<Reply> {
   const path = target.split('?', 1)[0]!
   const found = passAt(proxy.table, path, headers)
   if (found === undefined) throw new Fault('not_found')
   const { entry, pass } = found
   const { dialect } = entry
-  const answer = await proxy.sender.send(catchAll(entry).upstream, {
+  const { upstream } = catchAll(entry)
+  asking?.(upstream)
+  const answer = await proxy.sender.send(upstream, {
     method: 'GET',
     path,
     query: checkQuery({ query: pass.query ?? {} }, target),

@@ -80,11 +80,13 @@ export async function openSession(proxy: ChatProxy, exchange: Exchange, face: Up
   const settings = connected.upstream
   sessions.run(
     { inbound, route, settings, address: face.address },
-    new Peer(client, { gone: () => new ClientGone(), closeMs: clientCloseMs }),
-    new Peer(connected.socket, {
-      gone: () => new Fault('upstream_error', { internal: 'the upstream has closed the session' }),
-      closeMs: upstreamCloseMs
-    })
+    {
+      client: new Peer(client, { gone: () => new ClientGone(), closeMs: clientCloseMs }),
+      upstream: new Peer(connected.socket, {
+        gone: () => new Fault('upstream_error', { internal: 'the upstream has closed the session' }),
+        closeMs: upstreamCloseMs
+      })
+    }
   )
 }
 

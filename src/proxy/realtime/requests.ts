@@ -8,7 +8,6 @@ import { strictestAct } from '../../base/unscannable.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
-import { describeError } from '../../observe/log.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
@@ -55,7 +54,7 @@ export class ClientHalf {
     } catch (error) {
       if (session.isEnded) return
       const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
-      if (fault.status >= 500) session.log.error({ request_id: session.id, err: describeError(fault) }, fault.code)
+      if (fault.status >= 500) session.report(fault)
       await session.tellFault(fault, idOf(event))
       // RFC 6455 section 7.4.1: data of a type that is not accepted here.
       if (frame === 'binary') session.end('refused', 1003, 'unsupported_data')

@@ -1,26 +1,24 @@
 /**
  * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
- * which it ends. Its halves are `requests.ts` and `answers.ts`.
+ * which it ends. Its halves are `requests.ts` and `answers.ts`; `sessions.ts` puts them together.
  */
 import type { Budget } from '../../base/budget.js'
-import type { JsonObject } from '../../base/chat.js'
+import type { ChatRequest, JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
 import type { Admission } from '../../identity/admission.js'
 import { describeError, type Log } from '../../observe/log.js'
-import { type Metrics, statusClass } from '../../observe/metrics.js'
+import type { Metrics } from '../../observe/metrics.js'
 import type { Tracing } from '../../observe/tracing.js'
 import type { Answers } from '../answer/answer.js'
 import type { Streams } from '../answer/stream.js'
-import { ClientGone, type Inbound } from '../exchange.js'
+import { ClientGone, type Exchange, type Forward, type Inbound, type Reply } from '../exchange.js'
 import type { Requests } from '../request/request.js'
 import type { Route } from '../request/routes.js'
-import { type LetGo, Places, type Upstream } from '../upstream/upstreams.js'
+import type { LetGo, Places, Upstream } from '../upstream/upstreams.js'
 import type { Verdicts } from '../verdict.js'
-import { UpstreamHalf } from './answers.js'
 import type { Peer } from './peer.js'
-import { ClientHalf } from './requests.js'
 
 /** How often what may end a session is looked at, ms. */
 const tickMs = 1000
@@ -52,9 +50,33 @@ export interface SessionDeps {
 export interface SessionFacts {
   inbound: Inbound
   route: Route
-  settings: Pick<Upstream, 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
+  settings: Pick<Upstream, 'name' | 'key' | 'firstByteTimeoutMs' | 'idleTimeoutMs'>
   /** The client's address, for the key's list. */
   address: string
+}
+
+/** What is connected. */
+export interface Sides {
+  client: Peer
+  upstream: Peer
+}
+
+/** What a session knows of its halves. */
+export interface Halves {
+  /** The client's. */
+  requests: {
+    run(): Promise<void>
+    /** What the upstream heard the user say, judged as if it had been written. */
+    judgeSpoken(event: JsonObject, chat: ChatRequest): Promise<{ verdict: Forward | Reply; exchange: Exchange }>
+  }
+  /** The upstream's. */
+  answers: {
+    run(): Promise<void>
+    readonly isAnswering: boolean
+    /** Whether something waits for the client to take it. */
+    readonly isBusy: boolean
+    close(): void
+  }
 }
 
 export class Session {
@@ -64,8 +86,8 @@ export class Session {
   readonly client: Peer
   readonly upstream: Peer
   readonly credential: string | undefined
-  readonly requests: ClientHalf
-  readonly #answers: UpstreamHalf
+  readonly requests: Halves['requests']
+  readonly #answers: Halves['answers']
   readonly #facts: SessionFacts
   /** In which the long events of all sessions are judged. */
   readonly #turns: Places
@@ -77,7 +99,13 @@ export class Session {
   #awaits: { since: number; begun: boolean } | undefined
   #whenEnded: (() => void) | undefined
 
-  constructor(deps: SessionDeps, turns: Places, facts: SessionFacts, client: Peer, upstream: Peer) {
+  constructor(
+    deps: SessionDeps,
+    turns: Places,
+    facts: SessionFacts,
+    { client, upstream }: Sides,
+    halvesOf: (session: Session) => Halves
+  ) {
     this.deps = deps
     this.#turns = turns
     this.#facts = facts
@@ -86,17 +114,14 @@ export class Session {
     this.credential = facts.settings.key
     this.client = client
     this.upstream = upstream
-    this.requests = new ClientHalf(this)
-    this.#answers = new UpstreamHalf(this)
     this.#lastEvent = this.deps.clock.monotonic()
+    const { requests, answers } = halvesOf(this)
+    this.requests = requests
+    this.#answers = answers
   }
 
   get id(): string {
     return this.inbound.requestId
-  }
-
-  get log() {
-    return this.deps.log
   }
 
   get isEnded(): boolean {
@@ -140,6 +165,12 @@ export class Session {
   /** An event of the gateway's own, to the upstream. */
   async command(event: JsonObject): Promise<void> {
     await this.upstream.send(writeEvent(event, this.nextId).trimEnd())
+  }
+
+  /** The log has what the session could not do, with the upstream that it is connected to. */
+  report(fault: Fault): void {
+    const { name: upstream } = this.#facts.settings
+    this.deps.log.error({ request_id: this.id, upstream, err: describeError(fault) }, fault.code)
   }
 
   /** Something came from either side. */
@@ -234,7 +265,7 @@ export class Session {
   fail(error: unknown): void {
     if (this.isEnded || error instanceof ClientGone) return
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
-    this.log.error({ request_id: this.id, err: describeError(fault) }, fault.code)
+    this.report(fault)
     this.tellFault(fault).catch(() => {})
     const isUpstream = fault.code === 'upstream_error' || fault.code === 'upstream_timeout'
     this.end(isUpstream ? 'upstream' : 'failed', 1011, fault.code)
@@ -245,55 +276,11 @@ export class Session {
     if (this.#end !== undefined) return
     this.#end = end
     this.deps.metrics.realtimeEnds.inc({ end })
-    this.log.debug({ request_id: this.id, route: this.route.id, end }, 'session ended')
+    this.deps.log.debug({ request_id: this.id, route: this.route.id, end }, 'session ended')
     this.client.close(code, reason)
     this.upstream.close(1000)
     this.inbound.cancel.cancel(new ClientGone())
     this.#answers.close()
     this.#whenEnded?.()
-  }
-}
-
-/** How long an event waits for its turn, ms. */
-const longestWait = 10_000
-
-/** The open sessions of one configuration, which end before it does. */
-export class Sessions {
-  readonly #deps: SessionDeps
-  readonly #open = new Set<Session>()
-  #whenEmpty: (() => void) | undefined
-  /** Long events are judged one at a time, whoever sends them: see `requests.ts`. */
-  readonly #turns = new Places(1, longestWait)
-  isStopping = false
-
-  constructor(deps: SessionDeps) {
-    this.#deps = deps
-  }
-
-  /** Runs a session over two sides that are connected, until it is over. */
-  run(facts: SessionFacts, client: Peer, upstream: Peer): void {
-    const { metrics, tracing } = this.#deps
-    const { route, inbound } = facts
-    metrics.requests.of(route.id, statusClass(101)).inc()
-    metrics.realtimeSessions.inc()
-    const session = new Session(this.#deps, this.#turns, facts, client, upstream)
-    this.#open.add(session)
-    if (this.isStopping) session.drain(0)
-    session
-      .run()
-      .catch((error: unknown) => session.fail(error))
-      .finally(() => {
-        this.#open.delete(session)
-        if (this.#open.size === 0) this.#whenEmpty?.()
-        metrics.realtimeSessions.dec()
-        tracing?.end(inbound.requestId, 101)
-      })
-  }
-
-  /** Ends each when the answer under way in it has ended, or at the deadline; no new one begins. */
-  async drain(deadlineMs: number): Promise<void> {
-    this.isStopping = true
-    for (const session of this.#open) session.drain(deadlineMs)
-    if (this.#open.size > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve))
   }
 }

@@ -3,7 +3,7 @@ import { Folder } from '../../../text/fold.js'
 import { HitList } from '../../../text/hit-list.js'
 import { type Phrases, phraseSteps } from '../../../text/phrases.js'
 import { type GuardedWords, type WordKind, wordKinds } from '../../constitution/lexicons.js'
-import { PhraseIds } from '../compile.js'
+import { PhraseIds } from '../phrase-ids.js'
 
 /** One phrase in a text; offsets are UTF-16 units of it. */
 export interface Place {

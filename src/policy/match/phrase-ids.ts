@@ -1,0 +1,28 @@
+/** The numbers of phrases, by which a tree of phrases tells what it found. */
+import { foldPhrase } from '../../text/fold.js'
+import type { Pattern } from '../../text/hit-list.js'
+
+/** Numbers phrases as they are matched, folded and with the `*` of any ending: two that read alike are one. */
+export class PhraseIds {
+  readonly #ids = new Map<string, number>()
+
+  get size(): number {
+    return this.#ids.size
+  }
+
+  idOf(phrase: string): number {
+    const folded = foldPhrase(phrase) + (phrase.endsWith('*') ? '*' : '')
+    const known = this.#ids.get(folded)
+    if (known !== undefined) return known
+    this.#ids.set(folded, this.#ids.size)
+    return this.#ids.size - 1
+  }
+
+  phrases(): IterableIterator<string> {
+    return this.#ids.keys()
+  }
+
+  patterns(): Pattern[] {
+    return [...this.#ids].map(([phrase, id]) => ({ phrase, id }))
+  }
+}
