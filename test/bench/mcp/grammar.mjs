@@ -22,7 +22,7 @@ function orderOf(r, words) {
 }
 
 /** An order as values of a schema have it: without the words around it. */
-function valueOf(r, words) {
+function wordsOf(r, words) {
   return r.pick([...words.act, ...words.drop])
 }
 
@@ -75,7 +75,7 @@ const poisoning = {
     ])
     const inputSchema = schema({ mode: { type: 'string', ...field } })
     return { list: 'tools', value: tool(name, r.pick(words.does), { inputSchema }) }
-  }, valueOf),
+  }, wordsOf),
   'order cut over a schema': definitions((r, words, name, order) => {
     const properties = Object.fromEntries(
       cut(order, 3).map((description, i) => [`p${i}`, { type: 'string', description }])
