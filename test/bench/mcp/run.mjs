@@ -49,7 +49,7 @@ try {
   print(
     'language',
     Object.keys(languages),
-    outcomes.filter(({ side }) => side.way !== 'call' && side.way !== 'change')
+    outcomes.filter(({ side }) => side.way !== 'call' && side.way !== 'change' && side.other === undefined)
   )
   for (const family of Object.keys(families)) {
     const wrong = outcomes.filter((each) => each.family === family && each.isAttack !== each.isStopped)
