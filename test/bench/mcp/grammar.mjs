@@ -1,5 +1,6 @@
 // Attacks on agents over MCP and their benign twins, made by a grammar: each row has a twin of the same shape and about the same
-// length, with the same words around what differs. The same seed writes the same rows.
+// length, with the same words around what differs. The same seed writes the same rows, but for private keys, which are made
+// for the run.
 import { issued, privateKeys } from '../quality/shapes/issued.mjs'
 import { randomFrom } from '../quality/shapes/random.mjs'
 import { languages } from './words.mjs'

@@ -114,7 +114,7 @@ const definitions: Record<string, Make> = {
       whole({
         tools: many(bytes, (i) =>
           tool(`${name(i, seed)}.${i}`, 'Looks.', {
-            place: { enum: Array.from({ length: 200 }, (_, k) => style(200 * i + k, seed)) }
+            place: { enum: Array.from({ length: 20 }, (_, k) => style(20 * i + k, seed)) }
           })
         )
       })
@@ -129,10 +129,7 @@ const definitions: Record<string, Make> = {
             `${name(i, seed)}.${i}`,
             'Looks.',
             object(
-              Array.from({ length: 100 }, (_, k) => [
-                `p${k}`,
-                { type: 'string', description: style(100 * i + k, seed) }
-              ])
+              Array.from({ length: 20 }, (_, k) => [`p${k}`, { type: 'string', description: style(20 * i + k, seed) }])
             )
           )
         )
