@@ -73,12 +73,15 @@ export interface Gateway {
   readonly platform: Platform
   readonly evaluator: PolicyEvaluator
   readonly proxy: ChatProxy
+  readonly mcp: McpProxy
   /** The requests of every edge. */
   readonly underWay: UnderWay
   /** Answers in the place of the application where there is too much to do. @returns whether it did */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
   /** Ends what lasts longer than an answer, at the latest after so many ms. */
   drain(ms: number): Promise<void>
+  /** Lets what has no end of its own go on under the gateway of the next configuration, where that can. */
+  handOver(next: Gateway): void
   /** Registers every route on a Fastify scope of its own. */
   register(app: FastifyInstance): Promise<void>
   /** Registers what the operations listener serves. */
@@ -195,12 +198,14 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     platform,
     evaluator,
     proxy,
+    mcp,
     underWay,
     refuse: (request, response) => overload.refuse(request, response),
     drain(ms) {
       mcp.drain()
       return proxy.sessions.drain(ms)
     },
+    handOver: (next) => mcp.handOver(next.mcp),
     async register(app) {
       registerEdge(app, { ...edge, home: dashboardHome() })
       registerDuplicateGuard(app, platform.counters)

@@ -13,7 +13,7 @@ import { createLog, type Log } from '../observe/log.js'
 import { startPrimary } from '../workers/primary.js'
 import { startWatchdog } from '../workers/watchdog.js'
 import { linkToPrimary, type WorkerLink } from '../workers/worker.js'
-import { createGateway } from './gateway.js'
+import { createGateway, type Gateway } from './gateway.js'
 import { openPlatform, type Platform } from './platform.js'
 
 /** How long a stopping process waits for requests under way. */
@@ -91,6 +91,7 @@ export async function start({
       current = await assemble(next, platform)
       platform.metrics.configReloads.inc({ result: 'success' })
       log.info({ file: next.file, needs_restart: restart }, 'configuration reloaded')
+      old.handOver(current)
       // Not awaited: a stream may go on for minutes, and the next change must not wait for it.
       void old.close()
     },
@@ -145,6 +146,7 @@ export async function start({
 }
 
 interface Assembly {
+  gateway: Gateway
   /** Requests whose answers are not taken yet. */
   underWay(): number
   handle: RequestListener
@@ -152,6 +154,8 @@ interface Assembly {
   warmUp(ms: number): void
   /** Ends the sessions, at the latest after the drain time. */
   drain(): Promise<void>
+  /** To the assembly of the next configuration: what has no end of its own. */
+  handOver(next: Assembly): void
   /** Waits for the requests under way, at most for the drain time, then lets go. */
   close(): Promise<void>
 }
@@ -167,6 +171,7 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
     if (--underWay === 0) idle?.()
   }
   return {
+    gateway,
     underWay: () => underWay,
     handle(request, response) {
       if (gateway.refuse(request, response)) return
@@ -177,6 +182,7 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
     handleOps: (request, response) => ops.routing(request, response),
     warmUp: (ms) => gateway.evaluator.warmUp(ms),
     drain: () => gateway.drain(drainMs),
+    handOver: (next) => gateway.handOver(next.gateway),
     async close() {
       void gateway.drain(drainMs)
       const deadline = new AbortController()

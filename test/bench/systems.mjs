@@ -63,19 +63,28 @@ function freePort() {
 }
 
 /** @param routes YAML of routes on the upstream `default`; left out: the published ones */
-export async function sluicegate(upstream, routes) {
+export function sluicegate(upstream, routes) {
+  const limits = `upstreams: { default: { url: '${upstream}', max_connections: 1000 } }`
+  const yaml = routes === undefined ? undefined : `${limits}\nroutes:\n${routes}`
+  return gateway({ SLUICEGATE_UPSTREAM: upstream }, yaml, 'safety:evaluate')
+}
+
+/** @param yaml of a whole configuration with MCP servers */
+export const guardedServers = (yaml) => gateway({}, yaml, 'mcp:call')
+
+/** @param yaml the configuration; undefined: none */
+async function gateway(more, yaml, scope) {
   const data = mkdtempSync(join(tmpdir(), 'sluicegate-bench-'))
   const env = {
     SLUICEGATE_DATA_DIR: data,
-    SLUICEGATE_UPSTREAM: upstream,
     SLUICEGATE_PORT: '0',
     SLUICEGATE_OPS_PORT: '0',
-    SLUICEGATE_LOG_LEVEL: 'info'
+    SLUICEGATE_LOG_LEVEL: 'info',
+    ...more
   }
-  if (routes !== undefined) {
+  if (yaml !== undefined) {
     env.SLUICEGATE_CONFIG = join(data, 'gateway.yaml')
-    const limits = `upstreams: { default: { url: '${upstream}', max_connections: 1000 } }`
-    writeFileSync(env.SLUICEGATE_CONFIG, `${limits}\nroutes:\n${routes}`)
+    writeFileSync(env.SLUICEGATE_CONFIG, yaml)
   }
   const { match, stop, pid } = await launch(process.execPath, [cli, 'serve'], {
     env,
@@ -88,7 +97,7 @@ export async function sluicegate(upstream, routes) {
     headers: { 'x-api-key': first, 'content-type': 'application/json' },
     body: JSON.stringify({
       name: 'bench',
-      scopes: ['safety:evaluate'],
+      scopes: [scope],
       rate_limit_per_minute: 1_000_000,
       max_concurrent: 100_000,
       accept_terms: true

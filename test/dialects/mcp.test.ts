@@ -36,6 +36,7 @@ t.test('what a client asks for is the model’s words, a person’s where people
     }
   )
   t.match(wordsOf(readFromClient(request('prompts/get', { name: 'p', arguments: { city: 'Bonn' } }))), {
+    '/params/name': 'parameter: p',
     '/params/arguments/city': 'user: Bonn'
   })
   t.match(wordsOf(readFromClient(request('initialize', { clientInfo: { name: 'c' } }))), {

@@ -530,18 +530,118 @@ t.test('a server that fails, or shows its credential, shows nothing', async (t) 
   t.notMatch(JSON.stringify(gone.body), /kaboom/)
 })
 
-t.test('a reload ends streams that only listen, properly, and the next one is served', async (t) => {
-  const one = await server(t, (_body, response) => {
-    events(response, [{ jsonrpc: '2.0', method: 'notifications/tools/list_changed' }])
+/** A stream that a client listens to, read as far as a test needs it. */
+async function listen(url: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${url}/mcp/one`, {
+    headers: { 'x-api-key': key, accept: 'text/event-stream', ...headers }
+  })
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    async until(pattern: RegExp): Promise<string> {
+      while (!pattern.test(text)) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`the stream ended: ${text}`)
+        text += value
+      }
+      return text
+    },
+    async end(): Promise<string> {
+      for (;;) {
+        const { value, done } = await reader.read()
+        if (done) return text
+        text += value
+      }
+    },
+    leave: () => reader.cancel()
+  }
+}
+
+const note = (data: string): JsonObject => ({
+  jsonrpc: '2.0',
+  method: 'notifications/message',
+  params: { level: 'info', data }
+})
+
+t.test('a reload lets streams that only listen go on, judged by what is in force then', async (t) => {
+  const streams: ServerResponse[] = []
+  const one = await server(t, (body, response, { method }) => {
+    if (method === 'GET') {
+      streams.push(response)
+      events(response, [note('first')])
+    } else if (body.method === undefined) response.writeHead(202).end()
     return undefined
   })
   const { url, config } = await gateway(t, `one: { url: "${one.url}" }`)
-  const listen = () => fetch(`${url}/mcp/one`, { headers: { 'x-api-key': key, accept: 'text/event-stream' } })
-  const first = await listen()
-  const text = first.text()
-  writeFileSync(config, `${readFileSync(config, 'utf8')}\n# changed\nreview: { expiry: 1h }\n`)
-  t.match(await text, /list_changed/, 'a clean end')
-  const again = await listen()
-  t.equal(again.status, 200)
-  await again.body!.cancel()
+  const change = async (from: string, to: string) => {
+    const before = await reloads(url)
+    writeFileSync(config, readFileSync(config, 'utf8').replace(from, to))
+    while ((await reloads(url)) === before) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const stream = await listen(url)
+  await stream.until(/first/)
+  const say = (message: JsonObject) => streams[0]!.write(`data: ${JSON.stringify(message)}\n\n`)
+  await change('storage:', 'review: { expiry: 1h }\nstorage:')
+  say(note('kaboom'))
+  say(note('second'))
+  t.notMatch(await stream.until(/second/), /kaboom/)
+  await change('defaults: {', 'defaults: { mode: observe,')
+  say(note('kaboom'))
+  say({ jsonrpc: '2.0', id: 'q', method: 'shell/run' })
+  say(note('third'))
+  t.match(await stream.until(/third/), /kaboom/, 'the next configuration lets it pass')
+  while (!one.got.some(({ body }) => body?.id === 'q')) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.equal(streams.length, 1, 'nobody had to come back')
+  await change(`one: { url: "${one.url}" }`, `one: { url: "${one.url}", key: ${secret} }`)
+  t.match(await stream.end(), /third/, 'a server that is reached with something else: a clean end')
+  const again = await listen(url)
+  await again.until(/first/)
+  t.equal(one.got.at(-1)!.headers.authorization, `Bearer ${secret}`)
+  await again.leave()
+})
+
+async function reloads(url: string): Promise<string | undefined> {
+  const page = await call(url, '/metrics', { key })
+  return /config_reloads_total\{[^}]*success[^}]*\} (\d+)/.exec(String(page.body))?.[1]
+}
+
+t.test('a stream that is gone on with brings the response to its own request alone', async (t) => {
+  const answer = (id: number, text: string) => ({ jsonrpc: '2.0', id, result: said(text) })
+  const one = await server(t, (body, response, { method, headers }) => {
+    if (body.method === 'tools/list') return { tools: [tool('echo', 'Echoes.')] }
+    if (method === 'POST') {
+      events(response, ['id: p-1\ndata: \n\n'])
+      response.end()
+    } else if (headers['last-event-id'] === undefined) {
+      events(response, [`id: g-1\ndata: ${JSON.stringify(note('heard'))}\n\n`, answer(2, 'not asked for here')])
+      response.end(`id: g-2\ndata: ${JSON.stringify(note('last'))}\n\n`)
+    } else {
+      // As the makers' package says again what it has stored: everything, and `{}` for an event without a message.
+      events(response, ['id: p-2\ndata: {}\n\n', answer(1, 'of another'), note('between'), answer(2, 'my own')])
+      response.end(`data: ${JSON.stringify(note('after'))}\n\n`)
+    }
+    return undefined
+  })
+  const { url, ask } = await gateway(t, `one: { url: "${one.url}" }`)
+  await ask('tools/list')
+  const broken = await fetch(`${url}/mcp/one`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'echo', arguments: {} } })
+  })
+  let begun = ''
+  for await (const piece of broken.body!.pipeThrough(new TextDecoderStream())) {
+    begun += piece
+    if (/^id: .+\n/m.test(begun)) break
+  }
+  const own = await (await listen(url, { 'last-event-id': /^id: (.+)$/m.exec(begun)![1]! })).end()
+  t.match(own, /between[\s\S]*my own/)
+  t.notMatch(own, /of another|after/, 'it ends with the response')
+  t.equal(one.got.at(-1)!.headers['last-event-id'], 'p-1')
+  const heard = await (await listen(url)).end()
+  t.match(heard, /heard[\s\S]*last/)
+  t.notMatch(heard, /not asked for/)
+  const again = await (await listen(url, { 'last-event-id': /^id: (.+)$/m.exec(heard)![1]! })).end()
+  t.match(again, /between[\s\S]*after/)
+  t.notMatch(again, /of another|my own/, 'who only listens has asked for nothing')
 })

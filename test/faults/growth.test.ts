@@ -14,6 +14,7 @@ import { generateKey } from '../../src/identity/key-format.js'
 import { tempDir } from '../support/gateway.js'
 import { type Node, startNode } from '../support/node.js'
 import { answers } from './growth/answers.js'
+import { listed, mcp, mcpServer } from './growth/mcp.js'
 import { type Cost, canMeasure, Meter } from './growth/meter.js'
 import { others, triggers } from './growth/others.js'
 import { requests } from './growth/requests.js'
@@ -58,7 +59,7 @@ async function open(t: Test): Promise<Gateway> {
   const config = join(folder, 'gateway.yaml')
   writeFileSync(
     config,
-    `limits: { live_per_minute: 1000000 }\ndefaults: { redact: [personal_data, secrets], unscannable: permit }\nupstreams: { default: { url: "${backend.origin}" } }\n`
+    `limits: { live_per_minute: 1000000 }\ndefaults: { redact: [personal_data, secrets], unscannable: permit }\nupstreams: { default: { url: "${backend.origin}" } }\nmcp: { servers: { ${mcpServer}: { url: "${backend.origin}/mcp" } } }\n`
   )
   const node = await startNode(t, {
     SLUICEGATE_CONFIG: config,
@@ -68,6 +69,7 @@ async function open(t: Test): Promise<Gateway> {
   const meter = new Meter(node.url, node.child.pid!)
   t.teardown(() => meter.close())
   const gateway = { node, meter, backend }
+  await exchange(gateway, listed)
   // The threads that judge long texts, which are started once.
   const warm = (seed: number) =>
     exchange(gateway, { path: '/api/v1/safety/evaluate', body: { input_text: long(90_000, seed) } })
@@ -88,7 +90,8 @@ async function exchange({ node, backend }: Gateway, traffic: Traffic): Promise<s
     body: sent
   })
   const text = await answer.body.text().catch(() => 'broken')
-  const code = answer.headers['x-safety-code'] ?? (answer.statusCode >= 400 ? codeIn(text) : '')
+  const isError = answer.statusCode >= 400 || text.startsWith('{"jsonrpc":"2.0","id":1,"error"')
+  const code = answer.headers['x-safety-code'] ?? (isError ? codeIn(text) : '')
   return `${answer.statusCode} ${text === 'broken' ? 'broken' : code}`.trim()
 }
 
@@ -144,7 +147,7 @@ async function measure(gateway: Gateway, shape: Shape, bytes: number): Promise<{
 /** Refused for its size, or not judged in time on a machine that is busy otherwise: nothing is known of its cost. */
 const isTooLarge = (outcome: string) =>
   /^50[0-9]/.test(outcome) ||
-  /^(?:413|431)|too_complex|closed 1009/.test(outcome) ||
+  /^(?:413|431)|too_complex|evaluator_unavailable|closed 1009/.test(outcome) ||
   (/^(?:400|422)/.test(outcome) && !/content_filter|context_required|review_required/.test(outcome))
 
 async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
@@ -231,6 +234,7 @@ const families: readonly [string, readonly Shape[]][] = [
   ['requests', requests],
   ['answers', answers],
   ['evaluate, moderations, guards, realtime', others],
+  ['MCP', mcp],
   ['what each reading looks for', triggers]
 ]
 

@@ -72,8 +72,16 @@ export const everyAnswer: Answer = (res, request) => {
   answer(res, request)
 }
 
-/** The built gateway as a process, each operation under its own path and, refused as a turn, under `/said`. */
-export async function startGateway(t: Test, upstream: string, upstreamKey = 'upstream-secret') {
+/**
+ * The built gateway as a process, each operation under its own path and, refused as a turn, under `/said`.
+ * @param sections lines of further sections of the configuration
+ */
+export async function startGateway(
+  t: Test,
+  upstream: string,
+  upstreamKey = 'upstream-secret',
+  sections: readonly string[] = []
+) {
   const dir = tempDir(t)
   const key = generateKey('live')
   const routes = operations.flatMap(([path, dialect]) => [
@@ -91,6 +99,7 @@ export async function startGateway(t: Test, upstream: string, upstreamKey = 'ups
       // On a busy machine too, a stream waits for its verdict.
       'defaults: { hold: { time: 60s } }',
       'review: { max_open_per_key: 5000 }',
+      ...sections,
       'routes:',
       ...routes
     ].join('\n')

@@ -18,7 +18,7 @@ import {
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
-import { serveReal, tempDir } from '../support/gateway.js'
+import { call, serveReal, tempDir } from '../support/gateway.js'
 import { bridge, everything } from '../support/mcp-servers.js'
 
 t.setTimeout(300_000)
@@ -114,6 +114,35 @@ t.test('server-everything: all that its client asks for', async (t) => {
   await t.rejects(slow)
   await transport.terminateSession()
 })
+
+/** One speaks HTTP and stores its events, one speaks stdio behind a bridge that stores none. */
+const tellers = {
+  'over HTTP': everything,
+  'behind a bridge': (t: Test) => bridge(t, '@modelcontextprotocol/server-everything', [])
+}
+
+for (const [how, start] of Object.entries(tellers))
+  t.test(`server-everything ${how} goes on telling over a reload`, async (t) => {
+    const config = join(tempDir(t), 'gateway.yaml')
+    const yaml = `mcp: { servers: { everything: { url: "${await start(t)}" } } }\nstorage: { url: "memory:" }\n`
+    writeFileSync(config, yaml)
+    const serving = await serveReal(t, { env: { SLUICEGATE_BOOTSTRAP_KEY: key, SLUICEGATE_CONFIG: config } })
+    const logged: unknown[] = []
+    const { client } = await connect(t, serving, 'everything', {}, (client) =>
+      client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params))
+    )
+    await client.setLoggingLevel('debug')
+    await client.listTools()
+    // From then on one message every five seconds.
+    await client.callTool({ name: 'toggle-simulated-logging', arguments: {} })
+    while (logged.length === 0) await setTimeout(20)
+    writeFileSync(config, `${yaml}review: { expiry: 1h }\n`)
+    const reloads = async () => (await call(serving.url, '/metrics', { key })).body as string
+    while (!/config_reloads_total\{[^}]*success[^}]*\} 1/.test(await reloads())) await setTimeout(50)
+    const before = logged.length
+    while (logged.length < before + 2) await setTimeout(20)
+    t.match(logged.at(-1), { data: /-level message|level-message/ })
+  })
 
 t.test('server-everything: what a server asks of a client, answered by its hands', async (t) => {
   const serving = await serve(t, `everything: { url: "${await everything(t)}" }`)

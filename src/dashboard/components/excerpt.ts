@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
 import type { Review, ReviewDetail } from '../types'
+import { definitionOf, excerptOfDefinition } from './definition-review'
 import { partsOf } from './request-text'
 
 /** Characters shown, and how many of them stand before the finding. */
@@ -30,6 +31,8 @@ export function useExcerpt(review: Review, isSeen: boolean): string | null | und
 
 /** Around what the rules that bear on the decision found; else the end, where what was said last stands. */
 export function excerptOf(review: ReviewDetail): string | null {
+  const definition = definitionOf(review)
+  if (definition !== undefined) return excerptOfDefinition(definition).slice(0, shown)
   const parts = partsOf(review)
   if (parts.length === 0) return null
   const bearing = review.detections

@@ -1,6 +1,7 @@
 /** What a review holds: the canonical request, its texts one by one, each with the findings that point at it. */
 import { Badge, Code, Divider, Group, Stack, Text } from '@mantine/core'
 import type { Detection, ReviewDetail } from '../types'
+import { DefinitionReview, definitionOf } from './definition-review'
 import { MarkedText } from './marked-text'
 
 interface Part {
@@ -58,6 +59,8 @@ export function RequestText({ review }: { review: ReviewDetail }) {
       </Text>
     )
   }
+  const definition = definitionOf(review)
+  if (definition !== undefined) return <DefinitionReview review={review} definition={definition} />
   const parts = partsOf(review)
   const ofPart = ({ pointer }: Part): Detection[] =>
     review.detections.filter(

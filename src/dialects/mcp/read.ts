@@ -8,8 +8,11 @@ import { Collector, lastSegment } from '../walk.js'
 import type { Message } from './message.js'
 import { names } from './names.js'
 
-/** What a person types; all else that clients ask for, a model has chosen. */
-const typed = new Set(['prompts/get', 'completion/complete'])
+/**
+ * Where people type, and the field that only says for what: it does not stand between their words and what they said
+ * before. All else that clients ask for, a model has chosen.
+ */
+const typed: Readonly<Record<string, string>> = { 'prompts/get': 'name', 'completion/complete': 'ref' }
 /** Clients say here what they are and what they want to hear of. */
 const settings = new Set(['initialize', 'server/discover', 'logging/setLevel', 'subscriptions/listen'])
 
@@ -24,13 +27,14 @@ export function readFromClient(message: Message): ChatContent {
   }
   const { method, params } = message
   if (typeof message.id === 'string') out.text('parameter', message.id, '/id')
-  const role = typed.has(method) ? 'user' : settings.has(method) ? 'parameter' : 'assistant'
+  const what = Object.hasOwn(typed, method) ? typed[method] : undefined
+  const role = what !== undefined ? 'user' : settings.has(method) ? 'parameter' : 'assistant'
   const before = out.parts.length
   const { _meta, ...rest } = params
   for (const name of Object.keys(rest)) {
     const at = `/params/${pointerSegment(name)}`
     if (name === 'requestState' && typeof rest[name] === 'string') out.opaque('parameter', rest[name], at)
-    else out.field(role, name, rest[name], at)
+    else out.field(name === what ? 'parameter' : role, name, rest[name], at)
   }
   // A payload may be cut over the arguments of one call.
   if (role !== 'parameter') out.join(out.since(before))

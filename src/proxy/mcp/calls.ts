@@ -17,7 +17,7 @@ import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError, type Log } from '../../observe/log.js'
 import { type Metrics, statusClass } from '../../observe/metrics.js'
-import { Cancel, ClientGone, type Exchange, type Inbound, type Reply } from '../exchange.js'
+import { ClientGone, type Exchange, type Inbound, type Reply } from '../exchange.js'
 import { addVerdictHeaders, jsonType, mediaTypes } from '../headers.js'
 import type { Requests } from '../request/request.js'
 import { readAll, type UpstreamAnswer } from '../upstream/send.js'
@@ -156,7 +156,7 @@ export class Calls {
     const ticket = inbound.headers[sessionHeader]
     if (ticket === undefined) return undefined
     const { accountId: account, lineage } = inbound.caller
-    const session = this.#deps.tickets.take('session', String(ticket), { account, lineage, server: server.name })
+    const session = this.#deps.tickets.takeSession(String(ticket), { account, lineage, server: server.name })
     if (session === undefined) throw new NoSession()
     return session
   }
@@ -180,6 +180,7 @@ export class Calls {
     try {
       const answer = await transmit(exchange, { server, method: 'POST', headers: sent, body: verdict.bytes })
       status = answer.status
+      const { 'mcp-method': _, 'mcp-name': __, ...toldWith } = sent
       const heard: Heard = {
         inbound,
         server,
@@ -187,7 +188,7 @@ export class Calls {
         exchange,
         id: message.kind === 'request' ? message.id : undefined,
         key: answer.key,
-        tell: (refusal) => this.#tell(call, exchange, sent, refusal)
+        sent: toldWith
       }
       const reply = await this.#answered(call, heard, message, answer)
       addVerdictHeaders(reply.headers, exchange, exchange.verdict)
@@ -253,23 +254,7 @@ export class Calls {
   #sessionFor({ inbound, server }: Call, session: unknown): Record<string, string> {
     if (!isTicketable(session)) return {}
     const { accountId: account, lineage } = inbound.caller
-    return { [sessionHeader]: this.#deps.tickets.give('session', session, { account, lineage, server: server.name }) }
-  }
-
-  /** A server that asks for something gets an answer, though no client gives one. */
-  #tell({ inbound, server }: Call, exchange: Exchange, sent: Record<string, string>, refusal: JsonObject): void {
-    const own = { ...inbound, cancel: new Cancel() }
-    const body = Buffer.from(JSON.stringify(refusal))
-    const { ['mcp-method']: _, ['mcp-name']: __, ...headers } = sent
-    this.#deps
-      .transmit(exchange, { server, method: 'POST', headers, body, inbound: own })
-      .then((answer) => readAll(answer, maxAnswer))
-      .catch((error: unknown) =>
-        this.#deps.log.debug(
-          { request_id: inbound.requestId, server: server.name, err: describeError(error) },
-          'a refusal was not taken'
-        )
-      )
+    return { [sessionHeader]: this.#deps.tickets.giveSession(session, { account, lineage, server: server.name }) }
   }
 
   #failed({ inbound, server }: Call, message: Message, error: unknown): Reply {

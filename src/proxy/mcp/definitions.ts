@@ -3,6 +3,7 @@
  * or is not to be served is taken out of its list; the others pass.
  */
 import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { ToolHint } from '../../base/settings.js'
 import { definitionLists, readFromServer } from '../../dialects/mcp/read.js'
@@ -34,6 +35,8 @@ export type Withheld = (typeof withheldReasons)[number]
 const mostRounds = 4
 /** Definitions of one answer about which people are asked, or their word is looked up; the others wait for the next. */
 const mostAsked = 256
+/** Definitions that are read before others have their turn. */
+const atOnce = 200
 /** UTF-16 units of one definition. */
 const longest = 65_536
 const longestName = 1024
@@ -79,7 +82,7 @@ export class Definitions {
     const { answers } = this.#deps
     const result = body.result as JsonObject
     const owner = { account: exchange.inbound.caller.accountId, server: server.name }
-    const items = this.#collect(server, result)
+    const items = await this.#collect(server, result)
     const pins = await this.#deps.pins.find(owner, items)
     for (const item of items) item.pin = pins.get(pinIdOf(owner, item))
     await this.#markLookAlikes(owner, items)
@@ -119,13 +122,14 @@ export class Definitions {
   }
 
   /** Takes out what is no definition, or none that is served here. */
-  #collect(server: McpServer, result: JsonObject): Item[] {
+  async #collect(server: McpServer, result: JsonObject): Promise<Item[]> {
     const items: Item[] = []
     const seen = new Set<string>()
     for (const list of definitionLists) {
       const values = result[list]
       if (!Array.isArray(values)) continue
-      for (const value of values) {
+      for (const [i, value] of values.entries()) {
+        if (i % atOnce === atOnce - 1) await setImmediate()
         const item = readItem(list, value)
         if (item === undefined || seen.has(`${list} ${item.name}`)) {
           this.#deps.withheld('malformed')
@@ -239,7 +243,9 @@ function readItem(list: Exclude<List, 'instructions'>, value: Json): Item | unde
 
 function itemOf(list: List, name: string, value: Json): Item {
   const text = canonicalJson(value)
-  return { list, kind: kinds[list], name, value, text, digest: hash('sha256', canonicalJson(lasting(value)), 'hex') }
+  const kept = lasting(value)
+  const digest = hash('sha256', kept === value ? text : canonicalJson(kept), 'hex')
+  return { list, kind: kinds[list], name, value, text, digest }
 }
 
 /** Without what tells of the content, and changes with it. */

@@ -3,6 +3,7 @@
  * (`relay.ts`), what a server says of itself (`definitions.ts`, `pins.ts`). A reload makes a new one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { type Budget, defaultBudget } from '../../base/budget.js'
 import { Fault } from '../../base/errors.js'
 import type { McpServerSettings } from '../../base/settings.js'
@@ -14,21 +15,21 @@ import type { Seal } from '../../sealing/seal.js'
 import type { AuditStore } from '../../storage/contracts/audit.js'
 import type { PinStore } from '../../storage/contracts/pins.js'
 import type { CounterStore } from '../../storage/contracts/shared-state.js'
-import { Cancel, type Exchange, type Reply } from '../exchange.js'
+import type { Exchange, Reply } from '../exchange.js'
 import { jsonType, mediaTypes } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
 import type { Reviews } from '../review.js'
-import { discard, readAll, Sender } from '../upstream/send.js'
+import { discard, Sender } from '../upstream/send.js'
 import { closeUpstreams } from '../upstream/upstreams.js'
 import { type Call, Calls } from './calls.js'
 import { Definitions } from './definitions.js'
 import { Gate } from './gate.js'
 import { lastEventHeader, revisionOf, serverHeaders, sessionHeader } from './headers.js'
 import { Pins } from './pins.js'
-import { Relay } from './relay.js'
-import { compileServer, type McpServer, openServers } from './server.js'
+import { type Heard, Relay } from './relay.js'
+import { compileServer, listening, type McpServer, openServers } from './server.js'
 import { McpStreams } from './streams.js'
-import { Tickets } from './tickets.js'
+import { type EventPlace, type Holder, Tickets } from './tickets.js'
 import { createTransmit, type Transmit } from './transmit.js'
 
 export interface McpDeps {
@@ -44,7 +45,6 @@ export interface McpDeps {
   tracing?: Tracing | undefined
 }
 
-const maxAnswer = 1024 * 1024
 const closeMs = 1_000
 const nothing = asRequest(new Collector(new Set()))
 
@@ -81,7 +81,7 @@ export class McpProxy {
     this.#gate = new Gate({ pins, counters })
     this.#tickets = new Tickets(seal)
     const definitions = new Definitions({ answers, pins, withheld: (reason) => metrics.mcpWithheld.inc({ reason }) })
-    this.#relay = new Relay({ requests, answers, definitions, log })
+    this.#relay = new Relay({ requests, answers, definitions, transmit: this.#transmit, log })
     this.#streams = new McpStreams({ relay: this.#relay, tickets: this.#tickets, admission, metrics })
     this.#calls = new Calls({
       requests,
@@ -111,27 +111,15 @@ export class McpProxy {
     const { exchange, session, revision } = this.#open(call)
     const given = inbound.headers[lastEventHeader]
     const headers = serverHeaders(inbound.headers, undefined, session)
-    if (given !== undefined) headers[lastEventHeader] = this.#ticket(call, 'event', String(given))
+    const place = given === undefined ? undefined : this.#placeOf(call, String(given))
+    if (place !== undefined) headers[lastEventHeader] = place.event
     const answer = await this.#transmit(exchange, { server, method: 'GET', headers })
     const { body, status } = answer
     const type = (answer.headers['content-type'] ?? '').toLowerCase()
     if (status === 200 && type.startsWith(mediaTypes.sse.received) && !Buffer.isBuffer(body)) {
-      const heard = {
-        inbound,
-        server,
-        revision,
-        exchange: undefined,
-        id: undefined,
-        key: answer.key,
-        tell: (refusal: object) => {
-          const bytes = Buffer.from(JSON.stringify(refusal))
-          const { [lastEventHeader]: _, ...sent } = headers
-          const own = { ...inbound, cancel: new Cancel() }
-          this.#transmit(exchange, { server, method: 'POST', headers: sent, body: bytes, inbound: own })
-            .then((told) => readAll(told, maxAnswer))
-            .catch(() => {})
-        }
-      }
+      const { [lastEventHeader]: _, ...sent } = headers
+      const { key } = answer
+      const heard: Heard = { inbound, server, revision, exchange: undefined, id: place?.answers, key, sent }
       return {
         status: 200,
         headers: { 'content-type': mediaTypes.sse.sent, 'cache-control': 'no-cache' },
@@ -161,17 +149,17 @@ export class McpProxy {
     this.#gate.checkScopes(server, inbound.caller)
     const revision = revisionOf(inbound.headers)
     const given = inbound.headers[sessionHeader]
-    const session = given === undefined ? undefined : this.#ticket(call, 'session', String(given))
+    const session = given === undefined ? undefined : this.#sessionOf(call, String(given))
     const { requests } = this.#deps.proxy.stages
     return { revision, session, exchange: requests.open(inbound, server.route, nothing, { body: {} }) }
   }
 
-  #ticket({ inbound, server }: Call, kind: 'session' | 'event', ticket: string): string {
-    const { accountId: account, lineage } = inbound.caller
-    const value = this.#tickets.take(kind, ticket, { account, lineage, server: server.name })
-    if (value === undefined)
-      throw new Fault('not_found', { message: `There is no such ${kind}: begin another session.` })
-    return value
+  #sessionOf(call: Call, ticket: string): string {
+    return this.#tickets.takeSession(ticket, holderOf(call)) ?? unknown('session')
+  }
+
+  #placeOf(call: Call, ticket: string): EventPlace {
+    return this.#tickets.takeEvent(ticket, holderOf(call)) ?? unknown('event')
   }
 
   /** Ends the streams that are only listened to. */
@@ -179,12 +167,44 @@ export class McpProxy {
     this.#streams.drain()
   }
 
+  /**
+   * Lets the streams that are only listened to go on under the next configuration, where it reaches the same server in the
+   * same way; the others end. What comes on them is judged by the next one.
+   */
+  handOver(next: McpProxy): void {
+    this.#streams.handOver(next.#streams, (heard) => next.#takesOver(heard))
+  }
+
+  #takesOver(heard: Heard): Heard | undefined {
+    const server = this.servers.find(({ name }) => name === heard.server.name)
+    return server !== undefined && isReachedAs(server, heard.server) ? { ...heard, server } : undefined
+  }
+
+  /** Lets go of all connections but those of streams that were handed over, which go with them. */
   async close(): Promise<void> {
     this.drain()
+    const kept = new Set(this.#streams.handedOver().map(({ name }) => listening(name)))
+    const upstreams = [...this.#sender.upstreams]
+    const going = upstreams.filter(([name]) => !kept.has(name))
+    for (const [name, { pool }] of upstreams) if (kept.has(name)) pool.close().catch(() => {})
     // A stream of which nobody takes anything would keep its connection.
-    await Promise.race([closeUpstreams(this.#sender.upstreams), delay(closeMs, undefined, { ref: false })])
-    await Promise.all([...this.#sender.upstreams.values()].map(({ pool }) => pool.destroy()))
+    await Promise.race([closeUpstreams(new Map(going)), delay(closeMs, undefined, { ref: false })])
+    await Promise.all(going.map(([, { pool }]) => pool.destroy()))
   }
+}
+
+/** By all that is configured of it but how it is judged. */
+function isReachedAs({ settings: one }: McpServer, { settings: other }: McpServer): boolean {
+  return isDeepStrictEqual({ ...one, route: undefined }, { ...other, route: undefined })
+}
+
+function holderOf({ inbound, server }: Call): Holder {
+  const { accountId: account, lineage } = inbound.caller
+  return { account, lineage, server: server.name }
+}
+
+function unknown(what: 'session' | 'event'): never {
+  throw new Fault('not_found', { message: `There is no such ${what}: begin another session.` })
 }
 
 /** What a server has answered instead of a stream, or of the end of a session. */

@@ -3,6 +3,7 @@
  * shown what has changed; until they permit it, the definition is withheld and what it names may not be called.
  */
 import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { isObject, pointerSegment } from '../../dialects/rewrite.js'
@@ -15,6 +16,7 @@ import type { Reviews } from '../review.js'
 /** Of one server. What it says beyond that is withheld. */
 const mostPins = 4096
 const findAtOnce = 500
+const addAtOnce = 100
 /** Places of a difference that a person is shown. */
 const mostChanges = 200
 const namesMs = 10_000
@@ -79,11 +81,16 @@ export class Pins {
 
   /** Pins what was never seen. @returns the pins as they stand; without those for which there was no room */
   async add(owner: Owner, definitions: readonly Definition[]): Promise<Map<string, PinRow>> {
-    const rows = definitions.map((definition) => this.#holding(this.#empty(owner, definition), definition, false))
     const stored: PinRow[] = []
     this.#names.delete(owner.account)
-    for (let at = 0; at < rows.length; at += findAtOnce) {
-      stored.push(...(await this.#deps.pins.add(rows.slice(at, at + findAtOnce), mostPins)))
+    // Sealed a few at a time: thousands at once would keep others waiting.
+    for (let at = 0; at < definitions.length; at += addAtOnce) {
+      const some = definitions.slice(at, at + addAtOnce)
+      const rows = some.map((definition) => this.#holding(this.#empty(owner, definition), definition, false))
+      const added = await this.#deps.pins.add(rows, mostPins)
+      if (added.length === 0) break
+      stored.push(...added)
+      await setImmediate()
     }
     return new Map(stored.map((row) => [row.pinId, row]))
   }

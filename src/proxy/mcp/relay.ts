@@ -5,7 +5,7 @@
  */
 import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { type Message, readMessage } from '../../dialects/mcp/message.js'
+import { type Message, type MessageId, readMessage } from '../../dialects/mcp/message.js'
 import { isRevision, methodOf, type Revision, stateless } from '../../dialects/mcp/methods.js'
 import { rpcCodes, rpcError } from '../../dialects/mcp/write.js'
 import { asRequest } from '../../dialects/mcp.js'
@@ -13,14 +13,18 @@ import { isObject } from '../../dialects/rewrite.js'
 import { Collector } from '../../dialects/walk.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
-import type { Log } from '../../observe/log.js'
+import { describeError, type Log } from '../../observe/log.js'
 import { type Answers, type Judged, refuseCredential } from '../answer/answer.js'
-import type { Exchange, Inbound } from '../exchange.js'
+import { Cancel, type Exchange, type Inbound } from '../exchange.js'
 import type { Requests } from '../request/request.js'
+import { readAll } from '../upstream/send.js'
 import { type Definitions, dropPictures, holdsDefinitions } from './definitions.js'
 import type { McpServer } from './server.js'
+import type { Transmit } from './transmit.js'
 
 const answerNodes = 1_000_000
+/** Of what a server says to a refusal. */
+const maxTold = 1024 * 1024
 const nobody = new Collector(new Set())
 const empty: ChatRequest = asRequest(nobody)
 
@@ -29,20 +33,24 @@ export interface Heard {
   inbound: Inbound
   server: McpServer
   revision: Revision
-  /** The request that is answered; undefined on a stream that was opened to listen. */
+  /** The request that is answered; undefined on a stream that was opened by GET. */
   exchange: Exchange | undefined
-  /** Of that request; undefined: a response may answer any. */
-  id: string | number | undefined
+  /**
+   * Of the request that is answered, also where its stream goes on by GET; undefined: none. A response to another one is
+   * dropped: who goes on listening with it would take it for the end of the stream.
+   */
+  id: MessageId | undefined
   /** The credential that was used. */
   key: string | undefined
-  /** Sends a refusal to the server. */
-  tell(message: JsonObject): void
+  /** Headers with which the server is told of a refusal. */
+  sent: Readonly<Record<string, string>>
 }
 
 export interface RelayDeps {
   requests: Requests
   answers: Answers
   definitions: Definitions
+  transmit: Transmit
   log: Log
 }
 
@@ -65,12 +73,13 @@ export class Relay {
     const isNotification = kind === 'notification'
     if (methodOf(method, { from: 'server', revision: heard.revision, isNotification }) === undefined) {
       this.#deps.log.debug({ request_id: heard.inbound.requestId, server: heard.server.name }, 'a method is not known')
-      if (!isNotification) heard.tell(rpcError(id, rpcCodes.methodNotFound, 'This method is not taken.'))
+      if (!isNotification) this.#tell(heard, rpcError(id, rpcCodes.methodNotFound, 'This method is not taken.'))
       return undefined
     }
     const judged = await this.#deps.answers.ofReply(this.#open(heard), message.body, heard.key)
     if (judged.headers === undefined) return judged.body ?? message.body
-    if (!isNotification) heard.tell(rpcError(id, rpcCodes.invalidRequest, 'The request was refused by the policy.'))
+    if (!isNotification)
+      this.#tell(heard, rpcError(id, rpcCodes.invalidRequest, 'The request was refused by the policy.'))
     return undefined
   }
 
@@ -93,7 +102,7 @@ export class Relay {
 
   async #response(heard: Heard, message: Message & { kind: 'response' }): Promise<JsonObject | undefined> {
     const { body, result, id } = message
-    if (heard.exchange !== undefined && id !== heard.id) return undefined
+    if (id !== heard.id) return undefined
     const exchange = heard.exchange ?? this.#open(heard)
     if (result !== undefined) {
       checkRevision(result)
@@ -104,8 +113,24 @@ export class Relay {
         ? await this.#deps.definitions.judge(exchange, heard.server, body)
         : await this.#deps.answers.ofReply(exchange, body, heard.key)
     const told = judged.body ?? body
-    // What stands in the place of an answer knows no request where none is known here.
+    // What stands in the place of an answer knows no request where none was read here.
     return heard.exchange === undefined && judged.headers !== undefined ? { ...asError(told), id } : told
+  }
+
+  /** A server that asks for something gets an answer, though no client gives one. */
+  #tell(heard: Heard, refusal: JsonObject): void {
+    const { server, sent: headers } = heard
+    const inbound = { ...heard.inbound, cancel: new Cancel() }
+    const body = Buffer.from(JSON.stringify(refusal))
+    this.#deps
+      .transmit(heard.exchange ?? this.#open(heard), { server, method: 'POST', headers, body, inbound })
+      .then((answer) => readAll(answer, maxTold))
+      .catch((error: unknown) =>
+        this.#deps.log.debug(
+          { request_id: inbound.requestId, server: server.name, err: describeError(error) },
+          'a refusal was not taken'
+        )
+      )
   }
 
   #open({ inbound, server }: Heard): Exchange {

@@ -2,9 +2,18 @@
  * What a server hands out to be given back to it: the id of a session, the place in a stream. A client gets it sealed for
  * its own key and this server, so that another key has nothing by it, and nodes need not tell each other of it.
  */
+import type { MessageId } from '../../dialects/mcp/message.js'
 import { type Seal, sealedFor } from '../../sealing/seal.js'
 
-export type TicketKind = 'session' | 'event'
+type TicketKind = 'session' | 'event'
+
+/** A place in a stream. */
+export interface EventPlace {
+  /** The server's own id of the event. */
+  event: string
+  /** The request that the stream answers; undefined: the stream only listens. */
+  answers: MessageId | undefined
+}
 
 export interface Holder {
   account: string
@@ -16,7 +25,7 @@ export interface Holder {
 /** Visible ASCII (specification 2025-03-26, "Session Management"). */
 const form = /^[\x21-\x7e]{1,512}$/
 /** Of a sealed one in base64url. */
-const maxTicket = 1024
+const maxTicket = 1536
 
 export function isTicketable(value: unknown): value is string {
   return typeof value === 'string' && form.test(value)
@@ -29,12 +38,33 @@ export class Tickets {
     this.#seal = seal
   }
 
-  give(kind: TicketKind, value: string, holder: Holder): string {
-    return this.#seal.seal(Buffer.from(value), boundTo(kind, holder)).toString('base64url')
+  giveSession(session: string, holder: Holder): string {
+    return this.#give('session', session, holder)
   }
 
   /** @returns undefined where it was not given to this holder, or is sealed with a key that is gone */
-  take(kind: TicketKind, ticket: string, holder: Holder): string | undefined {
+  takeSession(ticket: string, holder: Holder): string | undefined {
+    return this.#take('session', ticket, holder)
+  }
+
+  giveEvent({ event, answers }: EventPlace, holder: Holder): string {
+    return this.#give('event', `${JSON.stringify(answers ?? null)}\n${event}`, holder)
+  }
+
+  /** @returns as `takeSession` */
+  takeEvent(ticket: string, holder: Holder): EventPlace | undefined {
+    const place = this.#take('event', ticket, holder)
+    const end = place?.indexOf('\n') ?? -1
+    if (place === undefined || end === -1) return undefined
+    const answers: MessageId | null = JSON.parse(place.slice(0, end))
+    return { event: place.slice(end + 1), answers: answers ?? undefined }
+  }
+
+  #give(kind: TicketKind, value: string, holder: Holder): string {
+    return this.#seal.seal(Buffer.from(value), boundTo(kind, holder)).toString('base64url')
+  }
+
+  #take(kind: TicketKind, ticket: string, holder: Holder): string | undefined {
     if (ticket.length > maxTicket) return undefined
     try {
       return this.#seal.open(Buffer.from(ticket, 'base64url'), boundTo(kind, holder)).toString()
