@@ -171,9 +171,11 @@ function anyAnswer(
     const [from, to] = [frame.indexOf('{'), frame.lastIndexOf('}') + 1]
     const each = anyCase(JSON.parse(frame.slice(from, to)) as JsonObject, names, text)
     if (each === undefined) return undefined
-    frames[at] = frame.slice(0, from) + JSON.stringify(each.body) + frame.slice(to)
+    const { reframe = () => frame.slice(0, from) + JSON.stringify(each.body) + frame.slice(to) } = asked
+    frames[at] = reframe(frame, each.body)
     const what = `event ${at} ${each.what}`
-    return { ...each, what, answer: answerOf(200, asked.type, Readable.from(frames.map((part) => Buffer.from(part)))) }
+    const bytes = frames.map((part) => Buffer.from(part, asked.encoding))
+    return { ...each, what, answer: answerOf(200, asked.type, Readable.from(bytes)) }
   }
   const each = anyCase(kind === 'error' ? asked.error : pick(asked.whole), names, text)
   if (each === undefined) return undefined
@@ -247,11 +249,11 @@ t.test('headers', async (t) => {
     'x-ms-region x-ratelimit-limit-requests x-request-id set-cookie location www-authenticate server via link'
   const found = new Findings()
   const kept: Record<string, string> = {}
-  for (const asked of operations.filter(({ type }) => type !== '')) {
+  for (const asked of operations.filter(({ streams }) => streams.length > 0)) {
     const { proxy, evaluator, inbound } = funnel(t, asked.dialect, asked.path)
     const get = async (headers: Record<string, string>, kind: Kind) => {
       const { answer } = { answer: answerOf(kind === 'error' ? 400 : 200, 'application/json', Buffer.from('{}')) }
-      const frames = asked.streams[0]?.map((part) => Buffer.from(part)) ?? []
+      const frames = asked.streams[0]?.map((part) => Buffer.from(part, asked.encoding)) ?? []
       const body = kind === 'stream' ? Readable.from(frames) : Buffer.from(JSON.stringify(asked.error))
       const type = kind === 'stream' ? asked.type : 'application/json'
       const outcome = await proxy.funnel.run(

@@ -1,5 +1,5 @@
 /** Amazon Bedrock as a backend: it answers with the text that the prompt asks for by name, whole or as an event stream. */
-import { messageOf } from '../../src/dialects/event-stream.js'
+import { MessageReader, messageOf } from '../../src/dialects/event-stream.js'
 import { type Answer, json } from './upstream.js'
 
 /** In pieces that are no words. */
@@ -25,7 +25,13 @@ export function converseFrames(pieces: readonly string[]): string[] {
   return events.map(([name, event]) => messageOf('event', name, JSON.stringify(event)))
 }
 
-export function converseAnswer(text: string): object {
+/** The same message with another object in it. */
+export function withPayload(frame: string, body: object): string {
+  const [message] = new MessageReader(1_000_000).feed(Buffer.from(frame, 'latin1'))
+  return messageOf('event', message!.headers[':event-type']!, JSON.stringify(body))
+}
+
+export function converseAnswer(text: string): Record<string, unknown> {
   return {
     output: { message: { role: 'assistant', content: [{ text }] } },
     stopReason: 'end_turn',

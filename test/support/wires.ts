@@ -2,6 +2,7 @@
  * Every chat API that the gateway speaks, as bytes: how it is asked, how its backend answers a text, whole and streamed,
  * and where its clients read the code of an error and the end of a stream.
  */
+import { converseAnswer, converseFrames } from './bedrock-upstream.js'
 import { completion } from './upstream.js'
 
 type Shape = Record<string, unknown>
@@ -11,10 +12,16 @@ export interface Wire {
   /** A published path of the dialect. */
   path(stream: boolean): string
   ask(text: string, stream: boolean): Shape
-  whole(text: string): Shape
+  /** A whole answer: JSON, or a sound that has the text within it. */
+  whole(text: string): Shape | Buffer
   /** The bytes of a streamed answer, the end marker last. */
   frames(pieces: readonly string[]): string[]
+  /** Of streamed answers; of the sound. */
   type: string
+  /** How the characters of a frame are bytes. Default: UTF-8. */
+  encoding?: 'latin1'
+  /** Answers never come in pieces. */
+  isWhole?: true
   /** The code in an error of this API, which its clients read. */
   codeOf(error: Shape): unknown
   /** Whether these bytes hold the marker with which a complete stream of this API ends, where it has one. */
@@ -223,6 +230,47 @@ const cohere: Wire = {
   isComplete: (streamed) => streamed.includes('data: [DONE]')
 }
 
+const bedrock: Wire = {
+  name: 'bedrock',
+  path: (stream) => `/model/anthropic.claude-v2%3A0/${stream ? 'converse-stream' : 'converse'}`,
+  ask: (text) => ({ messages: [{ role: 'user', content: [{ text }] }] }),
+  whole: (text) => converseAnswer(text),
+  // A server may leave out the counts, which come behind the end of the message.
+  frames: (pieces) => converseFrames(pieces).slice(0, -1),
+  type: 'application/vnd.amazon.eventstream',
+  encoding: 'latin1',
+  codeOf: ({ message }: Any) => codeBefore(message),
+  // The end of the connection is the only one.
+  isComplete: () => false
+}
+
+/** What never comes in pieces has no frames. */
+const whole = { isWhole: true, frames: () => [], isComplete: () => false, codeOf: openaiCode } as const
+
+const images: Wire = {
+  ...whole,
+  name: 'openai-images',
+  path: () => '/v1/images/generations',
+  ask: (text) => ({ model: 'm', prompt: text }),
+  whole: (text) => ({ created: 5, data: [{ revised_prompt: text, url: 'https://pictures.example/1.png' }] }),
+  type: 'application/json'
+}
+
+/** Bytes that nobody takes for a text, and a text. */
+function soundOf(text: string): Buffer {
+  const noise = Buffer.from(Array.from({ length: 100 + 2 * text.length }, (_, i) => (i * 67 + 190) % 256))
+  return Buffer.concat([noise, Buffer.from(text)])
+}
+
+const speech: Wire = {
+  ...whole,
+  name: 'openai-speech',
+  path: () => '/v1/audio/speech',
+  ask: (text) => ({ model: 'm', voice: 'alloy', input: text }),
+  whole: soundOf,
+  type: 'audio/mpeg'
+}
+
 export const wires: readonly Wire[] = [
   openaiChat,
   completions,
@@ -233,5 +281,35 @@ export const wires: readonly Wire[] = [
   geminiArray,
   ollama('chat'),
   ollama('generate'),
-  cohere
+  cohere,
+  bedrock,
+  images,
+  speech
 ]
+
+/** Those whose answers are sound: nothing in them is judged. */
+export function isSound({ type }: Wire): boolean {
+  return type.startsWith('audio/')
+}
+
+/** The bytes of a whole answer, and their type. */
+export function wholeOf(wire: Wire, text: string): { type: string; bytes: Buffer } {
+  const answer = wire.whole(text)
+  return Buffer.isBuffer(answer)
+    ? { type: wire.type, bytes: answer }
+    : { type: 'application/json', bytes: Buffer.from(JSON.stringify(answer)) }
+}
+
+/** The routes of a wire, their parameters in braces. */
+export function templatesOf(wire: Wire): string[] {
+  return [...new Set([false, true].map((stream) => templateOf(wire, stream)))]
+}
+
+export function templateOf(wire: Wire, stream: boolean): string {
+  return wire
+    .path(stream)
+    .split('?', 1)[0]!
+    .replace('models/gemini:', 'models/{model}:')
+    .replace('deployments/m/', 'deployments/{deployment}/')
+    .replace('model/anthropic.claude-v2%3A0/', 'model/{model}/')
+}

@@ -14,7 +14,7 @@ export interface Traffic {
 export interface Answer {
   type: string
   /** What is written together. */
-  writes: readonly string[]
+  writes: readonly (string | Buffer)[]
 }
 
 export interface Shape {
