@@ -10,10 +10,11 @@ import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './oll
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
-import { openaiImages } from './openai-images.js'
+import { openaiImageEdits, openaiImages } from './openai-images.js'
 import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
 import { openaiSpeech } from './openai-speech.js'
+import { openaiTranscriptions, openaiTranslations } from './openai-transcriptions.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
@@ -21,8 +22,9 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-realtime': [openaiRealtime, ...azureRealtime],
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
-  'openai-images': [openaiImages],
+  'openai-images': [openaiImages, openaiImageEdits],
   'openai-speech': [openaiSpeech],
+  'openai-transcriptions': [openaiTranscriptions, openaiTranslations],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],

@@ -7,6 +7,8 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
+import { boundaryOf, readForm } from '../dialects/form.js'
+import { dialects } from '../dialects/index.js'
 import { converse, converseStream } from './demo/bedrock.js'
 import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
@@ -23,6 +25,7 @@ import {
   ollamaGenerate,
   streamGenerateContent
 } from './demo/others.js'
+import { transcriptions } from './demo/sound.js'
 import { type Call, DemoError, send } from './demo/wire.js'
 import { objectOf } from './demo/words.js'
 
@@ -41,8 +44,14 @@ const openaiOperations: Readonly<Record<string, (call: Call) => void>> = {
   '/responses': responses,
   '/embeddings': embeddings,
   '/images/generations': images,
-  '/audio/speech': speech
+  '/images/edits': images,
+  '/audio/speech': speech,
+  '/audio/transcriptions': transcriptions,
+  '/audio/translations': transcriptions
 }
+/** The files of all forms. */
+const formFiles = Object.assign({}, ...Object.values(dialects).flatMap((each) => each.map(({ form }) => form ?? {})))
+
 const operations: Readonly<Record<string, (call: Call) => void>> = {
   ...Object.fromEntries(Object.entries(openaiOperations).map(([path, answer]) => [`/v1${path}`, answer])),
   '/v1/messages': messages,
@@ -157,10 +166,12 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > maxBodyBytes) throw new DemoError(413, 'payload_too_large', 'The body is too large.')
     chunks.push(chunk)
   }
+  const bytes = Buffer.concat(chunks)
+  const boundary = boundaryOf(request.headers['content-type'] ?? '')
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return boundary === undefined ? JSON.parse(bytes.toString()) : readForm(bytes, boundary, formFiles)
   } catch {
-    throw new DemoError(400, 'invalid_json', 'The body is not valid JSON.')
+    throw new DemoError(400, 'invalid_body', 'The body is neither valid JSON nor a valid form.')
   }
 }
 

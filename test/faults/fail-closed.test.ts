@@ -9,7 +9,7 @@ import { rules } from '../support/cli.js'
 import { call, tempDir } from '../support/gateway.js'
 import { startNode } from '../support/node.js'
 import { fakeUpstream, json, sse } from '../support/upstream.js'
-import { isSound, templatesOf, type Wire, wholeOf, wires } from '../support/wires.js'
+import { isSound, sentBy, templatesOf, type Wire, wholeOf, wires } from '../support/wires.js'
 import { isFull, promise } from './report.js'
 
 t.setTimeout(600_000)
@@ -51,8 +51,8 @@ t.test('fail closed', async (t) => {
   const routes = modes.flatMap((mode) =>
     wires.flatMap((wire) => {
       const dialect = wire.name.split(',')[0]
-      // Pictures are asked for only where they may pass.
-      const more = `dialect: ${dialect}, unscannable: { image: permit }, ${treatment[mode]}`
+      // Pictures and sound are asked about only where they may pass.
+      const more = `dialect: ${dialect}, unscannable: { image: permit, audio: permit }, ${treatment[mode]}`
       return templatesOf(wire).map((at) => `  - { path: "/${mode}${at}", upstream_path: "${at}", ${more} }`)
     })
   )
@@ -85,10 +85,11 @@ t.test('fail closed', async (t) => {
     }[]
 
   async function ask(wire: Wire, mode: Mode, text: string, stream: boolean) {
+    const { type, bytes } = sentBy(wire, text, stream)
     const response = await fetch(`${node.url}/${mode}${wire.path(stream)}`, {
       method: 'POST',
-      headers: { 'x-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(wire.ask(text, stream))
+      headers: { 'x-api-key': key, 'content-type': type },
+      body: bytes
     })
     let body = ''
     let isCut = false

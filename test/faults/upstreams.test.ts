@@ -8,7 +8,7 @@ import { generateKey } from '../../src/identity/key-format.js'
 import { createLog } from '../../src/observe/log.js'
 import { call, serveReal, tempDir } from '../support/gateway.js'
 import { smallConstitution } from '../support/node.js'
-import { isSound, templatesOf, type Wire, wholeOf, wires } from '../support/wires.js'
+import { isSound, sentBy, templatesOf, type Wire, wholeOf, wires } from '../support/wires.js'
 import { isFull, promise } from './report.js'
 
 t.setTimeout(900_000)
@@ -233,8 +233,8 @@ function yamlFor(upstream: Upstream): string {
   const routes = wires.flatMap((wire) =>
     templatesOf(wire).flatMap((at) => {
       const dialect = wire.name.split(',')[0]
-      // Pictures are asked for only where they may pass.
-      const more = `dialect: ${dialect}, unscannable: { image: permit }`
+      // Pictures and sound are asked about only where they may pass.
+      const more = `dialect: ${dialect}, unscannable: { image: permit, audio: permit }`
       return ['full', 'window'].flatMap((output) =>
         Object.keys(patience).map(
           (upstream) =>
@@ -261,10 +261,11 @@ function expectedOfStream({ encoding }: Wire, fault: string): 502 | 504 | 'whole
 async function play(url: string, { wire, fault, stream, output }: Cell, id: string): Promise<string[]> {
   const question = `«${id}|${wire.name}|${fault}${stream ? ', streamed' : ''}»`
   const expected = stream ? expectedOfStream(wire, fault) : faults[fault]![0]
+  const sent = sentBy(wire, question, stream)
   const response = await fetch(`${url}/${expected === 504 ? 'short' : 'long'}/${output}${wire.path(stream)}`, {
     method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
-    body: JSON.stringify(wire.ask(question, stream))
+    headers: { 'x-api-key': key, 'content-type': sent.type },
+    body: sent.bytes
   })
   let body = ''
   let isCut = false

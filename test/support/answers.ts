@@ -224,6 +224,32 @@ export const operations: readonly Asked[] = [
     whole: [],
     reframe: withPayload
   },
+  asked('openai-transcriptions', 'openai-transcriptions', {
+    whole: [
+      {
+        task: 'transcribe',
+        language: 'english',
+        duration: 5,
+        text: 'Hi there.',
+        segments: [{ id: 0, seek: 0, start: 0, end: 5, text: 'Hi there.', tokens: [50364], avg_logprob: -0.1 }],
+        words: [{ word: 'Hi', start: 0, end: 1 }],
+        logprobs: logprobs.content
+      },
+      {
+        text: 'Hi there.',
+        segments: [{ id: 's', speaker: 'A', start: 0, end: 5, text: 'Hi there.', type: 'transcript.text.segment' }]
+      }
+    ],
+    streams: [
+      [
+        { type: 'transcript.text.delta', delta: 'Hi there, ', logprobs: logprobs.content },
+        { type: 'transcript.text.segment', id: 's', speaker: 'A', start: 0, end: 5, text: 'Hi there, ' },
+        { type: 'transcript.text.delta', delta: 'you.', segment_id: 's' },
+        { type: 'transcript.text.done', text: 'Hi there, you.', usage: { type: 'tokens', total_tokens: 5 } }
+      ].map(data)
+    ],
+    error: openaiError
+  }),
   asked('openai-images', 'openai-images', { whole: [], streams: [], error: openaiError }),
   whole('openai-embeddings', '/v1/embeddings', { model: 'e', input: 'Hello' }, [vectors], openaiError),
   whole(

@@ -2,6 +2,8 @@
  * Every chat API that the gateway speaks, as bytes: how it is asked, how its backend answers a text, whole and streamed,
  * and where its clients read the code of an error and the end of a stream.
  */
+import type { JsonObject } from '../../src/base/chat.js'
+import { writeForm } from '../../src/dialects/form.js'
 import { converseAnswer, converseFrames } from './bedrock-upstream.js'
 import { completion } from './upstream.js'
 
@@ -20,6 +22,8 @@ export interface Wire {
   type: string
   /** How the characters of a frame are bytes. Default: UTF-8. */
   encoding?: 'latin1'
+  /** Where a request is a form: the fields of `ask` are its own. */
+  isForm?: true
   /** Answers never come in pieces. */
   isWhole?: true
   /** The code in an error of this API, which its clients read. */
@@ -256,10 +260,10 @@ const images: Wire = {
   type: 'application/json'
 }
 
-/** Bytes that nobody takes for a text, and a text. */
+/** Bytes that nobody takes for a text, as an MP3 begins, and a text. */
 function soundOf(text: string): Buffer {
   const noise = Buffer.from(Array.from({ length: 100 + 2 * text.length }, (_, i) => (i * 67 + 190) % 256))
-  return Buffer.concat([noise, Buffer.from(text)])
+  return Buffer.concat([Buffer.from('494433040000', 'hex'), noise, Buffer.from(text)])
 }
 
 const speech: Wire = {
@@ -269,6 +273,26 @@ const speech: Wire = {
   ask: (text) => ({ model: 'm', voice: 'alloy', input: text }),
   whole: soundOf,
   type: 'audio/mpeg'
+}
+
+const transcriptions: Wire = {
+  ...openaiChat,
+  name: 'openai-transcriptions',
+  path: () => '/v1/audio/transcriptions',
+  isForm: true,
+  ask: (text, stream) => ({
+    model: 'm',
+    file: { filename: 'a.mp3', mime_type: 'audio/mpeg', data: soundOf('').toString('base64') },
+    prompt: text,
+    stream: String(stream)
+  }),
+  whole: (text) => ({ text, usage: { type: 'duration', seconds: 1 } }),
+  frames: (pieces) =>
+    [
+      ...pieces.map((delta) => ({ type: 'transcript.text.delta', delta })),
+      { type: 'transcript.text.done', text: pieces.join('') }
+    ].map(data),
+  isComplete: (streamed) => streamed.includes('transcript.text.done')
 }
 
 export const wires: readonly Wire[] = [
@@ -284,8 +308,17 @@ export const wires: readonly Wire[] = [
   cohere,
   bedrock,
   images,
-  speech
+  speech,
+  transcriptions
 ]
+
+/** A question as it is sent. */
+export function sentBy(wire: Wire, text: string, stream: boolean): { type: string; bytes: Buffer } {
+  const body = wire.ask(text, stream)
+  return wire.isForm
+    ? writeForm(body as JsonObject)
+    : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) }
+}
 
 /** Those whose answers are sound: nothing in them is judged. */
 export function isSound({ type }: Wire): boolean {

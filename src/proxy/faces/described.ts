@@ -42,6 +42,8 @@ interface Shape {
   operationId: string
   summary: string
   request: object
+  /** Where a request is no JSON: its media type. */
+  consumes?: string
   answer: object
   /** The media type of a whole answer. Default: JSON. */
   type?: string
@@ -88,6 +90,14 @@ const geminiRequest = open('GenerateContentRequest', {
   generationConfig: anything
 })
 
+const form = 'multipart/form-data'
+const binary = { ...text, format: 'binary' }
+const transcript = {
+  consumes: form,
+  answer: open('Transcript', { '*text': text, segments: list, words: list, usage: anything })
+}
+const pictures = open('ImagesResponse', { '*data': list, created: { type: 'integer' }, usage: anything })
+
 const converseRequest = open('ConverseRequest', {
   '*messages': messages,
   system: list,
@@ -107,7 +117,20 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       operationId: 'createImage',
       summary: 'Pictures in OpenAI’s shape: what is said is evaluated, what they show is not',
       request: open('ImageRequest', { '*prompt': text, model, n: { type: 'integer' }, size: text }),
-      answer: open('ImagesResponse', { '*data': list, created: { type: 'integer' }, usage: anything })
+      answer: pictures
+    },
+    '/edits': {
+      operationId: 'createImageEdit',
+      summary: 'Edited pictures in OpenAI’s shape: what is said is evaluated, what they show is not',
+      request: open('ImageEditRequest', {
+        '*prompt': text,
+        image: binary,
+        'image[]': { type: 'array', items: binary },
+        mask: binary,
+        model
+      }),
+      consumes: form,
+      answer: pictures
     }
   },
   'openai-speech': {
@@ -117,6 +140,27 @@ const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Re
       request: open('SpeechRequest', { '*input': text, instructions: text, model, voice: anyValue }),
       answer: { type: 'string', format: 'binary' },
       type: 'audio/*'
+    }
+  },
+  'openai-transcriptions': {
+    '/transcriptions': {
+      ...transcript,
+      operationId: 'createTranscription',
+      summary: 'A transcription in OpenAI’s shape: its texts are evaluated, its sound is not',
+      request: open('TranscriptionRequest', {
+        '*file': binary,
+        model,
+        prompt: text,
+        response_format: text,
+        stream: text
+      }),
+      pieces: 'text/event-stream'
+    },
+    '/translations': {
+      ...transcript,
+      operationId: 'createTranslation',
+      summary: 'A translation in OpenAI’s shape: its texts are evaluated, its sound is not',
+      request: open('TranslationRequest', { '*file': binary, model, prompt: text, response_format: text })
     }
   },
   'azure-openai': {
@@ -259,7 +303,7 @@ export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialec
   }
   const shape = dialect.id === 'mcp' ? undefined : shapes[dialect.id][dialect.suffix]
   if (shape === undefined) throw new Error(`${dialect.id} has no operation ${dialect.suffix}`)
-  const { operationId, summary, request, answer } = shape
+  const { operationId, summary, request, consumes, answer } = shape
   return {
     ...common,
     operationId: idAt(operationId, path, dialect.paths[0]),
@@ -267,11 +311,13 @@ export function describeChat({ path, dialect }: Pick<PathEntry, 'path' | 'dialec
     description:
       'The request and the answer are evaluated. Fields that are not listed here pass as the API takes them.',
     body: request,
+    ...(consumes !== undefined && { consumes: [consumes] }),
     response: {
       200: {
         description: "The upstream's answer, or a refusal where the route says `respond: message`",
         content: {
           [shape.type ?? 'application/json']: { schema: answer },
+          ...(dialect.textAnswers !== undefined && { 'text/plain': { schema: text } }),
           ...(shape.pieces !== undefined && { [shape.pieces]: { schema: pieces } })
         }
       }

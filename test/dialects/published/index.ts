@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
 import { bedrock } from './bedrock.js'
 import type { Fields } from './combine.js'
+import { edits, transcriptions, translations } from './forms.js'
 import { chats, completions, embeddings, images, realtime, responses, speech } from './openai.js'
 import { anthropic, cohere, gemini, generate, ollama } from './others.js'
 
@@ -26,8 +27,12 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-realtime': requests('/v1/realtime', realtime(120)),
   'openai-completions': requests('/v1/completions', completions(108)),
   'openai-embeddings': requests('/v1/embeddings', embeddings(120)),
-  'openai-images': requests('/v1/images/generations', images(108)),
+  'openai-images': [...requests('/v1/images/generations', images(108)), ...requests('/v1/images/edits', edits(40))],
   'openai-speech': requests('/v1/audio/speech', speech(108)),
+  'openai-transcriptions': [
+    ...requests('/v1/audio/transcriptions', transcriptions(80)),
+    ...requests('/v1/audio/translations', translations(40))
+  ],
   'azure-openai': [
     ...requests('/openai/deployments/{deployment}/chat/completions', chats(60), { deployment: 'gpt-4o' }),
     ...requests('/openai/v1/responses', responses(20)),
