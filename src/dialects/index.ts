@@ -2,7 +2,7 @@
 import type { DialectId } from '../base/settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
-import { bedrockConverse, bedrockConverseStream } from './bedrock.js'
+import { bedrockConverse, bedrockConverseStream, bedrockInvoke, bedrockInvokeStream } from './bedrock.js'
 import { cohereChat } from './cohere.js'
 import type { Dialect } from './dialect.js'
 import { geminiBatchEmbed, geminiCount, geminiEmbed, geminiGenerate, geminiStream } from './gemini.js'
@@ -30,7 +30,7 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],
   ollama: [ollamaChat, ollamaGenerate, ollamaEmbed, ollamaEmbeddings],
   cohere: [cohereChat],
-  bedrock: [bedrockConverse, bedrockConverseStream]
+  bedrock: [bedrockConverse, bedrockConverseStream, bedrockInvoke, bedrockInvokeStream]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

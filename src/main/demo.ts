@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
 import { boundaryOf, readForm } from '../dialects/form.js'
 import { dialects } from '../dialects/index.js'
-import { converse, converseStream } from './demo/bedrock.js'
+import { converse, converseStream, invoke, invokeStream } from './demo/bedrock.js'
 import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
   batchEmbedContents,
@@ -71,7 +71,9 @@ const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
 }
 const bedrockOperations: Readonly<Record<string, (call: Call) => void>> = {
   converse,
-  'converse-stream': converseStream
+  'converse-stream': converseStream,
+  invoke,
+  'invoke-with-response-stream': invokeStream
 }
 /** Azure's paths are OpenAI's behind a prefix, Gemini's and Bedrock's name the model. */
 const azurePath = /^\/openai(?:\/v1|\/deployments\/[^/]+)?(\/.+)$/
@@ -171,7 +173,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   try {
     return boundary === undefined ? JSON.parse(bytes.toString()) : readForm(bytes, boundary, formFiles)
   } catch {
-    throw new DemoError(400, 'invalid_body', 'The body is neither valid JSON nor a valid form.')
+    if (boundary !== undefined) throw new DemoError(400, 'invalid_form', 'The body is not a valid form.')
+    throw new DemoError(400, 'invalid_json', 'The body is not valid JSON.')
   }
 }
 

@@ -224,6 +224,15 @@ export const operations: readonly Asked[] = [
     whole: [],
     reframe: withPayload
   },
+  {
+    ...asked('bedrock', 'bedrock, invoke', {
+      whole: [fromFile('anthropic/answer.json')],
+      streams: [],
+      error: { message: 'Bad.' }
+    }),
+    path: '/model/{model}/invoke',
+    params: { model: 'gemini' }
+  },
   asked('openai-transcriptions', 'openai-transcriptions', {
     whole: [
       {

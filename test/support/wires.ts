@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../src/base/chat.js'
 import { writeForm } from '../../src/dialects/form.js'
-import { converseAnswer, converseFrames } from './bedrock-upstream.js'
+import { converseAnswer, converseFrames, invokeAnswer, invokeFrames } from './bedrock-upstream.js'
 import { completion } from './upstream.js'
 
 type Shape = Record<string, unknown>
@@ -248,6 +248,15 @@ const bedrock: Wire = {
   isComplete: () => false
 }
 
+const invoke: Wire = {
+  ...bedrock,
+  name: 'bedrock, invoke',
+  path: (stream) => `/model/anthropic.claude-v2%3A0/invoke${stream ? '-with-response-stream' : ''}`,
+  ask: (text) => ({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 9, messages: said(text) }),
+  whole: invokeAnswer,
+  frames: invokeFrames
+}
+
 /** What never comes in pieces has no frames. */
 const whole = { isWhole: true, frames: () => [], isComplete: () => false, codeOf: openaiCode } as const
 
@@ -307,6 +316,7 @@ export const wires: readonly Wire[] = [
   ollama('generate'),
   cohere,
   bedrock,
+  invoke,
   images,
   speech,
   transcriptions

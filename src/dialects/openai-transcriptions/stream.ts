@@ -43,21 +43,16 @@ export class TranscriptStreamShape implements StreamShape {
   readonly endMarker = endMarker
   readonly frame = dataFrame
   readonly repeats = true
-  /** Its last event has come; a marker behind it may be left out. */
-  complete = false
+  /** Its last event ends it; what some servers send behind it says nothing. */
+  readonly complete = false
 
-  read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
-    if (this.complete) throw unreadable('an event after the end of the transcript')
+  read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end' {
     if (typeof event.type !== 'string' || !Object.hasOwn(events, event.type)) {
       throw unreadable('an event of an unknown type')
     }
     if (name !== undefined && name !== event.type) throw unreadable('the name and the type of an event differ')
     readFields(events[event.type]!, event, '', { sink }, walked(sink.rest, 'assistant'))
-    if (event.type === 'transcript.text.done') {
-      this.complete = true
-      sink.close('/')
-    }
-    return 'more'
+    return event.type === 'transcript.text.done' ? 'end' : 'more'
   }
 
   left(): void {}

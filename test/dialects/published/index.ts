@@ -20,6 +20,10 @@ export interface Published {
 const requests = (path: string, bodies: Fields[], params: Record<string, string> = {}): Published[] =>
   bodies.map((body) => ({ path, params, body: structuredClone(body) as JsonObject }))
 
+/** Bodies of Anthropic's, as Bedrock takes them: it has the model in the path. */
+const invocations = (count: number): Fields[] =>
+  anthropic(count).map(({ model: _, stream: __, ...body }) => ({ anthropic_version: 'bedrock-2023-05-31', ...body }))
+
 /** At least a hundred of each API. */
 export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-chat': requests('/v1/chat/completions', chats(120)),
@@ -72,6 +76,8 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   cohere: requests('/v2/chat', cohere(110)),
   bedrock: [
     ...requests('/model/{model}/converse', bedrock(70), { model: 'anthropic.claude-v2%3A0' }),
+    ...requests('/model/{model}/invoke', invocations(20), { model: 'anthropic.claude-v2%3A0' }),
+    ...requests('/model/{model}/invoke-with-response-stream', invocations(20), { model: 'us.anthropic.claude-v2%3A0' }),
     ...requests('/model/{model}/converse-stream', bedrock(40), { model: 'amazon.nova-lite-v1%3A0' })
   ]
 }
