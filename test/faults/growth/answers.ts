@@ -1,7 +1,7 @@
 /** Answers of every dialect, whole and in pieces: many of each thing that one may hold many of. */
 import { messageOf } from '../../../src/dialects/event-stream.js'
 import { completion } from '../../support/upstream.js'
-import { wholeOf, wires } from '../../support/wires.js'
+import { sentBy, wholeOf, wires } from '../../support/wires.js'
 import {
   type Answer,
   escaped,
@@ -14,6 +14,7 @@ import {
   type Shape,
   type Style,
   styles,
+  type Traffic,
   word,
   words
 } from './shape.js'
@@ -21,6 +22,12 @@ import {
 const asJson = (body: Json): Answer => ({ type: 'application/json', writes: [JSON.stringify(body)] })
 const chat = '/v1/chat/completions'
 const wireOf = (wanted: string) => wires.find(({ name }) => name === wanted)!
+/** What is asked, as JSON or as a form. */
+const asking = (wire: string, stream: boolean): Pick<Traffic, 'path' | 'body' | 'form'> => {
+  const { path, ask, isForm } = wireOf(wire)
+  const form = isForm ? sentBy(wireOf(wire), 'hello', stream) : undefined
+  return { path: path(stream), ...(form === undefined ? { body: ask('hello', stream) } : { form }) }
+}
 
 interface Place {
   what: string
@@ -199,6 +206,18 @@ const places: readonly Place[] = [
     body: (modelOutput) => ({ ...ofBedrock([{ text: 'yes' }]), trace: { guardrail: { modelOutput } } })
   },
   {
+    what: 'openai-transcriptions: segments',
+    wire: 'openai-transcriptions',
+    each: (text, id) => ({ id, start: id, end: id + 1, text }),
+    body: (segments) => ({ text: '', segments })
+  },
+  {
+    what: 'openai-transcriptions: words',
+    wire: 'openai-transcriptions',
+    each: (word, i) => ({ word, start: i, end: i + 1 }),
+    body: (words) => ({ text: '', words })
+  },
+  {
     what: 'openai-images: pictures',
     wire: 'openai-images',
     each: (revised_prompt, i) => ({ revised_prompt, url: `https://pictures.example/${i}.png` }),
@@ -217,15 +236,25 @@ const places: readonly Place[] = [
   }
 ]
 
+const subtitles = (texts: readonly string[]) =>
+  texts.map((text, i) => `${i + 1}\n00:00:00,000 --> 00:00:01,000\n${text}\n`).join('\n')
+
 const wholes: readonly Shape[] = [
+  ...Object.entries(styles).map(
+    ([style, make]): Shape => ({
+      name: `answer, openai-transcriptions: subtitles, ${style}`,
+      of: (bytes, seed) => ({
+        ...asking('openai-transcriptions', false),
+        answer: { type: 'text/plain', writes: [subtitles(many(bytes, (i) => make(i, seed)))] }
+      })
+    })
+  ),
   ...places.flatMap(({ what, wire, each, body }) =>
     Object.entries(styles).map(([style, make]): Shape => {
-      const { path, ask } = wireOf(wire)
       return {
         name: `answer, ${what}, ${style}`,
         of: (bytes, seed) => ({
-          path: path(false),
-          body: ask('hello', false),
+          ...asking(wire, false),
           answer: asJson(body(many(bytes, (i) => each(make(i, seed), i))))
         })
       }
@@ -238,8 +267,7 @@ const wholes: readonly Shape[] = [
         of: (bytes, seed) => {
           const answer = wholeOf(wire, long(bytes, seed, make, make === mail ? ' ' : '. '))
           return {
-            path: wire.path(false),
-            body: wire.ask('hello', false),
+            ...asking(wire.name, false),
             answer: { type: answer.type, writes: [answer.bytes] }
           }
         }
@@ -579,6 +607,15 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
       ])
   ],
   [
+    'openai-transcriptions: segments',
+    'openai-transcriptions',
+    (texts) =>
+      [
+        ...texts.map((text, id) => ({ type: 'transcript.text.segment', id: `s${id}`, start: id, end: id, text })),
+        { type: 'transcript.text.done', text: texts.join(' ') }
+      ].map(data)
+  ],
+  [
     'ollama: calls',
     'ollama, chat',
     (texts) => [
@@ -663,12 +700,11 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
 ]
 
 const stream = (what: string, wire: string, make: (bytes: number, seed: number) => string[], size?: number): Shape => {
-  const { path, ask, type, encoding } = wireOf(wire)
+  const { type, encoding } = wireOf(wire)
   return {
     name: `stream, ${what}`,
     of: (bytes, seed) => ({
-      path: path(true),
-      body: ask('hello', true),
+      ...asking(wire, true),
       answer: { type, writes: written(make(bytes, seed), encoding, size) }
     })
   }

@@ -4,6 +4,8 @@
 export interface Traffic {
   path: string
   body?: Json
+  /** In the place of a body: a form. */
+  form?: { type: string; bytes: Buffer }
   headers?: Record<string, string>
   method?: 'GET' | 'POST'
   answer?: Answer
