@@ -45,9 +45,10 @@ export function acceptFor(dialect: Dialect, stream: boolean, target: Target): st
   return dialect.answersWithSound === true ? 'audio/*, application/json' : 'application/json'
 }
 
-/** The media type by which a streamed answer is told from a whole one; undefined where none was asked for. */
+/** What the media type of an answer begins with that is taken as it comes; undefined where none was asked for. */
 export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
-  return stream ? mediaTypes[dialect.framing(target)].received : undefined
+  if (stream) return mediaTypes[dialect.framing(target)].received
+  return dialect.answersWithSound === true ? 'audio/' : undefined
 }
 
 /** Visible ASCII: what a header value of ours or an upstream's may hold. */

@@ -260,7 +260,8 @@ function expectedOfStream({ encoding }: Wire, fault: string): 502 | 504 | 'whole
 /** What is wrong with what a client of this cell sees. */
 async function play(url: string, { wire, fault, stream, output }: Cell, id: string): Promise<string[]> {
   const question = `«${id}|${wire.name}|${fault}${stream ? ', streamed' : ''}»`
-  const expected = stream ? expectedOfStream(wire, fault) : faults[fault]![0]
+  // Sound is passed on as it comes, too.
+  const expected = stream || isSound(wire) ? expectedOfStream(wire, fault) : faults[fault]![0]
   const sent = sentBy(wire, question, stream)
   const response = await fetch(`${url}/${expected === 504 ? 'short' : 'long'}/${output}${wire.path(stream)}`, {
     method: 'POST',
@@ -280,7 +281,10 @@ async function play(url: string, { wire, fault, stream, output }: Cell, id: stri
   if (status === 200 && !isCut) {
     // Only a whole answer may look like one.
     if (expected !== 'whole') problems.push(`a clean end: ${last}`)
-    else if (!body.replace(/\s/g, '').includes(words.at(-1)!.replace(/\s/g, ''))) problems.push('not all of the answer')
+    else {
+      const read = (wire.decoded?.(body) ?? body).replace(/\s/g, '')
+      if (!read.includes(words.at(-1)!.replace(/\s/g, ''))) problems.push('not all of the answer')
+    }
   } else if (status === 200) {
     if (output !== 'window') problems.push('text left before all of it was judged')
     if (wire.isComplete(body)) problems.push(`an end marker before the cut: ${last}`)

@@ -22,6 +22,8 @@ export interface Wire {
   type: string
   /** How the characters of a frame are bytes. Default: UTF-8. */
   encoding?: 'latin1'
+  /** A streamed answer as it reads, where its events come encoded. */
+  decoded?(streamed: string): string
   /** Where a request is a form: the fields of `ask` are its own. */
   isForm?: true
   /** Answers never come in pieces. */
@@ -254,7 +256,8 @@ const invoke: Wire = {
   path: (stream) => `/model/anthropic.claude-v2%3A0/invoke${stream ? '-with-response-stream' : ''}`,
   ask: (text) => ({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 9, messages: said(text) }),
   whole: invokeAnswer,
-  frames: invokeFrames
+  frames: invokeFrames,
+  decoded: (streamed) => streamed.replace(/"bytes":"([^"]*)"/g, (_, bytes) => Buffer.from(bytes, 'base64').toString())
 }
 
 /** What never comes in pieces has no frames. */

@@ -117,13 +117,21 @@ export class Answers {
 
   /** @param type one of those that are known for sound */
   async #passSound(exchange: Exchange, answer: UpstreamAnswer, type: string): Promise<Reply> {
-    const body = await readSound(answer, this.#deps.answerLimit)
     this.passIfOff(exchange)
-    this.#deps.verdicts.passUnjudged(exchange, 'audio')
+    const frames = readSound(answer)
+    const first = await frames.next()
+    this.passSound(exchange)
     const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
     headers['content-type'] = type
     addVerdictHeaders(headers, exchange, exchange.verdict)
-    return { status: answer.status, headers, body }
+    const reply: Reply = { status: answer.status, headers, body: Buffer.from(first.value, 'latin1') }
+    // A sound that is cut off says nothing of it, but that its connection breaks.
+    return first.done ? reply : { ...reply, rest: { encoding: 'latin1', frames, broken: () => '' } }
+  }
+
+  /** Counts an answer whose sound is not judged. */
+  passSound(exchange: Exchange): void {
+    if (exchange.route.spoken.answersWithSound === true) this.#deps.verdicts.passUnjudged(exchange, 'audio')
   }
 
   /** Counts an answer that is not judged at all. */
@@ -208,8 +216,9 @@ export class Answers {
     const forked = this.fork(exchange, content.id)
     if (forked !== undefined) await forked
     const { media, parts } = content
+    // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+    if (parts.length === 0 && exchange.route.spoken.answersWithSound === true) return undefined
     if (media.length > 0 && parts.length === 0 && strictestAct(exchange.route.unscannable, media) === 'permit') {
-      // Sound alone, many times a second: there is nothing in it that a verdict could be about.
       this.#deps.verdicts.passMedia(exchange, content)
       return undefined
     }

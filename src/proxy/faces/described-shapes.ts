@@ -144,7 +144,8 @@ export const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Read
       summary: 'Speech in OpenAI’s shape: the text is evaluated, its sound is not',
       request: open('SpeechRequest', { '*input': text, instructions: text, model, voice: anyValue }),
       answer: { type: 'string', format: 'binary' },
-      type: 'audio/*'
+      type: 'audio/*',
+      pieces: 'text/event-stream'
     }
   },
   'openai-transcriptions': {
