@@ -10,6 +10,7 @@ export const dialectIds = [
   'openai-embeddings',
   'openai-images',
   'openai-speech',
+  'openai-transcriptions',
   'azure-openai',
   'anthropic',
   'gemini',

@@ -106,6 +106,23 @@ export interface FileSettings {
   fileBytes: number
 }
 
+/** The backend that says what is spoken in sound, so that it can be judged. */
+export interface TranscriptionSettings {
+  /** Up to and without `/audio/transcriptions`. */
+  baseUrl: string
+  /** Sent as a bearer token. */
+  key: string | undefined
+  model: string
+  tls: UpstreamSettings['tls']
+  /** For one sound, its waiting not included. */
+  timeoutMs: number
+  /** Sounds at once, and how many more may wait. */
+  maxConcurrent: number
+  queue: number
+  /** Bytes of one sound. */
+  soundBytes: number
+}
+
 export interface Limits {
   livePerMinute: number
   testPerMinute: number
@@ -186,6 +203,8 @@ export interface Settings {
   judges: Readonly<Record<string, JudgeSettings>>
   encoder: EncoderSettings
   files: FileSettings
+  /** Undefined: sound is not read. */
+  transcription: TranscriptionSettings | undefined
   review: ReviewSettings
   notices: NoticeSettings
   audit: {

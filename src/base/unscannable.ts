@@ -2,7 +2,7 @@
 import type { Media } from './chat.js'
 
 export const unscannableActs = ['deny', 'review', 'permit', 'scan'] as const
-/** `scan`: files are read; what cannot be read whole is denied. */
+/** `scan`: files are read, and sound where it can be transcribed; what cannot be read whole is denied. */
 export type UnscannableAct = (typeof unscannableActs)[number]
 
 export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const satisfies readonly Media['kind'][]
@@ -10,10 +10,12 @@ export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const
 /** One act for all kinds, or one for each; a kind that is not named is denied. */
 export type Unscannable = UnscannableAct | Readonly<Partial<Record<Media['kind'], UnscannableAct>>>
 
-/** Files alone are read: under `scan`, whatever else there is is denied. */
+const read: ReadonlySet<Media['kind']> = new Set(['file', 'audio'])
+
+/** Files and sound alone are read: under `scan`, whatever else there is is denied. */
 export function actFor(unscannable: Unscannable, kind: Media['kind']): UnscannableAct {
   const act = typeof unscannable === 'string' ? unscannable : (unscannable[kind] ?? 'deny')
-  return act === 'scan' && kind !== 'file' ? 'deny' : act
+  return act === 'scan' && !read.has(kind) ? 'deny' : act
 }
 
 /** The strictest act over several, where nothing is read: of answers, and of what was left unread. */

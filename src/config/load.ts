@@ -14,7 +14,7 @@ import { checkFile, type SchemaProblem, withoutFaults } from './check.js'
 import { compileEncoder } from './encoder.js'
 import { type Environment, readEnvironment, unknownVariables } from './env.js'
 import { type ConfigFile, readConfigFile } from './file.js'
-import { compileFiles } from './files.js'
+import { compileFiles, compileTranscription } from './files.js'
 import { compileJudges } from './judges.js'
 import { compileMcp } from './mcp.js'
 import { compileNotices } from './notices.js'
@@ -228,6 +228,7 @@ function compile(
     judges: compileJudges(config, folder, fail),
     encoder,
     files: compileFiles(config.files),
+    transcription: compileTranscription(config.transcription, folder, fail),
     limits: {
       livePerMinute: limits.live_per_minute ?? 100,
       testPerMinute: limits.test_per_minute ?? 20,

@@ -92,7 +92,7 @@ export function checkReferences(
       fail([...path, 'constitution'], `names a constitution that does not exist (${known(constitutions)})`)
     }
     if (typeof divert === 'object') needUpstream([...path, 'divert', 'upstream'], divert.upstream)
-    checkScans([...path, 'unscannable'], unscannable, fail)
+    checkScans([...path, 'unscannable'], unscannable, file, fail)
   }
 
   for (const [name, upstream] of Object.entries(file.upstreams ?? {})) {
@@ -130,11 +130,19 @@ export function checkReferences(
   })
 }
 
-const nouns = { image: 'pictures are', audio: 'sound is', video: 'films are', tokens: 'tokens are' } as const
+const nouns = { image: 'pictures are', video: 'films are', tokens: 'tokens are' } as const
 
-/** Only files are read: a kind of its own that is said to be is a misunderstanding, and not one to find out later. */
-function checkScans(path: readonly (string | number)[], unscannable: FileTreatment['unscannable'], fail: Fail): void {
+/** Of files and sound alone: a kind of its own that is said to be read is a misunderstanding, and not one to find out later. */
+function checkScans(
+  path: readonly (string | number)[],
+  unscannable: FileTreatment['unscannable'],
+  { transcription }: FileConfig,
+  fail: Fail
+): void {
   if (typeof unscannable !== 'object') return
+  if (unscannable.audio === 'scan' && transcription === undefined) {
+    fail([...path, 'audio'], 'cannot be scan without transcription: { base_url, model } (deny, review, permit)')
+  }
   for (const [kind, noun] of Object.entries(nouns)) {
     if (unscannable[kind as keyof typeof nouns] !== 'scan') continue
     fail([...path, kind], `cannot be scan: ${noun} not read by this version (deny, review, permit)`)

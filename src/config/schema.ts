@@ -179,18 +179,17 @@ const whole = (minimum: number, maximum: number) =>
 const byLabel = <T extends Parameters<typeof Type.Record>[1]>(value: T, accepts: string) =>
   Type.Record(Type.String(), value, { accepts })
 
+const prefixUrl = Type.String({
+  format: 'http-prefix',
+  accepts: 'an http or https URL without credentials, query or fragment; keys go to "api_key"'
+})
+const headerText = Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })
+
 const judge = Type.Object(
   {
     type: choice(judgeTypes),
-    base_url: Type.Optional(
-      Type.String({
-        format: 'http-prefix',
-        accepts: 'an http or https URL without credentials, query or fragment; keys go to "api_key"'
-      })
-    ),
-    api_key: Type.Optional(
-      Type.String({ pattern: '^[\\x21-\\x7e]*$', accepts: 'visible ASCII, as a header takes it' })
-    ),
+    base_url: Type.Optional(prefixUrl),
+    api_key: Type.Optional(headerText),
     model: text('the name of the model; for onnx, the path of its file'),
     timeout: Type.Optional(timeout),
     max_concurrent: Type.Optional(whole(1, 1024)),
@@ -256,6 +255,22 @@ const redisPrefix = Type.String({
   pattern: '^[A-Za-z0-9:._-]{1,64}$',
   accepts: 'up to 64 letters, digits, ":", ".", "_" and "-"'
 })
+
+const transcription = Type.Object(
+  {
+    base_url: prefixUrl,
+    api_key: Type.Optional(headerText),
+    model: text('the name of the model'),
+    timeout: Type.Optional(timeout),
+    max_concurrent: Type.Optional(whole(1, 1024)),
+    queue: Type.Optional(whole(1, 1024)),
+    sound_limit: Type.Optional(size),
+    tls: Type.Optional(
+      Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
+    )
+  },
+  closed
+)
 
 export const FileSchema = Type.Object(
   {
@@ -346,6 +361,7 @@ export const FileSchema = Type.Object(
     tracing: Type.Optional(tracingSection),
     encoder: Type.Optional(encoder),
     files: Type.Optional(files),
+    transcription: Type.Optional(transcription),
     judges: Type.Optional(named(judge)),
     constitutions: Type.Optional(named(text('the path of a YAML file'))),
     // Held against its shape by `checkTexts`, which constitutions and the API share.
@@ -360,5 +376,6 @@ export type FileMcpServer = Static<typeof mcpServer>
 export type FileJudge = Static<typeof judge>
 export type FileEncoder = Static<typeof encoder>
 export type FileFiles = Static<typeof files>
+export type FileTranscription = Static<typeof transcription>
 export type FileRoute = Static<typeof route>
 export type FileTreatment = Partial<Pick<FileRoute, keyof typeof treatment>>

@@ -1,5 +1,10 @@
-/** Amazon Bedrock's Converse and its streamed twin. The model stands in the path: `/model/{model}/converse`. */
-
+/**
+ * Amazon Bedrock's Converse and, for Anthropic's models, InvokeModel, each with its streamed twin. The model stands in the
+ * path: `/model/{model}/converse`.
+ */
+import { names as anthropicNames } from './anthropic/names.js'
+import { readReply as readMessage } from './anthropic/reply.js'
+import * as invoke from './bedrock/invoke.js'
 import { model } from './bedrock/model.js'
 import { names } from './bedrock/names.js'
 import { readReply } from './bedrock/reply.js'
@@ -23,7 +28,13 @@ const shared = {
   keyHeaders: [],
   query: {},
   requestHeaders: [],
-  responseHeaders: { 'x-amzn-requestid': uuid },
+  responseHeaders: {
+    'x-amzn-requestid': uuid,
+    'x-amzn-bedrock-content-type': /^application\/json$/,
+    'x-amzn-bedrock-input-token-count': /^\d{1,9}$/,
+    'x-amzn-bedrock-output-token-count': /^\d{1,9}$/,
+    'x-amzn-bedrock-invocation-latency': /^\d{1,9}$/
+  },
   requestIdHeader: 'x-amzn-requestid',
   hasTurns: true,
   readReply,
@@ -54,4 +65,29 @@ export const bedrockConverseStream: Dialect = {
   suffix: '/converse-stream',
   paths: ['/model/{model}/converse-stream'],
   readRequest: readConverse(true)
+}
+
+const invoking = {
+  ...shared,
+  readReply: readMessage,
+  readError: (body) => everyLeaf(body, anthropicNames),
+  openStream: () => new HeldStream(new invoke.InvokeStreamShape()),
+  offender: offenderBy(/^\/messages\/\d+/, anthropicNames),
+  turn: invoke.turn,
+  turnStream: invoke.turnStream,
+  filtered: invoke.filtered
+} as const satisfies Partial<Dialect>
+
+export const bedrockInvoke: Dialect = {
+  ...invoking,
+  suffix: '/invoke',
+  paths: ['/model/{model}/invoke'],
+  readRequest: invoke.readInvoke(false)
+}
+
+export const bedrockInvokeStream: Dialect = {
+  ...invoking,
+  suffix: '/invoke-with-response-stream',
+  paths: ['/model/{model}/invoke-with-response-stream'],
+  readRequest: invoke.readInvoke(true)
 }

@@ -1,5 +1,5 @@
 /**
- * The bytes of a file in a part of a request, with what is said of them. Only a part of which every field is known holds a
+ * The bytes of a file, or of sound, in a part of a request, with what is said of them. Only a part of which every field is known holds a
  * file that can be read: a field that nobody here knows may be what a model is given in its place.
  */
 import type { Json } from '../base/chat.js'
@@ -33,13 +33,27 @@ const beside = new Set(['cache_control', 'citations', 'context', 'detail'])
 const references = new Set('file_id fileId file_url url fileUri file_uri uri'.split(' '))
 const partTypes = new Set(['file', 'input_file', 'document', 'base64'])
 
+/** What a part may be made of, by what it carries. */
+interface Form {
+  holders: ReadonlySet<string>
+  partTypes: ReadonlySet<string>
+  /** A field that names the container of sound instead of a media type: OpenAI's. */
+  format?: string
+}
+const ofFile: Form = { holders, partTypes }
+const ofSound: Form = { holders: new Set(['input_audio']), partTypes: new Set(['input_audio']), format: 'format' }
+
 /**
  * @param value what stands at `pointer`: the part, or the object in it that holds the bytes
  */
-export function carrierOf(value: Json | undefined, pointer: string): Carrier | NoCarrier {
+export function carrierOf(
+  value: Json | undefined,
+  pointer: string,
+  kind: 'file' | 'audio' = 'file'
+): Carrier | NoCarrier {
   const found: { pointer: string; text: string }[] = []
   const told: { name: string; type: string } = { name: '', type: '' }
-  const refused = collect(value, pointer, found, told, 0)
+  const refused = collect(value, pointer, kind === 'file' ? ofFile : ofSound, found, told, 0)
   if (refused !== undefined) return refused
   const [leaf] = found
   if (leaf === undefined) return 'reference'
@@ -70,6 +84,7 @@ const deepest = 4
 function collect(
   value: Json | undefined,
   pointer: string,
+  form: Form,
   found: { pointer: string; text: string }[],
   told: { name: string; type: string },
   depth: number
@@ -80,8 +95,8 @@ function collect(
     const at = `${pointer}/${pointerSegment(key)}`
     if (child === null || beside.has(key)) continue
     if (references.has(key)) return 'reference'
-    if (holders.has(key) && isObject(child)) {
-      const refused = collect(child, at, found, told, depth + 1)
+    if (form.holders.has(key) && isObject(child)) {
+      const refused = collect(child, at, form, found, told, depth + 1)
       if (refused !== undefined) return refused
     } else if (typeof child !== 'string') return 'unknown_field'
     else if (bytes.has(key)) found.push({ pointer: at, text: child })
@@ -89,7 +104,10 @@ function collect(
     else if (types.has(key)) {
       if (told.type !== '') return 'unknown_field'
       told.type = child.trim().toLowerCase()
-    } else if (key !== 'type' || !partTypes.has(child))
+    } else if (key === form.format) {
+      if (told.type !== '') return 'unknown_field'
+      told.type = `audio/${child.trim().toLowerCase()}`
+    } else if (key !== 'type' || !form.partTypes.has(child))
       return key === 'type' && child === 'url' ? 'reference' : 'unknown_field'
   }
   return undefined

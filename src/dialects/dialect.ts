@@ -6,6 +6,7 @@ import type { ChatReply, ChatRequest, JsonObject, Target } from '../base/chat.js
 import type { Fault } from '../base/errors.js'
 import type { DialectId, UpstreamAuth } from '../base/settings.js'
 import type { Denial, TurnFacts } from './denial.js'
+import type { FormFiles } from './form.js'
 import type { ReplyStream } from './reply-stream.js'
 
 export type { Target } from '../base/chat.js'
@@ -43,6 +44,16 @@ export interface Judged {
   answer: 'mcp_definition' | 'mcp_result'
   /** The rules of which direction hold for what comes back. What a tool says is something that a model is asked. */
   answeredAs: 'request' | 'answer'
+}
+
+/** Answers that are no JSON, but a text in UTF-8. */
+export interface TextAnswers {
+  /** Their media types. */
+  types: ReadonlySet<string>
+  /** The object that `readReply` is given. */
+  read(text: string): JsonObject
+  /** The text again, of an object that may have been redacted. */
+  write(body: JsonObject): string
 }
 
 export interface Dialect {
@@ -83,6 +94,10 @@ export interface Dialect {
 
   /** Where verdicts over it count, and how what comes back is judged, where that is otherwise than for a chat. */
   readonly judged?: Judged
+  /** Where the body of a request is a form: the fields that hold files. `readRequest` is given what `form.ts` makes of it. */
+  readonly form?: FormFiles
+  /** Where an answer may be a text. */
+  readonly textAnswers?: TextAnswers
   /** True where an answer is sound alone (`proxy/answer/sound.ts`): it passes unjudged, and is named so. */
   readonly answersWithSound?: true
 

@@ -84,7 +84,8 @@ export class HeldStream implements ReplyStream {
     return this.#shape.complete
   }
 
-  push({ event: name, data }: WireEvent): 'more' | 'end' {
+  push(event: WireEvent): 'more' | 'end' {
+    const { event: name, data } = this.#shape.unwrap?.(event) ?? event
     if (data === this.#shape.endMarker) return 'end'
     const value = readEvent(data)
     if (this.#secret?.isWithin(value)) throw unreadable('the answer holds the credential')

@@ -2,7 +2,7 @@
 import type { DialectId } from '../base/settings.js'
 import { anthropicCount, anthropicMessages } from './anthropic.js'
 import { azureOpenai } from './azure-openai.js'
-import { bedrockConverse, bedrockConverseStream } from './bedrock.js'
+import { bedrockConverse, bedrockConverseStream, bedrockInvoke, bedrockInvokeStream } from './bedrock.js'
 import { cohereChat } from './cohere.js'
 import type { Dialect } from './dialect.js'
 import { geminiBatchEmbed, geminiCount, geminiEmbed, geminiGenerate, geminiStream } from './gemini.js'
@@ -10,10 +10,11 @@ import { ollamaChat, ollamaEmbed, ollamaEmbeddings, ollamaGenerate } from './oll
 import { openaiChat } from './openai-chat.js'
 import { openaiCompletions } from './openai-completions.js'
 import { openaiEmbeddings } from './openai-embeddings.js'
-import { openaiImages } from './openai-images.js'
+import { openaiImageEdits, openaiImages } from './openai-images.js'
 import { azureRealtime, openaiRealtime } from './openai-realtime.js'
 import { openaiResponses } from './openai-responses.js'
 import { openaiSpeech } from './openai-speech.js'
+import { openaiTranscriptions, openaiTranslations } from './openai-transcriptions.js'
 
 export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[]]>> = {
   'openai-chat': [openaiChat],
@@ -21,14 +22,15 @@ export const dialects: Readonly<Record<DialectId, readonly [Dialect, ...Dialect[
   'openai-realtime': [openaiRealtime, ...azureRealtime],
   'openai-completions': [openaiCompletions],
   'openai-embeddings': [openaiEmbeddings],
-  'openai-images': [openaiImages],
+  'openai-images': [openaiImages, openaiImageEdits],
   'openai-speech': [openaiSpeech],
+  'openai-transcriptions': [openaiTranscriptions, openaiTranslations],
   'azure-openai': azureOpenai,
   anthropic: [anthropicMessages, anthropicCount],
   gemini: [geminiGenerate, geminiStream, geminiCount, geminiEmbed, geminiBatchEmbed],
   ollama: [ollamaChat, ollamaGenerate, ollamaEmbed, ollamaEmbeddings],
   cohere: [cohereChat],
-  bedrock: [bedrockConverse, bedrockConverseStream]
+  bedrock: [bedrockConverse, bedrockConverseStream, bedrockInvoke, bedrockInvokeStream]
 }
 
 /** The operation that a path on the upstream names; undefined where the dialect has several and it names none of them. */

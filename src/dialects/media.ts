@@ -68,6 +68,15 @@ function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
   return fits && !readsAsText(bytes)
 }
 
+/** Whether bytes begin as sound in this container does. @param name of the container: `wav`, `mp3`, a subtype */
+export function beginsAsSound(bytes: Buffer, name: string): boolean {
+  const start = bytes.toString('hex', 0, 16)
+  return formats.some(
+    ({ kinds, names, signature }) =>
+      kinds.includes('audio') && names.includes(name) && new RegExp(`^${signature}`).test(start)
+  )
+}
+
 /** Units of a run that a person reads. */
 const fewestRead = 16
 

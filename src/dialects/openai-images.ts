@@ -1,9 +1,11 @@
-/** OpenAI's image generation: a prompt in, pictures out. */
+/** OpenAI's pictures: a prompt in, and for edits a form with pictures beside it; pictures out. */
 import type { ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
-import { invalid } from '../base/errors.js'
+import { type Fault, invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
+import type { FormFiles } from './form.js'
 import { offenderBy } from './offender.js'
 import { family } from './openai/family.js'
+import { flag, readFormFields, requiredField, textOf } from './openai/form-fields.js'
 import { names } from './openai/names.js'
 import { readOptions } from './openai/request.js'
 import { isObject } from './rewrite.js'
@@ -18,13 +20,30 @@ function readRequest(body: JsonObject): ChatRequest {
   if (prompt === undefined) throw invalid('prompt', 'missing', 'The field prompt is required.')
   if (typeof prompt !== 'string') throw invalid('prompt', 'wrong_type', 'prompt must be a string.')
   const { model, metadata, stream } = readOptions(body)
-  // A picture on the way would be on a screen before what was said of it is judged.
-  if (stream) throw invalid('stream', 'unknown_value', 'Pictures are not streamed here.')
+  if (stream) throw streamed()
   const out = new Collector(names)
   out.text('user', prompt, '/prompt')
   out.rest('parameter', body, '', requestFields)
   const { parts, joined, media } = out
   return { parts, joined, media, stream: false, model, metadata, session: undefined, brings: 'image' }
+}
+
+/** A picture on the way would be on a screen before what was said of it is judged. */
+function streamed(): Fault {
+  return invalid('stream', 'unknown_value', 'Pictures are not streamed here.')
+}
+
+const form: FormFiles = { image: 'image', 'image[]': 'image', mask: 'image' }
+
+function readEdit(body: JsonObject): ChatRequest {
+  requiredField(body, 'image', 'image[]')
+  requiredField(body, 'prompt')
+  if (flag(body, 'stream')) throw streamed()
+  const out = new Collector(names)
+  readFormFields(out, body, form)
+  const { parts, joined, media } = out
+  const model = textOf(body, 'model')
+  return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined, brings: 'image' }
 }
 
 /** Each picture is media, in base64 or at an address; what stands beside it is read (the prompt as the model rewrote it). */
@@ -39,13 +58,25 @@ function readReply(body: JsonObject): ChatReply | undefined {
   return out
 }
 
-export const openaiImages: Dialect = {
+const shared = {
   ...family,
   ...turnless(family),
   id: 'openai-images',
-  suffix: '/generations',
-  paths: ['/v1/images/generations'],
-  readRequest,
   readReply,
   offender: offenderBy(/^\/prompt$/, names)
+} as const satisfies Partial<Dialect>
+
+export const openaiImages: Dialect = {
+  ...shared,
+  suffix: '/generations',
+  paths: ['/v1/images/generations'],
+  readRequest
+}
+
+export const openaiImageEdits: Dialect = {
+  ...shared,
+  suffix: '/edits',
+  paths: ['/v1/images/edits'],
+  form,
+  readRequest: readEdit
 }

@@ -1,11 +1,14 @@
-/** OpenAI's speech: a text in, the same text as sound out. */
+/** OpenAI's speech: a text in, the same text as sound out, as it is made or as events. */
 import type { ChatRequest, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
 import { stringField } from './fields.js'
+import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
 import { family } from './openai/family.js'
+import { dataFrame } from './openai/frames.js'
 import { names } from './openai/names.js'
+import { SpeechStreamShape } from './openai-speech/stream.js'
 import { turnless } from './turnless.js'
 import { Turns } from './turns.js'
 import { Collector } from './walk.js'
@@ -17,9 +20,9 @@ function readRequest(body: JsonObject): ChatRequest {
   const input = stringField(body, 'input') ?? ''
   const instructions = stringField(body, 'instructions') ?? ''
   const model = stringField(body, 'model')
-  // Events would hold the sound in pieces of base64, which no client needs: the plain answer comes in any format.
-  if ((stringField(body, 'stream_format') ?? 'audio') !== 'audio') {
-    throw invalid('stream_format', 'unknown_value', 'stream_format must be audio here.')
+  const format = stringField(body, 'stream_format') ?? 'audio'
+  if (format !== 'audio' && format !== 'sse') {
+    throw invalid('stream_format', 'unknown_value', 'stream_format must be audio or sse.')
   }
   const out = new Collector(names)
   const turns = new Turns(out)
@@ -28,7 +31,7 @@ function readRequest(body: JsonObject): ChatRequest {
   turns.end()
   out.rest('parameter', body, '', fields)
   const { parts, joined, media } = out
-  return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined }
+  return { parts, joined, media, stream: format === 'sse', model, metadata: undefined, session: undefined }
 }
 
 export const openaiSpeech: Dialect = {
@@ -41,5 +44,7 @@ export const openaiSpeech: Dialect = {
   readRequest,
   // What is no sound is no answer.
   readReply: () => undefined,
+  openStream: () => new HeldStream(new SpeechStreamShape()),
+  turnStream: ({ denial, requestId }) => dataFrame(family.denied(denial, requestId)),
   offender: offenderBy(/^\/(?:input|instructions)$/, names)
 }

@@ -91,6 +91,11 @@ export interface StreamShape {
   /** True where texts are said again as a whole (`repeat`): they are then kept. */
   readonly repeats: boolean
   /**
+   * Where an event holds another, the one that is read, and later given to `frame`.
+   * @throws Fault `upstream_error`
+   */
+  unwrap?(event: WireEvent): WireEvent
+  /**
    * Reads one event.
    * @returns `end` where it is the last
    * @throws Fault `upstream_error`, see `unreadable`

@@ -1,5 +1,5 @@
 /**
- * What may stand between the wire and the JSON reader: one content type, one layer of content coding, a cap on what
+ * What may stand between the wire and the reader of a body: one content type, one layer of content coding, a cap on what
  * comes out. Checked by ourselves and by the letter, since a type with a tab or a space before `;` has made routers and
  * upstreams disagree (CVE-2025-32442, CVE-2026-25223, GHSA-v2v2-hph8-q5xp).
  */
@@ -9,6 +9,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib from 'node:zlib'
 import { Fault, invalid } from '../base/errors.js'
+import { boundaryOf } from '../dialects/form.js'
 
 const jsonType = /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i
 
@@ -48,11 +49,20 @@ export function hasBody(message: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** A 415 for a body that is not `application/json` in UTF-8, or comes in an unknown coding or in more than one. */
-export function checkBodyHeaders(message: Pick<IncomingMessage, 'headers'>): Fault | undefined {
+/** What a route takes: JSON, or a form (`dialects/form.ts`). */
+export type BodyKind = 'json' | 'form'
+
+/** A 415 for a body that is not of its kind (JSON in UTF-8), or comes in an unknown coding or in more than one. */
+export function checkBodyHeaders(
+  message: Pick<IncomingMessage, 'headers'>,
+  kind: BodyKind = 'json'
+): Fault | undefined {
   if (!hasBody(message)) return undefined
   const { headers } = message
-  if (!jsonType.test(headers['content-type'] ?? '')) return new Fault('unsupported_media_type')
+  const type = headers['content-type'] ?? ''
+  if (kind === 'form') {
+    if (boundaryOf(type) === undefined) return new Fault('unsupported_media_type', { message: formMessage })
+  } else if (!jsonType.test(type)) return new Fault('unsupported_media_type')
   const encoding = headers['content-encoding']
   if (encoding === undefined || encoding === 'identity' || Object.hasOwn(decoders, encoding)) return undefined
   return new Fault('unsupported_encoding', {
@@ -60,9 +70,11 @@ export function checkBodyHeaders(message: Pick<IncomingMessage, 'headers'>): Fau
   })
 }
 
+const formMessage = 'The content type must be multipart/form-data with a boundary, and no other parameter.'
+
 /** Where a body must be and none came. */
-export function bodyMissing(): Fault {
-  return invalid('', 'missing', 'A JSON body is required.')
+export function bodyMissing(kind: BodyKind = 'json'): Fault {
+  return invalid('', 'missing', kind === 'form' ? 'A form is required.' : 'A JSON body is required.')
 }
 
 export function payloadTooLarge(limit: number): Fault {

@@ -17,6 +17,8 @@ export interface Described {
   params?: object
   querystring?: object
   body?: object
+  /** Media types of the body. Default: JSON. */
+  consumes?: readonly string[]
   response?: Readonly<Record<string, object>>
   /** In whose shape its errors come; undefined: our own. */
   envelope?: ErrorEnvelope

@@ -125,7 +125,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   app.addHook('onRequest', function admitCaller(request, reply, next) {
-    const { access } = request.routeOptions.config ?? {}
+    const { access, takes } = request.routeOptions.config ?? {}
     // Before its body is looked at: what nothing is at has no size, type or coding to be wrong.
     if (request.is404) return answerUnknown(request, reply)
     // A route that declares no access is a mistake that must not open a door.
@@ -145,7 +145,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       deps.people.admit(request.raw, access).then((signedIn) => {
         if (signedIn instanceof Fault) return next(signedIn)
         Object.assign(request.sluicegate, { signedIn, caller: signedIn.caller })
-        next(checkBodyHeaders(request.raw))
+        next(checkBodyHeaders(request.raw, takes))
       }, next)
       return
     }
@@ -153,7 +153,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       if (outcome instanceof Fault) return next(outcome)
       request.sluicegate.caller = outcome.caller
       if (outcome.limit !== undefined) reply.headers(limitHeaders(outcome.limit))
-      next(checkBodyHeaders(request.raw))
+      next(checkBodyHeaders(request.raw, takes))
     }
     const outcome = admission.admit({
       headers: request.raw.headers,

@@ -4,6 +4,7 @@ import type { Caller } from '../identity/admission.js'
 import type { Scope } from '../identity/scopes.js'
 import type { Decision } from '../policy/evaluation.js'
 import type { SignedIn } from '../users/user.js'
+import type { BodyKind } from './body.js'
 
 /**
  * How a route is guarded. Every route declares one; a census test fails on a route without it.
@@ -52,6 +53,8 @@ export interface RequestFacts {
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
+    /** Default: JSON. */
+    takes?: BodyKind
   }
   interface FastifyRequest {
     sluicegate: RequestFacts

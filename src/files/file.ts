@@ -35,6 +35,7 @@ export const unreadReasons = [
   'entities',
   'too_large',
   'too_slow',
+  'nothing_heard',
   'reader_failed'
 ] as const
 export type UnreadReason = (typeof unreadReasons)[number]
@@ -82,7 +83,7 @@ export interface FileText {
 }
 
 export type Reading =
-  | { whole: true; kind: FileKind; texts: readonly FileText[] }
+  | { whole: true; kind: FileKind | 'sound'; texts: readonly FileText[] }
   | { whole: false; reason: UnreadReason }
 
 /** Where the text is all of the file and can be written back into it. */

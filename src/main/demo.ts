@@ -7,7 +7,9 @@ import { once } from 'node:events'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, systemClock } from '../base/clock.js'
-import { converse, converseStream } from './demo/bedrock.js'
+import { boundaryOf, readForm } from '../dialects/form.js'
+import { dialects } from '../dialects/index.js'
+import { converse, converseStream, invoke, invokeStream } from './demo/bedrock.js'
 import { chat, completions, embeddings, images, modelId, responses, speech } from './demo/openai.js'
 import {
   batchEmbedContents,
@@ -23,6 +25,7 @@ import {
   ollamaGenerate,
   streamGenerateContent
 } from './demo/others.js'
+import { transcriptions } from './demo/sound.js'
 import { type Call, DemoError, send } from './demo/wire.js'
 import { objectOf } from './demo/words.js'
 
@@ -41,8 +44,14 @@ const openaiOperations: Readonly<Record<string, (call: Call) => void>> = {
   '/responses': responses,
   '/embeddings': embeddings,
   '/images/generations': images,
-  '/audio/speech': speech
+  '/images/edits': images,
+  '/audio/speech': speech,
+  '/audio/transcriptions': transcriptions,
+  '/audio/translations': transcriptions
 }
+/** The files of all forms. */
+const formFiles = Object.assign({}, ...Object.values(dialects).flatMap((each) => each.map(({ form }) => form ?? {})))
+
 const operations: Readonly<Record<string, (call: Call) => void>> = {
   ...Object.fromEntries(Object.entries(openaiOperations).map(([path, answer]) => [`/v1${path}`, answer])),
   '/v1/messages': messages,
@@ -62,7 +71,9 @@ const geminiOperations: Readonly<Record<string, (call: Call) => void>> = {
 }
 const bedrockOperations: Readonly<Record<string, (call: Call) => void>> = {
   converse,
-  'converse-stream': converseStream
+  'converse-stream': converseStream,
+  invoke,
+  'invoke-with-response-stream': invokeStream
 }
 /** Azure's paths are OpenAI's behind a prefix, Gemini's and Bedrock's name the model. */
 const azurePath = /^\/openai(?:\/v1|\/deployments\/[^/]+)?(\/.+)$/
@@ -157,9 +168,12 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
     if (size > maxBodyBytes) throw new DemoError(413, 'payload_too_large', 'The body is too large.')
     chunks.push(chunk)
   }
+  const bytes = Buffer.concat(chunks)
+  const boundary = boundaryOf(request.headers['content-type'] ?? '')
   try {
-    return JSON.parse(Buffer.concat(chunks).toString())
+    return boundary === undefined ? JSON.parse(bytes.toString()) : readForm(bytes, boundary, formFiles)
   } catch {
+    if (boundary !== undefined) throw new DemoError(400, 'invalid_form', 'The body is not a valid form.')
     throw new DemoError(400, 'invalid_json', 'The body is not valid JSON.')
   }
 }

@@ -49,7 +49,7 @@ import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
 import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
-import { type Files, openFiles } from '../files/files.js'
+import { type FileReport, type Files, openFiles } from '../files/files.js'
 import { clientAddress, compileAddressList } from '../identity/address.js'
 import type { Caller } from '../identity/caller.js'
 import { firstAccount } from '../identity/key-service.js'
@@ -64,6 +64,7 @@ import { dialectAt, explainUnknown } from '../proxy/faces/other-paths.js'
 import { McpProxy } from '../proxy/mcp/mcp.js'
 import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
+import { openTranscriber, type Transcriber } from '../proxy/request/transcriber.js'
 import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
 import { Wording } from '../wording/wording.js'
 import type { Platform } from './platform.js'
@@ -106,9 +107,11 @@ export async function createGateway(given: Settings, platform: Platform): Promis
     await encoder.close()
     await judges.close()
   })
+  const transcriber = openSound(settings, platform)
   const untraced = createProxy(
     {
       files,
+      transcriber,
       evaluator,
       reviews,
       clock,
@@ -282,6 +285,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       await mcp.close()
       await proxy.close()
       files?.close()
+      await transcriber?.close()
       platform.enforcement.release(evaluator)
       await evaluator.close()
       await encoder.close()
@@ -320,10 +324,7 @@ async function openReaders(
 ): Promise<Files | undefined> {
   if (!routes.some(({ unscannable }) => actFor(unscannable, 'file') === 'scan')) return undefined
   try {
-    const files = await openFiles(settings, (outcome, seconds) => {
-      metrics.filesRead.inc({ outcome })
-      metrics.fileDuration.observe({ outcome }, seconds)
-    })
+    const files = await openFiles(settings, reportTo(metrics))
     const isolation = files.hasNamespace
       ? 'a network namespace of its own'
       : 'no namespace of its own: sockets are taken away in the process'
@@ -332,6 +333,19 @@ async function openReaders(
   } catch (error) {
     await closeOthers()
     throw error
+  }
+}
+
+/** The backend that hears, where one is configured and a route has sound heard. */
+function openSound({ routes, transcription }: Settings, { metrics }: Platform): Transcriber | undefined {
+  const isUsed = routes.some(({ unscannable }) => actFor(unscannable, 'audio') === 'scan')
+  return transcription === undefined || !isUsed ? undefined : openTranscriber(transcription, reportTo(metrics))
+}
+
+function reportTo({ filesRead, fileDuration }: Platform['metrics']): FileReport {
+  return (outcome, seconds) => {
+    filesRead.inc({ outcome })
+    fileDuration.observe({ outcome }, seconds)
   }
 }
 

@@ -142,6 +142,8 @@ export interface Forward {
   /** Name of the upstream. */
   upstream: string
   bytes: Buffer
+  /** Media type of the bytes. */
+  type: string
 }
 
 /** A whole answer, or one of which the first part is judged and the rest still comes. */

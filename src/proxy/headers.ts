@@ -41,12 +41,14 @@ export type Propagate = (headers: Record<string, string>, requestId: string) => 
 /** The media type that a request asks its upstream for. */
 export function acceptFor(dialect: Dialect, stream: boolean, target: Target): string {
   if (stream) return mediaTypes[dialect.framing(target)].received
+  if (dialect.textAnswers !== undefined) return ['application/json', ...dialect.textAnswers.types].join(', ')
   return dialect.answersWithSound === true ? 'audio/*, application/json' : 'application/json'
 }
 
-/** The media type by which a streamed answer is told from a whole one; undefined where none was asked for. */
+/** What the media type of an answer begins with that is taken as it comes; undefined where none was asked for. */
 export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
-  return stream ? mediaTypes[dialect.framing(target)].received : undefined
+  if (stream) return mediaTypes[dialect.framing(target)].received
+  return dialect.answersWithSound === true ? 'audio/' : undefined
 }
 
 /** Visible ASCII: what a header value of ours or an upstream's may hold. */
@@ -59,7 +61,8 @@ export function upstreamHeaders(
     requestId: string
     /** Media type of the answer. */
     accept: string
-    length: number | undefined
+    /** Bytes and media type of the body; undefined: there is none. */
+    body: { length: number; type: string } | undefined
     credential: Readonly<Record<string, string>>
     /** Undefined: the client's own trace headers pass. */
     propagate: Propagate | undefined
@@ -71,9 +74,9 @@ export function upstreamHeaders(
     'accept-encoding': 'identity',
     'x-request-id': options.requestId
   }
-  if (options.length !== undefined) {
-    out['content-type'] = 'application/json'
-    out['content-length'] = String(options.length)
+  if (options.body !== undefined) {
+    out['content-type'] = options.body.type
+    out['content-length'] = String(options.body.length)
   }
   copy(fromClient, client, out)
   copy(dialect.requestHeaders, client, out)

@@ -55,6 +55,8 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   constitutionOf?: (route: Route) => string
   /** Reads files, where a route says so. Without it, what a route wants read is denied. */
   files?: Pick<Files, 'read'> | undefined
+  /** Hears sound, likewise. */
+  transcriber?: Pick<Files, 'read'> | undefined
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
 }
@@ -96,7 +98,7 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const denials = new Denials(wording)
   const clarifier = new Clarifier({ keeping, wording, clock, metrics, log })
   const reviews = new ReviewDesk(deps.reviews, denials)
-  const media = new MediaStage(deps.files, budget)
+  const media = new MediaStage({ file: deps.files, audio: deps.transcriber }, budget)
   const requests = new Requests({
     evaluator,
     verdicts,

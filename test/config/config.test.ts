@@ -295,6 +295,16 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         memoryBytes: 268_435_456,
         fileBytes: 8_388_608
       },
+      transcription: {
+        baseUrl: 'https://speech.example/v1',
+        key: 'a-key',
+        model: 'whisper',
+        timeoutMs: 9000,
+        maxConcurrent: 2,
+        queue: 5,
+        soundBytes: 1_048_576,
+        tls: { ca: undefined, cert: undefined, key: undefined }
+      },
       encoder: { use: 'preferred', folder: join(good, 'weights'), threads: 2, queue: 512, deadlineMs: 500 },
       mcp: {
         servers: {

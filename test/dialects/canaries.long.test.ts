@@ -5,6 +5,7 @@ import { Fault } from '../../src/base/errors.js'
 import { type DialectId, dialectIds, type RouteSettings } from '../../src/base/settings.js'
 import { Cancel } from '../../src/proxy/exchange.js'
 import { buildProxy, caller, route, upstreamSettings } from '../proxy/harness.js'
+import { asJson, asSent } from '../support/forms.js'
 import { type Published, published } from './published/index.js'
 
 type Place = readonly (string | number)[]
@@ -44,17 +45,21 @@ function funnel(t: Parameters<typeof buildProxy>[0], dialect: DialectId) {
     body: JsonObject
   ): Promise<{ sent: string | undefined; status: number }> => {
     let sent: string | undefined
+    const entry = entries.get(path)!
+    const asked = asSent(entry.dialect, body)
+    // What no form can say, nobody can send.
+    if (asked === undefined) return { sent: undefined, status: 400 }
     const inbound = {
-      entry: entries.get(path)!,
-      headers: {},
+      entry,
+      headers: { 'content-type': asked.type },
       target: { params, query: '' },
       caller,
       requestId: 'req',
       started: 0,
       cancel: new Cancel()
     }
-    const outcome = await proxy.funnel.run(inbound, Buffer.from(JSON.stringify(body)), async (_, { bytes }) => {
-      sent = bytes.toString()
+    const outcome = await proxy.funnel.run(inbound, asked.bytes, async (_, forward) => {
+      sent = asJson(entry.dialect, forward)
       throw new Fault('upstream_error')
     })
     return { sent, status: outcome!.reply.status }

@@ -41,7 +41,7 @@ t.test('requests of another shape are refused, and the field is named', async (t
     [{ input: ['x'] }, 'input'],
     [{ input: 'x', instructions: 5 }, 'instructions'],
     [{ input: 'x', model: 5 }, 'model'],
-    [{ input: 'x', stream_format: 'sse' }, 'stream_format']
+    [{ input: 'x', stream_format: 'wav' }, 'stream_format']
   ] as [JsonObject, string][]) {
     t.throws(
       () => speech.readRequest(body, noTarget),

@@ -19,6 +19,7 @@ const text = 'kaboom'
 const body = JSON.stringify({
   model: 'm',
   max_tokens: 5,
+  anthropic_version: 'bedrock-2023-05-31',
   stream: false,
   messages: [{ role: 'user', content: text }],
   prompt: text,
@@ -33,10 +34,20 @@ const body = JSON.stringify({
 const auth = `X-API-Key: ${key}\r\n`
 /** Bedrock's messages hold blocks, where others' may hold a text. */
 const inBlocks = JSON.stringify({ messages: [{ role: 'user', content: [{ text }] }] })
+/** Of a transcription, and of an edit of a picture. */
+const inForm = ['file', 'image', 'prompt']
+  .map((name) => {
+    const file = name === 'prompt' ? '' : '; filename="a"'
+    return `--B\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`
+  })
+  .concat('--B--\r\n')
+const formOf = (target: string) => inForm.filter((part) => !part.includes(/audio/i.test(target) ? '"image"' : '"file"'))
 function requestOf(method: string, target: string, more = ''): string {
-  const sent = /converse/i.test(target) ? inBlocks : body
+  const isForm = /edits|transcriptions|translations/i.test(target)
+  const sent = isForm ? formOf(target).join('') : /converse/i.test(target) ? inBlocks : body
   const bodiless = /^(?:GET|HEAD|OPTIONS|TRACE|CONNECT)$/.test(method)
-  const framing = bodiless ? '' : `Content-Type: application/json\r\nContent-Length: ${sent.length}\r\n`
+  const type = isForm ? 'multipart/form-data; boundary=B' : 'application/json'
+  const framing = bodiless ? '' : `Content-Type: ${type}\r\nContent-Length: ${sent.length}\r\n`
   return `${method} ${target} HTTP/1.1\r\nHost: gateway\r\n${auth}${more}${framing}\r\n${bodiless ? '' : sent}`
 }
 
@@ -50,8 +61,8 @@ const passes = [...new Set(Object.values(dialects).flatMap((each) => each.flatMa
 
 t.test('census', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
-  // Who asks for a picture is judged first only where pictures may pass.
-  const yaml = `upstreams: { default: { url: "${upstream.url}" } }\ndefaults: { unscannable: { image: permit } }\n`
+  // Who asks for a picture, or about sound, is judged first only where they may pass.
+  const yaml = `upstreams: { default: { url: "${upstream.url}" } }\ndefaults: { unscannable: { image: permit, audio: permit } }\n`
   const { url } = await serveReal(t, { env: { ...smallConstitution(t, yaml), SLUICEGATE_BOOTSTRAP_KEY: key } })
   /** What reached the upstream although it is no pass route: it was not judged, since the text is forbidden. */
   const unjudged = () => {

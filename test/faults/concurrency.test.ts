@@ -10,7 +10,7 @@ import { call } from '../support/gateway.js'
 import { msUntil, type Node, smallConstitution, startNode } from '../support/node.js'
 import { realtimeUpstream, refused } from '../support/realtime.js'
 import { type Answer, chunks, completion, type FakeUpstream, fakeUpstream, json, sseText } from '../support/upstream.js'
-import { wires } from '../support/wires.js'
+import { sentBy, wires } from '../support/wires.js'
 import { isFull } from './report.js'
 
 t.setTimeout(600_000)
@@ -80,7 +80,8 @@ t.test('beyond its places a key is told so, by each API in its own terms, and ot
   })
   for (const key of [greedy.key, rotated.key]) {
     for (const wire of wires) {
-      const answer = await call(node.url, wire.path(false), { key, body: wire.ask('more', false) })
+      const { type, bytes } = sentBy(wire, 'more', false)
+      const answer = await call(node.url, wire.path(false), { key, body: bytes, headers: { 'content-type': type } })
       t.equal(answer.status, 429, wire.name)
       t.equal(wire.codeOf(answer.body), 'concurrency_limit_exceeded', wire.name)
       t.equal(answer.headers.get('retry-after'), '1', wire.name)

@@ -81,12 +81,16 @@ async function open(t: Test): Promise<Gateway> {
 async function exchange({ node, backend }: Gateway, traffic: Traffic): Promise<string> {
   backend.answer = traffic.answer
   if (traffic.session !== undefined) return talk(node, backend, traffic.session)
-  const { path, method = 'POST', headers = {}, body } = traffic
-  const sent = body === undefined ? null : JSON.stringify(body)
+  const { path, method = 'POST', headers = {}, body, form } = traffic
+  const sent = form?.bytes ?? (body === undefined ? null : JSON.stringify(body))
   const answer = await fetchOf(node.url + path, {
     dispatcher: agent,
     method,
-    headers: { 'x-api-key': key, ...(sent !== null && { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      'x-api-key': key,
+      ...(sent !== null && { 'content-type': form?.type ?? 'application/json' }),
+      ...headers
+    },
     body: sent
   })
   const text = await answer.body.text().catch(() => 'broken')

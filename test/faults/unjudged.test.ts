@@ -19,6 +19,7 @@ import { published } from '../dialects/published/index.js'
 import { buildProxy, caller, type MarkerEvaluator, route, upstreamSettings } from '../proxy/harness.js'
 import { evaluatorFor, shippedEntry } from '../proxy/stream-cuts.js'
 import { type Asked, operations, realtimeAnswer, realtimeEvents } from '../support/answers.js'
+import { asSent } from '../support/forms.js'
 import { type Change, dresses, marked, namesIn, placesOf, randomOf } from '../support/marks.js'
 import { isFull, promise } from './report.js'
 
@@ -141,9 +142,11 @@ async function requests(dialect: DialectId, shipped: Evaluator | undefined, runs
     const own = funnels.get(request.path)!
     own.evaluator.inputs.length = 0
     let sent = ''
+    const asked = asSent(own.entry.dialect, each.body)
+    if (asked === undefined) continue
     await own.proxy.funnel.run(
-      own.inbound(request.params, ''),
-      Buffer.from(JSON.stringify(each.body)),
+      { ...own.inbound(request.params, ''), headers: { 'content-type': asked.type } },
+      asked.bytes,
       async (_, { bytes }) => {
         sent = bytes.toString()
         throw new Fault('upstream_error')
@@ -171,9 +174,11 @@ function anyAnswer(
     const [from, to] = [frame.indexOf('{'), frame.lastIndexOf('}') + 1]
     const each = anyCase(JSON.parse(frame.slice(from, to)) as JsonObject, names, text)
     if (each === undefined) return undefined
-    frames[at] = frame.slice(0, from) + JSON.stringify(each.body) + frame.slice(to)
+    const { reframe = () => frame.slice(0, from) + JSON.stringify(each.body) + frame.slice(to) } = asked
+    frames[at] = reframe(frame, each.body)
     const what = `event ${at} ${each.what}`
-    return { ...each, what, answer: answerOf(200, asked.type, Readable.from(frames.map((part) => Buffer.from(part)))) }
+    const bytes = frames.map((part) => Buffer.from(part, asked.encoding))
+    return { ...each, what, answer: answerOf(200, asked.type, Readable.from(bytes)) }
   }
   const each = anyCase(kind === 'error' ? asked.error : pick(asked.whole), names, text)
   if (each === undefined) return undefined
@@ -193,15 +198,16 @@ function fieldsOf(asked: Asked): string[] {
 
 async function answers(asked: Asked, kind: Kind, shipped: Evaluator | undefined, runs: number, t: Test) {
   const found = new Findings()
-  const { proxy, evaluator, inbound } = funnel(t, asked.dialect, asked.path, { shipped })
+  const { proxy, evaluator, inbound, entry } = funnel(t, asked.dialect, asked.path, { shipped })
   const names = fieldsOf(asked)
   for (let i = 0; i < runs; i++) {
     const each = anyAnswer(asked, kind, names, shipped === undefined ? undefined : forbidden)
     if (each === undefined) continue
     evaluator.inputs.length = 0
+    const sent = asSent(entry.dialect, asked.ask(kind === 'stream'))!
     const outcome = await proxy.funnel.run(
-      inbound(asked.params, kind === 'stream' ? asked.query : ''),
-      Buffer.from(JSON.stringify(asked.ask(kind === 'stream'))),
+      { ...inbound(asked.params, kind === 'stream' ? asked.query : ''), headers: { 'content-type': sent.type } },
+      sent.bytes,
       async () => each.answer
     )
     const { reply } = outcome!
@@ -247,16 +253,17 @@ t.test('headers', async (t) => {
     'x-ms-region x-ratelimit-limit-requests x-request-id set-cookie location www-authenticate server via link'
   const found = new Findings()
   const kept: Record<string, string> = {}
-  for (const asked of operations.filter(({ type }) => type !== '')) {
-    const { proxy, evaluator, inbound } = funnel(t, asked.dialect, asked.path)
+  for (const asked of operations.filter(({ streams }) => streams.length > 0)) {
+    const { proxy, evaluator, inbound, entry } = funnel(t, asked.dialect, asked.path)
     const get = async (headers: Record<string, string>, kind: Kind) => {
       const { answer } = { answer: answerOf(kind === 'error' ? 400 : 200, 'application/json', Buffer.from('{}')) }
-      const frames = asked.streams[0]?.map((part) => Buffer.from(part)) ?? []
+      const frames = asked.streams[0]?.map((part) => Buffer.from(part, asked.encoding)) ?? []
       const body = kind === 'stream' ? Readable.from(frames) : Buffer.from(JSON.stringify(asked.error))
       const type = kind === 'stream' ? asked.type : 'application/json'
+      const sent = asSent(entry.dialect, asked.ask(kind === 'stream'))!
       const outcome = await proxy.funnel.run(
-        inbound(asked.params, kind === 'stream' ? asked.query : ''),
-        Buffer.from(JSON.stringify(asked.ask(kind === 'stream'))),
+        { ...inbound(asked.params, kind === 'stream' ? asked.query : ''), headers: { 'content-type': sent.type } },
+        sent.bytes,
         async () => ({ ...answer, body, headers: { 'content-type': type, ...headers } })
       )
       await textOf(outcome!.reply)

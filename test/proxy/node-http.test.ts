@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import HttpProxy from 'http-proxy'
 import t from 'tap'
 import type { RouteSettings, UpstreamSettings } from '../../src/base/settings.js'
+import { boundaryOf, readForm } from '../../src/dialects/form.js'
 import { UnderWay } from '../../src/edge/under-way.js'
 import { createNodeGuard, type NodeGuard } from '../../src/proxy/faces/node-http.js'
 import {
@@ -118,6 +119,33 @@ t.test('the same guard in front of an http-proxy server', async (t) => {
   const blocked = await (await gateway.post(chat('hi', { stream: true }))).text()
   t.match(shown(blocked), /^word word/)
   t.notMatch(blocked, /forbid|tail/)
+})
+
+t.test('a form is read, and written anew', async (t) => {
+  const upstream = await fakeUpstream(t, json({ text: 'It is quiet.' }))
+  const path = '/v1/audio/transcriptions'
+  const settings = route({ path, upstreamPath: path, dialect: 'openai-transcriptions', unscannable: 'permit' })
+  const { url, evaluator } = await program(t, [settings], { default: upstreamSettings(upstream.url) })
+  const send = (prompt: string, type = 'multipart/form-data; boundary=B') => {
+    const file = `--B\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nID3\0\0\0\xff\xfb`
+    const text = `--B\r\nContent-Disposition: form-data; name="prompt"\r\n\r\n${prompt}`
+    return fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gatewayKey}`, 'content-type': type },
+      body: Buffer.from(`${file}\r\n${text}\r\n--B--\r\n`, 'latin1')
+    })
+  }
+  const answer = await send('Harbours.')
+  t.same(await answer.json(), { text: 'It is quiet.' })
+  t.ok(evaluator.inputs.some(({ parts }) => parts.some(({ text }) => text === 'Harbours.')))
+  const { headers, body } = upstream.requests.at(-1)!
+  const boundary = boundaryOf(headers['content-type'] ?? '') ?? ''
+  t.match(boundary, /^form-/)
+  t.equal(headers['content-length'], String(body.length))
+  t.match(readForm(body, boundary, { file: 'audio' }), { file: { filename: 'a.mp3' }, prompt: 'Harbours.' })
+  t.equal((await send('Harbours.', 'application/json')).status, 415)
+  t.equal((await send('x\r\n--BX')).status, 400)
+  t.equal(upstream.requests.length, 1)
 })
 
 t.test('what may not pass: keys, methods, spellings, bodies', async (t) => {

@@ -3,7 +3,9 @@ import {
   BedrockRuntimeClient,
   BedrockRuntimeServiceException,
   ConverseCommand,
-  ConverseStreamCommand
+  ConverseStreamCommand,
+  InvokeModelCommand,
+  InvokeModelWithResponseStreamCommand
 } from '@aws-sdk/client-bedrock-runtime'
 import { NodeHttpHandler } from '@smithy/node-http-handler'
 import t from 'tap'
@@ -49,6 +51,31 @@ async function converse(to: Client, prompt: string, stream: boolean, model = mod
   }
 }
 
+/** With a body of Anthropic's, as applications that come from its own API write it. */
+async function invoke(to: Client, prompt: string, stream: boolean, model = modelId): Promise<Seen> {
+  const client = clientFor(to)
+  const messages = [{ role: 'user', content: prompt }]
+  const body = JSON.stringify({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 100, messages })
+  const input = { modelId: model, contentType: 'application/json', accept: 'application/json', body }
+  const textOf = (bytes: Uint8Array | undefined) => JSON.parse(Buffer.from(bytes ?? []).toString())
+  try {
+    if (!stream) {
+      const { content, stop_reason: finish } = textOf((await client.send(new InvokeModelCommand(input))).body)
+      return { text: content.map(({ text = '' }) => text).join(''), finish }
+    }
+    const seen: Seen = { text: '', finish: '' }
+    const { body: events } = await client.send(new InvokeModelWithResponseStreamCommand(input))
+    for await (const { chunk } of events ?? []) {
+      const { type, delta } = textOf(chunk?.bytes)
+      seen.text += type === 'content_block_delta' ? (delta.text ?? '') : ''
+      if (type === 'message_delta') seen.finish = delta.stop_reason
+    }
+    return seen
+  } finally {
+    client.destroy()
+  }
+}
+
 async function see(ask: Ask, client: Client, prompt: string, stream: boolean): Promise<Seen> {
   try {
     return await ask(client, prompt, stream)
@@ -59,17 +86,19 @@ async function see(ask: Ask, client: Client, prompt: string, stream: boolean): P
   }
 }
 
-const isFiltered = ({ finish }: Seen) => finish === 'guardrail_intervened'
+const isFiltered = ({ finish }: Seen) => finish === 'guardrail_intervened' || finish === 'refusal'
 
 const operations = [
   ['/model/{model}/converse', 'bedrock'],
-  ['/model/{model}/converse-stream', 'bedrock']
+  ['/model/{model}/converse-stream', 'bedrock'],
+  ['/model/{model}/invoke', 'bedrock'],
+  ['/model/{model}/invoke-with-response-stream', 'bedrock']
 ]
 
 t.test('streamed or not × decision × direction × respond', async (t) => {
   const upstream = await fakeUpstream(t, bedrockAnswers(answers))
   const gateway = await gatewayFor(t, upstream, operations)
-  await everyOutcome(t, { '@aws-sdk/client-bedrock-runtime': converse }, gateway, see, isFiltered)
+  await everyOutcome(t, { Converse: converse, InvokeModel: invoke }, gateway, see, isFiltered)
 
   t.test('a model goes to the upstream in its one spelling', async (t) => {
     for (const model of [modelId, arn]) {
@@ -77,6 +106,10 @@ t.test('streamed or not × decision × direction × respond', async (t) => {
       t.equal(upstream.requests.at(-1)?.url, `/model/${encodeURIComponent(model)}/converse`)
       t.match(await converse(gateway.client, prompts.permit, true, model), { text: answers.permit })
       t.equal(upstream.requests.at(-1)?.url, `/model/${encodeURIComponent(model)}/converse-stream`)
+      t.match(await invoke(gateway.client, prompts.permit, false, model), { text: answers.permit })
+      t.equal(upstream.requests.at(-1)?.url, `/model/${encodeURIComponent(model)}/invoke`)
+      t.match(await invoke(gateway.client, prompts.permit, true, model), { text: answers.permit })
+      t.equal(upstream.requests.at(-1)?.url, `/model/${encodeURIComponent(model)}/invoke-with-response-stream`)
     }
     t.equal(upstream.requests.at(-1)?.headers.authorization, 'Bearer upstream-secret')
   })
@@ -96,7 +129,11 @@ t.test('streamed or not × decision × direction × respond', async (t) => {
       '/model/a%3A0/convers%65',
       '/model%2Fa/converse',
       '/mod%65l/a/converse',
-      '/v1%2Fchat/completions'
+      '/v1%2Fchat/completions',
+      '/model/anthropic.claude-v2:0/invoke',
+      '/model/anthropic.claude-v2%3a0/invoke',
+      '/model/anthropic.claude-v2%3A0/%69nvoke',
+      '/model/anthropic.claude-v2%3A0/invoke-with-bidirectional-stream'
     ]
     for (const path of paths) {
       const response = await fetch(url + path, {
@@ -150,14 +187,30 @@ t.test('in front of an upstream that takes signatures alone', async (t) => {
   ].join('\n')
   const { url, key } = await build(t, { yaml })
   const gateway = { client: { url, key }, said: { url: `${url}/said`, key } }
-  await everyOutcome(t, { signed: converse }, gateway, see, isFiltered)
+  await everyOutcome(t, { 'signed Converse': converse, 'signed InvokeModel': invoke }, gateway, see, isFiltered)
   for (const stream of [false, true]) {
     t.match(await converse(gateway.client, prompts.permit, stream, arn), { text: answers.permit })
   }
+})
+
+t.test('the SDK’s own handler speaks HTTP/2: it fails at once, and nothing is asked', async (t) => {
+  const upstream = await fakeUpstream(t, bedrockAnswers(answers))
+  const { client: to } = await gatewayFor(t, upstream, operations)
+  const client = new BedrockRuntimeClient({
+    endpoint: to.url,
+    region: 'us-east-1',
+    token: { token: to.key },
+    authSchemePreference: ['httpBearerAuth']
+  })
+  t.teardown(() => client.destroy())
+  const messages = [{ role: 'user' as const, content: [{ text: prompts.permit }] }]
+  await t.rejects(client.send(new ConverseCommand({ modelId, messages })), { message: /Protocol error/ })
+  t.equal(upstream.requests.length, 0)
 })
 
 t.test('a stream that breaks is an exception, never a clean end', async (t) => {
   const upstream = await fakeUpstream(t, bedrockAnswers(answers, { isCut: true }))
   const { client } = await gatewayFor(t, upstream, operations)
   await t.rejects(converse(client, prompts.permit, true))
+  await t.rejects(invoke(client, prompts.permit, true))
 })

@@ -1,6 +1,7 @@
 /** Pictures through OpenAI's SDK: the prompt is judged, what is said of a picture is judged, and the picture is named as unread. */
-import OpenAI, { APIError } from 'openai'
+import OpenAI, { APIError, toFile } from 'openai'
 import t from 'tap'
+import { boundaryOf, readForm } from '../../src/dialects/form.js'
 import { build } from '../support/gateway.js'
 import { prompts } from '../support/outcomes.js'
 import { texts } from '../support/texts.js'
@@ -66,4 +67,45 @@ t.test('image generation', async (t) => {
       code: 'validation_error'
     })
   })
+})
+
+t.test('edits of pictures', async (t) => {
+  const files = { image: 'image', 'image[]': 'image', mask: 'image' } as const
+  const upstream = await fakeUpstream(t, (res, request) => {
+    const { prompt } = readForm(request.body, boundaryOf(request.headers['content-type'] ?? '') ?? '', files)
+    const revised_prompt = String(prompt).includes('«forbidden»') ? texts.forbiddenAnswer : `${prompt}, at sea`
+    return json({ created: 1_700_000_000, data: [{ b64_json: png, revised_prompt }] })(res, request)
+  })
+  const path = '/v1/images/edits'
+  const yaml = [
+    `upstreams: { default: { url: "${upstream.url}", key: upstream-secret } }`,
+    'routes:',
+    `  - { path: "${path}", dialect: openai-images }`,
+    `  - { path: "/permit${path}", upstream_path: "${path}", dialect: openai-images, unscannable: permit }`
+  ].join('\n')
+  const { url, key } = await build(t, { yaml })
+  const picture = (name: string) => toFile(Buffer.from(png, 'base64'), name, { type: 'image/png' })
+  const edit = async (base: string, prompt: string) =>
+    new OpenAI({ baseURL: `${url}${base}/v1`, apiKey: key, maxRetries: 0 }).images
+      .edit({ model: 'gpt-image-1', image: [await picture('a.png'), await picture('b.png')], prompt })
+      .withResponse()
+  const refused = (base: string, prompt: string) =>
+    edit(base, prompt).then(
+      () => undefined,
+      (error: unknown) => (error instanceof APIError ? { status: error.status, code: error.code } : error)
+    )
+
+  const { data, response } = await edit('/permit', 'Add a red boat')
+  t.match(data.data, [{ b64_json: png, revised_prompt: 'Add a red boat, at sea' }])
+  t.equal(response.headers.get('x-safety-not-evaluated'), 'image')
+  const sent = upstream.requests.at(-1)!
+  t.match(readForm(sent.body, boundaryOf(sent.headers['content-type'] ?? '') ?? '', files), {
+    'image[]': ['a.png', 'b.png'].map((filename) => ({ filename, mime_type: 'image/png', data: png }))
+  })
+  const before = upstream.requests.length
+  t.same(await refused('', 'Add a red boat'), { status: 422, code: 'unscannable_content' })
+  t.same(await refused('/permit', prompts.forbid), { status: 400, code: 'content_filter' })
+  t.same(await refused('/permit', prompts.divert), { status: 403, code: 'review_required' })
+  t.equal(upstream.requests.length, before)
+  t.same(await refused('/permit', prompts.answerForbid), { status: 400, code: 'content_filter' }, 'of the answer')
 })

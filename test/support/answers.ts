@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { JsonObject } from '../../src/base/chat.js'
 import type { DialectId } from '../../src/base/settings.js'
+import { converseFrames, withPayload } from './bedrock-upstream.js'
 import { type Wire, wires } from './wires.js'
 
 const recorded = (name: string) => readFileSync(new URL(`../fixtures/dialects/${name}`, import.meta.url), 'utf8')
@@ -82,6 +83,10 @@ export interface Asked {
   whole: JsonObject[]
   /** Frames of whole streams. */
   streams: string[][]
+  /** How the characters of a frame are bytes. Default: UTF-8. */
+  encoding?: 'latin1' | undefined
+  /** A frame with another object in it. Default: where its JSON stands. */
+  reframe?(frame: string, body: JsonObject): string
   type: string
   error: JsonObject
 }
@@ -98,6 +103,7 @@ function asked(dialect: DialectId, name: string, more: Pick<Asked, 'whole' | 'st
     query: query === undefined ? '' : `?${query}`,
     ask: (stream) => wire.ask('Hello', stream) as JsonObject,
     type: wire.type,
+    encoding: wire.encoding,
     ...more,
     // What Gemini streams comes from an address of its own.
     whole: dialect === 'gemini' ? [] : [wire.whole('Hi there.') as JsonObject, ...more.whole],
@@ -207,6 +213,53 @@ export const operations: readonly Asked[] = [
     [converse],
     { message: 'Bad.' }
   ),
+  {
+    ...asked('bedrock', 'bedrock', {
+      whole: [],
+      streams: [converseFrames(['Hi there, ', 'you.'])],
+      error: { message: 'Bad.' }
+    }),
+    path: '/model/{model}/converse-stream',
+    params: { model: 'gemini' },
+    whole: [],
+    reframe: withPayload
+  },
+  {
+    ...asked('bedrock', 'bedrock, invoke', {
+      whole: [fromFile('anthropic/answer.json')],
+      streams: [],
+      error: { message: 'Bad.' }
+    }),
+    path: '/model/{model}/invoke',
+    params: { model: 'gemini' }
+  },
+  asked('openai-transcriptions', 'openai-transcriptions', {
+    whole: [
+      {
+        task: 'transcribe',
+        language: 'english',
+        duration: 5,
+        text: 'Hi there.',
+        segments: [{ id: 0, seek: 0, start: 0, end: 5, text: 'Hi there.', tokens: [50364], avg_logprob: -0.1 }],
+        words: [{ word: 'Hi', start: 0, end: 1 }],
+        logprobs: logprobs.content
+      },
+      {
+        text: 'Hi there.',
+        segments: [{ id: 's', speaker: 'A', start: 0, end: 5, text: 'Hi there.', type: 'transcript.text.segment' }]
+      }
+    ],
+    streams: [
+      [
+        { type: 'transcript.text.delta', delta: 'Hi there, ', logprobs: logprobs.content },
+        { type: 'transcript.text.segment', id: 's', speaker: 'A', start: 0, end: 5, text: 'Hi there, ' },
+        { type: 'transcript.text.delta', delta: 'you.', segment_id: 's' },
+        { type: 'transcript.text.done', text: 'Hi there, you.', usage: { type: 'tokens', total_tokens: 5 } }
+      ].map(data)
+    ],
+    error: openaiError
+  }),
+  asked('openai-images', 'openai-images', { whole: [], streams: [], error: openaiError }),
   whole('openai-embeddings', '/v1/embeddings', { model: 'e', input: 'Hello' }, [vectors], openaiError),
   whole(
     'anthropic',

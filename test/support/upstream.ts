@@ -119,11 +119,16 @@ export function sseText(events: readonly unknown[], done = true): string {
 /** A stream, optionally in pieces of a given size, each in a network write of its own. */
 export function sse(
   text: string,
-  { piece = text.length, gapMs = 0, type = 'text/event-stream' }: { piece?: number; gapMs?: number; type?: string } = {}
+  {
+    piece = text.length,
+    gapMs = 0,
+    type = 'text/event-stream',
+    encoding = 'utf8'
+  }: { piece?: number; gapMs?: number; type?: string; encoding?: 'utf8' | 'latin1' | undefined } = {}
 ): Answer {
   return async (res) => {
     res.writeHead(200, { 'content-type': type })
-    const bytes = Buffer.from(text)
+    const bytes = Buffer.from(text, encoding)
     for (let at = 0; at < bytes.length && !res.destroyed; at += piece) {
       res.write(bytes.subarray(at, at + piece))
       await new Promise((resolve) => (gapMs === 0 ? setImmediate(resolve) : setTimeout(resolve, gapMs)))

@@ -2,6 +2,9 @@
  * Every chat API that the gateway speaks, as bytes: how it is asked, how its backend answers a text, whole and streamed,
  * and where its clients read the code of an error and the end of a stream.
  */
+import type { JsonObject } from '../../src/base/chat.js'
+import { writeForm } from '../../src/dialects/form.js'
+import { converseAnswer, converseFrames, invokeAnswer, invokeFrames } from './bedrock-upstream.js'
 import { completion } from './upstream.js'
 
 type Shape = Record<string, unknown>
@@ -11,10 +14,20 @@ export interface Wire {
   /** A published path of the dialect. */
   path(stream: boolean): string
   ask(text: string, stream: boolean): Shape
-  whole(text: string): Shape
+  /** A whole answer: JSON, or a sound that has the text within it. */
+  whole(text: string): Shape | Buffer
   /** The bytes of a streamed answer, the end marker last. */
   frames(pieces: readonly string[]): string[]
+  /** Of streamed answers; of the sound. */
   type: string
+  /** How the characters of a frame are bytes. Default: UTF-8. */
+  encoding?: 'latin1'
+  /** A streamed answer as it reads, where its events come encoded. */
+  decoded?(streamed: string): string
+  /** Where a request is a form: the fields of `ask` are its own. */
+  isForm?: true
+  /** Answers never come in pieces. */
+  isWhole?: true
   /** The code in an error of this API, which its clients read. */
   codeOf(error: Shape): unknown
   /** Whether these bytes hold the marker with which a complete stream of this API ends, where it has one. */
@@ -223,6 +236,77 @@ const cohere: Wire = {
   isComplete: (streamed) => streamed.includes('data: [DONE]')
 }
 
+const bedrock: Wire = {
+  name: 'bedrock',
+  path: (stream) => `/model/anthropic.claude-v2%3A0/${stream ? 'converse-stream' : 'converse'}`,
+  ask: (text) => ({ messages: [{ role: 'user', content: [{ text }] }] }),
+  whole: (text) => converseAnswer(text),
+  // A server may leave out the counts, which come behind the end of the message.
+  frames: (pieces) => converseFrames(pieces).slice(0, -1),
+  type: 'application/vnd.amazon.eventstream',
+  encoding: 'latin1',
+  codeOf: ({ message }: Any) => codeBefore(message),
+  // The end of the connection is the only one.
+  isComplete: () => false
+}
+
+const invoke: Wire = {
+  ...bedrock,
+  name: 'bedrock, invoke',
+  path: (stream) => `/model/anthropic.claude-v2%3A0/invoke${stream ? '-with-response-stream' : ''}`,
+  ask: (text) => ({ anthropic_version: 'bedrock-2023-05-31', max_tokens: 9, messages: said(text) }),
+  whole: invokeAnswer,
+  frames: invokeFrames,
+  decoded: (streamed) => streamed.replace(/"bytes":"([^"]*)"/g, (_, bytes) => Buffer.from(bytes, 'base64').toString())
+}
+
+/** What never comes in pieces has no frames. */
+const whole = { isWhole: true, frames: () => [], isComplete: () => false, codeOf: openaiCode } as const
+
+const images: Wire = {
+  ...whole,
+  name: 'openai-images',
+  path: () => '/v1/images/generations',
+  ask: (text) => ({ model: 'm', prompt: text }),
+  whole: (text) => ({ created: 5, data: [{ revised_prompt: text, url: 'https://pictures.example/1.png' }] }),
+  type: 'application/json'
+}
+
+/** Bytes that nobody takes for a text, as an MP3 begins, and a text. */
+function soundOf(text: string): Buffer {
+  const noise = Buffer.from(Array.from({ length: 100 + 2 * text.length }, (_, i) => (i * 67 + 190) % 256))
+  return Buffer.concat([Buffer.from('494433040000', 'hex'), noise, Buffer.from(text)])
+}
+
+const speech: Wire = {
+  ...whole,
+  name: 'openai-speech',
+  path: () => '/v1/audio/speech',
+  ask: (text) => ({ model: 'm', voice: 'alloy', input: text }),
+  whole: soundOf,
+  type: 'audio/mpeg'
+}
+
+const transcriptions: Wire = {
+  ...openaiChat,
+  name: 'openai-transcriptions',
+  path: () => '/v1/audio/transcriptions',
+  isForm: true,
+  ask: (text, stream) => ({
+    model: 'm',
+    file: { filename: 'a.mp3', mime_type: 'audio/mpeg', data: soundOf('').toString('base64') },
+    prompt: text,
+    stream: String(stream)
+  }),
+  whole: (text) => ({ text, usage: { type: 'duration', seconds: 1 } }),
+  frames: (pieces) =>
+    [
+      ...pieces.map((delta) => ({ type: 'transcript.text.delta', delta })),
+      { type: 'transcript.text.done', text: pieces.join('') }
+    ].map(data),
+  isComplete: (streamed) => streamed.includes('transcript.text.done')
+}
+
 export const wires: readonly Wire[] = [
   openaiChat,
   completions,
@@ -233,5 +317,45 @@ export const wires: readonly Wire[] = [
   geminiArray,
   ollama('chat'),
   ollama('generate'),
-  cohere
+  cohere,
+  bedrock,
+  invoke,
+  images,
+  speech,
+  transcriptions
 ]
+
+/** A question as it is sent. */
+export function sentBy(wire: Wire, text: string, stream: boolean): { type: string; bytes: Buffer } {
+  const body = wire.ask(text, stream)
+  return wire.isForm
+    ? writeForm(body as JsonObject)
+    : { type: 'application/json', bytes: Buffer.from(JSON.stringify(body)) }
+}
+
+/** Those whose answers are sound: nothing in them is judged. */
+export function isSound({ type }: Wire): boolean {
+  return type.startsWith('audio/')
+}
+
+/** The bytes of a whole answer, and their type. */
+export function wholeOf(wire: Wire, text: string): { type: string; bytes: Buffer } {
+  const answer = wire.whole(text)
+  return Buffer.isBuffer(answer)
+    ? { type: wire.type, bytes: answer }
+    : { type: 'application/json', bytes: Buffer.from(JSON.stringify(answer)) }
+}
+
+/** The routes of a wire, their parameters in braces. */
+export function templatesOf(wire: Wire): string[] {
+  return [...new Set([false, true].map((stream) => templateOf(wire, stream)))]
+}
+
+export function templateOf(wire: Wire, stream: boolean): string {
+  return wire
+    .path(stream)
+    .split('?', 1)[0]!
+    .replace('models/gemini:', 'models/{model}:')
+    .replace('deployments/m/', 'deployments/{deployment}/')
+    .replace('model/anthropic.claude-v2%3A0/', 'model/{model}/')
+}

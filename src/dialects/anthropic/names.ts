@@ -1,4 +1,4 @@
-/** Field names and enumerated values of the Messages API and of JSON Schema: a closed set of words that carry no message. */
+/** Field names and enumerated values of the Messages API, of what Amazon Bedrock adds to it, and of JSON Schema: a closed set of words that carry no message. */
 export const names: ReadonlySet<string> = new Set(
   `messages model role content system max_tokens metadata user_id stop_sequences stream temperature top_k top_p tools tool_choice
   thinking budget_tokens enabled disabled adaptive display summarized omitted service_tier standard_only standard priority batch
@@ -32,6 +32,8 @@ export const names: ReadonlySet<string> = new Set(
   message_start message_delta message_stop content_block_start content_block_delta content_block_stop ping index delta
   text_delta input_json_delta partial_json citations_delta thinking_delta signature_delta compaction_delta content_block
   error request_id details
+  anthropic_version anthropic_beta bedrock-2023-05-31 amazon-bedrock-invocationMetrics inputTokenCount outputTokenCount
+  invocationLatency firstByteLatency cacheReadInputTokenCount cacheWriteInputTokenCount
   properties required items enum const default additionalProperties anyOf oneOf allOf not minimum maximum
   minLength maxLength minItems maxItems pattern string number integer boolean array object null $schema $defs $ref`.split(
     /\s+/

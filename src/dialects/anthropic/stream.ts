@@ -12,7 +12,7 @@ import { takeWhole } from '../whole-value.js'
 import { readBlock } from './blocks.js'
 import { names } from './names.js'
 import { readMessage } from './reply.js'
-import { filteredStream, frame } from './write.js'
+import { filteredEvents, frame } from './write.js'
 
 /** The field of a block that a field of a delta continues, where the two are not called the same. */
 const continued: Readonly<Record<string, string>> = { partial_json: 'input' }
@@ -146,7 +146,9 @@ export class MessageStreamShape implements StreamShape {
   forgetTokens(): void {}
 
   filtered(facts: TurnFacts): string {
-    return filteredStream(this.#seen, facts)
+    return filteredEvents(this.#seen, facts)
+      .map((event) => this.frame(event))
+      .join('')
   }
 
   end(): string {

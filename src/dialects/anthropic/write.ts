@@ -86,8 +86,13 @@ export function frame(event: JsonObject): string {
   return `event: ${event.type as string}\ndata: ${JSON.stringify(event)}\n\n`
 }
 
+/** A turn as all of its events. */
+export function turnEvents(facts: TurnFacts): JsonObject[] {
+  return filteredEvents({ started: false, open: new Set(), next: 0, stopped: false }, facts)
+}
+
 export function turnStream(facts: TurnFacts): string {
-  return filteredStream({ started: false, open: new Set(), next: 0, stopped: false }, facts)
+  return turnEvents(facts).map(frame).join('')
 }
 
 /** What of a stream a client has seen. */
@@ -102,7 +107,7 @@ export interface SeenOfStream {
 }
 
 /** Ends a stream wherever it stands: open blocks are closed, one more says why, and the message stops. */
-export function filteredStream({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): string {
+export function filteredEvents({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): JsonObject[] {
   const start = message(facts, [], { stop_reason: null, stop_sequence: null }, { ...noUsage })
   const block = { type: 'text', text: '' }
   const delta = { type: 'text_delta', text: facts.denial.wording.end_user.text }
@@ -119,8 +124,6 @@ export function filteredStream({ started, open, next, stopped }: SeenOfStream, f
         ]),
     { type: 'message_stop' }
   ]
-    .map(frame)
-    .join('')
 }
 
 export function errorFrame(fault: Fault, requestId: string): string {

@@ -17,9 +17,13 @@ import { filteredStream, frame } from './write.js'
 
 /** Read, or refused, by the reader of the event. */
 const ofBlock: Taker<Collector> = () => true
-/** Events are filled up to hide how long their texts are, with the beginning of this and nothing else. */
 const padding = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
-const common: Fields<Collector> = { p: (value) => typeof value === 'string' && padding.startsWith(value) }
+/** Events are filled up to hide how long their texts are, with the beginning of this and nothing else. */
+export function isPadding(value: Json): boolean {
+  return typeof value === 'string' && padding.startsWith(value)
+}
+
+const common: Fields<Collector> = { p: isPadding }
 const block: Fields<Collector> = { ...common, contentBlockIndex: ofBlock }
 /** By an event's name, the fields that it uses. */
 const eventFields: Readonly<Record<string, Fields<Collector>>> = {

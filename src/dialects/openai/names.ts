@@ -42,6 +42,10 @@ export const names: ReadonlySet<string> = new Set(
   response.image_generation_call.partial_image response.image_generation_call.completed
   response.audio.delta response.audio.done response.audio.transcript.delta response.audio.transcript.done
   input_text output_text input_image input_file summary_text reasoning_text encrypted_content status completed
+  file mime_type filename image image[] mask input_fidelity language timestamp_granularities[] include[]
+  verbose_json diarized_json srt vtt segment word segments words start end speaker seek avg_logprob compression_ratio
+  no_speech_prob duration task transcribe translate seconds lines transcript.text.delta transcript.text.segment
+  transcript.text.done segment_id speech.audio.delta speech.audio.done
   size quality hd standard style vivid natural background opaque transparent output_format output_compression png jpeg webp
   moderation partial_images revised_prompt b64_json voice speed stream_format sse alloy opus aac flac pcm
   in_progress incomplete failed cancelled queued searching interpreting generating incomplete_details created_at

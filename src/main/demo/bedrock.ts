@@ -1,6 +1,7 @@
 /** The operations of Amazon Bedrock on the demo backend. */
 import type { JsonObject } from '../../base/chat.js'
 import { messageOf } from '../../dialects/event-stream.js'
+import { anthropicAnswer } from './others.js'
 import { type Call, DemoError, send } from './wire.js'
 import { answerTo, objectOf, type Said, textOf, turnsOf } from './words.js'
 
@@ -38,7 +39,23 @@ export function converseStream(call: Call): void {
     ['messageStop', stop],
     ['metadata', counts]
   ]
-  call.response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' })
-  for (const [name, event] of events) call.response.write(messageOf('event', name, JSON.stringify(event)), 'latin1')
-  call.response.end()
+  sendMessages(call, events)
+}
+
+function sendMessages({ response }: Call, events: Iterable<readonly [name: string, event: JsonObject]>): void {
+  response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' })
+  for (const [name, event] of events) response.write(messageOf('event', name, JSON.stringify(event)), 'latin1')
+  response.end()
+}
+
+export function invoke(call: Call): void {
+  send(call.response, 200, anthropicAnswer(call).answer)
+}
+
+export function invokeStream(call: Call): void {
+  const chunks = anthropicAnswer(call).events.map((event) => {
+    const bytes = Buffer.from(JSON.stringify(event)).toString('base64')
+    return ['chunk', { bytes }] as const
+  })
+  sendMessages(call, chunks)
 }

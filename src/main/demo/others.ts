@@ -18,15 +18,13 @@ const withSystem = (system: string, turns: Turn[]): Turn[] =>
 const anthropicTurns = ({ system, messages }: JsonObject) =>
   withSystem(textOf(system), needTurns(turnsOf(listOf(messages)), 'messages'))
 
-export function messages({ body, model, response }: Call): void {
+/** An answer, and the events that spell it. */
+export function anthropicAnswer({ body, model }: Call): { answer: JsonObject; events: JsonObject[] } {
   const said = answerTo(anthropicTurns(body), body.max_tokens)
   const usage = { input_tokens: said.promptTokens, output_tokens: said.tokens.length }
   const head = { id: `msg_demo${randomUUID().replaceAll('-', '')}`, type: 'message', role: 'assistant', model }
   const stop = { stop_reason: said.isCut ? 'max_tokens' : 'end_turn', stop_sequence: null }
-  if (body.stream !== true) {
-    send(response, 200, { ...head, content: [{ type: 'text', text: said.text }], ...stop, usage })
-    return
-  }
+  const answer = { ...head, content: [{ type: 'text', text: said.text }], ...stop, usage }
   const begun = { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } }
   const events = [
     { type: 'message_start', message: begun },
@@ -36,7 +34,13 @@ export function messages({ body, model, response }: Call): void {
     { type: 'message_delta', delta: stop, usage: { output_tokens: said.tokens.length } },
     { type: 'message_stop' }
   ]
-  sendEvents(response, events, { isNamed: true })
+  return { answer, events }
+}
+
+export function messages(call: Call): void {
+  const { answer, events } = anthropicAnswer(call)
+  if (call.body.stream === true) sendEvents(call.response, events, { isNamed: true })
+  else send(call.response, 200, answer)
 }
 
 export function countMessages({ body, response }: Call): void {

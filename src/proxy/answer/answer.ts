@@ -3,10 +3,12 @@
  * upstream's credential is not in it. Its streamed twin is `stream.ts`.
  */
 
+import { isUtf8 } from 'node:buffer'
 import type { ChatContent, ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { strictestAct } from '../../base/unscannable.js'
 import { type Denial, refusalOf } from '../../dialects/denial.js'
+import type { TextAnswers } from '../../dialects/dialect.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
 import { decodeBody } from '../../edge/body.js'
@@ -81,6 +83,9 @@ export class Answers {
     if (ok && exchange.route.spoken.answersWithSound === true && isSoundType(type)) {
       return this.#passSound(exchange, answer, type)
     }
+    if (ok && exchange.route.spoken.textAnswers?.types.has(type) === true) {
+      return this.#judgeText(exchange, answer, type, exchange.route.spoken.textAnswers)
+    }
     // A redirect is not followed: it could lead to a host that is not in the configuration.
     if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
       discard(answer.body)
@@ -93,23 +98,40 @@ export class Answers {
     const judged = await (ok
       ? this.ofReply(exchange, value, answer.key)
       : this.#judgeError(exchange, value, answer.key))
-    const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
-    headers['content-type'] = jsonType
-    if (judged.headers !== undefined) Object.assign(headers, judged.headers)
-    addVerdictHeaders(headers, exchange, exchange.verdict)
-    const { status = answer.status } = judged
-    return { status, headers, body: judged.body === undefined ? bytes : JSON.stringify(judged.body) }
+    return replyOf(exchange, answer, judged, jsonType, judged.body === undefined ? bytes : JSON.stringify(judged.body))
+  }
+
+  /** @param type one of those that the dialect names */
+  async #judgeText(exchange: Exchange, answer: UpstreamAnswer, type: string, form: TextAnswers): Promise<Reply> {
+    const bytes = await readDecoded(answer, this.#deps.answerLimit)
+    if (!isUtf8(bytes)) throw new Fault('upstream_error', { internal: 'the answer is not UTF-8' })
+    const value = form.read(bytes.toString())
+    refuseCredential(answer.key, value)
+    this.passIfOff(exchange)
+    const judged = await this.ofReply(exchange, value, answer.key)
+    // What stands for a withheld answer is an error.
+    if (judged.status !== undefined) return replyOf(exchange, answer, judged, jsonType, JSON.stringify(judged.body))
+    const text = judged.body === undefined ? bytes : form.write(judged.body)
+    return replyOf(exchange, answer, judged, `${type}; charset=utf-8`, text)
   }
 
   /** @param type one of those that are known for sound */
   async #passSound(exchange: Exchange, answer: UpstreamAnswer, type: string): Promise<Reply> {
-    const body = await readSound(answer, this.#deps.answerLimit)
     this.passIfOff(exchange)
-    this.#deps.verdicts.passUnjudged(exchange, 'audio')
+    const frames = readSound(answer)
+    const first = await frames.next()
+    this.passSound(exchange)
     const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
     headers['content-type'] = type
     addVerdictHeaders(headers, exchange, exchange.verdict)
-    return { status: answer.status, headers, body }
+    const reply: Reply = { status: answer.status, headers, body: Buffer.from(first.value, 'latin1') }
+    // A sound that is cut off says nothing of it, but that its connection breaks.
+    return first.done ? reply : { ...reply, rest: { encoding: 'latin1', frames, broken: () => '' } }
+  }
+
+  /** Counts an answer whose sound is not judged. */
+  passSound(exchange: Exchange): void {
+    if (exchange.route.spoken.answersWithSound === true) this.#deps.verdicts.passUnjudged(exchange, 'audio')
   }
 
   /** Counts an answer that is not judged at all. */
@@ -194,8 +216,9 @@ export class Answers {
     const forked = this.fork(exchange, content.id)
     if (forked !== undefined) await forked
     const { media, parts } = content
+    // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+    if (parts.length === 0 && exchange.route.spoken.answersWithSound === true) return undefined
     if (media.length > 0 && parts.length === 0 && strictestAct(exchange.route.unscannable, media) === 'permit') {
-      // Sound alone, many times a second: there is nothing in it that a verdict could be about.
       this.#deps.verdicts.passMedia(exchange, content)
       return undefined
     }
@@ -224,6 +247,20 @@ export class Answers {
     exchange.isForked = true
     return copySession(sessions, session, answerSession(inbound.caller.accountId, id))
   }
+}
+
+function replyOf(
+  exchange: Exchange,
+  answer: UpstreamAnswer,
+  judged: Judged,
+  type: string,
+  body: string | Buffer
+): Reply {
+  const headers = clientHeaders(exchange.route.spoken, answer, exchange.chat.model)
+  headers['content-type'] = type
+  if (judged.headers !== undefined) Object.assign(headers, judged.headers)
+  addVerdictHeaders(headers, exchange, exchange.verdict)
+  return { status: judged.status ?? answer.status, headers, body }
 }
 
 /** In the place of an answer that has no room for a sentence: clients would take it for theirs with any other status. */
@@ -255,18 +292,20 @@ async function readValue(answer: UpstreamAnswer, limit: number): Promise<AnswerV
   const coding = codingOf(answer)
   const { body } = answer
   const isPlain = coding === undefined || coding === 'identity'
-  if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return readDecoded(answer, body)
+  if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return parse(answer, body)
+  return parse(answer, await readDecoded(answer, limit))
+}
+
+async function readDecoded(answer: UpstreamAnswer, limit: number): Promise<Buffer> {
   const bytes = await readAll(answer, limit)
-  let decoded: Buffer
   try {
-    decoded = await decodeBody(bytes, coding, limit)
+    return await decodeBody(bytes, codingOf(answer), limit)
   } catch (cause) {
     throw unreadable(cause)
   }
-  return readDecoded(answer, decoded)
 }
 
-function readDecoded(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
+function parse(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
   let value: Json
   try {
     value = parseJson(decoded, { nodes: answerNodes })

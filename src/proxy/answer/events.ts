@@ -38,7 +38,7 @@ export interface Source {
   events: AsyncGenerator<readonly WireEvent[], void, undefined>
   /** The credential that was used: never shown to a client. */
   key: string | undefined
-  /** True where an event that waits for no text leaves at once: people are talking to each other. */
+  /** True where an event that waits for no text leaves at once: somebody listens to its sound. */
   isLive?: boolean
   /** @param ended whether the answer came to its end */
   close(ended: boolean): void
@@ -58,6 +58,7 @@ export function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer)
     framing,
     events,
     key: answer.key,
+    isLive: route.spoken.answersWithSound === true,
     close(ended) {
       // After the end marker the connection is left to close in its own time; anything else is cut.
       if (!ended) discard(body)

@@ -1,11 +1,19 @@
-/** An answer that is sound and nothing else: what it says was judged as the text of its request, what it plays is not. */
+/**
+ * An answer that is sound and nothing else: what it says was judged as the text of its request, what it plays is not. It
+ * leaves as it comes, once its beginning is seen to be no text; no part of it is kept.
+ */
+import { Readable } from 'node:stream'
 import { Fault } from '../../base/errors.js'
 import { readsAsText } from '../../dialects/media.js'
-import { codingOf, readAll, type UpstreamAnswer } from '../upstream/send.js'
+import { codingOf, discard, transportFault, type UpstreamAnswer } from '../upstream/send.js'
 
 /** What servers call it; some name no format. A client is told this type and no parameter of it. */
 const soundType =
   /^(?:audio\/(?:aac|flac|l16|mp3|mp4|mpeg|ogg|opus|pcm|wav|wave|webm|x-flac|x-wav)|application\/octet-stream)$/
+/** Bytes; fewer are no sound, and may well be words. */
+const fewest = 64
+/** Bytes at its beginning that are waited for, so that a text is told before any of it leaves. */
+const waitedFor = 1024
 /** What the beginning of a text would show; to look through all of it would take long. */
 const lookedAt = 64 * 1024
 
@@ -14,17 +22,76 @@ export function isSoundType(type: string): boolean {
 }
 
 /**
- * @param limit bytes
- * @throws Fault `upstream_error` for what is coded, too large, reads as text, or holds the upstream's credential
+ * The sound in pieces, each byte a character (`latin1`), the first of them large enough to tell it from a text.
+ * @throws Fault `upstream_error` for what is coded, too small, reads as text, holds the upstream's credential, or breaks
  */
-export async function readSound(answer: UpstreamAnswer, limit: number): Promise<Buffer> {
-  const bytes = await readAll(answer, limit)
-  const coding = codingOf(answer)
-  if (coding !== undefined && coding !== 'identity') throw noSound('the sound is coded')
-  if (bytes.length > limit) throw noSound('the answer is too large')
-  if (readsAsText(bytes.subarray(0, lookedAt))) throw noSound('the answer reads as text')
-  if (answer.key !== undefined && bytes.includes(answer.key)) throw noSound('the answer holds the credential')
-  return bytes
+export async function* readSound(answer: UpstreamAnswer): AsyncGenerator<string, string, undefined> {
+  const { body } = answer
+  const look = new Look(answer.key)
+  let isEnded = false
+  try {
+    const coding = codingOf(answer)
+    if (coding !== undefined && coding !== 'identity') throw noSound('the sound is coded')
+    let first = ''
+    for await (const chunk of (Buffer.isBuffer(body) ? Readable.from([body]) : body) as AsyncIterable<Buffer>) {
+      look.see(chunk)
+      first += chunk.toString('latin1')
+      if (look.length < waitedFor) continue
+      yield first
+      first = ''
+    }
+    isEnded = true
+    look.end()
+    return first
+  } catch (error) {
+    throw transportFault(error)
+  } finally {
+    if (!isEnded) discard(body)
+  }
+}
+
+/** What has come so far. */
+class Look {
+  length = 0
+  readonly #key: Buffer | undefined
+  /** The beginning, until all of it was looked at. */
+  #head: Buffer | undefined = Buffer.allocUnsafe(lookedAt)
+  /** At so many bytes it is looked at again: all looks together read twice its length. */
+  #next = fewest
+  /** The end of what came before, where the credential may begin. */
+  #tail = Buffer.alloc(0)
+
+  constructor(key: string | undefined) {
+    this.#key = key === undefined ? undefined : Buffer.from(key)
+  }
+
+  /** @throws Fault `upstream_error` */
+  see(chunk: Buffer): void {
+    const before = this.length
+    this.length += chunk.length
+    if (this.#key !== undefined) {
+      const bytes = Buffer.concat([this.#tail, chunk])
+      if (bytes.includes(this.#key)) throw noSound('the answer holds the credential')
+      this.#tail = Buffer.from(bytes.subarray(Math.max(0, bytes.length - this.#key.length + 1)))
+    }
+    if (this.#head === undefined) return
+    chunk.copy(this.#head, before)
+    if (this.length < this.#next && this.length < lookedAt) return
+    this.#look()
+    this.#next = this.length * 2
+    if (this.length >= lookedAt) this.#head = undefined
+  }
+
+  /** @throws Fault `upstream_error` */
+  end(): void {
+    if (this.length < fewest) throw noSound('the answer is too small')
+    this.#look()
+  }
+
+  #look(): void {
+    const head = this.#head?.subarray(0, this.length)
+    if (head !== undefined && readsAsText(head)) throw noSound('the answer reads as text')
+  }
 }
 
 function noSound(internal: string): Fault {

@@ -48,6 +48,7 @@ export class Streams {
   async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
     const { route, inbound } = exchange
     this.#deps.answers.passIfOff(exchange)
+    this.#deps.answers.passSound(exchange)
     const frames = this.relay(exchange, openSource(exchange, answer), route.spoken.openStream(inbound.target))
     const first = await frames.next()
     const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))

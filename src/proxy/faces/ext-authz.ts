@@ -20,8 +20,8 @@ import { answerInDialect, inboundOf, named, sendReply, takeBytes } from './fasti
 export const extAuthzPrefix = '/guards/ext-authz'
 
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
-  // Events of an open session do not come by here.
-  const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
+  // Events of an open session do not come by here; and of a form the client's own framing would go on.
+  const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true && dialect.form === undefined)
   for (const [i, entry] of entries.entries()) {
     await app.register(named(entry.path, async (scope) => registerPath(scope, proxy, refusing(entry), i === 0)))
   }

@@ -12,6 +12,7 @@ import { Fault, invalid } from '../../base/errors.js'
 import type { Dialect, Target } from '../../dialects/dialect.js'
 import { readOpening } from '../../dialects/openai-realtime/request.js'
 import { type PathParameters, routerPath } from '../../dialects/path.js'
+import type { BodyKind } from '../../edge/body.js'
 import { callerOf } from '../../edge/facts.js'
 import { toFault } from '../../edge/faults.js'
 import { mountOf, withoutMount } from '../../edge/mount.js'
@@ -65,7 +66,8 @@ export function named(name: string, plugin: FastifyPluginAsync): FastifyPluginAs
 async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry): Promise<void> {
   const { path, dialect, bodyLimit } = entry
   answerInDialect(scope, proxy, () => dialect, bodyLimit)
-  takeBytes(scope, bodyLimit)
+  const takes = dialect.form === undefined ? 'json' : 'form'
+  takeBytes(scope, bodyLimit, takes)
   const access = {
     posture: 'guarded' as const,
     scope: 'safety:evaluate' as const,
@@ -79,7 +81,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     httpMethods: ['POST'],
     proxyPayloads: false,
     disableRequestLogging: true,
-    config: { access, reads: entry.read, described: describeChat(entry) },
+    config: { access, takes, reads: entry.read, described: describeChat(entry) },
     // What the registration itself would forward to; the handler chooses by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath.replaceAll(/[{}]/g, ''),
@@ -262,11 +264,10 @@ function registerPass(
 }
 
 /** The bytes as they came: decoding, reading and judging are one funnel for all edges. */
-export function takeBytes(scope: FastifyInstance, bodyLimit: number): void {
+export function takeBytes(scope: FastifyInstance, bodyLimit: number, kind: BodyKind = 'json'): void {
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) =>
-    done(null, bytes)
-  )
+  const type = kind === 'json' ? 'application/json' : 'multipart/form-data'
+  scope.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit }, (_request, bytes, done) => done(null, bytes))
 }
 
 /** @param reply undefined: the client has left */

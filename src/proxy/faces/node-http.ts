@@ -105,7 +105,7 @@ async function answer(
       const { lineage } = admitted.caller
       reply = await passThrough(chat, { target, headers: req.headers, requestId, lineage, cancel })
     } else {
-      const refused = checkBodyHeaders(req)
+      const refused = checkBodyHeaders(req, dialect.form === undefined ? 'json' : 'form')
       if (refused !== undefined) throw refused
       const { params } = found
       const asked = { params, query: checkQuery(dialect, target) }
@@ -168,7 +168,7 @@ function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   proxy.on('proxyRes', (answer, request) => waiting.get(request)?.answered(answer))
   // An upstream that switches protocols ends the request without an answer and without an error.
   proxy.on('proxyReq', (outgoing, request) => outgoing.once('close', () => waiting.get(request)?.closed()))
-  return async ({ route, inbound, chat: request }, { upstream: name, bytes }) => {
+  return async ({ route, inbound, chat: request }, { upstream: name, bytes, type }) => {
     const { cancel } = inbound
     const first = chat.upstreams.get(name)!
     const timer = cancel.after(first.totalTimeoutMs)
@@ -177,7 +177,7 @@ function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
       const headers = upstreamHeaders(route.spoken, inbound.headers, {
         requestId: inbound.requestId,
         accept: acceptFor(route.spoken, request.stream, inbound.target),
-        length: bytes.length,
+        body: { length: bytes.length, type },
         credential: upstream.credential(route.spoken),
         propagate: chat.sender.propagate
       })

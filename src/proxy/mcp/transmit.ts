@@ -46,7 +46,7 @@ export function createTransmit(sender: Sender, tracing: Tracing | undefined): Tr
         cancel
       })
     const upstream = method === 'GET' ? listening(server.name) : server.name
-    const forward = { upstream, bytes: body ?? Buffer.alloc(0) }
+    const forward = { upstream, bytes: body ?? Buffer.alloc(0), type: 'application/json' }
     if (tracing === undefined || inbound !== exchange.inbound) return transport(exchange, forward)
     return tracedTransport(transport, tracing, sender.upstreams)(exchange, forward)
   }

@@ -164,7 +164,7 @@ async function dial(
   } = upstreamHeaders(route.spoken, inbound.headers, {
     requestId: inbound.requestId,
     accept: '',
-    length: undefined,
+    body: undefined,
     credential: upstream.credential(route.spoken),
     propagate
   })

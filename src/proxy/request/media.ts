@@ -1,6 +1,6 @@
 /**
- * What becomes of a request's content that is no text: denied, put before a person, passed, or read. What is read of a file
- * is judged with the role of its sender, as part of the message that brings it.
+ * What becomes of a request's content that is no text: denied, put before a person, passed, or read. What is read of a file,
+ * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
 import type { ChatPart, Json, Media, Role } from '../../base/chat.js'
@@ -14,7 +14,7 @@ import { checkBudget } from '../../policy/match/budget.js'
 import type { Exchange } from '../exchange.js'
 import type { Route } from './routes.js'
 
-/** Files of one request. */
+/** Files and sounds of one request. */
 const mostFiles = 20
 
 interface Scanned {
@@ -24,13 +24,18 @@ interface Scanned {
   media: Media
 }
 
+/** What reads each kind of media; where there is none, what a route wants read is denied. */
+export interface MediaReaders {
+  file: Pick<Files, 'read'> | undefined
+  audio: Pick<Files, 'read'> | undefined
+}
+
 export class MediaStage {
-  readonly #files: Pick<Files, 'read'> | undefined
+  readonly #readers: MediaReaders
   readonly #budget: Budget
 
-  /** @param files undefined: nothing is read, and what a route wants read is denied */
-  constructor(files: Pick<Files, 'read'> | undefined, budget: Budget) {
-    this.#files = files
+  constructor(readers: MediaReaders, budget: Budget) {
+    this.#readers = readers
     this.#budget = budget
   }
 
@@ -46,12 +51,17 @@ export class MediaStage {
     const toScan: Media[] = []
     for (const media of chat.media) {
       const act = actFor(route.unscannable, media.kind)
-      if (act === 'scan') toScan.push(media)
-      else if (isEnforced && act === 'deny') throw unscannable(media)
+      if (act === 'scan' && this.#isRead(exchange, media)) toScan.push(media)
+      else if (isEnforced && (act === 'deny' || act === 'scan')) throw unscannable(media)
       else if (isEnforced && act === 'review') reviewed ??= media
     }
     if (toScan.length > 0) await this.#scanAll(exchange, toScan, isEnforced)
     return reviewed
+  }
+
+  /** The sound of an open session comes in pieces that are nothing by themselves. */
+  #isRead({ route }: Exchange, { kind }: Media): boolean {
+    return kind === 'file' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
   }
 
   /**
@@ -85,15 +95,17 @@ export class MediaStage {
 
   async #scan(exchange: Exchange, media: Media, isEnforced: boolean): Promise<Scanned | UnreadReason> {
     const { body, inbound } = exchange
-    const carrier = carrierOf(valueAt(body, media.pointer), media.pointer)
+    const kind = media.kind === 'audio' ? 'audio' : 'file'
+    const carrier = carrierOf(valueAt(body, media.pointer), media.pointer, kind)
     if (typeof carrier === 'string') return carrier
-    if (this.#files === undefined || media.role === undefined) return 'reader_failed'
+    const reader = this.#readers[kind]
+    if (reader === undefined || media.role === undefined) return 'reader_failed'
     const { caller, cancel } = inbound
     const { data, type, charset, name } = carrier
     const isGone = () => cancel.reason !== undefined
     try {
       const asked = { account: caller.accountId, whose: caller.lineage, data, type, charset, name, isGone }
-      const reading = await this.#files.read(asked)
+      const reading = await reader.read(asked)
       if (cancel.reason !== undefined) throw cancel.reason
       return reading.whole ? { carrier, role: media.role, texts: reading.texts, media } : reading.reason
     } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The request's stage: bytes → one layer of coding off → strict JSON → every leaf with its role → verdict → act. What
+ * The request's stage: bytes → one layer of coding off → strict JSON, or a strict form → every leaf with its role → verdict → act. What
  * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
  */
 
@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.js'
 import { invalid } from '../../base/errors.js'
 import type { ReviewBound } from '../../base/settings.js'
 import type { StoppingDecision } from '../../dialects/denial.js'
+import { boundaryOf, readForm, writeForm } from '../../dialects/form.js'
 import { isObject, pointerSegment } from '../../dialects/rewrite.js'
 import { append, Collector, withinParts } from '../../dialects/walk.js'
 import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
@@ -67,9 +68,13 @@ export class Requests {
     const decoded = decoding instanceof Promise ? await decoding : decoding
     const turn = largeTurn(inbound, decoded.length)
     if (turn !== undefined) await turn
-    if (decoded.length === 0) throw bodyMissing()
     const { nodes, parts } = this.#deps.budget
-    const body = parseJson(decoded, { nodes, keys: parts })
+    const { form } = entry.dialect
+    if (decoded.length === 0) throw bodyMissing(form === undefined ? 'json' : 'form')
+    const body =
+      form === undefined
+        ? parseJson(decoded, { nodes, keys: parts })
+        : readForm(decoded, boundaryOf(headers['content-type'] ?? '') ?? '', form)
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
     const grown = entry.dialect.chain?.after(body) === undefined ? 0 : await this.#deps.clarifier.resume(inbound, body)
     const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
@@ -138,10 +143,11 @@ export class Requests {
   }
 
   #forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
-    const { body, chat } = exchange
+    const { body, chat, route } = exchange
     this.#deps.verdicts.passMedia(exchange, chat)
     if (evaluation !== undefined) redactBody(exchange, body, chat, evaluation)
-    return { upstream, bytes: Buffer.from(JSON.stringify(body)) }
+    if (route.spoken.form !== undefined) return { upstream, ...writeForm(body) }
+    return { upstream, bytes: Buffer.from(JSON.stringify(body)), type: 'application/json' }
   }
 
   /** To another backend, or before a person: unless one has decided over this very request already. */

@@ -39,6 +39,8 @@ export interface Sending {
   /** Media type that is asked for. */
   accept: string
   body: Buffer | undefined
+  /** Media type of the body. Default: JSON. */
+  type?: string
   /** Bytes of a whole answer. */
   limit: number
   /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
@@ -65,7 +67,7 @@ export class Sender {
   }
 
   /** @throws as `send` */
-  readonly transport: Transport = ({ route, inbound, chat }, { upstream, bytes }) => {
+  readonly transport: Transport = ({ route, inbound, chat }, { upstream, bytes, type }) => {
     const { target, headers, requestId, caller, cancel } = inbound
     return this.send(upstream, {
       method: 'POST',
@@ -76,6 +78,7 @@ export class Sender {
       requestId,
       accept: acceptFor(route.spoken, chat.stream, target),
       body: bytes,
+      type,
       limit: this.#answerLimit,
       streamed: streamedType(route.spoken, chat.stream, target),
       lineage: caller.lineage,
@@ -113,11 +116,12 @@ export class Sender {
     throw cancel.reason ?? transportFault(failure)
   }
 
-  #headers(upstream: Upstream, { dialect, headers, requestId, accept, body }: Sending): Record<string, string> {
+  #headers(upstream: Upstream, sending: Sending): Record<string, string> {
+    const { dialect, headers, requestId, accept, body, type = 'application/json' } = sending
     return upstreamHeaders(dialect, headers, {
       requestId,
       accept,
-      length: body?.length,
+      body: body && { length: body.length, type },
       credential: upstream.credential(dialect),
       propagate: this.propagate
     })

@@ -89,6 +89,7 @@ const providers: Readonly<Record<DialectId | 'mcp', string>> = {
   'openai-embeddings': 'openai',
   'openai-images': 'openai',
   'openai-speech': 'openai',
+  'openai-transcriptions': 'openai',
   'azure-openai': 'azure.ai.openai',
   anthropic: 'anthropic',
   gemini: 'gcp.gemini',
@@ -101,7 +102,7 @@ const providers: Readonly<Record<DialectId | 'mcp', string>> = {
 const operations: readonly [path: RegExp, name: string][] = [
   [/embed/i, 'embeddings'],
   [/count_?tokens$/i, 'count_tokens'],
-  [/generateContent$|images\/generations$|audio\/speech$/i, 'generate_content'],
+  [/generateContent$|images\/(?:generations|edits)$|audio\/[a-z]+$/i, 'generate_content'],
   [/chat\/completions$/, 'chat'],
   [/(completions|generate)$/, 'text_completion']
 ]

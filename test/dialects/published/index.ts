@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/base/chat.js'
 import type { DialectId } from '../../../src/base/settings.js'
 import { bedrock } from './bedrock.js'
 import type { Fields } from './combine.js'
+import { edits, transcriptions, translations } from './forms.js'
 import { chats, completions, embeddings, images, realtime, responses, speech } from './openai.js'
 import { anthropic, cohere, gemini, generate, ollama } from './others.js'
 
@@ -19,6 +20,10 @@ export interface Published {
 const requests = (path: string, bodies: Fields[], params: Record<string, string> = {}): Published[] =>
   bodies.map((body) => ({ path, params, body: structuredClone(body) as JsonObject }))
 
+/** Bodies of Anthropic's, as Bedrock takes them: it has the model in the path. */
+const invocations = (count: number): Fields[] =>
+  anthropic(count).map(({ model: _, stream: __, ...body }) => ({ anthropic_version: 'bedrock-2023-05-31', ...body }))
+
 /** At least a hundred of each API. */
 export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-chat': requests('/v1/chat/completions', chats(120)),
@@ -26,8 +31,12 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   'openai-realtime': requests('/v1/realtime', realtime(120)),
   'openai-completions': requests('/v1/completions', completions(108)),
   'openai-embeddings': requests('/v1/embeddings', embeddings(120)),
-  'openai-images': requests('/v1/images/generations', images(108)),
+  'openai-images': [...requests('/v1/images/generations', images(108)), ...requests('/v1/images/edits', edits(40))],
   'openai-speech': requests('/v1/audio/speech', speech(108)),
+  'openai-transcriptions': [
+    ...requests('/v1/audio/transcriptions', transcriptions(80)),
+    ...requests('/v1/audio/translations', translations(40))
+  ],
   'azure-openai': [
     ...requests('/openai/deployments/{deployment}/chat/completions', chats(60), { deployment: 'gpt-4o' }),
     ...requests('/openai/v1/responses', responses(20)),
@@ -67,6 +76,8 @@ export const published: Readonly<Record<DialectId, Published[]>> = {
   cohere: requests('/v2/chat', cohere(110)),
   bedrock: [
     ...requests('/model/{model}/converse', bedrock(70), { model: 'anthropic.claude-v2%3A0' }),
+    ...requests('/model/{model}/invoke', invocations(20), { model: 'anthropic.claude-v2%3A0' }),
+    ...requests('/model/{model}/invoke-with-response-stream', invocations(20), { model: 'us.anthropic.claude-v2%3A0' }),
     ...requests('/model/{model}/converse-stream', bedrock(40), { model: 'amazon.nova-lite-v1%3A0' })
   ]
 }

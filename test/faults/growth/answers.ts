@@ -1,6 +1,7 @@
 /** Answers of every dialect, whole and in pieces: many of each thing that one may hold many of. */
+import { messageOf } from '../../../src/dialects/event-stream.js'
 import { completion } from '../../support/upstream.js'
-import { wires } from '../../support/wires.js'
+import { sentBy, wholeOf, wires } from '../../support/wires.js'
 import {
   type Answer,
   escaped,
@@ -13,6 +14,7 @@ import {
   type Shape,
   type Style,
   styles,
+  type Traffic,
   word,
   words
 } from './shape.js'
@@ -20,6 +22,12 @@ import {
 const asJson = (body: Json): Answer => ({ type: 'application/json', writes: [JSON.stringify(body)] })
 const chat = '/v1/chat/completions'
 const wireOf = (wanted: string) => wires.find(({ name }) => name === wanted)!
+/** What is asked, as JSON or as a form. */
+const asking = (wire: string, stream: boolean): Pick<Traffic, 'path' | 'body' | 'form'> => {
+  const { path, ask, isForm } = wireOf(wire)
+  const form = isForm ? sentBy(wireOf(wire), 'hello', stream) : undefined
+  return { path: path(stream), ...(form === undefined ? { body: ask('hello', stream) } : { form }) }
+}
 
 interface Place {
   what: string
@@ -47,6 +55,17 @@ const ofCohere = (content: Json) => ({
   finish_reason: 'COMPLETE',
   message: { role: 'assistant', content },
   usage: {}
+})
+const ofBedrock = (content: Json) => ({
+  output: { message: { role: 'assistant', content } },
+  stopReason: 'end_turn',
+  usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+  metrics: { latencyMs: 1 }
+})
+const cited = (text: string) => ({
+  title: text,
+  sourceContent: [{ text }],
+  location: { documentChar: { documentIndex: 0, start: 0, end: 1 } }
 })
 const candidate = (parts: Json) => ({
   candidates: [{ content: { role: 'model', parts }, index: 0, finishReason: 'STOP' }]
@@ -167,6 +186,43 @@ const places: readonly Place[] = [
     each: (text) => ({ token_ids: [1], text, logprobs: [-1] }),
     body: (logprobs) => ({ ...ofCohere([{ type: 'text', text: 'yes' }]), logprobs })
   },
+  { what: 'bedrock: blocks', wire: 'bedrock', each: (text) => ({ text }), body: ofBedrock },
+  {
+    what: 'bedrock: calls',
+    wire: 'bedrock',
+    each: (text, i) => ({ toolUse: { toolUseId: `tooluse_${i}`, name: 'look', input: { text } } }),
+    body: ofBedrock
+  },
+  {
+    what: 'bedrock: citations',
+    wire: 'bedrock',
+    each: cited,
+    body: (citations) => ofBedrock([{ citationsContent: { content: [{ text: 'yes' }], citations } }])
+  },
+  {
+    what: 'bedrock: words of a guardrail',
+    wire: 'bedrock',
+    each: (text) => text,
+    body: (modelOutput) => ({ ...ofBedrock([{ text: 'yes' }]), trace: { guardrail: { modelOutput } } })
+  },
+  {
+    what: 'openai-transcriptions: segments',
+    wire: 'openai-transcriptions',
+    each: (text, id) => ({ id, start: id, end: id + 1, text }),
+    body: (segments) => ({ text: '', segments })
+  },
+  {
+    what: 'openai-transcriptions: words',
+    wire: 'openai-transcriptions',
+    each: (word, i) => ({ word, start: i, end: i + 1 }),
+    body: (words) => ({ text: '', words })
+  },
+  {
+    what: 'openai-images: pictures',
+    wire: 'openai-images',
+    each: (revised_prompt, i) => ({ revised_prompt, url: `https://pictures.example/${i}.png` }),
+    body: (data) => ({ created: 5, data })
+  },
   {
     what: 'ollama: calls',
     wire: 'ollama, chat',
@@ -180,29 +236,41 @@ const places: readonly Place[] = [
   }
 ]
 
+const subtitles = (texts: readonly string[]) =>
+  texts.map((text, i) => `${i + 1}\n00:00:00,000 --> 00:00:01,000\n${text}\n`).join('\n')
+
 const wholes: readonly Shape[] = [
+  ...Object.entries(styles).map(
+    ([style, make]): Shape => ({
+      name: `answer, openai-transcriptions: subtitles, ${style}`,
+      of: (bytes, seed) => ({
+        ...asking('openai-transcriptions', false),
+        answer: { type: 'text/plain', writes: [subtitles(many(bytes, (i) => make(i, seed)))] }
+      })
+    })
+  ),
   ...places.flatMap(({ what, wire, each, body }) =>
     Object.entries(styles).map(([style, make]): Shape => {
-      const { path, ask } = wireOf(wire)
       return {
         name: `answer, ${what}, ${style}`,
         of: (bytes, seed) => ({
-          path: path(false),
-          body: ask('hello', false),
+          ...asking(wire, false),
           answer: asJson(body(many(bytes, (i) => each(make(i, seed), i))))
         })
       }
     })
   ),
-  ...wires.flatMap(({ name: wire, path, ask, whole }) =>
+  ...wires.flatMap((wire) =>
     Object.entries(styles).map(
       ([style, make]): Shape => ({
-        name: `answer, ${wire}: one text, ${style}`,
-        of: (bytes, seed) => ({
-          path: path(false),
-          body: ask('hello', false),
-          answer: asJson(whole(long(bytes, seed, make, make === mail ? ' ' : '. ')))
-        })
+        name: `answer, ${wire.name}: one text, ${style}`,
+        of: (bytes, seed) => {
+          const answer = wholeOf(wire, long(bytes, seed, make, make === mail ? ' ' : '. '))
+          return {
+            ...asking(wire.name, false),
+            answer: { type: answer.type, writes: [answer.bytes] }
+          }
+        }
       })
     )
   ),
@@ -234,10 +302,10 @@ const wholes: readonly Shape[] = [
 const write = 4_096
 
 /** Frames as they leave a sender: some together, whatever their borders. */
-function written(frames: readonly string[], size = write): string[] {
-  const all = frames.join('')
-  const out: string[] = []
-  for (let at = 0; at < all.length; at += size) out.push(all.slice(at, at + size))
+function written(frames: readonly string[], encoding: 'latin1' | undefined, size = write): Buffer[] {
+  const all = Buffer.from(frames.join(''), encoding)
+  const out: Buffer[] = []
+  for (let at = 0; at < all.length; at += size) out.push(all.subarray(at, at + size))
   return out
 }
 
@@ -260,6 +328,14 @@ const part = (text: string) => ({ type: 'output_text', text, annotations: [] })
 const cohereOpened = named({ type: 'message-start', id: 'c', delta: { message: { role: 'assistant', content: [] } } })
 const cohereCall = (begun: string) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: begun } })
 const cohereEnd = `${named({ type: 'message-end', delta: { finish_reason: 'COMPLETE', usage: {} } })}${done}`
+
+const messages = (events: readonly (readonly [name: string, event: Json])[]) =>
+  events.map(([name, event]) => messageOf('event', name, JSON.stringify(event)))
+const bedrockOpened = ['messageStart', { role: 'assistant' }] as const
+const bedrockEnd = ['messageStop', { stopReason: 'end_turn' }] as const
+const bedrockDelta = (contentBlockIndex: number, delta: Json) =>
+  ['contentBlockDelta', { contentBlockIndex, delta }] as const
+const bedrockStop = (contentBlockIndex: number) => ['contentBlockStop', { contentBlockIndex }] as const
 
 /** Frames of many small things, each made with a text. */
 const flows: readonly [what: string, wire: string, frames: (texts: string[]) => string[]][] = [
@@ -488,6 +564,58 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
     ]
   ],
   [
+    'bedrock: blocks',
+    'bedrock',
+    (texts) =>
+      messages([bedrockOpened, ...texts.flatMap((text, i) => [bedrockDelta(i, { text }), bedrockStop(i)]), bedrockEnd])
+  ],
+  [
+    'bedrock: blocks that stay open',
+    'bedrock',
+    (texts) =>
+      messages([
+        bedrockOpened,
+        ...texts.map((text, i) => bedrockDelta(i, { text })),
+        ...texts.map((_, i) => bedrockStop(i)),
+        bedrockEnd
+      ])
+  ],
+  [
+    'bedrock: input in pieces',
+    'bedrock',
+    (texts) =>
+      messages([
+        bedrockOpened,
+        ['contentBlockStart', { contentBlockIndex: 0, start: { toolUse: { toolUseId: 't', name: 'look' } } }],
+        ...['{"text":"', ...texts.map((text) => `${text} `), '"}'].map((input) =>
+          bedrockDelta(0, { toolUse: { input } })
+        ),
+        bedrockStop(0),
+        bedrockEnd
+      ])
+  ],
+  [
+    'bedrock: citations',
+    'bedrock',
+    (texts) =>
+      messages([
+        bedrockOpened,
+        bedrockDelta(0, { text: 'yes' }),
+        ...texts.map((text) => bedrockDelta(0, { citation: cited(text) })),
+        bedrockStop(0),
+        bedrockEnd
+      ])
+  ],
+  [
+    'openai-transcriptions: segments',
+    'openai-transcriptions',
+    (texts) =>
+      [
+        ...texts.map((text, id) => ({ type: 'transcript.text.segment', id: `s${id}`, start: id, end: id, text })),
+        { type: 'transcript.text.done', text: texts.join(' ') }
+      ].map(data)
+  ],
+  [
     'ollama: calls',
     'ollama, chat',
     (texts) => [
@@ -572,13 +700,12 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
 ]
 
 const stream = (what: string, wire: string, make: (bytes: number, seed: number) => string[], size?: number): Shape => {
-  const { path, ask, type } = wireOf(wire)
+  const { type, encoding } = wireOf(wire)
   return {
     name: `stream, ${what}`,
     of: (bytes, seed) => ({
-      path: path(true),
-      body: ask('hello', true),
-      answer: { type, writes: written(make(bytes, seed), size) }
+      ...asking(wire, true),
+      answer: { type, writes: written(make(bytes, seed), encoding, size) }
     })
   }
 }
@@ -599,8 +726,10 @@ const texts: readonly [what: string, style: Style, between: string][] = [
   ['lines with quotation marks', escaped, '\n']
 ]
 
+const streamed = wires.filter((wire) => wire.isWhole !== true)
+
 const streams: readonly Shape[] = [
-  ...wires.flatMap(({ name: wire, frames }) =>
+  ...streamed.flatMap(({ name: wire, frames }) =>
     texts.flatMap(([what, style, between]) => [
       stream(`${wire}: ${what} in small events`, wire, (bytes, seed) =>
         frames(cut(long(bytes / 8, seed, style, between), 6))
@@ -610,7 +739,7 @@ const streams: readonly Shape[] = [
       )
     ])
   ),
-  ...['openai-chat', 'anthropic', 'ollama, chat', 'gemini, array'].map((wire) =>
+  ...['openai-chat', 'anthropic', 'ollama, chat', 'gemini, array', 'bedrock'].map((wire) =>
     stream(`${wire}: one event in small writes`, wire, (bytes, seed) => wireOf(wire).frames([long(bytes, seed)]), 256)
   ),
   ...flows.flatMap(([what, wire, frames]) =>

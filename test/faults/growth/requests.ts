@@ -1,4 +1,5 @@
 /** Requests of every dialect: many of each thing that a body may hold many of, and much of one. */
+import { writeForm } from '../../../src/dialects/form.js'
 import {
   escaped,
   type Json,
@@ -403,6 +404,62 @@ const long1 = (
   of: (bytes, seed) => ({ path, body: body(long(bytes, seed, style, between)) })
 })
 
+const noise = (bytes: number) => Buffer.from(Array.from({ length: bytes }, (_, i) => (i * 67 + 190) % 256))
+const soundOf = (bytes: Buffer) => ({
+  filename: 'a.mp3',
+  mime_type: 'audio/mpeg',
+  data: Buffer.concat([Buffer.from('494433040000', 'hex'), bytes]).toString('base64')
+})
+const small = soundOf(noise(120))
+const transcriptions = '/v1/audio/transcriptions'
+
+/** Forms: a field or file that is long, many fields, and framing that only looks like the boundary. */
+const forms: readonly Shape[] = [
+  ...Object.entries(styles).map(
+    ([style, make]): Shape => ({
+      name: `request, openai-transcriptions: one prompt, ${style}`,
+      of: (bytes, seed) => ({
+        path: transcriptions,
+        form: writeForm({ file: small, prompt: long(bytes, seed, make, make === mail ? ' ' : '. ') })
+      })
+    })
+  ),
+  {
+    name: 'request, openai-transcriptions: sound',
+    of: (bytes) => ({ path: transcriptions, form: writeForm({ file: soundOf(noise(bytes)) }) })
+  },
+  {
+    name: 'request, openai-transcriptions: bytes that are no sound',
+    of: (bytes, seed) => ({
+      path: transcriptions,
+      form: writeForm({ file: { ...small, data: Buffer.from(long(bytes, seed)).toString('base64') } })
+    })
+  },
+  {
+    name: 'request, openai-transcriptions: a list of names of speakers',
+    most: 60_000,
+    of: (bytes, seed) => ({
+      path: transcriptions,
+      form: writeForm({ file: small, 'known_speaker_names[]': many(bytes / 2, (i) => name(i, seed)).slice(0, 900) })
+    })
+  },
+  ...Object.entries({ 'line ends': '\r\n', 'beginnings of the boundary': `\r\n--${'a'.repeat(60)}` }).map(
+    ([what, unit]): Shape => ({
+      name: `request, openai-transcriptions: sound of ${what}`,
+      of(bytes) {
+        const boundary = 'a'.repeat(70)
+        const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n`
+        const sound = Buffer.concat([noise(bytes / 2), Buffer.from(unit.repeat(bytes / 2 / unit.length))])
+        const all = [Buffer.from(head), sound, Buffer.from(`\r\n--${boundary}--\r\n`)]
+        return {
+          path: transcriptions,
+          form: { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat(all) }
+        }
+      }
+    })
+  )
+]
+
 /** What only a few bodies can hold. */
 const others: readonly Shape[] = [
   long1('openai-chat: one text of words', chat, (text) => ofChat([user(text)])),
@@ -452,6 +509,11 @@ const others: readonly Shape[] = [
   long1('gemini: one text', generate, (text) => ({ contents: [{ role: 'user', parts: [{ text }] }] })),
   long1('openai-images: one prompt', '/v1/images/generations', (prompt) => ({ model: 'm', prompt })),
   long1('openai-speech: one text', '/v1/audio/speech', (input) => ({ model: 'm', voice: 'alloy', input })),
+  long1('bedrock: one text of InvokeModel', '/model/anthropic.claude-v2%3A0/invoke', (text) => ({
+    anthropic_version: 'bedrock-2023-05-31',
+    max_tokens: 9,
+    messages: [user(text)]
+  })),
   long1('bedrock: one text', converse, (text) => ({ messages: [user([{ text }])] })),
   long1('ollama: one prompt', '/api/generate', (prompt) => ({ model: 'm', prompt, stream: false })),
   {
@@ -521,5 +583,6 @@ export const requests: readonly Shape[] = [
       })
     )
   ),
-  ...others
+  ...others,
+  ...forms
 ]

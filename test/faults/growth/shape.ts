@@ -4,6 +4,8 @@
 export interface Traffic {
   path: string
   body?: Json
+  /** In the place of a body: a form. */
+  form?: { type: string; bytes: Buffer }
   headers?: Record<string, string>
   method?: 'GET' | 'POST'
   answer?: Answer
@@ -14,7 +16,7 @@ export interface Traffic {
 export interface Answer {
   type: string
   /** What is written together. */
-  writes: readonly string[]
+  writes: readonly (string | Buffer)[]
 }
 
 export interface Shape {

@@ -2,24 +2,33 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocketServer } from 'ws'
-import { wires } from '../../support/wires.js'
+import { wholeOf, wires } from '../../support/wires.js'
 import type { Answer } from './shape.js'
 
 /** What a backend says where nothing else was laid out for it, by the path that it is asked at: an answer that passes. */
-const usual = new Map<string, unknown>([
-  ...wires.map(({ path, whole }) => [pathOf(path(false)), whole('It is quiet.')] as const),
-  ['/v1/embeddings', { object: 'list', model: 'm', data: [] }],
-  ['/v1/messages/count_tokens', { input_tokens: 3 }],
-  ['/v1beta/models/gemini:batchEmbedContents', { embeddings: [] }],
-  ['/api/embed', { model: 'm', embeddings: [] }]
+const usual = new Map<string, Answer>([
+  ...wires.map((wire): [string, Answer] => {
+    const { type, bytes } = wholeOf(wire, 'It is quiet.')
+    return [pathOf(wire.path(false)), { type, writes: [bytes] }]
+  }),
+  ...Object.entries({
+    '/v1/embeddings': { object: 'list', model: 'm', data: [] },
+    '/v1/messages/count_tokens': { input_tokens: 3 },
+    '/v1beta/models/gemini:batchEmbedContents': { embeddings: [] },
+    '/api/embed': { model: 'm', embeddings: [] }
+  }).map(([path, body]): [string, Answer] => [path, asJson(body)])
 ])
+
+function asJson(body: unknown): Answer {
+  return { type: 'application/json', writes: [JSON.stringify(body)] }
+}
 
 function pathOf(target: string): string {
   return new URL(target, 'http://x').pathname
 }
 
 function usualAt(target: string): Answer {
-  return { type: 'application/json', writes: [JSON.stringify(usual.get(pathOf(target)) ?? {})] }
+  return usual.get(pathOf(target)) ?? asJson({})
 }
 
 export interface Backend {

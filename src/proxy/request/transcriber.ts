@@ -1,0 +1,152 @@
+/**
+ * Hears sound by an OpenAI-compatible backend (`transcription` of the configuration), so that what is spoken can be judged.
+ * Bounded in size, number and time; fair between keys; what was heard is remembered like what was read of files. Whatever
+ * goes wrong leaves the sound unread.
+ */
+import { Pool } from 'undici'
+import { Fault } from '../../base/errors.js'
+import { FairQueue } from '../../base/fair-queue.js'
+import type { TranscriptionSettings } from '../../base/settings.js'
+import { version } from '../../base/version.js'
+import { writeForm } from '../../dialects/form.js'
+import { beginsAsSound } from '../../dialects/media.js'
+import { isObject } from '../../dialects/rewrite.js'
+import type { Reading, UnreadReason } from '../../files/file.js'
+import type { FileReport, FileRequest, Files } from '../../files/files.js'
+import { Memory } from '../../files/memory.js'
+import { type Decoded, remembering } from '../../files/remembering.js'
+import { parseJson } from '../../json/parse.js'
+
+export interface Transcriber extends Pick<Files, 'read'> {
+  close(): Promise<void>
+}
+
+/** Bytes of an answer. */
+const mostAnswer = 4 * 1024 * 1024
+/** The place of a text in a finding. */
+const place = 'transcript'
+/** How the containers are called in media types, and the ending by which backends know them. */
+const endings: Readonly<Record<string, string>> = {
+  wav: 'wav',
+  'x-wav': 'wav',
+  wave: 'wav',
+  mp3: 'mp3',
+  mpeg: 'mp3',
+  flac: 'flac',
+  'x-flac': 'flac',
+  ogg: 'ogg',
+  opus: 'ogg',
+  webm: 'webm',
+  mp4: 'm4a',
+  m4a: 'm4a',
+  'x-m4a': 'm4a'
+}
+/** What statuses say of the sound itself; any other is the backend's own trouble. */
+const reasons: Readonly<Record<number, UnreadReason>> = {
+  400: 'damaged',
+  413: 'too_large',
+  415: 'unsupported_type',
+  422: 'damaged'
+}
+const retryAfter = { 'retry-after': '2' }
+
+export function openTranscriber(settings: TranscriptionSettings, report: FileReport): Transcriber {
+  const { baseUrl, key, model, tls, timeoutMs, maxConcurrent, soundBytes } = settings
+  const { origin, pathname } = new URL(baseUrl)
+  const path = `${pathname.replace(/\/+$/, '')}/audio/transcriptions`
+  const { ca, cert, key: tlsKey } = tls
+  const pool = new Pool(origin, {
+    connections: maxConcurrent,
+    pipelining: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxResponseSize: mostAnswer,
+    connect: { timeout: timeoutMs, ...(ca && { ca }), ...(cert && { cert }), ...(tlsKey && { key: tlsKey }) }
+  })
+  const turns = new Turns(settings)
+
+  async function ask(form: { type: string; bytes: Buffer }): Promise<Reading> {
+    const headers = {
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'content-type': form.type,
+      'user-agent': `sluicegate/${version}`,
+      ...(key !== undefined && { authorization: `Bearer ${key}` })
+    }
+    const signal = AbortSignal.timeout(timeoutMs)
+    try {
+      const answer = await pool.request({ method: 'POST', path, headers, body: form.bytes, signal })
+      const bytes = Buffer.from(await answer.body.arrayBuffer())
+      if (answer.statusCode !== 200) return unread(reasons[answer.statusCode] ?? 'reader_failed')
+      const value = parseJson(bytes)
+      if (!isObject(value) || typeof value.text !== 'string') return unread('reader_failed')
+      // In what nobody hears there may be words all the same: it is not taken for silence.
+      if (value.text.trim() === '') return unread('nothing_heard')
+      return { whole: true, kind: 'sound', texts: [{ text: value.text, where: place }] }
+    } catch {
+      // A message of the transport, or of the reader of its answer, could quote what was said.
+      return unread(signal.aborted ? 'too_slow' : 'reader_failed')
+    }
+  }
+
+  async function hear({ whose, isGone }: FileRequest, { head, parts }: Decoded): Promise<Reading> {
+    const [family, container = ''] = head.type.split('/', 2)
+    const ending = family === 'audio' && Object.hasOwn(endings, container) ? endings[container] : undefined
+    if (ending === undefined) return unread('unsupported_type')
+    const bytes = Buffer.concat(parts)
+    // Two readers that go by different signs would hear different things.
+    if (!beginsAsSound(bytes, container)) return unread('type_mismatch')
+    const file = { filename: `sound.${ending}`, mime_type: head.type, data: bytes.toString('base64') }
+    const letGo = await turns.take(whose)
+    try {
+      return isGone() ? unread('reader_failed') : await ask(writeForm({ file, model, response_format: 'json' }))
+    } finally {
+      letGo()
+    }
+  }
+
+  return {
+    read: remembering({ most: soundBytes, memory: new Memory(), report }, hear),
+    close: () => pool.destroy()
+  }
+}
+
+function unread(reason: UnreadReason): Reading {
+  return { whole: false, reason }
+}
+
+/** Of the queue, for one key. */
+const mostOfOne = 1 / 4
+
+/** So many at once; the others wait, each key in its turn. */
+class Turns {
+  readonly #waiting = new FairQueue<() => void>()
+  readonly #queue: number
+  #free: number
+
+  constructor({ maxConcurrent, queue }: TranscriptionSettings) {
+    this.#free = maxConcurrent
+    this.#queue = queue
+  }
+
+  /**
+   * @returns what gives the turn back
+   * @throws Fault `overloaded` where too many wait
+   */
+  async take(whose: string): Promise<() => void> {
+    if (this.#free > 0) {
+      this.#free--
+    } else {
+      const most = Math.max(1, Math.floor(this.#queue * mostOfOne))
+      if (this.#waiting.length >= this.#queue || this.#waiting.waiting(whose) >= most) {
+        throw new Fault('overloaded', { headers: retryAfter })
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(whose, resolve))
+    }
+    return () => {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}
