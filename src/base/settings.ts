@@ -193,6 +193,8 @@ export interface FileSettings {
   memoryBytes: number
   /** Bytes of one file. */
   fileBytes: number
+  /** Of text in pictures, by Tesseract's codes. */
+  languages: readonly string[]
 }
 
 export interface Limits {

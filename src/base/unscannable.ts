@@ -2,7 +2,7 @@
 import type { Media } from './chat.js'
 
 export const unscannableActs = ['deny', 'review', 'permit', 'scan'] as const
-/** `scan`: files are read; what cannot be read whole is denied. */
+/** `scan`: files and pictures are read; what cannot be read whole is denied. */
 export type UnscannableAct = (typeof unscannableActs)[number]
 
 export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const satisfies readonly Media['kind'][]
@@ -10,10 +10,10 @@ export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const
 /** One act for all kinds, or one for each; a kind that is not named is denied. */
 export type Unscannable = UnscannableAct | Readonly<Partial<Record<Media['kind'], UnscannableAct>>>
 
-/** Files alone are read: under `scan`, whatever else there is is denied. */
+/** Files, and text in pictures, are read: under `scan`, whatever else there is is denied. */
 export function actFor(unscannable: Unscannable, kind: Media['kind']): UnscannableAct {
   const act = typeof unscannable === 'string' ? unscannable : (unscannable[kind] ?? 'deny')
-  return act === 'scan' && kind !== 'file' ? 'deny' : act
+  return act === 'scan' && kind !== 'file' && kind !== 'image' ? 'deny' : act
 }
 
 /** The strictest act over several, where nothing is read: of answers, and of what was left unread. */
@@ -21,4 +21,9 @@ export function strictestAct(unscannable: Unscannable, media: readonly Media[]):
   const acts = media.map(({ kind }) => actFor(unscannable, kind))
   if (acts.some((act) => act === 'deny' || act === 'scan')) return 'deny'
   return acts.includes('review') ? 'review' : 'permit'
+}
+
+/** How receipts, audit and metrics name what was judged by nobody: the kind, or of a picture whose text was read, the rest. */
+export function unjudgedIn({ kind, isTextRead }: Media): string {
+  return isTextRead === true ? 'image_content' : kind
 }

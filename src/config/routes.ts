@@ -130,9 +130,9 @@ export function checkReferences(
   })
 }
 
-const nouns = { image: 'pictures are', audio: 'sound is', video: 'films are', tokens: 'tokens are' } as const
+const nouns = { audio: 'sound is', video: 'films are', tokens: 'tokens are' } as const
 
-/** Only files are read: a kind of its own that is said to be is a misunderstanding, and not one to find out later. */
+/** Only files and pictures are read: a kind of its own that is said to be is a misunderstanding, and not one to find out later. */
 function checkScans(path: readonly (string | number)[], unscannable: FileTreatment['unscannable'], fail: Fail): void {
   if (typeof unscannable !== 'object') return
   for (const [kind, noun] of Object.entries(nouns)) {

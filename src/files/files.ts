@@ -17,6 +17,10 @@ export interface FileRequest {
   type: string
   charset?: string | undefined
   name: string
+  /** Whether pictures in it are read, too. */
+  readsPictures: boolean
+  /** Set where it stands in a place that takes pictures alone. */
+  isPicture?: boolean
   /** Whether nobody waits for it any more. */
   isGone(): boolean
 }
@@ -42,12 +46,13 @@ const mostNameUnits = 255
 
 /**
  * Starts the children and waits until one can read.
+ * @param readsPictures whether any route has pictures read
  * @throws FilesError where packages are missing
  */
-export async function openFiles(settings: FileSettings, report: FileReport): Promise<Files> {
-  const entries = findPackages()
+export async function openFiles(settings: FileSettings, readsPictures: boolean, report: FileReport): Promise<Files> {
+  const { entries, languages } = findPackages(readsPictures ? settings.languages : [])
   const hasNamespace = await canUnshare()
-  const pool = new Pool(startOf(settings.memoryBytes, hasNamespace, entries), settings)
+  const pool = new Pool(startOf(settings.memoryBytes, hasNamespace, entries, languages), settings)
   try {
     await pool.open()
   } catch (error) {
@@ -56,8 +61,9 @@ export async function openFiles(settings: FileSettings, report: FileReport): Pro
   }
   const memory = new Memory()
 
-  async function read({ account, whose, data, type, charset, name, isGone }: FileRequest): Promise<Reading> {
-    const head = { type, charset, name: name.slice(-mostNameUnits) }
+  async function read({ account, whose, data, isGone, ...asked }: FileRequest): Promise<Reading> {
+    const { type, charset, name, readsPictures, isPicture } = asked
+    const head = { type, charset, name: name.slice(-mostNameUnits), readsPictures, isPicture }
     const digest = memory.digest(account, head)
     const parts: Buffer[] = []
     let size = 0

@@ -4,10 +4,17 @@ import { openFiles } from '../../src/files/files.js'
 import { hostile } from './hostile.js'
 import { docx } from './make.js'
 
-const settings = { processes: 1, queue: 8, deadlineMs: 60_000, memoryBytes: 1024 ** 3, fileBytes: 32 * 1024 ** 2 }
+const settings = {
+  processes: 1,
+  queue: 8,
+  deadlineMs: 60_000,
+  memoryBytes: 1024 ** 3,
+  fileBytes: 32 * 1024 ** 2,
+  languages: ['eng']
+}
 
 t.test('what is made to be misread is not read, and does not end the process that reads', async (t) => {
-  const files = await openFiles(settings, () => undefined)
+  const files = await openFiles(settings, false, () => undefined)
   t.teardown(() => files.close())
   const read = async (bytes: Buffer, name: string, type = '', charset?: string) => {
     const isGone = () => false
@@ -18,6 +25,7 @@ t.test('what is made to be misread is not read, and does not end the process tha
       type,
       charset,
       name,
+      readsPictures: false,
       isGone
     })
     return reading.whole ? 'whole' : reading.reason

@@ -18,7 +18,7 @@ import {
   PDFString
 } from '@cantoo/pdf-lib'
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
-import { readXml } from './xml.js'
+import { packetTexts } from './packet.js'
 
 /** @throws Unread */
 export async function readObjects(bytes: Buffer, out: Texts): Promise<void> {
@@ -37,7 +37,8 @@ export async function readObjects(bytes: Buffer, out: Texts): Promise<void> {
     if (!(object instanceof PDFRawStream)) continue
     const content = contentOf(object, bounds.unpackedBytes - unpacked)
     unpacked += content.length
-    if (nameOf(object.dict, 'Type') === 'Metadata') readPacket(content, say)
+    if (nameOf(object.dict, 'Type') === 'Metadata')
+      for (const text of packetTexts(Buffer.from(content))) say(text, 'metadata')
     else readMarks(content, say)
   }
   for (const [hidden, texts] of found) out.add([...texts].join('\n'), 'part=objects', hidden)
@@ -181,24 +182,6 @@ function inflate(content: Uint8Array, room: number): Uint8Array {
     return inflateSync(content, { maxOutputLength: Math.min(room, bounds.entryBytes) })
   } catch (error) {
     throw new Unread((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'damaged')
-  }
-}
-
-/** Metadata in XML, where it is well-formed; as it stands, where not. */
-function readPacket(content: Uint8Array, say: Say): void {
-  const bytes = Buffer.from(content)
-  try {
-    readXml(bytes, {
-      open: ({ attributes }) => {
-        for (const [, value] of attributes) say(value, 'metadata')
-      },
-      text: (text) => say(text.trim(), 'metadata'),
-      close: () => undefined,
-      comment: (text) => say(text, 'metadata')
-    })
-  } catch (error) {
-    if (error instanceof Unread && error.reason !== 'damaged' && error.reason !== 'bad_encoding') throw error
-    say(bytes.toString(), 'metadata')
   }
 }
 

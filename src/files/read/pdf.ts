@@ -5,9 +5,10 @@
 import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs'
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readObjects } from './pdf-objects.js'
+import type { ReadPicture } from './picture/index.js'
 
 /** @throws Unread */
-export async function readPdf(bytes: Buffer, out: Texts): Promise<void> {
+export async function readPdf(bytes: Buffer, out: Texts, _picture?: ReadPicture): Promise<void> {
   await readObjects(bytes, out)
   const task = getDocument({
     data: new Uint8Array(bytes),
