@@ -79,7 +79,7 @@ function next(): Asked | undefined {
 
 async function read({ input, readsPictures }: Asked): Promise<Reading> {
   try {
-    return await readFile(input, readsPictures ? pictures?.read : undefined)
+    return await readFile(input, readsPictures ? pictures : undefined)
   } catch {
     return { whole: false, reason: 'reader_failed' }
   }

@@ -37,7 +37,10 @@ const halves = (text) => {
 /** Spots of many colours, the same in every run. */
 const spots = (strength) => {
   let seed = 7
-  const next = () => (seed = (seed * 48271) % 2147483647) / 2147483647
+  const next = () => {
+    seed = (seed * 48271) % 2147483647
+    return seed / 2147483647
+  }
   const all = Array.from({ length: 900 }, () => {
     const hue = Math.floor(next() * 360)
     return `<circle cx="${next() * 1000}" cy="${next() * 600}" r="${10 + next() * 40}" fill="hsl(${hue} 60% ${80 - strength * next()}%)"/>`

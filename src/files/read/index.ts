@@ -6,11 +6,11 @@ import { readMail } from './mail.js'
 import { readOffice } from './office.js'
 import { readOpenDocument } from './open-document.js'
 import { readPdf } from './pdf.js'
-import type { ReadPicture } from './picture/index.js'
+import type { PictureReader } from './picture/index.js'
 import { readJson, readText } from './text.js'
 
 /** @param picture reads pictures, in files too; undefined: they leave a file unread */
-export async function readFile(input: FileInput, picture: ReadPicture | undefined): Promise<Reading> {
+export async function readFile(input: FileInput, picture: PictureReader | undefined): Promise<Reading> {
   try {
     const { kind, out } = await within(input, picture, 0)
     return { whole: true, kind, texts: out.all, hasPictures: out.pictures > 0 }
@@ -22,7 +22,7 @@ export async function readFile(input: FileInput, picture: ReadPicture | undefine
 
 async function within(
   input: FileInput,
-  picture: ReadPicture | undefined,
+  picture: PictureReader | undefined,
   depth: number
 ): Promise<{ kind: FileKind; out: Texts }> {
   if (depth > bounds.nesting) throw new Unread('too_large')
@@ -57,7 +57,7 @@ async function within(
       break
     case 'picture':
       if (picture === undefined) throw new Unread('picture_unread')
-      picture(input.bytes, out, '')
+      picture.read(input.bytes, out, '')
       break
     default:
       kind satisfies never

@@ -4,7 +4,7 @@
  */
 import { type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
-import type { ReadPicture } from './picture/index.js'
+import type { PictureReader } from './picture/index.js'
 import { readMedia } from './picture/media.js'
 import { formatOf } from './picture/structure.js'
 import { readSheet, readStrings } from './sheet.js'
@@ -47,7 +47,7 @@ export async function readOffice(
   bytes: Buffer,
   kind: FileKind,
   out: Texts,
-  picture: ReadPicture | undefined
+  picture: PictureReader | undefined
 ): Promise<void> {
   const archive = await unzip(bytes)
   checkTypes(archive, kind)

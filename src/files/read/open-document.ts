@@ -1,7 +1,7 @@
 /** OpenDocument (ISO/IEC 26300): an archive of XML, in which everything else is a picture, an object or a script. */
 import { type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
-import type { ReadPicture } from './picture/index.js'
+import type { PictureReader } from './picture/index.js'
 import { readMedia } from './picture/media.js'
 import { attribute, readXml, type XmlElement } from './xml.js'
 import { unzip } from './zip.js'
@@ -39,7 +39,7 @@ export async function readOpenDocument(
   bytes: Buffer,
   kind: FileKind,
   out: Texts,
-  picture: ReadPicture | undefined
+  picture: PictureReader | undefined
 ): Promise<void> {
   const archive = await unzip(bytes)
   if (archive.get('mimetype')?.toString('latin1').trim() !== types[kind]) throw new Unread('type_mismatch')

@@ -18,6 +18,7 @@ import {
   greyOf,
   leaveOut,
   mostRead,
+  type Pixels,
   type Plane,
   strokesOf,
   type Tiles,
@@ -44,29 +45,48 @@ const mostTwice = 600_000
 /** Of all tiles: where more of them are faint, they are a texture, and are read upright alone. */
 const mostFaint = 0.4
 
-/**
- * Reads one picture.
- * @param where of the picture in its file; empty where it is all of it
- * @throws Unread
- */
-export type ReadPicture = (bytes: Buffer, out: Texts, where: string) => void
+/** @param where of the picture in its file; empty where it is all of it */
+export interface PictureReader {
+  /** @throws Unread */
+  read(bytes: Buffer, out: Texts, where: string): void
+  /**
+   * What another decoder has made of a picture.
+   * @throws Unread `too_large`
+   */
+  readPixels(pixels: Pixels, out: Texts, where: string): void
+}
 
-export class Pictures {
+export class Pictures implements PictureReader {
   readonly #engine: Engine
 
   constructor(engine: Engine) {
     this.#engine = engine
   }
 
-  readonly read: ReadPicture = (bytes, out, where) => this.#read(bytes, out, where, true)
+  read(bytes: Buffer, out: Texts, where: string): void {
+    this.#read(bytes, out, where, true)
+  }
+
+  readPixels(pixels: Pixels, out: Texts, where: string): void {
+    if (++out.pictures > bounds.pictures) throw new Unread('too_large')
+    this.#readWays(pixels, out, where, true)
+  }
 
   #read(bytes: Buffer, out: Texts, where: string, hasOthers: boolean): void {
     if (++out.pictures > bounds.pictures) throw new Unread('too_large')
     const structure = structureOf(bytes)
     const within = where === '' ? '' : `${where}&`
     addMetadata(structure, out, `${within}part=metadata`)
-    const pixels = this.#engine.decode(bytes)
-    const found = new Found(out, within, Math.max(1, Math.sqrt((pixels.width * pixels.height) / mostRead)))
+    this.#readWays(this.#engine.decode(bytes), out, where, structure.isLossy)
+    const thumbnails = thumbnailsOf(structure)
+    if (thumbnails.length > bounds.thumbnails || (thumbnails.length > 0 && !hasOthers))
+      throw new Unread('several_pictures')
+    for (const thumbnail of thumbnails) this.#read(thumbnail, out, `${within}part=thumbnail`, false)
+  }
+
+  #readWays(pixels: Pixels, out: Texts, where: string, isLossy: boolean): void {
+    const scale = Math.max(1, Math.sqrt((pixels.width * pixels.height) / mostRead))
+    const found = new Found(out, where === '' ? '' : `${where}&`, scale)
     const grounds: Ground[] = pixels.isTransparent ? ['white', 'black', 'none'] : ['none']
     let first: Plane | undefined
     for (const ground of grounds) {
@@ -75,15 +95,11 @@ export class Pictures {
       this.#readPlane(plane, found, first === undefined ? undefined : 'invisible')
       first ??= plane
     }
-    const channels = (['red', 'blue'] as const).map((colour) => ({
+    const colours = (['red', 'blue'] as const).map((colour) => ({
       plane: colourOf(pixels, colour),
       floor: colourFloor
     }))
-    this.#readFaint([{ plane: first!, floor: structure.isLossy ? floors.lossy : floors.lossless }, ...channels], found)
-    const thumbnails = thumbnailsOf(structure)
-    if (thumbnails.length > bounds.thumbnails || (thumbnails.length > 0 && !hasOthers))
-      throw new Unread('several_pictures')
-    for (const thumbnail of thumbnails) this.#read(thumbnail, out, `${within}part=thumbnail`, false)
+    this.#readFaint([{ plane: first!, floor: isLossy ? floors.lossy : floors.lossless }, ...colours], found)
   }
 
   #readPlane(plane: Plane, found: Found, hidden: HiddenKind | undefined): void {

@@ -213,12 +213,13 @@ export function faintOf(channels: readonly Channel[]): { plane: Plane; tiles: Ti
   const { width, height } = channels[0]!.plane
   const tiles = tilesOf(channels[0]!.plane)
   const { columns, rows, set } = tiles
-  const strong = busyTiles(channels[0]!.plane).set
+  const busy = busyTiles(channels[0]!.plane)
+  const strong = busy.set
   const out = new Uint8Array(width * height).fill(255)
   const best = new Float32Array(set.length)
   for (const { plane, floor } of channels) {
     const { data } = plane
-    const mean = blurred(plane, reach)
+    const mean = blurred(plane, reach, busy)
     const { darker, lighter } = peaksOf(plane, mean, columns, set.length)
     for (let at = 0; at < set.length; at++) {
       if (strong[at] === 1) continue
@@ -265,34 +266,35 @@ function peaksOf({ width, height, data }: Plane, mean: Float32Array, columns: nu
   return { darker, lighter }
 }
 
-/** The mean of a square around each pixel, by sums over all above and left of it. */
-function blurred({ width, height, data }: Plane, by: number): Float32Array {
+/** The mean of a square around each pixel, by sums over all above and left of it; of what is plain to see, nothing counts. */
+function blurred({ width, height, data }: Plane, by: number, { columns, set }: Tiles): Float32Array {
   const sums = new Float64Array((width + 1) * (height + 1))
+  const counts = new Uint32Array(sums.length)
   for (let y = 0; y < height; y++) {
-    let row = 0
+    const tiles = Math.floor(y / tile) * columns
+    let [row, count] = [0, 0]
     for (let x = 0; x < width; x++) {
-      row += data[y * width + x]!
-      sums[(y + 1) * (width + 1) + x + 1] = sums[y * (width + 1) + x + 1]! + row
+      if (set[tiles + Math.floor(x / tile)] === 0) {
+        row += data[y * width + x]!
+        count++
+      }
+      const at = (y + 1) * (width + 1) + x + 1
+      sums[at] = sums[at - width - 1]! + row
+      counts[at] = counts[at - width - 1]! + count
     }
   }
   const out = new Float32Array(data.length)
   for (let y = 0; y < height; y++) {
-    const [top, bottom] = [Math.max(0, y - by), Math.min(height, y + by + 1)]
+    const [top, bottom] = [Math.max(0, y - by) * (width + 1), Math.min(height, y + by + 1) * (width + 1)]
     for (let x = 0; x < width; x++) {
       const [left, right] = [Math.max(0, x - by), Math.min(width, x + by + 1)]
-      const sum =
-        sums[bottom * (width + 1) + right]! -
-        sums[top * (width + 1) + right]! -
-        sums[bottom * (width + 1) + left]! +
-        sums[top * (width + 1) + left]!
-      out[y * width + x] = sum / ((bottom - top) * (right - left))
+      const count = counts[bottom + right]! - counts[top + right]! - counts[bottom + left]! + counts[top + left]!
+      const sum = sums[bottom + right]! - sums[top + right]! - sums[bottom + left]! + sums[top + left]!
+      out[y * width + x] = count === 0 ? data[y * width + x]! : sum / count
     }
   }
   return out
 }
-
-/** Pixels to each side within which a stroke of a letter ends. */
-const stroke = 8
 
 /** Difference of lightness up to which it is what lies under the letters. */
 const slight = 32
@@ -307,6 +309,9 @@ export function strokesOf({ width, height, data }: Plane, ink: 'dark' | 'light')
   const dark = own.map((value, i) => 255 - Math.min(255, Math.max(0, 3 * (filled[i]! - value - slight))))
   return { width, height, data: dark }
 }
+
+/** Pixels to each side within which a stroke of a letter ends. */
+const stroke = 8
 
 /** The most, or the least, within a square around each pixel: along the rows, then along the columns. */
 function extremes(data: Uint8Array, width: number, height: number, isMost: boolean): Uint8Array {
