@@ -16,9 +16,9 @@ export function actFor(unscannable: Unscannable, kind: Media['kind']): Unscannab
   return act === 'scan' && kind !== 'file' && kind !== 'image' ? 'deny' : act
 }
 
-/** The strictest act over several, where nothing is read: of answers, and of what was left unread. */
+/** The strictest act over several, after what is to be read was: of answers, and of what was left unread. */
 export function strictestAct(unscannable: Unscannable, media: readonly Media[]): 'deny' | 'review' | 'permit' {
-  const acts = media.map(({ kind }) => actFor(unscannable, kind))
+  const acts = media.map(({ kind, isTextRead }) => (isTextRead === true ? 'permit' : actFor(unscannable, kind)))
   if (acts.some((act) => act === 'deny' || act === 'scan')) return 'deny'
   return acts.includes('review') ? 'review' : 'permit'
 }

@@ -25,7 +25,7 @@ export type NoCarrier = 'reference' | 'unknown_field' | 'type_mismatch' | 'bad_e
 const names = new Set(['filename', 'file_name', 'name', 'title', 'displayName', 'display_name'])
 const types = new Set(['media_type', 'mimeType', 'mime_type'])
 /** Texts that are judged as they stand, and what says how the API should treat the part. */
-const beside = new Set(['cache_control', 'citations', 'context', 'detail'])
+const beside = new Set(['cache_control', 'citations', 'context', 'detail', 'annotations', '_meta'])
 
 /** How dialects spell what holds a kind of media. */
 interface Spelling {

@@ -301,11 +301,12 @@ async function openEncoder(
 
 /** The children that read files, where a route has files or pictures read. */
 async function openReaders(
-  { routes, files: settings }: Settings,
+  { routes, mcp, files: settings }: Settings,
   { metrics, log }: Platform,
   closeOthers: () => Promise<void>
 ): Promise<Files | undefined> {
-  const scans = (kind: 'file' | 'image') => routes.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
+  const guarded = [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
+  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
   const readsPictures = scans('image')
   if (!readsPictures && !scans('file')) return undefined
   try {

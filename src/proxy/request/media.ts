@@ -1,9 +1,9 @@
 /**
- * What becomes of a request's content that is no text: denied, put before a person, passed, or read. What is read of a file
+ * What becomes of content that is no text: denied, put before a person, passed, or read. What is read of a file
  * is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
-import type { ChatPart, Json, Media, Role } from '../../base/chat.js'
+import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { actFor, strictestAct } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
@@ -52,8 +52,20 @@ export class MediaStage {
       else if (isEnforced && act === 'deny') throw unscannable(media)
       else if (isEnforced && act === 'review') reviewed ??= media
     }
-    if (toScan.length > 0) await this.#scanAll(exchange, toScan, isEnforced)
+    if (toScan.length > 0) {
+      const unread = await this.#scanAll(exchange, chat, exchange.body, toScan)
+      if (isEnforced && unread !== undefined) throw unread
+    }
     return reviewed
+  }
+
+  /**
+   * Reads what a whole answer holds, where the route says so. What is left unread stays among its media, and is denied.
+   * @throws Fault `overloaded`, `evaluator_unavailable`, `too_complex`
+   */
+  async readAnswer(exchange: Exchange, content: ChatContent, body: JsonObject): Promise<void> {
+    const toScan = content.media.filter(({ kind }) => actFor(exchange.route.unscannable, kind) === 'scan')
+    if (toScan.length > 0) await this.#scanAll(exchange, content, body, toScan)
   }
 
   /**
@@ -68,28 +80,37 @@ export class MediaStage {
     })
   }
 
-  async #scanAll(exchange: Exchange, toScan: readonly Media[], isEnforced: boolean): Promise<void> {
-    const { chat } = exchange
+  /** @returns why the first that was not read was not; where that is refused, no other is looked at */
+  async #scanAll(
+    exchange: Exchange,
+    content: ChatContent,
+    body: JsonObject,
+    toScan: readonly Media[]
+  ): Promise<Fault | undefined> {
     const read: Scanned[] = []
+    let unread: Fault | undefined
     for (const [i, media] of toScan.entries()) {
-      const found = i < mostFiles ? await this.#scan(exchange, media, isEnforced) : 'too_large'
+      const found = i < mostFiles ? await this.#scan(exchange, body, media) : 'too_large'
       if (typeof found !== 'string') read.push(found)
-      else if (isEnforced) throw unscannable(media, found)
+      else {
+        unread ??= unscannable(media, found)
+        if (exchange.route.mode !== 'observe') return unread
+      }
     }
-    if (read.length === 0) return
+    if (read.length === 0) return unread
     const done = new Map(read.map((each) => [each.media, each]))
-    const left = chat.media.flatMap((media): Media[] => {
+    const left = content.media.flatMap((media): Media[] => {
       const scanned = done.get(media)
       if (scanned === undefined) return [media]
       return scanned.hasPictures ? [{ ...media, isTextRead: true }] : []
     })
-    takeTexts(exchange, read)
-    replace(chat.media, left)
-    checkBudget(chat, this.#budget)
+    takeTexts(content, read)
+    replace(content.media, left)
+    checkBudget(content, this.#budget)
+    return unread
   }
 
-  async #scan(exchange: Exchange, media: Media, isEnforced: boolean): Promise<Scanned | UnreadReason> {
-    const { body, inbound, route } = exchange
+  async #scan({ inbound, route }: Exchange, body: JsonObject, media: Media): Promise<Scanned | UnreadReason> {
     const isPicture = media.kind === 'image'
     const carrier = carrierOf(valueAt(body, media.pointer), media.pointer, isPicture)
     if (typeof carrier === 'string') return carrier
@@ -116,7 +137,7 @@ export class MediaStage {
       return { carrier, role: media.role, texts, media, hasPictures }
     } catch (error) {
       // Where nothing is refused, nothing is refused for want of a reader.
-      if (isEnforced || !(error instanceof Fault) || cancel.reason !== undefined) throw error
+      if (route.mode !== 'observe' || !(error instanceof Fault) || cancel.reason !== undefined) throw error
       return 'reader_failed'
     }
   }
@@ -145,7 +166,7 @@ function valueAt(root: Json, pointer: string): Json | undefined {
  * The texts of the files in the place of their bytes. A model reads them between the texts of the message, so what is said
  * half in one and half in the other, or half in each of two pictures, is judged as one, too.
  */
-function takeTexts({ chat }: Exchange, read: readonly Scanned[]): void {
+function takeTexts(chat: ChatContent, read: readonly Scanned[]): void {
   const leaves = new Set(read.map(({ carrier }) => carrier.pointer))
   const kept: ChatPart[] = []
   /** By the old place of a part, its new one. */

@@ -7,6 +7,7 @@ import type { Engine, Word } from './engine.js'
 import { addMetadata, thumbnailsOf } from './metadata.js'
 import {
   around,
+  atMost,
   type Box,
   busyTiles,
   type Channel,
@@ -26,6 +27,7 @@ import {
   twice,
   without
 } from './pixels.js'
+import { levelled, type Slant, slantOf } from './slant.js'
 import { structureOf } from './structure.js'
 
 /** How Tesseract parts what it is given: a page with its columns. */
@@ -40,6 +42,8 @@ const leastTiles = 6
 const floors = { lossless: 2, lossy: 7 }
 /** Colours of the same lightness are as far apart as a person needs to tell them. */
 const colourFloor = 12
+/** Pixels of what is tried again, and in other ways: of a larger picture, models are shown no more. */
+const mostAgain = 1_200_000
 /** Pixels up to which a plane is made twice as large. */
 const mostTwice = 600_000
 /** Of all tiles: where more of them are faint, they are a texture, and are read upright alone. */
@@ -105,36 +109,75 @@ export class Pictures implements PictureReader {
   #readPlane(plane: Plane, found: Found, hidden: HiddenKind | undefined): void {
     const lines = linesOf(this.#engine.read(plane, page))
     found.add(lines, hidden)
+    // Lines that are slanted a little are read as they are, and not well.
+    const again = atMost(plane, mostAgain)
+    const level = levelling(asItIs, again)
+    if (level !== undefined) {
+      const others = this.#linesOf(level, again, (box) => scaled(box, plane.width / again.width))
+      found.add(others, hidden ?? level.hidden)
+      for (const line of others) lines.push(line)
+    }
     this.#readLeft(plane, busyTiles(plane), sureBoxes(lines), found, hidden)
   }
 
   /** What was not read at first: drawn over a picture, too small, or turned. */
-  #readLeft(plane: Plane, left: Tiles, known: Box[], found: Found, hidden: HiddenKind | undefined): void {
+  #readLeft(
+    plane: Plane,
+    left: Tiles,
+    known: Box[],
+    found: Found,
+    hidden: HiddenKind | undefined,
+    place: Place = (box) => box
+  ): void {
     for (const box of known) leaveOut(left, box)
     if (countOf(left) < leastTiles) return
     const box = around(left, plane)
-    const rest = cut(without(plane, known), box)
+    const whole = cut(without(plane, known), box)
+    const rest = atMost(whole, mostAgain)
+    const by = whole.width / rest.width
+    const own = (inner: Box) => moved(scaled(inner, by), box)
     const isSmall = rest.width * rest.height <= mostTwice
-    const ways: readonly Way[] = [...(hidden === undefined ? inks : []), ...(isSmall ? [larger] : []), ...turns]
-    for (const way of ways) {
-      const words = this.#engine.read(way.of(rest), page)
-      const lines = linesOf(words.map((word) => ({ ...word, box: moved(way.back(word.box, rest), box) })))
-      found.add(lines, hidden ?? way.hidden)
+    const ways = [...(hidden === undefined ? inks : []), ...(isSmall ? [larger] : []), ...turns]
+    const readWay = (way: Way): boolean => {
+      const lines = this.#linesOf(way, rest, own)
+      found.add(
+        lines.map((line) => placed(line, place)),
+        hidden ?? way.hidden
+      )
       for (const each of sureBoxes(lines)) leaveOut(left, each)
-      if (countOf(left) < leastTiles) return
+      return countOf(left) < leastTiles
+    }
+    for (const way of [asItIs, ...ways]) {
+      if (way !== asItIs && readWay(way)) return
+      const level = way.isWhole ? levelling(way, rest) : undefined
+      if (level !== undefined && readWay(level)) return
     }
   }
 
+  #linesOf(way: Way, plane: Plane, place: Place): Line[] {
+    const words = this.#engine.read(way.of(plane), page)
+    return linesOf(words.map((word) => ({ ...word, box: place(way.back(word.box, plane)) })))
+  }
+
   #readFaint(channels: readonly Channel[], found: Found): void {
-    const { plane, tiles } = faintOf(channels)
-    for (const box of found.boxes) leaveOut(tiles, box)
+    const again = channels.map(({ plane, floor }) => ({ plane: atMost(plane, mostAgain), floor }))
+    const { plane, tiles } = faintOf(again)
+    const by = channels[0]!.plane.width / plane.width
+    for (const box of found.boxes) leaveOut(tiles, scaled(box, 1 / by))
     const count = countOf(tiles)
     if (count < leastTiles) return
-    const lines = linesOf(this.#engine.read(plane, page))
-    found.add(lines, 'faint')
-    if (count < mostFaint * tiles.set.length) this.#readLeft(plane, tiles, sureBoxes(lines), found, 'faint')
+    const lines = this.#linesOf(asItIs, plane, (box) => box)
+    const place: Place = (box) => scaled(box, by)
+    found.add(
+      lines.map((line) => placed(line, place)),
+      'faint'
+    )
+    if (count < mostFaint * tiles.set.length) this.#readLeft(plane, tiles, sureBoxes(lines), found, 'faint', place)
   }
 }
+
+/** From a box in what was read to the one in the plane that boxes are told of. */
+type Place = (box: Box) => Box
 
 /** Words beside each other. */
 interface Line {
@@ -143,6 +186,11 @@ interface Line {
   sure: number
   paragraph: string
 }
+
+const placed = (line: Line, place: Place): Line => ({
+  ...line,
+  words: line.words.map((word) => ({ ...word, box: place(word.box) }))
+})
 
 function linesOf(words: readonly Word[]): Line[] {
   const byName = new Map<string, Word[]>()
@@ -159,10 +207,12 @@ function linesOf(words: readonly Word[]): Line[] {
 }
 
 interface Way {
+  /** Whether it shows all of what it is made of, so that slanted lines can be told. */
+  isWhole?: true
   of(plane: Plane): Plane
   /** The place of a box in what it was made of. */
   back(box: Box, plane: Plane): Box
-  hidden?: HiddenKind
+  hidden?: HiddenKind | undefined
 }
 
 /** Upright, over whatever it is drawn. */
@@ -170,6 +220,8 @@ const inks: readonly Way[] = (['dark', 'light'] as const).map((ink) => ({
   of: (plane) => strokesOf(plane, ink),
   back: (box) => box
 }))
+
+const asItIs: Way = { isWhole: true, of: (plane) => plane, back: (box) => box }
 
 const larger: Way = {
   of: twice,
@@ -179,6 +231,7 @@ const larger: Way = {
 
 const turns: readonly Way[] = [
   {
+    isWhole: true,
     of: (plane) => turned(plane, 1),
     back: ({ left, top, right, bottom }, { height }) => ({
       left: top,
@@ -189,6 +242,7 @@ const turns: readonly Way[] = [
     hidden: 'turned'
   },
   {
+    isWhole: true,
     of: (plane) => turned(plane, 3),
     back: ({ left, top, right, bottom }, { width }) => ({
       left: width - bottom,
@@ -199,6 +253,7 @@ const turns: readonly Way[] = [
     hidden: 'turned'
   },
   {
+    isWhole: true,
     of: (plane) => turned(plane, 2),
     back: ({ left, top, right, bottom }, { width, height }) => ({
       left: width - right,
@@ -210,11 +265,34 @@ const turns: readonly Way[] = [
   }
 ]
 
-const moved = ({ left, top, right, bottom }: Box, by: Box): Box => ({
-  left: left + by.left,
-  top: top + by.top,
-  right: right + by.left,
-  bottom: bottom + by.top
+/** The same, and then levelled; undefined where its lines are level, or none can be told. */
+function levelling({ of, back }: Way, plane: Plane): Way | undefined {
+  const turned = of(plane)
+  const degrees = slantOf(turned)
+  if (degrees === undefined) return undefined
+  const slant = levelled(turned, degrees)
+  return { of: () => slant.level, back: (box) => back(backAround(slant, box), plane), hidden: 'turned' }
+}
+
+/** The box around where the corners of another came from. */
+function backAround({ back }: Slant, { left, top, right, bottom }: Box): Box {
+  const corners = [back(left, top), back(right, top), back(left, bottom), back(right, bottom)]
+  const [xs, ys] = [corners.map(([x]) => Math.round(x)), corners.map(([, y]) => Math.round(y))]
+  return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) }
+}
+
+const moved = ({ left, top, right, bottom }: Box, { left: x, top: y }: Box): Box => ({
+  left: left + x,
+  top: top + y,
+  right: right + x,
+  bottom: bottom + y
+})
+
+const scaled = ({ left, top, right, bottom }: Box, by: number): Box => ({
+  left: left * by,
+  top: top * by,
+  right: right * by,
+  bottom: bottom * by
 })
 
 const sureBoxes = (lines: readonly Line[]) =>

@@ -34,7 +34,7 @@ export function greyOf(pixels: Pixels, ground: Ground): Plane {
     const light = (77 * data[at]! + 150 * data[at + 1]! + 29 * data[at + 2]!) >> 8
     grey[i] = isMixed ? back + ((light - back) * data[at + 3]!) / 255 : light
   }
-  return smaller({ width, height, data: grey })
+  return atMost({ width, height, data: grey }, mostRead)
 }
 
 /** How far colours of the same lightness are apart: red against green, or blue against yellow, around the middle. */
@@ -44,14 +44,14 @@ export function colourOf({ width, height, data }: Pixels, kind: 'red' | 'blue'):
     const [red, green, blue] = [data[at]!, data[at + 1]!, data[at + 2]!]
     plane[i] = 128 + ((kind === 'red' ? red - green : blue - ((red + green) >> 1)) >> 1)
   }
-  return smaller({ width, height, data: plane })
+  return atMost({ width, height, data: plane }, mostRead)
 }
 
-/** By the mean of what falls into each pixel. */
-function smaller(plane: Plane): Plane {
+/** Of no more pixels than that, each by the mean of what falls into it. */
+export function atMost(plane: Plane, most: number): Plane {
   const { width, height, data } = plane
-  if (width * height <= mostRead) return plane
-  const by = Math.sqrt((width * height) / mostRead)
+  if (width * height <= most) return plane
+  const by = Math.sqrt((width * height) / most)
   const [w, h] = [Math.max(1, Math.floor(width / by)), Math.max(1, Math.floor(height / by))]
   const sums = new Float64Array(w * h)
   const counts = new Uint32Array(w * h)
@@ -125,7 +125,7 @@ function tilesOf({ width, height }: Plane): Tiles {
 export const countOf = ({ set }: Tiles) => set.reduce((sum, each) => sum + each, 0)
 
 /** Least difference of lightness within a tile that draws something which everybody sees. */
-const plain = 48
+export const plain = 48
 
 /** Tiles that draw something plain to see. */
 export function busyTiles(plane: Plane): Tiles {
