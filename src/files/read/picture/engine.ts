@@ -21,7 +21,7 @@ declare const WebAssembly: {
   instantiate(bytes: Buffer, imports: object): Promise<{ instance: Instance; module: unknown }>
 }
 
-/** What of the module is used (tesseract.js-core 7; its `.d.ts` names none of it). */
+/** What of the module is used (tesseract.js-core 7, which brings no types). */
 interface Core {
   FS: { writeFile(path: string, data: Uint8Array): void }
   TessBaseAPI: new () => Api
