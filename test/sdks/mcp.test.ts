@@ -253,6 +253,7 @@ t.test('pictures that a tool brings are read where a server is said to be scanne
     })
     await client.connect(transport)
     t.teardown(() => client.close())
+    await client.listTools()
     return refused(client.callTool({ name: 'show', arguments: { name } }))
   }
   t.match(await show('scanned', 'harmless'), { value: { content: [{ type: 'image' }] } })

@@ -17,7 +17,7 @@ export interface Pixels {
 }
 
 /** Pixels that are read at most: models are shown a picture no larger. */
-export const mostRead = 4_000_000
+export const mostRead = 2_500_000
 /** The side of a tile. */
 export const tile = 16
 
@@ -53,7 +53,7 @@ export function atMost(plane: Plane, most: number): Plane {
   if (width * height <= most) return plane
   const by = Math.sqrt((width * height) / most)
   const [w, h] = [Math.max(1, Math.floor(width / by)), Math.max(1, Math.floor(height / by))]
-  const sums = new Float64Array(w * h)
+  const sums = new Uint32Array(w * h)
   const counts = new Uint32Array(w * h)
   for (let y = 0; y < height; y++) {
     const row = Math.min(h - 1, Math.floor((y * h) / height)) * w
