@@ -42,6 +42,8 @@ export interface Media {
   kind: 'image' | 'audio' | 'video' | 'file' | 'tokens'
   /** Whose words it would be, where the dialect knows it. */
   role?: Role
+  /** Set where the text in it was read and judged: what its pictures show beside it was not. */
+  isTextRead?: true
 }
 
 export interface ChatContent {

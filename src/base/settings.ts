@@ -104,6 +104,8 @@ export interface FileSettings {
   memoryBytes: number
   /** Bytes of one file. */
   fileBytes: number
+  /** Of text in pictures, by Tesseract's codes. */
+  languages: readonly string[]
 }
 
 /** The backend that says what is spoken in sound, so that it can be judged. */

@@ -2,7 +2,7 @@
 import type { Media } from './chat.js'
 
 export const unscannableActs = ['deny', 'review', 'permit', 'scan'] as const
-/** `scan`: files are read, and sound where it can be transcribed; what cannot be read whole is denied. */
+/** `scan`: files, text in pictures, and sound where it can be transcribed, are read; what cannot be read whole is denied. */
 export type UnscannableAct = (typeof unscannableActs)[number]
 
 export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const satisfies readonly Media['kind'][]
@@ -10,17 +10,22 @@ export const mediaKinds = ['image', 'audio', 'video', 'file', 'tokens'] as const
 /** One act for all kinds, or one for each; a kind that is not named is denied. */
 export type Unscannable = UnscannableAct | Readonly<Partial<Record<Media['kind'], UnscannableAct>>>
 
-const read: ReadonlySet<Media['kind']> = new Set(['file', 'audio'])
+const read: ReadonlySet<Media['kind']> = new Set(['file', 'image', 'audio'])
 
-/** Files and sound alone are read: under `scan`, whatever else there is is denied. */
+/** Files, text in pictures and sound are read: under `scan`, whatever else there is is denied. */
 export function actFor(unscannable: Unscannable, kind: Media['kind']): UnscannableAct {
   const act = typeof unscannable === 'string' ? unscannable : (unscannable[kind] ?? 'deny')
   return act === 'scan' && !read.has(kind) ? 'deny' : act
 }
 
-/** The strictest act over several, where nothing is read: of answers, and of what was left unread. */
+/** The strictest act over several, after what is to be read was: of answers, and of what was left unread. */
 export function strictestAct(unscannable: Unscannable, media: readonly Media[]): 'deny' | 'review' | 'permit' {
-  const acts = media.map(({ kind }) => actFor(unscannable, kind))
+  const acts = media.map(({ kind, isTextRead }) => (isTextRead === true ? 'permit' : actFor(unscannable, kind)))
   if (acts.some((act) => act === 'deny' || act === 'scan')) return 'deny'
   return acts.includes('review') ? 'review' : 'permit'
+}
+
+/** How receipts, audit and metrics name what was judged by nobody: the kind, or of a picture whose text was read, the rest. */
+export function unjudgedIn({ kind, isTextRead }: Media): string {
+  return isTextRead === true ? 'image_content' : kind
 }

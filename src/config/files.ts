@@ -11,7 +11,8 @@ export function compileFiles(file: FileFiles = {}): FileSettings {
     queue: file.queue ?? 32,
     deadlineMs: parseDuration(file.deadline ?? '10s') as number,
     memoryBytes: parseSize(file.memory ?? '512MiB') as number,
-    fileBytes: parseSize(file.file_limit ?? '32MiB') as number
+    fileBytes: parseSize(file.file_limit ?? '32MiB') as number,
+    languages: file.languages ?? ['eng']
   }
 }
 

@@ -130,9 +130,9 @@ export function checkReferences(
   })
 }
 
-const nouns = { image: 'pictures are', video: 'films are', tokens: 'tokens are' } as const
+const nouns = { video: 'films are', tokens: 'tokens are' } as const
 
-/** Of files and sound alone: a kind of its own that is said to be read is a misunderstanding, and not one to find out later. */
+/** Of files, pictures and sound alone: a kind of its own that is said to be read is a misunderstanding, and not one to find out later. */
 function checkScans(
   path: readonly (string | number)[],
   unscannable: FileTreatment['unscannable'],

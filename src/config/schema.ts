@@ -240,13 +240,20 @@ const encoder = Type.Unsafe<EncoderUse | Static<typeof encoderKeys>>({
   accepts: `${encoderUses.join(', ')}, or { use, folder, threads, queue, deadline }`
 })
 
+/** As Tesseract names what it reads: `eng`, `deu`, `chi_sim`. */
+const language = Type.String({
+  pattern: '^[a-z]{3}(?:_[a-z]{2,8}){0,2}$',
+  accepts: 'the code of a language as Tesseract has it, such as eng, deu or chi_sim'
+})
+
 const files = Type.Object(
   {
     processes: Type.Optional(whole(1, 16)),
     queue: Type.Optional(whole(1, 1024)),
     deadline: Type.Optional(timeout),
     memory: Type.Optional(room),
-    file_limit: Type.Optional(size)
+    file_limit: Type.Optional(size),
+    languages: Type.Optional(Type.Array(language, { minItems: 1, maxItems: 8, uniqueItems: true }))
   },
   closed
 )

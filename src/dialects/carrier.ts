@@ -22,38 +22,66 @@ export interface Carrier {
 /** Why there is nothing to read: a name of something elsewhere, or a field that nobody here knows. */
 export type NoCarrier = 'reference' | 'unknown_field' | 'type_mismatch' | 'bad_encoding'
 
-/** Fields of bytes, by the dialects: OpenAI's; Anthropic's and Gemini's. */
-const bytes = new Set(['file_data', 'data'])
 const names = new Set(['filename', 'file_name', 'name', 'title', 'displayName', 'display_name'])
 const types = new Set(['media_type', 'mimeType', 'mime_type'])
-/** Objects within the part that the bytes may stand in. */
-const holders = new Set(['file', 'input_file', 'source', 'document'])
 /** Texts that are judged as they stand, and what says how the API should treat the part. */
-const beside = new Set(['cache_control', 'citations', 'context', 'detail'])
-const references = new Set('file_id fileId file_url url fileUri file_uri uri'.split(' '))
-const partTypes = new Set(['file', 'input_file', 'document', 'base64'])
+const beside = new Set(['cache_control', 'citations', 'context', 'detail', 'annotations', '_meta'])
 
-/** What a part may be made of, by what it carries. */
-interface Form {
+/** How dialects spell what holds a kind of media. */
+interface Spelling {
+  bytes: ReadonlySet<string>
+  /** Objects within the part that the bytes may stand in. */
   holders: ReadonlySet<string>
-  partTypes: ReadonlySet<string>
-  /** A field that names the container of sound instead of a media type: OpenAI's. */
-  format?: string
+  references: ReadonlySet<string>
+  /** Values of `type`. */
+  parts: ReadonlySet<string>
+  /** A field that names the second half of a media type, and the first half. */
+  format?: { field: string; type: string }
 }
-const ofFile: Form = { holders, partTypes }
-const ofSound: Form = { holders: new Set(['input_audio']), partTypes: new Set(['input_audio']), format: 'format' }
+
+const words = (list: string) => new Set(list.split(' '))
+
+/** OpenAI's; Anthropic's, Gemini's and MCP's. */
+const files: Spelling = {
+  bytes: words('file_data data'),
+  holders: words('file input_file source document'),
+  references: words('file_id fileId file_url url fileUri file_uri uri'),
+  parts: words('file input_file document base64')
+}
+
+/** A picture's address may be one of its own bytes (`data:`). */
+const pictures: Spelling = {
+  bytes: words('data bytes url image_url'),
+  holders: words('image_url source'),
+  references: words('file_id fileId fileUri file_uri uri s3Location'),
+  parts: words('image_url input_image image computer_screenshot base64'),
+  format: { field: 'format', type: 'image' }
+}
+
+/** OpenAI's. */
+const sounds: Spelling = {
+  bytes: files.bytes,
+  holders: words('input_audio'),
+  references: files.references,
+  parts: words('input_audio'),
+  format: { field: 'format', type: 'audio' }
+}
+
+const spellings = { file: files, image: pictures, audio: sounds }
 
 /**
- * @param value what stands at `pointer`: the part, or the object in it that holds the bytes
+ * @param value what stands at `pointer`: the part, the object in it that holds the bytes, or the bytes
+ * @param kind what the place takes: pictures alone, sound alone, or files of any kind
  */
 export function carrierOf(
   value: Json | undefined,
   pointer: string,
-  kind: 'file' | 'audio' = 'file'
+  kind: keyof typeof spellings = 'file'
 ): Carrier | NoCarrier {
+  const told: Told = { name: '', type: '' }
+  if (kind === 'image' && typeof value === 'string') return read(pointer, value, told)
   const found: { pointer: string; text: string }[] = []
-  const told: { name: string; type: string } = { name: '', type: '' }
-  const refused = collect(value, pointer, kind === 'file' ? ofFile : ofSound, found, told, 0)
+  const refused = collect(value, pointer, spellings[kind], found, told, 0)
   if (refused !== undefined) return refused
   const [leaf] = found
   if (leaf === undefined) return 'reference'
@@ -61,7 +89,12 @@ export function carrierOf(
   return read(leaf.pointer, leaf.text, told)
 }
 
-function read(pointer: string, text: string, told: { name: string; type: string }): Carrier | NoCarrier {
+interface Told {
+  name: string
+  type: string
+}
+
+function read(pointer: string, text: string, told: Told): Carrier | NoCarrier {
   const [claimed = '', ...claims] = told.type.split(';').map((each) => each.trim())
   const url = parseDataUrl(text)
   // An address is a string in the place of bytes, too.
@@ -84,9 +117,9 @@ const deepest = 4
 function collect(
   value: Json | undefined,
   pointer: string,
-  form: Form,
+  spelling: Spelling,
   found: { pointer: string; text: string }[],
-  told: { name: string; type: string },
+  told: Told,
   depth: number
 ): NoCarrier | undefined {
   if (!isObject(value) || depth > deepest) return 'unknown_field'
@@ -94,21 +127,20 @@ function collect(
     const child = value[key]!
     const at = `${pointer}/${pointerSegment(key)}`
     if (child === null || beside.has(key)) continue
-    if (references.has(key)) return 'reference'
-    if (form.holders.has(key) && isObject(child)) {
-      const refused = collect(child, at, form, found, told, depth + 1)
+    if (spelling.references.has(key)) return 'reference'
+    if (spelling.holders.has(key) && isObject(child)) {
+      const refused = collect(child, at, spelling, found, told, depth + 1)
       if (refused !== undefined) return refused
     } else if (typeof child !== 'string') return 'unknown_field'
-    else if (bytes.has(key)) found.push({ pointer: at, text: child })
+    else if (spelling.bytes.has(key)) found.push({ pointer: at, text: child })
     else if (names.has(key)) told.name ||= child
-    else if (types.has(key)) {
+    else if (types.has(key) || key === spelling.format?.field) {
       if (told.type !== '') return 'unknown_field'
-      told.type = child.trim().toLowerCase()
-    } else if (key === form.format) {
-      if (told.type !== '') return 'unknown_field'
-      told.type = `audio/${child.trim().toLowerCase()}`
-    } else if (key !== 'type' || !form.partTypes.has(child))
-      return key === 'type' && child === 'url' ? 'reference' : 'unknown_field'
+      const type = child.trim().toLowerCase()
+      // Bedrock names the format of pictures alone, OpenAI the container of sound.
+      told.type = key === spelling.format?.field ? `${spelling.format.type}/${type}` : type
+    } else if (key !== 'type' || !spelling.parts.has(child))
+      return key === 'type' && (child === 'url' || child === 'file') ? 'reference' : 'unknown_field'
   }
   return undefined
 }

@@ -63,7 +63,10 @@ const added: Partial<Record<ErrorCode, Record<string, object>>> = {
   unscannable_content: {
     details: {
       type: 'object',
-      properties: { pointer: text, reason: { type: 'string', description: 'Why a file was not read whole.' } },
+      properties: {
+        pointer: text,
+        reason: { type: 'string', description: 'Why a file or a picture was not read whole.' }
+      },
       required: ['pointer']
     }
   },

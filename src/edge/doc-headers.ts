@@ -25,7 +25,11 @@ export const headerComponents = {
   SafetyPointer: { description: 'The JSON pointer of the offending message.', schema: text },
   SafetyReviewId: { description: 'The review that was opened.', schema: text },
   SafetyRedacted: { description: 'How many places were redacted.', schema: whole },
-  SafetyNotEvaluated: { description: 'What was forwarded unjudged: image, audio, file and the like.', schema: text },
+  SafetyNotEvaluated: {
+    description:
+      'What was forwarded unjudged: image, audio, file and the like; image_content where of a picture the text alone was judged.',
+    schema: text
+  },
   ShouldRetry: {
     description: 'Tells SDKs that the same request is refused again.',
     schema: { ...text, const: 'false' }

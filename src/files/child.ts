@@ -159,7 +159,7 @@ export class Child {
 /** One text in the known shape; a child that a file has taken over may say anything. */
 function textOf(answer: unknown): FileText | undefined {
   const { text, where, hidden } = (answer ?? {}) as Record<string, unknown>
-  if (typeof text !== 'string' || typeof where !== 'string' || !/^[a-z0-9=&]{1,128}$/.test(where)) return undefined
+  if (typeof text !== 'string' || typeof where !== 'string' || !/^[a-z0-9=&,]{1,128}$/.test(where)) return undefined
   if (hidden === undefined) return { text, where }
   const mark = hiddenKinds.find((known) => known === hidden)
   return mark === undefined ? undefined : { text, where, hidden: mark }
@@ -167,11 +167,12 @@ function textOf(answer: unknown): FileText | undefined {
 
 /** What ends an answer. */
 function readingOf(answer: unknown, texts: readonly FileText[]): Reading | undefined {
-  const { whole, reason, kind } = (answer ?? {}) as Record<string, unknown>
+  const { whole, reason, kind, hasPictures } = (answer ?? {}) as Record<string, unknown>
   if (whole === false) {
     const known = unreadReasons.find((each) => each === reason)
     return known === undefined ? undefined : { whole: false, reason: known }
   }
   const named = fileKinds.find((each) => each === kind)
-  return whole === true && named !== undefined ? { whole: true, kind: named, texts } : undefined
+  if (whole !== true || named === undefined || typeof hasPictures !== 'boolean') return undefined
+  return { whole: true, kind: named, texts, hasPictures }
 }

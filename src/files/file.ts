@@ -12,7 +12,8 @@ export const fileKinds = [
   'open-text',
   'open-slides',
   'open-sheets',
-  'mail'
+  'mail',
+  'picture'
 ] as const
 export type FileKind = (typeof fileKinds)[number]
 
@@ -27,6 +28,7 @@ export const unreadReasons = [
   'encrypted',
   'macros',
   'picture_unread',
+  'several_pictures',
   'drawing_unread',
   'glyphs_unmapped',
   'object_unread',
@@ -56,7 +58,9 @@ export const hiddenKinds = [
   'script',
   'annotation',
   'header',
-  'source'
+  'source',
+  'faint',
+  'turned'
 ] as const
 export type HiddenKind = (typeof hiddenKinds)[number]
 
@@ -68,6 +72,8 @@ export interface FileInput {
   charset?: string | undefined
   /** The name of the file; empty where it has none. */
   name: string
+  /** Set where it stands in a place that takes pictures alone. */
+  isPicture?: boolean
 }
 
 /** One text of a file. */
@@ -75,7 +81,8 @@ export interface FileText {
   text: string
   /**
    * The place, as the fragment of a URL (RFC 8118 has `page=3`): `page`, `slide`, `sheet` and `attachment` are numbered from
-   * 1, `part` names what has no number. `text` alone: all of a text file in UTF-8, as it stands.
+   * 1, `part` names what has no number, `xywh` is a box of a picture in its pixels. `text` alone: all of a text file in UTF-8,
+   * as it stands.
    */
   where: string
   /** Set where people who open the file do not see it. */
@@ -83,7 +90,13 @@ export interface FileText {
 }
 
 export type Reading =
-  | { whole: true; kind: FileKind | 'sound'; texts: readonly FileText[] }
+  | {
+      whole: true
+      kind: FileKind | 'sound'
+      texts: readonly FileText[]
+      /** Whether it holds pictures, of which the text alone was read. */
+      hasPictures: boolean
+    }
   | { whole: false; reason: UnreadReason }
 
 /** Where the text is all of the file and can be written back into it. */
@@ -112,7 +125,12 @@ export const bounds = {
   curves: 64,
   /** Messages and files within one another. */
   nesting: 3,
-  attachments: 50
+  attachments: 50,
+  /** Pictures of one file, pixels of one, how long its longer side is, and small pictures beside it. */
+  pictures: 200,
+  pixels: 25_000_000,
+  side: 20_000,
+  thumbnails: 2
 } as const
 
 /** Ends the reading of a file that cannot be read whole. It says why, and nothing of what the file says. */
@@ -129,6 +147,8 @@ export class Unread extends Error {
 /** Collects the texts of a file, within the bounds. */
 export class Texts {
   readonly all: FileText[] = []
+  /** Pictures that were read. */
+  pictures = 0
   #units = 0
 
   /** @throws Unread `too_large` */
@@ -139,8 +159,9 @@ export class Texts {
     this.all.push(hidden === undefined ? { text, where } : { text, where, hidden })
   }
 
-  /** Texts of a file within this one. */
-  take(texts: readonly FileText[], where: string): void {
-    for (const each of texts) this.add(each.text, `${where}&${each.where}`, each.hidden)
+  /** What was read of a file within this one. */
+  take({ all, pictures }: Texts, where: string): void {
+    this.pictures += pictures
+    for (const each of all) this.add(each.text, `${where}&${each.where}`, each.hidden)
   }
 }

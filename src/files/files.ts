@@ -17,6 +17,10 @@ export interface FileRequest {
   type: string
   charset?: string | undefined
   name: string
+  /** Whether pictures in it are read, too. */
+  readsPictures: boolean
+  /** Set where it stands in a place that takes pictures alone. */
+  isPicture?: boolean | undefined
   /** Whether nobody waits for it any more. */
   isGone(): boolean
 }
@@ -36,12 +40,13 @@ export type FileReport = (outcome: FileKind | 'sound' | UnreadReason, seconds: n
 
 /**
  * Starts the children and waits until one can read.
+ * @param readsPictures whether any route has pictures read
  * @throws FilesError where packages are missing
  */
-export async function openFiles(settings: FileSettings, report: FileReport): Promise<Files> {
-  const entries = findPackages()
+export async function openFiles(settings: FileSettings, readsPictures: boolean, report: FileReport): Promise<Files> {
+  const { entries, languages } = findPackages(readsPictures ? settings.languages : [])
   const hasNamespace = await canUnshare()
-  const pool = new Pool(startOf(settings.memoryBytes, hasNamespace, entries), settings)
+  const pool = new Pool(startOf(settings.memoryBytes, hasNamespace, entries, languages), settings)
   try {
     await pool.open()
   } catch (error) {

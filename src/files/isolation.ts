@@ -33,8 +33,14 @@ const namespaces = ['--user', '--map-root-user', '--net', '--ipc', '--uts', '--'
 /**
  * @param memoryBytes of the whole child
  * @param entries paths of files in the packages that it reads with
+ * @param languages paths of what text in pictures is read with; none: pictures are not read
  */
-export function startOf(memoryBytes: number, hasNamespace: boolean, entries: readonly string[]): Start {
+export function startOf(
+  memoryBytes: number,
+  hasNamespace: boolean,
+  entries: readonly string[],
+  languages: readonly string[]
+): Start {
   const file = threadFile(import.meta.url, 'reader-process')
   const flags = [
     // Half of it for objects: what is unpacked lies beside them.
@@ -46,7 +52,7 @@ export function startOf(memoryBytes: number, hasNamespace: boolean, entries: rea
   // From the sources, a loader has to run before: that is for tests of the readers alone.
   if (!isBuilt) {
     const { NODE_OPTIONS } = process.env
-    const args = [...process.execArgv, flags[0]!, '--no-warnings', file]
+    const args = [...process.execArgv, flags[0]!, '--no-warnings', file, ...languages]
     return {
       program: process.execPath,
       args,
@@ -54,7 +60,7 @@ export function startOf(memoryBytes: number, hasNamespace: boolean, entries: rea
       cwd: process.cwd()
     }
   }
-  const args = [...flags, ...permission(entries), file]
+  const args = [...flags, ...permission([...entries, ...languages]), file, ...languages]
   return hasNamespace && unshare !== undefined
     ? { program: unshare, args: [...namespaces, process.execPath, ...args], env: {} }
     : { program: process.execPath, args, env: {} }

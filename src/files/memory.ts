@@ -5,6 +5,7 @@
 import { createHmac, type Hmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Reading } from './file.js'
+import type { RequestHead } from './wire.js'
 
 /** Files, UTF-16 units of their texts, and ms. */
 const most = { files: 1_000, units: 16_000_000, ttlMs: 3_600_000 }
@@ -21,10 +22,9 @@ export class Memory {
   })
 
   /** A digest that the bytes of the file are still to be added to. */
-  digest(account: string, head: { type: string; charset?: string | undefined; name: string }): Hmac {
-    return createHmac('sha256', this.#secret).update(
-      JSON.stringify([account, head.type, head.charset ?? '', head.name])
-    )
+  digest(account: string, { type, charset = '', name, readsPictures, isPicture }: Omit<RequestHead, 'size'>): Hmac {
+    const said = [account, type, charset, name, readsPictures, isPicture === true]
+    return createHmac('sha256', this.#secret).update(JSON.stringify(said))
   }
 
   get(digest: string): Reading | undefined {

@@ -1,5 +1,6 @@
 /** The libraries that read files. They are optional: only the child loads them, and only where a route scans files is there one. */
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 
 /** As in the optional dependencies of `package.json`; a test holds the two equal. */
 export const packages: Readonly<Record<string, string>> = {
@@ -11,27 +12,49 @@ export const packages: Readonly<Record<string, string>> = {
   'postal-mime': '4.0.0'
 }
 
+/** What pictures are read with, beside these; other languages have packages of the same form. */
+export const picturePackages = { 'tesseract.js-core': '7.0.0', '@tesseract.js-data/eng': '1.0.0' } as const
+
+const dataOf = (language: string) => `@tesseract.js-data/${language}`
+
 /** Nothing starts without them where a route is to scan files. The message names the line that installs them. */
 export class FilesError extends Error {
   override readonly name = 'FilesError'
 }
 
+export interface Found {
+  /** Paths of a file in each package. */
+  entries: string[]
+  /** Paths of what the languages are read with. */
+  languages: string[]
+}
+
 /**
- * @returns the path of each package's entry
+ * @param languages of text in pictures; none: pictures are not read
  * @throws FilesError
  */
-export function findPackages(resolve: (name: string) => string = resolver()): string[] {
+export function findPackages(languages: readonly string[], resolve: (name: string) => string = resolver()): Found {
+  const needed: Record<string, string> = { ...packages }
+  if (languages.length > 0) {
+    needed['tesseract.js-core'] = picturePackages['tesseract.js-core']
+    for (const each of languages) needed[dataOf(each)] = picturePackages['@tesseract.js-data/eng']
+  }
+  const paths = new Map<string, string>()
   const missing: string[] = []
-  const found = Object.keys(packages).flatMap((name) => {
+  for (const name of Object.keys(needed)) {
     try {
-      return [resolve(name)]
+      paths.set(name, resolve(name))
     } catch {
       missing.push(name)
-      return []
     }
-  })
-  if (missing.length === 0) return found
-  const line = Object.entries(packages).map(([name, version]) => `${name}@${version}`)
+  }
+  if (missing.length === 0) {
+    const data = languages.map((each) =>
+      join(dirname(paths.get(dataOf(each))!), '4.0.0_best_int', `${each}.traineddata.gz`)
+    )
+    return { entries: [...paths.values()], languages: data }
+  }
+  const line = Object.entries(needed).map(([name, version]) => `${name}@${version}`)
   throw new FilesError(
     `unscannable: scan needs packages that are not installed (${missing.join(', ')}). Install them: npm install ${line.join(' ')}`
   )

@@ -4,7 +4,7 @@
  */
 import type { FileInput, Reading } from './file.js'
 import { shutDoors } from './guard.js'
-import { warmingPdf } from './warm.js'
+import { warming } from './warm.js'
 import { Frames, frame, type RequestHead } from './wire.js'
 
 const { stdin, stdout } = process
@@ -19,6 +19,21 @@ buffers.transferToFixedLength ??= function (this: ArrayBuffer, length) {
 }
 
 const { readFile } = await import('./read/index.js')
+const languages = process.argv.slice(2)
+const pictures = languages.length === 0 ? undefined : await openPictures(languages)
+
+async function openPictures(paths: readonly string[]) {
+  const [{ Engine }, { Pictures }] = await Promise.all([
+    import('./read/picture/engine.js'),
+    import('./read/picture/index.js')
+  ])
+  return new Pictures(await Engine.open(paths))
+}
+
+interface Asked {
+  input: FileInput
+  readsPictures: boolean
+}
 
 const frames = new Frames()
 let head: RequestHead | undefined
@@ -28,8 +43,8 @@ async function turn(): Promise<void> {
   if (isReading) return
   isReading = true
   try {
-    for (let input = next(); input !== undefined; input = next()) {
-      say(await read(input))
+    for (let asked = next(); asked !== undefined; asked = next()) {
+      say(await read(asked))
       head = undefined
     }
   } finally {
@@ -43,12 +58,13 @@ function say(reading: Reading): void {
     answer(reading)
     return
   }
-  for (const text of reading.texts) answer(text)
-  answer({ whole: true, kind: reading.kind })
+  const { texts, ...whole } = reading
+  for (const text of texts) answer(text)
+  answer(whole)
 }
 
 /** The file that has come whole. */
-function next(): FileInput | undefined {
+function next(): Asked | undefined {
   if (head === undefined) {
     const length = frames.next()
     const bytes = length === undefined ? undefined : frames.take(4 + length)
@@ -57,13 +73,13 @@ function next(): FileInput | undefined {
   }
   const bytes = frames.take(head.size)
   if (bytes === undefined) return undefined
-  const { type, charset, name } = head
-  return { bytes, type, charset, name }
+  const { type, charset, name, isPicture, readsPictures } = head
+  return { input: { bytes, type, charset, name, isPicture: isPicture === true }, readsPictures }
 }
 
-async function read(input: FileInput): Promise<Reading> {
+async function read({ input, readsPictures }: Asked): Promise<Reading> {
   try {
-    return await readFile(input)
+    return await readFile(input, readsPictures ? pictures : undefined)
   } catch {
     return { whole: false, reason: 'reader_failed' }
   }
@@ -78,5 +94,5 @@ stdin.on('data', (part: Buffer) => {
 // The gateway has gone.
 stdin.on('end', () => process.exit(0))
 // The first file of somebody does not wait until tables of glyphs are made.
-await read({ bytes: warmingPdf(), type: 'application/pdf', name: '' })
+for (const input of warming(pictures !== undefined)) await read({ input, readsPictures: true })
 answer({ ready: true })

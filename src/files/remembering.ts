@@ -5,7 +5,7 @@ import type { FileReport, FileRequest, Files } from './files.js'
 import type { Memory } from './memory.js'
 
 export interface Decoded {
-  head: { type: string; charset: string | undefined; name: string }
+  head: Pick<FileRequest, 'type' | 'charset' | 'name' | 'readsPictures' | 'isPicture'>
   /** Bytes. */
   size: number
   parts: readonly Buffer[]
@@ -26,8 +26,8 @@ export function remembering(
   readOne: (request: FileRequest, decoded: Decoded) => Promise<Reading>
 ): Files['read'] {
   async function read(request: FileRequest): Promise<Reading> {
-    const { account, data, type, charset, name } = request
-    const head = { type, charset, name: name.slice(-mostNameUnits) }
+    const { account, data, type, charset, name, readsPictures, isPicture } = request
+    const head = { type, charset, name: name.slice(-mostNameUnits), readsPictures, isPicture }
     const digest = memory.digest(account, head)
     const parts: Buffer[] = []
     let size = 0

@@ -1,4 +1,5 @@
-/** A page of a PDF that a child reads before it says that it is ready: after it, the parsers have what they make once. */
+/** What a child reads before it says that it is ready: after it, the parsers have what they make once. */
+import type { FileInput } from './file.js'
 
 const content = 'BT /F1 12 Tf 40 700 Td (The quick brown fox jumps over the lazy dog 0123456789.) Tj ET'
 
@@ -10,7 +11,7 @@ const objects = [
   '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>'
 ]
 
-export function warmingPdf(): Buffer {
+function warmingPdf(): Buffer {
   let file = '%PDF-1.7\n'
   const places = objects.map((object, i) => {
     const place = file.length
@@ -20,4 +21,21 @@ export function warmingPdf(): Buffer {
   const table = `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.join('')}`
   const trailer = `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`
   return Buffer.from(file + table + trailer)
+}
+
+/** A line of words, drawn black on white: a PNG of one bit. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAUoAAAAoAQAAAACwGY5NAAABdUlEQVR42u3UQUvDMBQA4MLA4sX9AWkRPIoXT4Ns+TEiPQ8PDqx2oLDbPHiZ0K' +
+    '2/Q1DQ7TCFsvwBD9XB3k03Ctpo6JOkXbcOkV3F5RBC8hFe3ntEw2XHnbaif40CMmTpTgMRhVrFziKNaI6aedoYn+rCSWkgD2eU5qkeGIWMMvYb' +
+    'BfR4lFGw4Z7RhxPXOPQbYqNIUIztNRu7Nbqu6OeUemBDe+B0Sa1Z9feQWC6KDzqysVU1tiSdvM9T6iO7CUfVp2Mk4RUK9KCMxBpMJD0bzVPnEV' +
+    'k7hAOXYynsScpKWLF8joB0+JqjPUW3FQUUkeldpzR2+OAHuqPoEMWzRy9TKpB3Zhkg0wB2b9IAoONMKUdeN7O8EvWs2y9oEp48C1zsIznyJwgh' +
+    '8nhWLU0lqxxdKGoREC+b2E+SVQ+MQkYjep6UQJgdwrFSrIAYt3RISqAFhp5R1SC5AXJ6kxNfaEJvkSqleiJcqrXlBfH+UlSGFeurf+Af0G9gHP' +
+    '1wpJiEvwAAAABJRU5ErkJggg==',
+  'base64'
+)
+
+export function warming(readsPictures: boolean): FileInput[] {
+  const inputs: FileInput[] = [{ bytes: warmingPdf(), type: 'application/pdf', name: '' }]
+  if (readsPictures) inputs.push({ bytes: picture, type: 'image/png', name: '' })
+  return inputs
 }

@@ -5,6 +5,9 @@
 
 export interface RequestHead {
   size: number
+  /** Whether pictures in it are read, too. */
+  readsPictures: boolean
+  isPicture?: boolean | undefined
   type: string
   charset?: string | undefined
   name: string

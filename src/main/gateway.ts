@@ -316,19 +316,23 @@ async function openEncoder(
   }
 }
 
-/** The children that read files, where a route has files read. */
+/** The children that read files, where a route has files or pictures read. */
 async function openReaders(
-  { routes, files: settings }: Settings,
+  { routes, mcp, files: settings }: Settings,
   { metrics, log }: Platform,
   closeOthers: () => Promise<void>
 ): Promise<Files | undefined> {
-  if (!routes.some(({ unscannable }) => actFor(unscannable, 'file') === 'scan')) return undefined
+  const guarded = [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
+  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
+  const readsPictures = scans('image')
+  if (!readsPictures && !scans('file')) return undefined
   try {
-    const files = await openFiles(settings, reportTo(metrics))
+    const files = await openFiles(settings, readsPictures, reportTo(metrics))
     const isolation = files.hasNamespace
       ? 'a network namespace of its own'
       : 'no namespace of its own: sockets are taken away in the process'
-    log.info({ processes: settings.processes, isolation }, 'files are read in processes of their own')
+    const languages = readsPictures ? settings.languages : undefined
+    log.info({ processes: settings.processes, isolation, languages }, 'files are read in processes of their own')
     return files
   } catch (error) {
     await closeOthers()

@@ -110,7 +110,7 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
     budget,
     constitutionOf
   })
-  const answers = new Answers({ verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
+  const answers = new Answers({ media, verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
   const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }
   const { admission, tracing } = deps

@@ -4,6 +4,7 @@
  */
 import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
+import { unjudgedIn } from '../base/unscannable.js'
 import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
 import type { Judging } from '../observe/judging.js'
@@ -107,7 +108,7 @@ export class Verdicts {
 
   /** Media that a route lets through. */
   passMedia(exchange: Exchange, { media }: ChatContent): void {
-    for (const { kind } of media) this.passUnjudged(exchange, kind)
+    for (const each of media) this.passUnjudged(exchange, unjudgedIn(each))
   }
 }
 
@@ -175,7 +176,7 @@ function beyondVerdict(
 ): readonly string[] | undefined {
   const isOff = direction === 'request' && route.output === 'off'
   if (media.length === 0 && !isOff) return undefined
-  return [...new Set([...media.map(({ kind }) => kind), ...(isOff ? ['output_off'] : [])])]
+  return [...new Set([...media.map(unjudgedIn), ...(isOff ? ['output_off'] : [])])]
 }
 
 /** A key, its value and what either decodes to share a pointer; marks keep their findings apart and never leave this file. */

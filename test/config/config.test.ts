@@ -293,7 +293,8 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         queue: 64,
         deadlineMs: 3000,
         memoryBytes: 268_435_456,
-        fileBytes: 8_388_608
+        fileBytes: 8_388_608,
+        languages: ['eng', 'deu']
       },
       transcription: {
         baseUrl: 'https://speech.example/v1',

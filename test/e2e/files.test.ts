@@ -11,7 +11,8 @@ const outer = (port: number, hasNamespace: boolean) => `
 const { startOf } = await import('./dist/files/isolation.js')
 const { findPackages } = await import('./dist/files/packages.js')
 const { spawnSync } = await import('node:child_process')
-const { program, args, env, cwd = '/' } = startOf(512 * 1024 * 1024, ${hasNamespace}, findPackages())
+const { entries, languages } = findPackages(['eng'])
+const { program, args, env, cwd = '/' } = startOf(512 * 1024 * 1024, ${hasNamespace}, entries, languages)
 const probe = ${JSON.stringify(`
 const guarded = process.argv.includes('guarded')
 if (guarded) { const { shutDoors } = await import(process.argv[1]); process.stdin; process.stdout; shutDoors() }
@@ -35,7 +36,7 @@ process.stdout.write(JSON.stringify(found))
 process.exit(0)
 `)}.replaceAll('PORT', ${port})
 const guard = new URL('./dist/files/guard.js', 'file://' + process.cwd() + '/').href
-const child = spawnSync(program, [...args.slice(0, -1), '--input-type=module', '-e', probe, guard, ${!hasNamespace} ? 'guarded' : 'free'], { env, cwd, encoding: 'utf8' })
+const child = spawnSync(program, [...args.slice(0, -1 - languages.length), '--input-type=module', '-e', probe, guard, ${!hasNamespace} ? 'guarded' : 'free'], { env, cwd, encoding: 'utf8' })
 process.stdout.write(child.stdout || child.stderr)
 `
 

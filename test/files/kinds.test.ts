@@ -14,7 +14,7 @@ async function texts(
   type = '',
   charset?: string
 ): Promise<readonly FileText[] | string> {
-  const reading = await readFile({ bytes: Buffer.from(bytes as string), type, name, charset })
+  const reading = await readFile({ bytes: Buffer.from(bytes as string), type, name, charset }, undefined)
   return reading.whole ? reading.texts : reading.reason
 }
 

@@ -3,13 +3,13 @@ import { Fault } from '../../src/base/errors.js'
 import type { Reading } from '../../src/files/file.js'
 import type { Start } from '../../src/files/isolation.js'
 import { Memory } from '../../src/files/memory.js'
-import { FilesError, findPackages, packages } from '../../src/files/packages.js'
+import { FilesError, findPackages, packages, picturePackages } from '../../src/files/packages.js'
 import { type Job, Pool } from '../../src/files/pool.js'
 
 /** A child of which the name of a file says what it does. */
 const script = `
 const frame = (value) => { const body = Buffer.from(JSON.stringify(value)); const head = Buffer.alloc(4); head.writeUInt32BE(body.length); return Buffer.concat([head, body]) }
-const answer = (text, where = 'text') => { process.stdout.write(frame({ text, where })); process.stdout.write(frame({ whole: true, kind: 'text' })) }
+const answer = (text, where = 'text') => { process.stdout.write(frame({ text, where })); process.stdout.write(frame({ whole: true, kind: 'text', hasPictures: false })) }
 let got = Buffer.alloc(0)
 process.stdin.on('data', (part) => {
   got = Buffer.concat([got, part])
@@ -50,7 +50,7 @@ async function open(t: Pick<Test, 'teardown'>, own: Partial<typeof settings> = {
   ) =>
     pool.read({
       whose,
-      head: { size: Buffer.byteLength(content), type: '', name },
+      head: { size: Buffer.byteLength(content), type: '', name, readsPictures: false },
       parts: [Buffer.from(content)],
       isGone
     })
@@ -111,34 +111,40 @@ t.test('where no child starts, nothing opens', async (t) => {
 
 t.test('readings are remembered for an account, and not for another', async (t) => {
   const memory = new Memory()
-  const digest = (account: string, name: string) =>
-    memory.digest(account, { type: '', name }).update('bytes').digest('base64')
+  const digest = (account: string, name: string, readsPictures = false) =>
+    memory.digest(account, { type: '', name, readsPictures }).update('bytes').digest('base64')
   memory.set(digest('a', 'x'), { whole: false, reason: 'macros' })
   t.same(memory.get(digest('a', 'x')), { whole: false, reason: 'macros' })
   t.equal(memory.get(digest('b', 'x')), undefined)
   t.equal(memory.get(digest('a', 'y')), undefined)
-  t.not(digest('a', 'x'), new Memory().digest('a', { type: '', name: 'x' }).update('bytes').digest('base64'))
+  t.equal(memory.get(digest('a', 'x', true)), undefined, 'what was read without its pictures')
+  t.not(
+    digest('a', 'x'),
+    new Memory().digest('a', { type: '', name: 'x', readsPictures: false }).update('bytes').digest('base64')
+  )
   memory.set(digest('a', 'slow'), { whole: false, reason: 'too_slow' })
   t.equal(memory.get(digest('a', 'slow')), undefined)
 })
 
 t.test('without its packages nothing starts, and the message says what to install', async (t) => {
-  t.throws(
-    () =>
-      findPackages((name) => {
-        if (name === 'saxes') throw new Error('none')
-        return name
-      }),
-    { name: 'FilesError', message: /\(saxes\)\. Install them: npm install unpdf@/ }
-  )
-  t.throws(
-    () =>
-      findPackages(() => {
-        throw new Error('none')
-      }),
-    FilesError
-  )
-  t.equal(findPackages().length, Object.keys(packages).length)
+  const without =
+    (...names: string[]) =>
+    (name: string) => {
+      if (names.includes(name)) throw new Error('none')
+      return name
+    }
+  t.throws(() => findPackages([], without('saxes')), {
+    name: 'FilesError',
+    message: /\(saxes\)\. Install them: npm install unpdf@/
+  })
+  t.throws(() => findPackages([], without(...Object.keys(packages))), FilesError)
+  t.doesNotThrow(() => findPackages([], without('tesseract.js-core')), 'where no pictures are read')
+  t.throws(() => findPackages(['eng', 'deu'], without('@tesseract.js-data/deu')), {
+    message:
+      /\(@tesseract\.js-data\/deu\)\. Install them: .* tesseract\.js-core@7\.0\.0 .*@tesseract\.js-data\/deu@1\.0\.0$/
+  })
+  t.equal(findPackages([]).entries.length, Object.keys(packages).length)
+  t.match(findPackages(['eng']).languages, [/4\.0\.0_best_int\/eng\.traineddata\.gz$/])
   const { default: manifest } = await import('../../package.json', { with: { type: 'json' } })
-  t.same(packages, manifest.optionalDependencies)
+  t.same({ ...packages, ...picturePackages }, manifest.optionalDependencies)
 })

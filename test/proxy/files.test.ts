@@ -6,8 +6,15 @@ import { docx, mail, odp, ods, odt, pdf, png, pptx, xlsx } from '../files/make.j
 import { completion, fakeUpstream, json } from '../support/upstream.js'
 import { harness, route, upstreamSettings } from './harness.js'
 
-const settings = { processes: 1, queue: 32, deadlineMs: 60_000, memoryBytes: 1024 ** 3, fileBytes: 32 * 1024 ** 2 }
-const files: Files = await openFiles(settings, () => undefined)
+const settings = {
+  processes: 1,
+  queue: 32,
+  deadlineMs: 60_000,
+  memoryBytes: 1024 ** 3,
+  fileBytes: 32 * 1024 ** 2,
+  languages: ['eng']
+}
+const files: Files = await openFiles(settings, false, () => undefined)
 t.teardown(() => files.close())
 
 interface Sent {
@@ -211,7 +218,7 @@ async function gatewayFor(
   const upstream = await fakeUpstream(t, json(answers[dialect] ?? completion('ok')))
   const gateway = await harness(
     t,
-    [route({ path, upstreamPath: path, dialect, unscannable: 'scan', ...own })],
+    [route({ path, upstreamPath: path, dialect, unscannable: { file: 'scan' }, ...own })],
     { default: upstreamSettings(upstream.url) },
     files
   )

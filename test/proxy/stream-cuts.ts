@@ -1,6 +1,7 @@
 /** One streamed answer through the funnel, without sockets: its bytes come in the chunks that a test gives. */
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
+import { defaultBudget } from '../../src/base/budget.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { RouteSettings } from '../../src/base/settings.js'
 import { operationAt } from '../../src/dialects/index.js'
@@ -14,6 +15,7 @@ import { Streams } from '../../src/proxy/answer/stream.js'
 import { Denials } from '../../src/proxy/denials.js'
 import { Cancel, Exchange } from '../../src/proxy/exchange.js'
 import { encodingOf } from '../../src/proxy/headers.js'
+import { MediaStage } from '../../src/proxy/request/media.js'
 import { compileRoutes } from '../../src/proxy/request/routes.js'
 import { ReviewDesk } from '../../src/proxy/review.js'
 import { Verdicts } from '../../src/proxy/verdict.js'
@@ -52,7 +54,8 @@ export async function relayed(
   const verdicts = new Verdicts({ judging, clock, metrics })
   const denials = new Denials(shippedWording)
   const desk = new ReviewDesk(reviews, denials)
-  const answers = new Answers({ verdicts, denials, reviews: desk, sessions: undefined, answerLimit: 1 })
+  const media = new MediaStage({ file: undefined, audio: undefined }, defaultBudget)
+  const answers = new Answers({ media, verdicts, denials, reviews: desk, sessions: undefined, answerLimit: 1 })
   const streams = new Streams({ answers, denials, reviews: desk, evaluator, clock, metrics })
   const body = { model: 'm', stream: true, messages: [] }
   const exchange = new Exchange({

@@ -4,6 +4,7 @@ import { GoogleGenAI } from '@google/genai'
 import OpenAI from 'openai'
 import t from 'tap'
 import { docx, mail, ods, odt, pdf, png, pptx, xlsx } from '../files/make.js'
+import { drawn } from '../files/pictures.js'
 import { build } from '../support/gateway.js'
 import { texts } from '../support/texts.js'
 import { type Answer, completion, fakeUpstream, json } from '../support/upstream.js'
@@ -113,7 +114,7 @@ const answer: Answer = (res, request) => {
 
 t.test('each kind, harmless and not, and with a picture that nobody reads', async (t) => {
   const upstream = await fakeUpstream(t, answer)
-  const yaml = `upstreams: { default: { url: "${upstream.origin}", key: k } }\ndefaults: { unscannable: scan }`
+  const yaml = `upstreams: { default: { url: "${upstream.origin}", key: k } }\ndefaults: { unscannable: { file: scan } }`
   const client = await build(t, { yaml })
   const unread = await pdf(['harmless'], async (document) =>
     document.getPage(0).drawImage(await document.embedPng(png))
@@ -131,6 +132,50 @@ t.test('each kind, harmless and not, and with a picture that nobody reads', asyn
   }
   t.match(client.logs.join(''), /files are read in processes of their own/)
   t.notMatch(client.logs.join(''), /Monday|pipe bomb/)
+})
+
+t.test('pictures: text in them is judged, and the receipt says that nothing else was', async (t) => {
+  const upstream = await fakeUpstream(t, answer)
+  const yaml = `upstreams: { default: { url: "${upstream.origin}", key: k } }\ndefaults: { unscannable: { image: scan } }`
+  const { url: base, key, logs } = await build(t, { yaml })
+  const openai = new OpenAI({ baseURL: `${base}/v1`, apiKey: key, maxRetries: 0 })
+  const anthropic = new Anthropic({ baseURL: base, apiKey: key, maxRetries: 0 })
+  const gemini = new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: base } })
+  const image = (name: string) => ({
+    type: 'image_url' as const,
+    image_url: { url: `data:image/png;base64,${drawn(name).toString('base64')}` }
+  })
+  const chat = (...names: string[]) =>
+    openai.chat.completions
+      .create({ model: 'm', messages: [{ role: 'user', content: names.map(image) }] })
+      .withResponse()
+  const asks: Record<string, (name: string) => Promise<unknown>> = {
+    'openai, chat': (name) => chat(name),
+    'openai, Responses': (name) => {
+      const { url } = image(name).image_url
+      const content = [{ type: 'input_image' as const, image_url: url, detail: 'auto' as const }]
+      return openai.responses.create({ model: 'm', input: [{ role: 'user', content }] })
+    },
+    '@anthropic-ai/sdk': (name) => {
+      const data = drawn(name).toString('base64')
+      const source = { type: 'base64' as const, media_type: 'image/png' as const, data }
+      const messages = [{ role: 'user' as const, content: [{ type: 'image' as const, source }] }]
+      return anthropic.messages.create({ model: 'claude', max_tokens: 9, messages })
+    },
+    '@google/genai': (name) => {
+      const parts = [{ inlineData: { mimeType: 'image/png', data: drawn(name).toString('base64') } }]
+      return gemini.models.generateContent({ model: 'gemini', contents: [{ role: 'user', parts }] })
+    }
+  }
+  for (const [name, ask] of Object.entries(asks)) {
+    t.equal(await refusal(ask('harmless')), undefined, `${name}: harmless`)
+    const before = upstream.requests.length
+    t.match(await refusal(ask('bomb')), { status: 400 }, `${name}: forbidden`)
+    t.equal(upstream.requests.length, before, `${name}: not forwarded`)
+  }
+  const { response } = await chat('harmless')
+  t.equal(response.headers.get('x-safety-not-evaluated'), 'image_content')
+  t.notMatch(logs.join(''), /pipe bomb|harmless words/)
 })
 
 t.test('what a route redacts is replaced within a text file', async (t) => {

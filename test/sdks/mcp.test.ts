@@ -18,6 +18,7 @@ import {
 import { createMcpHandler, fromJsonSchema, McpServer } from '@modelcontextprotocol/server'
 import t, { type Test } from 'tap'
 import { generateKey } from '../../src/identity/key-format.js'
+import { drawn } from '../files/pictures.js'
 import { call, serveReal, tempDir } from '../support/gateway.js'
 import { bridge, everything } from '../support/mcp-servers.js'
 
@@ -215,6 +216,17 @@ async function newServer(t: Test): Promise<string> {
       },
       async (args) => ({ content: [{ type: 'text', text: String((args as { text: string }).text.length) }] })
     )
+    server.registerTool(
+      'show',
+      {
+        description: 'Shows a picture.',
+        inputSchema: fromJsonSchema({ type: 'object', properties: { name: { type: 'string' } }, required: ['name'] })
+      },
+      async (args) => {
+        const data = drawn((args as { name: string }).name).toString('base64')
+        return { content: [{ type: 'image', data, mimeType: 'image/png', annotations: { audience: ['user'] } }] }
+      }
+    )
     return server
   })
   const server = createServer(async (request, response) => {
@@ -251,11 +263,29 @@ t.test('revision 2026-07-28: client and server of the makers, without sessions',
   }
   const client = await connectNew('new')
   t.equal(client.getNegotiatedProtocolVersion(), '2026-07-28')
-  t.match(await client.listTools(), { tools: [{ name: 'count' }] })
+  t.match(await client.listTools(), { tools: [{ name: 'count' }, { name: 'show' }] })
   t.match(await client.callTool({ name: 'count', arguments: { text: 'four' } }), { content: [{ text: '4' }] })
   const stopped = await client.callTool({ name: 'count', arguments: { text: forbidden } }).catch((error) => error)
   t.equal(stopped.code, -32001)
   const old = await connectNew('old')
   t.match(old.getNegotiatedProtocolVersion(), /^2025-/, 'and falls back where a server is older')
   t.match(await old.listTools(), { tools: [{ name: 'echo' }] })
+})
+
+t.test('pictures that a tool brings are read where a server is said to be scanned', async (t) => {
+  const url = await newServer(t)
+  const serving = await serve(t, `scanned: { url: "${url}", unscannable: { image: scan } }, denied: { url: "${url}" }`)
+  const show = async (server: string, name: string) => {
+    const client = new NewClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+    const transport = new NewTransport(new URL(`${serving.url}/mcp/${server}`), {
+      requestInit: { headers: { 'x-api-key': key } }
+    })
+    await client.connect(transport)
+    t.teardown(() => client.close())
+    await client.listTools()
+    return refused(client.callTool({ name: 'show', arguments: { name } }))
+  }
+  t.match(await show('scanned', 'harmless'), { value: { content: [{ type: 'image' }] } })
+  t.match(await show('scanned', 'bomb'), { code: -32001 })
+  t.match(await show('denied', 'harmless'), { code: -32001 })
 })

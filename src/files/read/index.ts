@@ -6,19 +6,25 @@ import { readMail } from './mail.js'
 import { readOffice } from './office.js'
 import { readOpenDocument } from './open-document.js'
 import { readPdf } from './pdf.js'
+import type { PictureReader } from './picture/index.js'
 import { readJson, readText } from './text.js'
 
-export async function readFile(input: FileInput): Promise<Reading> {
+/** @param picture reads pictures, in files too; undefined: they leave a file unread */
+export async function readFile(input: FileInput, picture: PictureReader | undefined): Promise<Reading> {
   try {
-    const { kind, out } = await within(input, 0)
-    return { whole: true, kind, texts: out.all }
+    const { kind, out } = await within(input, picture, 0)
+    return { whole: true, kind, texts: out.all, hasPictures: out.pictures > 0 }
   } catch (error) {
     // What a parser says of a file may quote it.
     return { whole: false, reason: error instanceof Unread ? error.reason : 'damaged' }
   }
 }
 
-async function within(input: FileInput, depth: number): Promise<{ kind: FileKind; out: Texts }> {
+async function within(
+  input: FileInput,
+  picture: PictureReader | undefined,
+  depth: number
+): Promise<{ kind: FileKind; out: Texts }> {
   if (depth > bounds.nesting) throw new Unread('too_large')
   const out = new Texts()
   if (input.bytes.length === 0) return { kind: 'text', out }
@@ -34,20 +40,24 @@ async function within(input: FileInput, depth: number): Promise<{ kind: FileKind
       readHtml(input, out)
       break
     case 'pdf':
-      await readPdf(input.bytes, out)
+      await readPdf(input.bytes, out, picture)
       break
     case 'word':
     case 'slides':
     case 'sheets':
-      await readOffice(input.bytes, kind, out)
+      await readOffice(input.bytes, kind, out, picture)
       break
     case 'open-text':
     case 'open-slides':
     case 'open-sheets':
-      await readOpenDocument(input.bytes, kind, out)
+      await readOpenDocument(input.bytes, kind, out, picture)
       break
     case 'mail':
-      await readMail(input, out, depth, async (each, at) => (await within(each, at)).out)
+      await readMail(input, out, depth, async (each, at) => (await within(each, picture, at)).out)
+      break
+    case 'picture':
+      if (picture === undefined) throw new Unread('picture_unread')
+      picture.read(input.bytes, out, '')
       break
     default:
       kind satisfies never

@@ -3,6 +3,7 @@
  * three have to agree: a file that says two things about itself is read one way here and another way elsewhere.
  */
 import { type FileInput, type FileKind, Unread } from '../file.js'
+import { formatOf, type PictureFormat } from './picture/structure.js'
 
 interface Known {
   kind: FileKind
@@ -29,6 +30,16 @@ const known: readonly Known[] = [
     endings: ['json', 'jsonl', 'ndjson', 'ipynb', 'geojson']
   }
 ]
+
+/** Pictures have one reader, and each format has names of its own. */
+const pictureNames: Readonly<Record<PictureFormat, { types: readonly string[]; endings: readonly string[] }>> = {
+  png: { types: ['image/png', 'image/x-png'], endings: ['png'] },
+  jpeg: { types: ['image/jpeg', 'image/jpg', 'image/pjpeg'], endings: ['jpg', 'jpeg', 'jpe', 'jfif'] },
+  gif: { types: ['image/gif'], endings: ['gif'] },
+  webp: { types: ['image/webp'], endings: ['webp'] },
+  bmp: { types: ['image/bmp', 'image/x-ms-bmp'], endings: ['bmp', 'dib'] },
+  tiff: { types: ['image/tiff'], endings: ['tif', 'tiff'] }
+}
 
 /** Types beside `text/…` whose bytes are read as they stand. */
 const textTypes = new Set(
@@ -62,6 +73,7 @@ function byType(type: string): FileKind | 'other' | undefined {
   if (silentTypes.has(type)) return undefined
   const found = known.find(({ types }) => types.includes(type))
   if (found !== undefined) return found.kind
+  if (Object.values(pictureNames).some(({ types }) => types.includes(type))) return 'picture'
   if (type === 'text/rtf' || type === 'text/richtext') return 'other'
   return type.startsWith('text/') || textTypes.has(type) || type.endsWith('+json') || type.endsWith('+yaml')
     ? 'text'
@@ -69,16 +81,19 @@ function byType(type: string): FileKind | 'other' | undefined {
 }
 
 function byName(name: string): FileKind | 'other' | undefined {
-  const ending = /\.([A-Za-z0-9_]{1,16})$/.exec(name.trim())?.[1]?.toLowerCase()
+  const ending = endingOf(name)
   if (ending === undefined) return undefined
+  if (Object.values(pictureNames).some(({ endings }) => endings.includes(ending))) return 'picture'
   const found = known.find(({ endings }) => endings.includes(ending))
   return found?.kind ?? (textEndings.has(ending) ? 'text' : otherEndings.has(ending) ? 'other' : undefined)
 }
 
+const endingOf = (name: string) => /\.([A-Za-z0-9_]{1,16})$/.exec(name.trim())?.[1]?.toLowerCase()
+
 /** Endings of what is not read; one that nobody knows says nothing. */
 const otherEndings = new Set(
   `doc dot dotx docm dotm xls xlt xlsm xlsb xltx xltm xlam ppt pot pps pptm potx potm ppsx ppsm odg odf odb fodt rtf pages numbers
-  key epub mobi zip gz tgz bz2 xz 7z rar tar iso dmg exe dll so bin class jar png jpg jpeg gif webp bmp tif tiff heic avif svg
+  key epub mobi zip gz tgz bz2 xz 7z rar tar iso dmg exe dll so bin class jar heic avif svg
   ico psd mp3 wav ogg flac m4a mp4 mov avi mkv webm msg mht mhtml parquet sqlite db ttf otf woff woff2 swf wasm xps`.split(
     /\s+/
   )
@@ -94,7 +109,7 @@ function familyOf(bytes: Buffer): Family {
   if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return 'zip'
   if (head === '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1') return 'cfb'
   if (head.startsWith('\xff\xfe') || head.startsWith('\xfe\xff')) return 'text'
-  if (/^(?:\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0\0|II\*\0|MM\0\*|RIFF.{4}WEBP)/s.test(start)) return 'picture'
+  if (formatOf(bytes) !== undefined) return 'picture'
   if (/^(?:RIFF|ID3|OggS|fLaC|\{\\rtf|\x1f\x8b|\x7fELF|MZ\x90|7z\xbc\xaf|Rar!)/.test(start)) return 'binary'
   return 'text'
 }
@@ -103,12 +118,19 @@ function familyOf(bytes: Buffer): Family {
  * @returns the kind of the reader
  * @throws Unread `unsupported_type`, `type_mismatch`, `encrypted`
  */
-export function kindOf({ bytes, type, name }: FileInput): FileKind {
+export function kindOf(input: FileInput): FileKind {
+  const { bytes, type, name, isPicture = false } = input
   const family = familyOf(bytes)
   const told = [byType(type), byName(name)].filter((each) => each !== undefined)
   const isOther = told.includes('other')
-  if (family === 'picture') throw new Unread(told.length === 0 || isOther ? 'picture_unread' : 'type_mismatch')
-  if (type.startsWith('image/')) throw new Unread('picture_unread')
+  if (family === 'picture') {
+    if (isOther || told.some((each) => each !== 'picture') || !isNamed(input, formatOf(bytes)!))
+      throw new Unread('type_mismatch')
+    return 'picture'
+  }
+  if (type.startsWith('image/') && byType(type) === 'other') throw new Unread('picture_unread')
+  if (told.includes('picture')) throw new Unread('type_mismatch')
+  if (isPicture) throw new Unread(family === 'binary' ? 'unsupported_type' : 'type_mismatch')
   if (family === 'binary' && told.length > 0 && !isOther) throw new Unread('type_mismatch')
   if (isOther || family === 'binary') throw new Unread('unsupported_type')
   const kinds = told as FileKind[]
@@ -129,4 +151,11 @@ export function kindOf({ bytes, type, name }: FileInput): FileKind {
   const thorough = (['mail', 'html', 'json'] as const).find((kind) => kinds.includes(kind))
   if (thorough !== undefined) return thorough
   return /^\s*(?:<!doctype html|<html)/i.test(bytes.toString('latin1', 0, 256)) ? 'html' : 'text'
+}
+
+/** Whether what is said of a picture, where anything is, names its format. */
+function isNamed({ type, name }: FileInput, format: PictureFormat): boolean {
+  const { types, endings } = pictureNames[format]
+  const ending = endingOf(name)
+  return (silentTypes.has(type) || types.includes(type)) && (byName(name) === undefined || endings.includes(ending!))
 }

@@ -28,7 +28,7 @@ export async function readMail(input: FileInput, out: Texts, depth: number, with
   out.add(withoutRead(source, mail), 'part=source', 'source')
   if (mail.attachments.length > bounds.attachments) throw new Unread('too_large')
   for (const [i, attachment] of mail.attachments.entries()) {
-    out.take((await within(inputOf(attachment), depth + 1)).all, `attachment=${i + 1}`)
+    out.take(await within(inputOf(attachment), depth + 1), `attachment=${i + 1}`)
   }
 }
 

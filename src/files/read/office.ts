@@ -4,6 +4,9 @@
  */
 import { type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
+import type { PictureReader } from './picture/index.js'
+import { readMedia } from './picture/media.js'
+import { formatOf } from './picture/structure.js'
 import { readSheet, readStrings } from './sheet.js'
 import { attribute, readXml, type XmlElement } from './xml.js'
 import { type Archive, unzip } from './zip.js'
@@ -40,7 +43,12 @@ export const officeWords: Vocabulary = {
 const pictures = /\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|wdp|svg|webp|ico|heic|avif|pict)$/i
 
 /** @throws Unread */
-export async function readOffice(bytes: Buffer, kind: FileKind, out: Texts): Promise<void> {
+export async function readOffice(
+  bytes: Buffer,
+  kind: FileKind,
+  out: Texts,
+  picture: PictureReader | undefined
+): Promise<void> {
   const archive = await unzip(bytes)
   checkTypes(archive, kind)
   const strings = kind === 'sheets' ? sharedStrings(archive) : []
@@ -50,7 +58,10 @@ export async function readOffice(bytes: Buffer, kind: FileKind, out: Texts): Pro
       addStrings(content, out)
       continue
     }
-    refuse(name, content)
+    if (refuse(name, content) === 'picture') {
+      readMedia(name, content, out, picture)
+      continue
+    }
     const isSheet = /^xl\/worksheets\/[^/]+\.xml$/.test(name)
     const { where, hidden } = placeOf(name, sheets)
     if (isSheet) readSheet(content, strings, officeWords, out, where, hidden)
@@ -75,13 +86,15 @@ function checkTypes(archive: Archive, kind: FileKind): void {
   if (!found.includes(mains[kind]!)) throw new Unread('type_mismatch')
 }
 
-/** @throws Unread where a part is no XML */
-function refuse(name: string, content: Buffer): void {
+/** @throws Unread where a part is neither XML nor a picture */
+function refuse(name: string, content: Buffer): 'picture' | undefined {
   if (/vbaProject|vbaData|macros?\b|activeX|ctrlProps/i.test(name)) throw new Unread('macros')
   if (/(?:^|\/)embeddings\//i.test(name)) throw new Unread('object_unread')
-  if (pictures.test(name) || /(?:^|\/)(?:media|ink)\//i.test(name)) throw new Unread('picture_unread')
+  if (pictures.test(name) || /(?:^|\/)(?:media|ink)\//i.test(name)) return 'picture'
   if (/\.(?:odttf|fntdata|ttf|otf)$/i.test(name)) throw new Unread('glyphs_unmapped')
-  if (!/\.(?:xml|rels|vml)$/i.test(name)) throw new Unread(isPicture(content) ? 'picture_unread' : 'object_unread')
+  if (/\.(?:xml|rels|vml)$/i.test(name)) return undefined
+  if (formatOf(content) === undefined) throw new Unread('object_unread')
+  return 'picture'
 }
 
 /** What Office keeps of a printer: a structure of Windows, with a few names in it. */
@@ -90,10 +103,6 @@ function addStrings(content: Buffer, out: Texts): void {
     (text) => text.match(/[\x20-\x7e]{4,}/g) ?? []
   )
   out.add(found.join('\n'), 'part=printer', 'metadata')
-}
-
-function isPicture(content: Buffer): boolean {
-  return /^(?:\x89PNG|\xff\xd8\xff|GIF8|BM|II\*\0|MM\0\*|RIFF)/.test(content.toString('latin1', 0, 8))
 }
 
 interface Place {

@@ -1,6 +1,8 @@
 /** OpenDocument (ISO/IEC 26300): an archive of XML, in which everything else is a picture, an object or a script. */
 import { type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
+import type { PictureReader } from './picture/index.js'
+import { readMedia } from './picture/media.js'
 import { attribute, readXml, type XmlElement } from './xml.js'
 import { unzip } from './zip.js'
 
@@ -33,7 +35,12 @@ const words: Vocabulary = {
 }
 
 /** @throws Unread */
-export async function readOpenDocument(bytes: Buffer, kind: FileKind, out: Texts): Promise<void> {
+export async function readOpenDocument(
+  bytes: Buffer,
+  kind: FileKind,
+  out: Texts,
+  picture: PictureReader | undefined
+): Promise<void> {
   const archive = await unzip(bytes)
   if (archive.get('mimetype')?.toString('latin1').trim() !== types[kind]) throw new Unread('type_mismatch')
   const manifest = archive.get('META-INF/manifest.xml')
@@ -49,7 +56,10 @@ export async function readOpenDocument(bytes: Buffer, kind: FileKind, out: Texts
   for (const [name, content] of archive) {
     if (name === 'mimetype') continue
     if (/^(?:Basic|Scripts|Dialogs)\//i.test(name)) throw new Unread('macros')
-    if (/^(?:Pictures|Thumbnails|ObjectReplacements|media)\//i.test(name)) throw new Unread('picture_unread')
+    if (/^(?:Pictures|Thumbnails|ObjectReplacements|media)\//i.test(name)) {
+      readMedia(name, content, out, picture)
+      continue
+    }
     if (/^Fonts\//i.test(name)) throw new Unread('glyphs_unmapped')
     if (/^layout-cache$|^Configurations2\//.test(name) && content.length === 0) continue
     if (!/\.(?:xml|rdf)$/.test(name)) throw new Unread('object_unread')

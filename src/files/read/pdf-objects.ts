@@ -18,10 +18,16 @@ import {
   PDFString
 } from '@cantoo/pdf-lib'
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
-import { readXml } from './xml.js'
+import { packetTexts } from './packet.js'
 
-/** @throws Unread */
-export async function readObjects(bytes: Buffer, out: Texts): Promise<void> {
+/** Objects that are pictures, as pdf.js names them: number, `R`, and a generation that is not the first. */
+export type PictureRefs = ReadonlySet<string>
+
+/**
+ * @param hasPictures whether somebody reads the pictures, whose places the pages know
+ * @throws Unread
+ */
+export async function readObjects(bytes: Buffer, out: Texts, hasPictures: boolean): Promise<PictureRefs> {
   checkVersions(bytes)
   const objects = await load(bytes)
   if (objects.length > bounds.objects) throw new Unread('too_large')
@@ -32,16 +38,54 @@ export async function readObjects(bytes: Buffer, out: Texts): Promise<void> {
     else texts.add(text)
   }
   let unpacked = 0
-  for (const object of objects) {
+  const pictures = new Pictures(hasPictures)
+  for (const [ref, object] of objects) {
     visit(object, say)
     if (!(object instanceof PDFRawStream)) continue
+    if (nameOf(object.dict, 'Subtype') === 'Image' && pictures.take(ref, object)) continue
     const content = contentOf(object, bounds.unpackedBytes - unpacked)
     unpacked += content.length
-    if (nameOf(object.dict, 'Type') === 'Metadata') readPacket(content, say)
+    if (nameOf(object.dict, 'Type') === 'Metadata')
+      for (const text of packetTexts(Buffer.from(content))) say(text, 'metadata')
     else readMarks(content, say)
   }
   for (const [hidden, texts] of found) out.add([...texts].join('\n'), 'part=objects', hidden)
+  return pictures.refs()
 }
+
+/** Pictures, without those that say of another where it lets something through. */
+class Pictures {
+  readonly #areRead: boolean
+  readonly #found = new Set<string>()
+  readonly #masks = new Set<string>()
+
+  constructor(areRead: boolean) {
+    this.#areRead = areRead
+  }
+
+  /**
+   * @returns whether its bytes are a picture's own, which nothing here unpacks
+   * @throws Unread `picture_unread`
+   */
+  take(ref: PDFRef | undefined, stream: PDFRawStream): boolean {
+    // A stencil draws letters in any colour, and where the colour comes from is said elsewhere.
+    if (!this.#areRead || ref === undefined || has(stream.dict, 'ImageMask')) throw new Unread('picture_unread')
+    this.#found.add(nameOfRef(ref))
+    for (const key of ['SMask', 'Mask']) {
+      const mask = stream.dict.get(PDFName.of(key))
+      if (mask instanceof PDFRef) this.#masks.add(nameOfRef(mask))
+    }
+    const filters = filtersOf(stream)
+    return filters.length === 1 && (filters[0] === 'DCTDecode' || filters[0] === 'DCT')
+  }
+
+  refs(): PictureRefs {
+    return new Set([...this.#found].filter((name) => !this.#masks.has(name)))
+  }
+}
+
+const nameOfRef = ({ objectNumber, generationNumber }: PDFRef) =>
+  `${objectNumber}R${generationNumber === 0 ? '' : generationNumber}`
 
 /** Numbers of objects that stand in the file twice: an earlier version of it is still there, and nobody reads it. */
 function checkVersions(bytes: Buffer): void {
@@ -56,7 +100,7 @@ function checkVersions(bytes: Buffer): void {
   }
 }
 
-async function load(bytes: Buffer): Promise<PDFObject[]> {
+async function load(bytes: Buffer): Promise<[ref: PDFRef | undefined, object: PDFObject][]> {
   let document: PDFDocument
   try {
     document = await PDFDocument.load(bytes, { updateMetadata: false, throwOnInvalidObject: true })
@@ -66,8 +110,8 @@ async function load(bytes: Buffer): Promise<PDFObject[]> {
   const { context } = document
   if (context.trailerInfo.Encrypt !== undefined) throw new Unread('encrypted')
   const { Info } = context.trailerInfo
-  const objects = context.enumerateIndirectObjects().map(([, object]) => object)
-  return Info === undefined || Info instanceof PDFRef ? objects : [...objects, Info]
+  const objects = context.enumerateIndirectObjects()
+  return Info === undefined || Info instanceof PDFRef ? objects : [...objects, [undefined, Info]]
 }
 
 type Say = (text: string, hidden: HiddenKind) => void
@@ -117,7 +161,7 @@ function refuse(dict: PDFDict): void {
   if (type === 'EmbeddedFile' || has(dict, 'EF') || has(dict, 'EmbeddedFiles') || subtype === 'FileAttachment') {
     throw new Unread('attachment_unread')
   }
-  if (subtype === 'Image' || has(dict, 'ImageMask')) throw new Unread('picture_unread')
+  if (has(dict, 'ImageMask')) throw new Unread('picture_unread')
   if (action === 'JavaScript' || action === 'Launch' || has(dict, 'JS') || has(dict, 'JavaScript'))
     throw new Unread('macros')
   if (has(dict, 'XFA') || type === 'Collection' || (subtype !== undefined && objectTypes.has(subtype))) {
@@ -181,24 +225,6 @@ function inflate(content: Uint8Array, room: number): Uint8Array {
     return inflateSync(content, { maxOutputLength: Math.min(room, bounds.entryBytes) })
   } catch (error) {
     throw new Unread((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'damaged')
-  }
-}
-
-/** Metadata in XML, where it is well-formed; as it stands, where not. */
-function readPacket(content: Uint8Array, say: Say): void {
-  const bytes = Buffer.from(content)
-  try {
-    readXml(bytes, {
-      open: ({ attributes }) => {
-        for (const [, value] of attributes) say(value, 'metadata')
-      },
-      text: (text) => say(text.trim(), 'metadata'),
-      close: () => undefined,
-      comment: (text) => say(text, 'metadata')
-    })
-  } catch (error) {
-    if (error instanceof Unread && error.reason !== 'damaged' && error.reason !== 'bad_encoding') throw error
-    say(bytes.toString(), 'metadata')
   }
 }
 

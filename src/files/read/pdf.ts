@@ -5,16 +5,18 @@
 import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs'
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readObjects } from './pdf-objects.js'
+import { type Matrix, type Painted, PdfPictures, times } from './pdf-pictures.js'
+import type { PictureReader } from './picture/index.js'
 
 /** @throws Unread */
-export async function readPdf(bytes: Buffer, out: Texts): Promise<void> {
-  await readObjects(bytes, out)
+export async function readPdf(bytes: Buffer, out: Texts, picture: PictureReader | undefined): Promise<void> {
+  const refs = await readObjects(bytes, out, picture !== undefined)
   const task = getDocument({
     data: new Uint8Array(bytes),
     // Whatever is wrong ends the reading: a reader that goes on past it has left something out.
     stopAtErrors: true,
-    // Pictures are refused, not decoded.
-    maxImageSize: 0,
+    // Pictures that nobody reads are refused, not decoded.
+    maxImageSize: picture === undefined ? 0 : bounds.pixels,
     isEvalSupported: false,
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
@@ -26,7 +28,9 @@ export async function readPdf(bytes: Buffer, out: Texts): Promise<void> {
     verbosity: 0
   })
   try {
-    await readPages(await opened(task.promise), out)
+    const shown = picture === undefined ? undefined : new PdfPictures(picture, out)
+    await readPages(await opened(task.promise), out, shown)
+    shown?.checkAll(refs)
   } finally {
     await task.destroy()
   }
@@ -47,7 +51,7 @@ function unreadOf(error: unknown): Unread {
   return new Unread(/Image exceeded maximum/.test(message) ? 'picture_unread' : 'damaged')
 }
 
-async function readPages(document: PDFDocumentProxy, out: Texts): Promise<void> {
+async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPictures | undefined): Promise<void> {
   if (document.numPages > bounds.pages) throw new Unread('too_large')
   const broken = watch(document)
   for (let number = 1; number <= document.numPages; number++) {
@@ -58,7 +62,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts): Promise<void> 
       page = await document.getPage(number)
       const { items } = await page.getTextContent({ includeMarkedContent: false, disableNormalization: true })
       shown = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('')
-      drawn = new Drawn(page)
+      drawn = new Drawn(page, pictures !== undefined)
       const list = await page.getOperatorList({ intent: 'display' })
       if (broken.error !== undefined) throw broken.error
       drawn.read(list)
@@ -70,6 +74,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts): Promise<void> 
     for (const [hidden, texts] of drawn.hidden) out.add(texts.join(''), where, hidden)
     // Text beside the page is drawn and not shown.
     if (letters(shown) !== letters(drawn.text.join(''))) out.add(drawn.text.join(''), where, 'source')
+    await pictures?.read(page, drawn.pictures, where)
     page.cleanup()
   }
 }
@@ -127,6 +132,8 @@ interface State {
   size: number
   /** By which lengths are multiplied. */
   scale: number
+  /** From the place of what is drawn to the page. */
+  matrix: Matrix
 }
 
 const pictureOps = new Set(
@@ -146,7 +153,9 @@ class Drawn {
   readonly hidden = new Map<HiddenKind, string[]>()
   readonly #page: PDFPageProxy
   readonly #stack: State[] = []
-  #state: State = { isWhite: false, mode: 0, size: 1, scale: 1 }
+  readonly pictures: Painted[] = []
+  readonly #takesPictures: boolean
+  #state: State = { isWhite: false, mode: 0, size: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
   #textScale = 1
   #annotations = 0
   #font: string | undefined
@@ -155,8 +164,10 @@ class Drawn {
   #lines = 0
   #curves = 0
 
-  constructor(page: PDFPageProxy) {
+  /** @param takesPictures whether somebody reads what pictures it draws */
+  constructor(page: PDFPageProxy, takesPictures: boolean) {
     this.#page = page
+    this.#takesPictures = takesPictures
   }
 
   read({ fnArray, argsArray }: { fnArray: number[]; argsArray: unknown[] }): void {
@@ -166,7 +177,10 @@ class Drawn {
   }
 
   #take(op: number, args: unknown[]): void {
-    if (pictureOps.has(op)) throw new Unread('picture_unread')
+    if (pictureOps.has(op)) {
+      this.#picture(op, args)
+      return
+    }
     switch (op) {
       case OPS.save:
       case OPS.paintFormXObjectBegin:
@@ -221,6 +235,13 @@ class Drawn {
 
   #scale(matrix: ArrayLike<number>): void {
     this.#state.scale *= scaleOf(matrix)
+    this.#state.matrix = times(this.#state.matrix, matrix)
+  }
+
+  #picture(op: number, args: unknown[]): void {
+    if (!this.#takesPictures || (op !== OPS.paintImageXObject && op !== OPS.paintInlineImageXObject))
+      throw new Unread('picture_unread')
+    this.pictures.push({ what: args[0], matrix: this.#state.matrix, isInAnnotation: this.#annotations > 0 })
   }
 
   #hiddenNow(): HiddenKind | undefined {

@@ -19,6 +19,7 @@ import type { Denials } from '../denials.js'
 import { answerSession, type Exchange, isIdentifier, type Reply } from '../exchange.js'
 import { addVerdictHeaders, clientHeaders, jsonType, mediaTypes, refusalHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'
+import type { MediaStage } from '../request/media.js'
 import type { ReviewDesk } from '../review.js'
 import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/send.js'
 import { raise, redactBody, type Verdicts } from '../verdict.js'
@@ -57,6 +58,7 @@ export interface Judged {
 const asItCame: Judged = { body: undefined }
 
 export interface AnswerDeps {
+  media: Pick<MediaStage, 'readAnswer'>
   verdicts: Verdicts
   denials: Denials
   reviews: ReviewDesk
@@ -152,6 +154,7 @@ export class Answers {
       await this.fork(exchange, content.id)
       return asItCame
     }
+    if (content.media.length > 0) await this.#deps.media.readAnswer(exchange, content, body)
     return this.act(exchange, body, content, await this.verdictOf(exchange, content))
   }
 

@@ -1,11 +1,11 @@
 /**
- * What becomes of a request's content that is no text: denied, put before a person, passed, or read. What is read of a file,
+ * What becomes of content that is no text: denied, put before a person, passed, or read. What is read of a file or a picture,
  * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
-import type { ChatPart, Json, Media, Role } from '../../base/chat.js'
+import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { actFor } from '../../base/unscannable.js'
+import { actFor, strictestAct } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
 import { type FileText, type UnreadReason, wholeText } from '../../files/file.js'
@@ -14,7 +14,7 @@ import { checkBudget } from '../../policy/match/budget.js'
 import type { Exchange } from '../exchange.js'
 import type { Route } from './routes.js'
 
-/** Files and sounds of one request. */
+/** Files, pictures and sounds of one request. */
 const mostFiles = 20
 
 interface Scanned {
@@ -22,9 +22,11 @@ interface Scanned {
   role: Role
   texts: readonly FileText[]
   media: Media
+  /** Whether it shows what no text of it tells. */
+  hasPictures: boolean
 }
 
-/** What reads each kind of media; where there is none, what a route wants read is denied. */
+/** What reads media: files with pictures, and sound; where there is none, what a route wants read is denied. */
 export interface MediaReaders {
   file: Pick<Files, 'read'> | undefined
   audio: Pick<Files, 'read'> | undefined
@@ -55,13 +57,27 @@ export class MediaStage {
       else if (isEnforced && (act === 'deny' || act === 'scan')) throw unscannable(media)
       else if (isEnforced && act === 'review') reviewed ??= media
     }
-    if (toScan.length > 0) await this.#scanAll(exchange, toScan, isEnforced)
+    if (toScan.length > 0) {
+      const unread = await this.#scanAll(exchange, chat, exchange.body, toScan)
+      if (isEnforced && unread !== undefined) throw unread
+    }
     return reviewed
   }
 
   /** The sound of an open session comes in pieces that are nothing by themselves. */
   #isRead({ route }: Exchange, { kind }: Media): boolean {
-    return kind === 'file' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
+    return kind !== 'audio' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
+  }
+
+  /**
+   * Reads what a whole answer holds, where the route says so. What is left unread stays among its media, and is denied.
+   * @throws Fault `overloaded`, `evaluator_unavailable`, `too_complex`
+   */
+  async readAnswer(exchange: Exchange, content: ChatContent, body: JsonObject): Promise<void> {
+    const toScan = content.media.filter(
+      (media) => actFor(exchange.route.unscannable, media.kind) === 'scan' && this.#isRead(exchange, media)
+    )
+    if (toScan.length > 0) await this.#scanAll(exchange, content, body, toScan)
   }
 
   /**
@@ -69,48 +85,72 @@ export class MediaStage {
    * @throws Fault `unscannable_content`
    */
   checkBrought({ mode, output, unscannable }: Route, kind: Media['kind']): void {
-    if (mode === 'observe' || output === 'off' || actFor(unscannable, kind) !== 'deny') return
+    if (mode === 'observe' || output === 'off' || strictestAct(unscannable, [{ pointer: '', kind }]) !== 'deny') return
     throw new Fault('unscannable_content', {
       message: `The answer would hold content that cannot be evaluated (${kind}).`,
       fields: { details: { pointer: '' } }
     })
   }
 
-  async #scanAll(exchange: Exchange, toScan: readonly Media[], isEnforced: boolean): Promise<void> {
-    const { chat } = exchange
+  /** @returns why the first that was not read was not; where that is refused, no other is looked at */
+  async #scanAll(
+    exchange: Exchange,
+    content: ChatContent,
+    body: JsonObject,
+    toScan: readonly Media[]
+  ): Promise<Fault | undefined> {
     const read: Scanned[] = []
+    let unread: Fault | undefined
     for (const [i, media] of toScan.entries()) {
-      const found = i < mostFiles ? await this.#scan(exchange, media, isEnforced) : 'too_large'
+      const found = i < mostFiles ? await this.#scan(exchange, body, media) : 'too_large'
       if (typeof found !== 'string') read.push(found)
-      else if (isEnforced) throw unscannable(media, found)
+      else {
+        unread ??= unscannable(media, found)
+        if (exchange.route.mode !== 'observe') return unread
+      }
     }
-    if (read.length === 0) return
-    const done = new Set(read.map(({ media }) => media))
-    const left = chat.media.filter((media) => !done.has(media))
-    takeTexts(exchange, read)
-    chat.media.length = 0
-    for (const media of left) chat.media.push(media)
-    checkBudget(chat, this.#budget)
+    if (read.length === 0) return unread
+    const done = new Map(read.map((each) => [each.media, each]))
+    const left = content.media.flatMap((media): Media[] => {
+      const scanned = done.get(media)
+      if (scanned === undefined) return [media]
+      return scanned.hasPictures ? [{ ...media, isTextRead: true }] : []
+    })
+    takeTexts(content, read)
+    replace(content.media, left)
+    checkBudget(content, this.#budget)
+    return unread
   }
 
-  async #scan(exchange: Exchange, media: Media, isEnforced: boolean): Promise<Scanned | UnreadReason> {
-    const { body, inbound } = exchange
-    const kind = media.kind === 'audio' ? 'audio' : 'file'
+  async #scan({ inbound, route }: Exchange, body: JsonObject, media: Media): Promise<Scanned | UnreadReason> {
+    const kind = media.kind === 'image' || media.kind === 'audio' ? media.kind : 'file'
     const carrier = carrierOf(valueAt(body, media.pointer), media.pointer, kind)
     if (typeof carrier === 'string') return carrier
-    const reader = this.#readers[kind]
+    const reader = this.#readers[kind === 'audio' ? 'audio' : 'file']
     if (reader === undefined || media.role === undefined) return 'reader_failed'
     const { caller, cancel } = inbound
     const { data, type, charset, name } = carrier
     const isGone = () => cancel.reason !== undefined
+    const readsPictures = actFor(route.unscannable, 'image') === 'scan'
     try {
-      const asked = { account: caller.accountId, whose: caller.lineage, data, type, charset, name, isGone }
-      const reading = await reader.read(asked)
+      const reading = await reader.read({
+        account: caller.accountId,
+        whose: caller.lineage,
+        data,
+        type,
+        charset,
+        name,
+        readsPictures,
+        isPicture: kind === 'image',
+        isGone
+      })
       if (cancel.reason !== undefined) throw cancel.reason
-      return reading.whole ? { carrier, role: media.role, texts: reading.texts, media } : reading.reason
+      if (!reading.whole) return reading.reason
+      const { texts, hasPictures } = reading
+      return { carrier, role: media.role, texts, media, hasPictures }
     } catch (error) {
       // Where nothing is refused, nothing is refused for want of a reader.
-      if (isEnforced || !(error instanceof Fault) || cancel.reason !== undefined) throw error
+      if (route.mode !== 'observe' || !(error instanceof Fault) || cancel.reason !== undefined) throw error
       return 'reader_failed'
     }
   }
@@ -137,9 +177,9 @@ function valueAt(root: Json, pointer: string): Json | undefined {
 
 /**
  * The texts of the files in the place of their bytes. A model reads them between the texts of the message, so what is said
- * half in one and half in the other is judged as one, too.
+ * half in one and half in the other, or half in each of two pictures, is judged as one, too.
  */
-function takeTexts({ chat }: Exchange, read: readonly Scanned[]): void {
+function takeTexts(chat: ChatContent, read: readonly Scanned[]): void {
   const leaves = new Set(read.map(({ carrier }) => carrier.pointer))
   const kept: ChatPart[] = []
   /** By the old place of a part, its new one. */
@@ -149,23 +189,25 @@ function takeTexts({ chat }: Exchange, read: readonly Scanned[]): void {
     places.push(isBytes ? -1 : kept.push(part) - 1)
   }
   const runs = chat.joined.map((run) => run.flatMap((index) => (places[index]! === -1 ? [] : [places[index]!])))
-  const beside = textsBeside(kept, read)
+  const messages = messagesAround(kept, read)
   for (const { carrier, role, texts, media } of read) {
     const { pointer, header, type } = carrier
     // Parameters of a type are whatever their author likes.
     if (header !== '' && header.toLowerCase() !== `${type};base64`) {
       kept.push({ role, text: header, pointer, isDecoded: true })
     }
-    const run: number[] = []
+    const { folder, place } = placeOf(media.pointer)
+    const message = messages.get(`${role} ${folder}`)!
     for (const { text, where, hidden } of texts) {
-      const place = hidden === undefined ? where : `${where}&hidden=${hidden}`
+      const behind = hidden === undefined ? where : `${where}&hidden=${hidden}`
       const file = where === wholeText && hidden === undefined ? 'writable' : 'read'
-      const index = kept.push({ role, text, pointer: `${pointer}#${place}`, file }) - 1
-      if (hidden !== 'source' && hidden !== 'attribute') run.push(index)
+      const index = kept.push({ role, text, pointer: `${pointer}#${behind}`, file }) - 1
+      if (hidden !== 'source' && hidden !== 'attribute') message.push({ index, place })
     }
-    const { before, behind } = beside.get(media)!
-    const whole = [...before, ...run, ...behind]
-    if (whole.length > 1) runs.push(whole)
+  }
+  for (const message of messages.values()) {
+    // The order of those in one place stays.
+    runs.push(message.sort((a, b) => a.place - b.place).map(({ index }) => index))
   }
   replace(chat.parts, kept)
   replace(
@@ -179,27 +221,38 @@ function replace<T>(list: T[], by: readonly T[]): void {
   for (const each of by) list.push(each)
 }
 
-interface Beside {
-  before: number[]
-  behind: number[]
+interface Placed {
+  index: number
+  place: number
 }
 
-/** Texts of the same message, and of the same role, by the file that they stand around. */
-function textsBeside(parts: readonly ChatPart[], read: readonly Scanned[]): Map<Media, Beside> {
-  const found = new Map<Media, Beside>()
+/** Where the parts of a message stand, and which of them it is. Ollama's pictures stand behind the text, in a list of their own. */
+function placeOf(pointer: string): { folder: string; place: number } {
+  const list = /^(.*\/)images\/(\d+)$/.exec(pointer)
+  if (list !== null) return { folder: list[1]!, place: Number(list[2]) + 1 }
+  const part = pointer.replace(/\/(?:inlineData|inline_data|image|document)$/, '')
+  const folder = part.slice(0, part.lastIndexOf('/') + 1)
+  return { folder, place: Number(part.slice(folder.length)) }
+}
+
+/** Texts of the same message, and of the same role, by the files that stand among them. */
+function messagesAround(parts: readonly ChatPart[], read: readonly Scanned[]): Map<string, Placed[]> {
+  const found = new Map<string, Placed[]>()
   for (const { media, role } of read) {
-    const folder = media.pointer.replace(/\/(?:inlineData|inline_data)$/, '').replace(/\/[^/]*$/, '/')
-    const place = Number(media.pointer.slice(folder.length).split('/', 1)[0])
-    const beside: Beside = { before: [], behind: [] }
-    for (let i = 0; i < parts.length; i++) {
-      const part = parts[i]!
+    const { folder } = placeOf(media.pointer)
+    const name = `${role} ${folder}`
+    if (found.has(name)) continue
+    const message: Placed[] = []
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!
       if (part.isKey === true || !part.pointer.startsWith(folder)) continue
       const [segment = '', last] = part.pointer.slice(folder.length).split('/', 2)
       if (part.role !== role && role !== 'tool') continue
       if (last !== undefined && last !== 'text') continue
-      ;(Number(segment) < place ? beside.before : beside.behind).push(i)
+      const place = Number(segment)
+      message.push({ index, place: Number.isNaN(place) ? 0 : place })
     }
-    found.set(media, beside)
+    found.set(name, message)
   }
   return found
 }

@@ -82,7 +82,7 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
       if (!isObject(value) || typeof value.text !== 'string') return unread('reader_failed')
       // In what nobody hears there may be words all the same: it is not taken for silence.
       if (value.text.trim() === '') return unread('nothing_heard')
-      return { whole: true, kind: 'sound', texts: [{ text: value.text, where: place }] }
+      return { whole: true, kind: 'sound', texts: [{ text: value.text, where: place }], hasPictures: false }
     } catch {
       // A message of the transport, or of the reader of its answer, could quote what was said.
       return unread(signal.aborted ? 'too_slow' : 'reader_failed')
