@@ -5,10 +5,11 @@ import type { Dialect } from './dialect.js'
 import { stringField } from './fields.js'
 import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
+import { AudioEventsShape } from './openai/audio-events.js'
 import { family } from './openai/family.js'
 import { dataFrame } from './openai/frames.js'
 import { names } from './openai/names.js'
-import { SpeechStreamShape } from './openai-speech/stream.js'
+import { speechEvents } from './openai-speech/stream.js'
 import { turnless } from './turnless.js'
 import { Turns } from './turns.js'
 import { Collector } from './walk.js'
@@ -44,7 +45,7 @@ export const openaiSpeech: Dialect = {
   readRequest,
   // What is no sound is no answer.
   readReply: () => undefined,
-  openStream: () => new HeldStream(new SpeechStreamShape()),
+  openStream: () => new HeldStream(new AudioEventsShape(speechEvents)),
   turnStream: ({ denial, requestId }) => dataFrame(family.denied(denial, requestId)),
   offender: offenderBy(/^\/(?:input|instructions)$/, names)
 }

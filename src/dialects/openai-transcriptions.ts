@@ -8,12 +8,13 @@ import type { Dialect } from './dialect.js'
 import type { FormFiles } from './form.js'
 import { HeldStream } from './held-stream.js'
 import { offenderBy } from './offender.js'
+import { AudioEventsShape } from './openai/audio-events.js'
 import { family } from './openai/family.js'
 import { flag, readFormFields, requiredField, textOf } from './openai/form-fields.js'
 import { dataFrame } from './openai/frames.js'
 import { names } from './openai/names.js'
 import { forgetTranscriptTokens, readSubtitles, readTranscript, writeSubtitles } from './openai-transcriptions/reply.js'
-import { TranscriptStreamShape } from './openai-transcriptions/stream.js'
+import { transcriptEvents } from './openai-transcriptions/stream.js'
 import { turnless } from './turnless.js'
 import { Collector } from './walk.js'
 
@@ -54,7 +55,7 @@ export const openaiTranscriptions: Dialect = {
   suffix: '/transcriptions',
   paths: ['/v1/audio/transcriptions'],
   readRequest,
-  openStream: () => new HeldStream(new TranscriptStreamShape()),
+  openStream: () => new HeldStream(new AudioEventsShape(transcriptEvents)),
   turnStream: ({ denial, requestId }) => dataFrame(family.denied(denial, requestId))
 }
 

@@ -1,7 +1,6 @@
 /** What stands before every reader, of files and of sound: bytes are decoded in pieces, and looked up by their digest. */
 import { setImmediate } from 'node:timers/promises'
-import type { Reading } from './file.js'
-import type { FileReport, FileRequest, Files } from './files.js'
+import type { FileReport, FileRequest, Files, Reading } from './file.js'
 import type { Memory } from './memory.js'
 
 export interface Decoded {

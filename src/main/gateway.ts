@@ -33,7 +33,6 @@ import { registerUsage } from '../api/usage.js'
 import { registerUsers } from '../api/users.js'
 import type { Fault } from '../base/errors.js'
 import type { Settings } from '../base/settings.js'
-import { actFor } from '../base/unscannable.js'
 import { version } from '../base/version.js'
 import { upstreamSettings, weakenings } from '../config/load.js'
 import { constitutionOf } from '../constitutions/bindings.js'
@@ -49,7 +48,6 @@ import { createPassage } from '../edge/same-site.js'
 import { UnderWay } from '../edge/under-way.js'
 import { EncoderFileError, fileNames } from '../encoder/manifest.js'
 import type { OpenEncoder } from '../encoder/open.js'
-import { type FileReport, type Files, openFiles } from '../files/files.js'
 import { clientAddress, compileAddressList } from '../identity/address.js'
 import type { Caller } from '../identity/caller.js'
 import { firstAccount } from '../identity/key-service.js'
@@ -64,9 +62,9 @@ import { dialectAt, explainUnknown } from '../proxy/faces/other-paths.js'
 import { McpProxy } from '../proxy/mcp/mcp.js'
 import { type ChatProxy, createProxy } from '../proxy/proxy.js'
 import { faultReply } from '../proxy/reply.js'
-import { openTranscriber, type Transcriber } from '../proxy/request/transcriber.js'
 import { propagation, tracedTransport } from '../proxy/upstream/traced.js'
 import { Wording } from '../wording/wording.js'
+import { guardedRoutes, openReaders, openSound } from './media-readers.js'
 import type { Platform } from './platform.js'
 
 export interface Gateway {
@@ -301,8 +299,7 @@ async function openEncoder(
 ): Promise<OpenEncoder> {
   try {
     const opened = await encoders.open(settings)
-    const guarded = [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
-    const needing = guarded.find(({ redact }) => redact.includes('names'))
+    const needing = guardedRoutes({ routes, mcp }).find(({ redact }) => redact.includes('names'))
     if (needing === undefined || opened.encoder?.findsNames === true) return opened
     const route = `route ${needing.id}: redact lists names`
     // As with the encoder itself: what is wrong with files stops the start, a platform that it does not run on does not.
@@ -313,43 +310,6 @@ async function openEncoder(
   } catch (error) {
     await judges.close()
     throw error
-  }
-}
-
-/** The children that read files, where a route has files or pictures read. */
-async function openReaders(
-  { routes, mcp, files: settings }: Settings,
-  { metrics, log }: Platform,
-  closeOthers: () => Promise<void>
-): Promise<Files | undefined> {
-  const guarded = [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
-  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
-  const readsPictures = scans('image')
-  if (!readsPictures && !scans('file')) return undefined
-  try {
-    const files = await openFiles(settings, readsPictures, reportTo(metrics))
-    const isolation = files.hasNamespace
-      ? 'a network namespace of its own'
-      : 'no namespace of its own: sockets are taken away in the process'
-    const languages = readsPictures ? settings.languages : undefined
-    log.info({ processes: settings.processes, isolation, languages }, 'files are read in processes of their own')
-    return files
-  } catch (error) {
-    await closeOthers()
-    throw error
-  }
-}
-
-/** The backend that hears, where one is configured and a route has sound heard. */
-function openSound({ routes, transcription }: Settings, { metrics }: Platform): Transcriber | undefined {
-  const isUsed = routes.some(({ unscannable }) => actFor(unscannable, 'audio') === 'scan')
-  return transcription === undefined || !isUsed ? undefined : openTranscriber(transcription, reportTo(metrics))
-}
-
-function reportTo({ filesRead, fileDuration }: Platform['metrics']): FileReport {
-  return (outcome, seconds) => {
-    filesRead.inc({ outcome })
-    fileDuration.observe({ outcome }, seconds)
   }
 }
 

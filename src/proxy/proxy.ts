@@ -5,7 +5,7 @@
 import { type Budget, defaultBudget } from '../base/budget.js'
 import type { Clock } from '../base/clock.js'
 import type { RouteSettings, UpstreamSettings } from '../base/settings.js'
-import type { Files } from '../files/files.js'
+import type { Files } from '../files/file.js'
 import type { Admission } from '../identity/admission.js'
 import { Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Log } from '../observe/log.js'

@@ -1,7 +1,8 @@
 /** Every kind of file, by every way in which a dialect carries one, through the proxy on a socket. */
 import t from 'tap'
 import type { DialectId, RouteSettings } from '../../src/base/settings.js'
-import { type Files, openFiles } from '../../src/files/files.js'
+import type { Files } from '../../src/files/file.js'
+import { openFiles } from '../../src/files/files.js'
 import { docx, mail, odp, ods, odt, pdf, png, pptx, xlsx } from '../files/make.js'
 import { completion, fakeUpstream, json } from '../support/upstream.js'
 import { harness, route, upstreamSettings } from './harness.js'

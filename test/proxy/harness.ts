@@ -7,7 +7,7 @@ import type { ReviewBound, RouteSettings, UpstreamSettings } from '../../src/bas
 import { registerEdge } from '../../src/edge/edge.js'
 import { plainFault } from '../../src/edge/faults.js'
 import { UnderWay } from '../../src/edge/under-way.js'
-import type { Files } from '../../src/files/files.js'
+import type { Files } from '../../src/files/file.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'

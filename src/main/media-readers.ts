@@ -1,0 +1,52 @@
+/** What reads media: children for files and pictures, a backend for sound, each where a route has such read. */
+import type { Settings } from '../base/settings.js'
+import { actFor } from '../base/unscannable.js'
+import type { FileReport, Files } from '../files/file.js'
+import { openFiles } from '../files/files.js'
+import { openTranscriber, type Transcriber } from '../proxy/request/transcriber.js'
+import type { Platform } from './platform.js'
+
+/** What all of them have. */
+type GuardedRoute = Settings['mcp']['servers'][string]['route']
+
+/** Routes of chats, and those of MCP servers. */
+export function guardedRoutes({ routes, mcp }: Pick<Settings, 'routes' | 'mcp'>): readonly GuardedRoute[] {
+  return [...routes, ...Object.values(mcp.servers).map(({ route }) => route)]
+}
+
+/** @throws FilesError where packages are missing, once the others are closed */
+export async function openReaders(
+  settings: Settings,
+  { metrics, log }: Platform,
+  closeOthers: () => Promise<void>
+): Promise<Files | undefined> {
+  const { files: own } = settings
+  const guarded = guardedRoutes(settings)
+  const scans = (kind: 'file' | 'image') => guarded.some(({ unscannable }) => actFor(unscannable, kind) === 'scan')
+  const readsPictures = scans('image')
+  if (!readsPictures && !scans('file')) return undefined
+  try {
+    const files = await openFiles(own, readsPictures, reportTo(metrics))
+    const isolation = files.hasNamespace
+      ? 'a network namespace of its own'
+      : 'no namespace of its own: sockets are taken away in the process'
+    const languages = readsPictures ? own.languages : undefined
+    log.info({ processes: own.processes, isolation, languages }, 'files are read in processes of their own')
+    return files
+  } catch (error) {
+    await closeOthers()
+    throw error
+  }
+}
+
+export function openSound({ routes, transcription }: Settings, { metrics }: Platform): Transcriber | undefined {
+  const isUsed = routes.some(({ unscannable }) => actFor(unscannable, 'audio') === 'scan')
+  return transcription === undefined || !isUsed ? undefined : openTranscriber(transcription, reportTo(metrics))
+}
+
+function reportTo({ filesRead, fileDuration }: Platform['metrics']): FileReport {
+  return (outcome, seconds) => {
+    filesRead.inc({ outcome })
+    fileDuration.observe({ outcome }, seconds)
+  }
+}
