@@ -1,5 +1,5 @@
 /**
- * Every metric in one place (docs/api.md, section 7). Labels come from closed sets: routes, rules and reasons are named by
+ * Every metric but those of worker processes (docs/api.md, section 7). Labels come from closed sets: routes, rules and reasons are named by
  * the configuration and the code, never by a caller. One registry per gateway, so that two in one process do not mix.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -256,8 +256,8 @@ export function createMetrics(gauges: Gauges) {
       'reason'
     ]),
     reviewOutcomes: counter('review_outcomes_total', 'Decided reviews.', ['decision']),
-    /** `bound`: key, account, total, bytes. */
     clarifications: counter('clarifications_total', 'Questions to people and what came of them.', ['outcome']),
+    /** `bound`: key, account, total, bytes. */
     reviewsRefused: counter('review_queue_full_total', 'Verdicts that found the queue of reviews full.', ['bound']),
     /** `outcome`: stored, withheld (of what is never kept), queue_full, failed. */
     samples: counter('samples_total', 'Samples that were taken, by what became of them.', ['outcome']),
