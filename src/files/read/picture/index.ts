@@ -328,13 +328,18 @@ class Found {
       else others.push(line)
     }
     for (const each of paragraphs.values()) {
-      const text = each.map(({ words }) => words.map((word) => word.text).join(' ')).join('\n')
+      const text = each.map(({ words }) => words.map(spelled).join(' ')).join('\n')
       if (this.#said.has(text)) continue
       this.#said.add(text)
       const boxes = each.flatMap(({ words }) => words.map(({ box }) => box))
       this.#out.add(text, `${this.#within}${placeOf(boxes, this.#scale)}`, hidden)
     }
   }
+}
+
+/** In fonts without serifs Tesseract takes a lone `I` for the line that it looks like. */
+function spelled({ text }: Word): string {
+  return text === '|' ? 'I' : text
 }
 
 /** As a part of a picture is named in a URL (Media Fragments URI 1.0, section 4.2.2). */
