@@ -51,17 +51,7 @@ Many injections are harmful only by what the operator's prompt guards. Direct in
 
 ${chatTable(chats)}
 
-On the same rows, up to ${Math.max(...systems.flatMap(({ systems: found }) => found.map(({ recall }) => recall?.of ?? 0))).toLocaleString('en')} of each side, what is caught / what is wrongly stopped:
-
-${table(
-  ['task', 'Sluicegate', 'others'],
-  systems.map(({ task, systems: found }) => {
-    const [own, ...others] = found.filter(({ recall }) => recall !== undefined).map(both)
-    return [task, own.text, others.map(({ system, text }) => `${system} ${text}`).join('; ')]
-  })
-)}
-
-Of ${targets.length} targets ${targets.length - missed.length} are reached${
+${besideOthers(systems)}Of ${targets.length} targets ${targets.length - missed.length} are reached${
     missed.length === 0
       ? '.'
       : `; not yet:\n\n${table(
@@ -69,6 +59,24 @@ Of ${targets.length} targets ${targets.length - missed.length} are reached${
           missed.map(({ target, measured }) => [target, measured])
         )}`
   }
+`
+}
+
+/** Empty where no other library was measured. */
+function besideOthers(systems) {
+  const measured = systems
+    .map(({ task, systems: found }) => ({ task, found: found.filter(({ recall }) => recall !== undefined) }))
+    .filter(({ found }) => found.length > 1)
+  if (measured.length === 0) return ''
+  const most = Math.max(...measured.flatMap(({ found }) => found.map(({ recall }) => recall.of)))
+  const lines = measured.map(({ task, found }) => {
+    const [own, ...others] = found.map(both)
+    return [task, own.text, others.map(({ system, text }) => `${system} ${text}`).join('; ')]
+  })
+  return `On the same rows, up to ${most.toLocaleString('en')} of each side, what is caught / what is wrongly stopped:
+
+${table(['task', 'Sluicegate', 'others'], lines)}
+
 `
 }
 
