@@ -26,6 +26,14 @@ export class FairQueue<T> {
     return line === undefined ? 0 : line.items.length - line.next
   }
 
+  /**
+   * Whether one more of somebody's would be too many. Nobody may have more than a quarter, or one alone could fill it.
+   * @param most of all
+   */
+  isFullFor(whose: string, most: number): boolean {
+    return this.#length >= most || this.waiting(whose) >= Math.max(1, Math.floor(most / 4))
+  }
+
   /** @param whose names who waits */
   push(whose: string, item: T): void {
     const line = this.#lines.get(whose)

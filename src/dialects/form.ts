@@ -8,6 +8,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
+import { isBase64 } from '../base/base64.js'
 import type { Json, JsonObject, Media } from '../base/chat.js'
 import { Fault, invalid, tooComplex, type ValidationReason } from '../base/errors.js'
 import { isObject, setOwn } from './rewrite.js'
@@ -198,10 +199,8 @@ export function writeForm(body: JsonObject): { type: string; bytes: Buffer } {
   return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat(pieces) }
 }
 
-const base64 = /^[A-Za-z0-9+/]*={0,2}$/
-
 function bytesOf(name: string, data: string): Buffer {
-  if (base64.test(data) && data.length % 4 === 0) return Buffer.from(data, 'base64')
+  if (isBase64(data)) return Buffer.from(data, 'base64')
   throw new Fault('unscannable_content', {
     message: 'The request holds a file with what the route replaces, and a file is not rewritten.',
     fields: { details: { pointer: `/${name}` } }

@@ -3,6 +3,7 @@
  * carries no signature of the kind that it claims, or reads as text after it, is text and is judged as such.
  */
 import { isUtf8 } from 'node:buffer'
+import { isBase64 } from '../base/base64.js'
 import type { Media } from '../base/chat.js'
 import { bytesOf, type DataUrl, parseDataUrl, textOf, zeroed } from './data-url.js'
 
@@ -44,7 +45,7 @@ const formats: readonly Format[] = [
   { kinds: ['file'], names: ['gzip', 'x-gzip'], signature: '1f8b08' },
   { kinds: ['file'], names: ['msword', 'vnd.ms-excel', 'vnd.ms-powerpoint'], signature: 'd0cf11e0a1b11ae1' }
 ]
-const signatures = formats.map(({ kinds, signature }) => ({ kinds, pattern: new RegExp(`^${signature}`) }))
+const signatures = formats.map(({ signature, ...rest }) => ({ ...rest, pattern: new RegExp(`^${signature}`) }))
 /** Names of media types that carry no message of their own. */
 const subtypes = new Set([...formats.flatMap(({ names }) => names), 'octet-stream', 'pcm', 'x-pcm'])
 
@@ -71,9 +72,8 @@ function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
 /** Whether bytes begin as sound in this container does. @param name of the container: `wav`, `mp3`, a subtype */
 export function beginsAsSound(bytes: Buffer, name: string): boolean {
   const start = bytes.toString('hex', 0, 16)
-  return formats.some(
-    ({ kinds, names, signature }) =>
-      kinds.includes('audio') && names.includes(name) && new RegExp(`^${signature}`).test(start)
+  return signatures.some(
+    ({ kinds, names, pattern }) => kinds.includes('audio') && names.includes(name) && pattern.test(start)
   )
 }
 
@@ -130,8 +130,8 @@ export function readBytes(text: string, kind: Kind, claim: string | undefined): 
   const url = parseDataUrl(text)
   const type = url?.type ?? claim?.trim().toLowerCase() ?? ''
   const data = url?.data ?? text
-  const isBase64 = url === undefined || url.isBase64
-  if (isBase64 && strict.test(data)) {
+  const isCoded = url === undefined || url.isBase64
+  if (isCoded && strict.test(data)) {
     const bytes = Buffer.from(data, 'base64')
     if (isMedia(bytes, type, kind) || (kind === 'audio' && !textual.test(type) && isSound(data, bytes))) {
       return url === undefined || isPlainHeader(url) ? nothing : { isText: false, decoded: [url.header] }
@@ -205,7 +205,7 @@ const leastAllowed = 0.12
 
 /** A vector as base64 of 32-bit floats (little-endian), each of a size that an embedding's can have. */
 export function isPackedVector(text: string): boolean {
-  if (text.length < rawFewest || text.length % 4 !== 0 || !strict.test(text)) return false
+  if (text.length < rawFewest || !isBase64(text)) return false
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length % 4 !== 0) return false
   for (let i = 0; i < bytes.length; i += 4) {

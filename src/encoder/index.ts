@@ -18,7 +18,7 @@ export const encoderKinds = [
   'prompt_injection',
   'misinformation',
   'profanity',
-  /** The text goes for what a system prompt keeps: found where a question has a `guard`, and nothing else is there. */
+  /** The text goes for what a system prompt keeps. A question with a `guard` is read for this kind alone, others for all but this. */
   'guarded'
 ] as const
 export type EncoderKind = (typeof encoderKinds)[number]

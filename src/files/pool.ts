@@ -31,8 +31,6 @@ interface Waiting {
 
 /** What a parser leaves behind in its process goes with it. */
 const filesOfChild = 200
-/** Of the queue, for one key. */
-const mostOfOne = 1 / 4
 /** How long a file may wait, in times of what one may take. */
 const longestWait = 3
 const retryAfter = { 'retry-after': '2' }
@@ -68,9 +66,7 @@ export class Pool {
   read(job: Job): Promise<Reading> {
     const { queue, deadlineMs } = this.#settings
     return new Promise((resolve, reject) => {
-      const most = Math.max(1, Math.floor(queue * mostOfOne))
-      const isFull = this.#queue.length >= queue || this.#queue.waiting(job.whose) >= most
-      if (this.#isClosed || (isFull && this.#idle.length === 0)) {
+      if (this.#isClosed || (this.#queue.isFullFor(job.whose, queue) && this.#idle.length === 0)) {
         reject(new Fault('overloaded', { headers: retryAfter }))
         return
       }

@@ -1,5 +1,6 @@
 /** What stands before every reader, of files and of sound: bytes are decoded in pieces, and looked up by their digest. */
 import { setImmediate } from 'node:timers/promises'
+import { isBase64 } from '../base/base64.js'
 import type { FileReport, FileRequest, Files, Reading } from './file.js'
 import type { Memory } from './memory.js'
 
@@ -12,8 +13,7 @@ export interface Decoded {
 
 /** UTF-16 units of base64 that are decoded and digested at once: a multiple of four, well below a millisecond. */
 const pieceUnits = 256 * 1024
-const base64 = /^[A-Za-z0-9+/]*$/
-const lastBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const unpadded = /^[A-Za-z0-9+/]*$/
 const mostNameUnits = 255
 
 /**
@@ -33,7 +33,7 @@ export function remembering(
     for (let at = 0; at < data.length; at += pieceUnits) {
       const piece = data.slice(at, at + pieceUnits)
       const isLast = at + pieceUnits >= data.length
-      if (!(isLast ? lastBase64 : base64).test(piece)) return { whole: false, reason: 'bad_encoding' }
+      if (!(isLast ? isBase64(piece) : unpadded.test(piece))) return { whole: false, reason: 'bad_encoding' }
       const bytes = Buffer.from(piece, 'base64')
       digest.update(bytes)
       size += bytes.length

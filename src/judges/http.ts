@@ -1,8 +1,7 @@
-/** One JSON request to a judge over HTTP: its own pool, bounded in size, no redirect followed, the key in no message. */
-import { Pool } from 'undici'
+/** One JSON request to a judge over HTTP, the key in no message. */
 import type { Json, JsonObject } from '../base/chat.js'
+import { openRemote } from '../base/remote.js'
 import type { RemoteJudgeSettings } from '../base/settings.js'
-import { version } from '../base/version.js'
 import { parseJson } from '../json/parse.js'
 import { JudgeFailure } from './adapter.js'
 
@@ -15,37 +14,12 @@ export interface JudgeClient {
   close(): Promise<void>
 }
 
-export function createClient({ baseUrl, key, tls, timeoutMs, maxConcurrent }: RemoteJudgeSettings): JudgeClient {
-  const { origin, pathname } = new URL(baseUrl)
-  const prefix = pathname.replace(/\/+$/, '')
-  const { ca, cert, key: tlsKey } = tls
-  const pool = new Pool(origin, {
-    connections: maxConcurrent,
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: maxAnswerBytes,
-    connect: {
-      timeout: timeoutMs,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(tlsKey === undefined ? {} : { key: tlsKey })
-    }
-  })
-  const headers = {
-    accept: 'application/json',
-    'accept-encoding': 'identity',
-    'content-type': 'application/json',
-    'user-agent': `sluicegate/${version}`,
-    ...(key === undefined ? {} : { authorization: `Bearer ${key}` })
-  }
+export function createClient(settings: RemoteJudgeSettings): JudgeClient {
+  const remote = openRemote(settings, maxAnswerBytes)
   return {
     async post(path, body, signal) {
-      const text = JSON.stringify(body)
-      const answer = await pool.request({ method: 'POST', path: prefix + path, headers, body: text, signal })
-      // Read to its end in any case, so that the connection is free again.
-      const bytes = Buffer.from(await answer.body.arrayBuffer())
-      const status = answer.statusCode
+      const asked = { type: 'application/json', bytes: JSON.stringify(body) }
+      const { status, bytes } = await remote.post(path, asked, signal)
       if (status < 200 || status > 299) {
         const reason = [400, 413, 422].includes(status) ? 'rejected' : 'status'
         throw new JudgeFailure(reason, `the judge answered with status ${status}`)
@@ -54,7 +28,7 @@ export function createClient({ baseUrl, key, tls, timeoutMs, maxConcurrent }: Re
       if (value === undefined) throw new JudgeFailure('invalid_response', 'the judge answered with no JSON object')
       return value
     },
-    close: () => pool.destroy()
+    close: () => remote.close()
   }
 }
 

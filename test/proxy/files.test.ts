@@ -5,17 +5,10 @@ import type { Files } from '../../src/files/file.js'
 import { openFiles } from '../../src/files/files.js'
 import { docx, mail, odp, ods, odt, pdf, png, pptx, xlsx } from '../files/make.js'
 import { completion, fakeUpstream, json } from '../support/upstream.js'
+import { fileSettings, gatewayAt, type Place, type Tap } from './carriers.js'
 import { harness, route, upstreamSettings } from './harness.js'
 
-const settings = {
-  processes: 1,
-  queue: 32,
-  deadlineMs: 60_000,
-  memoryBytes: 1024 ** 3,
-  fileBytes: 32 * 1024 ** 2,
-  languages: ['eng']
-}
-const files: Files = await openFiles(settings, false, () => undefined)
+const files: Files = await openFiles(fileSettings, false, () => undefined)
 t.teardown(() => files.close())
 
 interface Sent {
@@ -182,50 +175,8 @@ const carriers: Record<string, Carrier> = {
   }
 }
 
-const answers: Partial<Record<DialectId, object>> = {
-  'openai-responses': {
-    id: 'resp_1',
-    object: 'response',
-    status: 'completed',
-    output: [
-      {
-        type: 'message',
-        id: 'm',
-        status: 'completed',
-        role: 'assistant',
-        content: [{ type: 'output_text', text: 'ok', annotations: [] }]
-      }
-    ]
-  },
-  anthropic: {
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'm',
-    content: [{ type: 'text', text: 'ok' }],
-    stop_reason: 'end_turn',
-    usage: {}
-  },
-  gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] }
-}
-
-const target = (path: string) => path.replace('{model}', 'm').replace('{deployment}', 'd')
-
-async function gatewayFor(
-  t: Tap,
-  { dialect, path }: Pick<Carrier, 'dialect' | 'path'>,
-  own: Partial<RouteSettings> = {}
-) {
-  const upstream = await fakeUpstream(t, json(answers[dialect] ?? completion('ok')))
-  const gateway = await harness(
-    t,
-    [route({ path, upstreamPath: path, dialect, unscannable: { file: 'scan' }, ...own })],
-    { default: upstreamSettings(upstream.url) },
-    files
-  )
-  return { upstream, gateway, post: (body: object) => gateway.post(body, {}, target(path)) }
-}
-type Tap = Parameters<typeof fakeUpstream>[0]
+const gatewayFor = (t: Tap, carrier: Place, own: Partial<RouteSettings> = {}) =>
+  gatewayAt(t, files, carrier, { unscannable: { file: 'scan' }, ...own })
 
 for (const [carried, carrier] of Object.entries(carriers)) {
   t.test(`${carried}: each kind is read, judged with its sender's role, and forwarded as it came`, async (t) => {

@@ -4,18 +4,9 @@ import type { DialectId, RouteSettings } from '../../src/base/settings.js'
 import { openFiles } from '../../src/files/files.js'
 import { docx } from '../files/make.js'
 import { drawn } from '../files/pictures.js'
-import { completion, fakeUpstream, json } from '../support/upstream.js'
-import { harness, route, upstreamSettings } from './harness.js'
+import { fileSettings, gatewayAt, type Place, type Tap } from './carriers.js'
 
-const settings = {
-  processes: 1,
-  queue: 32,
-  deadlineMs: 60_000,
-  memoryBytes: 1024 ** 3,
-  fileBytes: 32 * 1024 ** 2,
-  languages: ['eng']
-}
-const files = await openFiles(settings, true, () => undefined)
+const files = await openFiles(fileSettings, true, () => undefined)
 t.teardown(() => files.close())
 
 const base64 = (name: string) => drawn(name).toString('base64')
@@ -175,68 +166,8 @@ const carriers: Record<string, Carrier> = {
   }
 }
 
-const answers: Partial<Record<string, object>> = {
-  'openai-responses': {
-    id: 'resp_1',
-    object: 'response',
-    status: 'completed',
-    output: [
-      {
-        type: 'message',
-        id: 'm',
-        status: 'completed',
-        role: 'assistant',
-        content: [{ type: 'output_text', text: 'ok', annotations: [] }]
-      }
-    ]
-  },
-  anthropic: {
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'm',
-    content: [{ type: 'text', text: 'ok' }],
-    stop_reason: 'end_turn',
-    usage: {}
-  },
-  gemini: { candidates: [{ content: { role: 'model', parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] },
-  bedrock: {
-    output: { message: { role: 'assistant', content: [{ text: 'ok' }] } },
-    stopReason: 'end_turn',
-    usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
-    metrics: { latencyMs: 1 }
-  },
-  cohere: {
-    id: 'c',
-    finish_reason: 'COMPLETE',
-    message: { role: 'assistant', content: [{ type: 'text', text: 'ok' }] }
-  },
-  '/api/chat': {
-    model: 'm',
-    created_at: '2026-01-01T00:00:00Z',
-    message: { role: 'assistant', content: 'ok' },
-    done: true
-  },
-  '/api/generate': { model: 'm', created_at: '2026-01-01T00:00:00Z', response: 'ok', done: true }
-}
-
-type Tap = Parameters<typeof fakeUpstream>[0]
-
-async function gatewayFor(
-  t: Tap,
-  { dialect, path }: Pick<Carrier, 'dialect' | 'path'>,
-  own: Partial<RouteSettings> = {}
-) {
-  const upstream = await fakeUpstream(t, json(answers[path] ?? answers[dialect] ?? completion('ok')))
-  const gateway = await harness(
-    t,
-    [route({ path, upstreamPath: path, dialect, unscannable: { image: 'scan' }, ...own })],
-    { default: upstreamSettings(upstream.url) },
-    files
-  )
-  const target = path.replace('{model}', 'm').replace('{deployment}', 'd')
-  return { upstream, gateway, post: (body: object) => gateway.post(body, {}, target) }
-}
+const gatewayFor = (t: Tap, carrier: Place, own: Partial<RouteSettings> = {}) =>
+  gatewayAt(t, files, carrier, { unscannable: { image: 'scan' }, ...own })
 
 for (const [carried, carrier] of Object.entries(carriers)) {
   t.test(`${carried}: text is read, judged with its sender's role, and the picture forwarded as it came`, async (t) => {

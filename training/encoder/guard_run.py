@@ -50,7 +50,6 @@ def learn(options: Options) -> dict[str, object]:
     for parameter in (model.special, model.places, *model.norm.parameters()):
         parameter.requires_grad_(False)
     told = _train(model, before, data, options)
-    options.work.mkdir(parents=True, exist_ok=True)
     torch.save({'model': model.state_dict(), 'settings': settings, 'told': told}, options.work / 'round-0.pt')
     (options.work / 'round-0.json').write_text(json.dumps(told))
     told['moved'] = _moved(before, model, data, options)

@@ -4,6 +4,7 @@
  * (docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html).
  */
 import { isUtf8 } from 'node:buffer'
+import { isBase64 } from '../../base/base64.js'
 import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { parseJson } from '../../json/parse.js'
@@ -38,15 +39,13 @@ export function readInvoke(stream: boolean): (body: JsonObject, target: Target) 
   }
 }
 
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
 /** Anthropic's events, each in a chunk. */
 export class InvokeStreamShape extends MessageStreamShape {
   unwrap({ event, data }: WireEvent): WireEvent {
     if (event !== 'chunk') throw unreadable('an event that is no chunk')
     const { bytes, p = '', ...others } = objectOf(data)
     if (Object.keys(others).length > 0 || !isPadding(p)) throw unreadable('a chunk holds more than an event')
-    if (typeof bytes !== 'string' || !base64.test(bytes)) throw unreadable('a chunk holds no event')
+    if (typeof bytes !== 'string' || !isBase64(bytes)) throw unreadable('a chunk holds no event')
     const text = Buffer.from(bytes, 'base64')
     if (!isUtf8(text)) throw unreadable('a chunk is not UTF-8')
     return { data: text.toString() }

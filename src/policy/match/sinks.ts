@@ -56,10 +56,9 @@ export function partSink({ parts, direction, findings, guarded, asking, readers 
   }
 
   function wordsOf(guarded: Guarded | undefined): string | undefined {
-    if (guarded === undefined || guarded.words === '' || !hasWords(part)) return undefined
-    return readers.some((rule) => rule.detector?.kinds?.has('guarded') === true && applies(rule))
-      ? guarded.words
-      : undefined
+    if (guarded === undefined || guarded.words === '') return undefined
+    const isAsked = readers.some((rule) => rule.detector?.kinds?.has('guarded') === true && applies(rule))
+    return isAsked && hasWords(part) ? guarded.words : undefined
   }
 }
 

@@ -3,11 +3,10 @@
  * Bounded in size, number and time; fair between keys; what was heard is remembered like what was read of files. Whatever
  * goes wrong leaves the sound unread.
  */
-import { Pool } from 'undici'
 import { Fault } from '../../base/errors.js'
 import { FairQueue } from '../../base/fair-queue.js'
+import { openRemote } from '../../base/remote.js'
 import type { TranscriptionSettings } from '../../base/settings.js'
-import { version } from '../../base/version.js'
 import { writeForm } from '../../dialects/form.js'
 import { beginsAsSound } from '../../dialects/media.js'
 import { isObject } from '../../dialects/rewrite.js'
@@ -50,33 +49,15 @@ const reasons: Readonly<Record<number, UnreadReason>> = {
 const retryAfter = { 'retry-after': '2' }
 
 export function openTranscriber(settings: TranscriptionSettings, report: FileReport): Transcriber {
-  const { baseUrl, key, model, tls, timeoutMs, maxConcurrent, soundBytes } = settings
-  const { origin, pathname } = new URL(baseUrl)
-  const path = `${pathname.replace(/\/+$/, '')}/audio/transcriptions`
-  const { ca, cert, key: tlsKey } = tls
-  const pool = new Pool(origin, {
-    connections: maxConcurrent,
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: mostAnswer,
-    connect: { timeout: timeoutMs, ...(ca && { ca }), ...(cert && { cert }), ...(tlsKey && { key: tlsKey }) }
-  })
+  const { model, timeoutMs, soundBytes } = settings
+  const remote = openRemote(settings, mostAnswer)
   const turns = new Turns(settings)
 
   async function ask(form: { type: string; bytes: Buffer }): Promise<Reading> {
-    const headers = {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'content-type': form.type,
-      'user-agent': `sluicegate/${version}`,
-      ...(key !== undefined && { authorization: `Bearer ${key}` })
-    }
     const signal = AbortSignal.timeout(timeoutMs)
     try {
-      const answer = await pool.request({ method: 'POST', path, headers, body: form.bytes, signal })
-      const bytes = Buffer.from(await answer.body.arrayBuffer())
-      if (answer.statusCode !== 200) return unread(reasons[answer.statusCode] ?? 'reader_failed')
+      const { status, bytes } = await remote.post('/audio/transcriptions', form, signal)
+      if (status !== 200) return unread(reasons[status] ?? 'reader_failed')
       const value = parseJson(bytes)
       if (!isObject(value) || typeof value.text !== 'string') return unread('reader_failed')
       // In what nobody hears there may be words all the same: it is not taken for silence.
@@ -106,16 +87,13 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
 
   return {
     read: remembering({ most: soundBytes, memory: new Memory(), report }, hear),
-    close: () => pool.destroy()
+    close: () => remote.close()
   }
 }
 
 function unread(reason: UnreadReason): Reading {
   return { whole: false, reason }
 }
-
-/** Of the queue, for one key. */
-const mostOfOne = 1 / 4
 
 /** So many at once; the others wait, each key in its turn. */
 class Turns {
@@ -136,10 +114,7 @@ class Turns {
     if (this.#free > 0) {
       this.#free--
     } else {
-      const most = Math.max(1, Math.floor(this.#queue * mostOfOne))
-      if (this.#waiting.length >= this.#queue || this.#waiting.waiting(whose) >= most) {
-        throw new Fault('overloaded', { headers: retryAfter })
-      }
+      if (this.#waiting.isFullFor(whose, this.#queue)) throw new Fault('overloaded', { headers: retryAfter })
       await new Promise<void>((resolve) => this.#waiting.push(whose, resolve))
     }
     return () => {
