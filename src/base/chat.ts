@@ -36,6 +36,17 @@ export interface ChatPart {
  */
 export const decodedMark = '#decoded'
 
+/** The bytes of a picture whose text was read, for judges that see. */
+export interface Picture {
+  /** RFC 6901 pointer of the part that holds it. */
+  pointer: string
+  role: Role
+  /** By its first bytes: `image/png` and the like. */
+  type: string
+  /** Base64. */
+  data: string
+}
+
 /** A part that holds no text to judge: image, audio, file, or a text as the numbers of some model's tokens. */
 export interface Media {
   pointer: string
@@ -44,6 +55,10 @@ export interface Media {
   role?: Role
   /** Set where the text in it was read and judged: what its pictures show beside it was not. */
   isTextRead?: true
+  /** With `isTextRead`, of a picture that stands by itself. */
+  picture?: Picture
+  /** Set where a judge has seen what it shows. */
+  isSeen?: true
 }
 
 export interface ChatContent {

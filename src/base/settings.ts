@@ -54,6 +54,8 @@ export interface RemoteJudgeSettings extends JudgeCommon {
   tls: UpstreamSettings['tls']
   /** `shieldgemma`: the text of each policy, by label, where it is not the built-in one. */
   guidelines: Readonly<Record<string, string>>
+  /** `openai-moderation`, `llama-guard`: whether the model sees pictures. */
+  sees: boolean
   /** `gpt-oss-safeguard`: how long it thinks before it answers. */
   reasoning: Reasoning
   /** `granite-guardian`: where the server's chat template looks for the criterion. */

@@ -25,7 +25,11 @@ export function strictestAct(unscannable: Unscannable, media: readonly Media[]):
   return acts.includes('review') ? 'review' : 'permit'
 }
 
-/** How receipts, audit and metrics name what was judged by nobody: the kind, or of a picture whose text was read, the rest. */
-export function unjudgedIn({ kind, isTextRead }: Media): string {
+/**
+ * How receipts, audit and metrics name what was judged by nobody: the kind, or of a picture whose text was read, the rest.
+ * @returns undefined of a picture that a judge has seen
+ */
+export function unjudgedIn({ kind, isTextRead, isSeen }: Media): string | undefined {
+  if (isSeen === true) return undefined
   return isTextRead === true ? 'image_content' : kind
 }

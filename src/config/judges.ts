@@ -25,6 +25,7 @@ const takenBy = {
   guidelines: ['shieldgemma'],
   criteria: ['granite-guardian'],
   reasoning: ['gpt-oss-safeguard'],
+  sees: ['openai-moderation', 'llama-guard'],
   tokenizer: ['onnx'],
   labels: ['onnx'],
   activation: ['onnx'],
@@ -106,6 +107,7 @@ function overHttp(common: JudgeCommon, judge: FileJudge, folder: string, fail: F
     model: judge.model,
     tls: readTls(judge.tls ?? {}, folder, ['judges', common.name, 'tls'], fail),
     guidelines: judge.guidelines ?? {},
+    sees: judge.sees ?? false,
     criteria: judge.criteria ?? 'template',
     reasoning: judge.reasoning ?? 'low'
   }

@@ -208,6 +208,7 @@ const judge = Type.Object(
     tls: Type.Optional(
       Type.Object({ ca: Type.Optional(file), cert: Type.Optional(file), key: Type.Optional(file) }, closed)
     ),
+    sees: Type.Optional(Type.Boolean()),
     guidelines: Type.Optional(byLabel(text('the text of a guideline'), 'texts of guidelines by label')),
     criteria: Type.Optional(choice(['template', 'system'])),
     reasoning: Type.Optional(choice(reasonings)),

@@ -1,9 +1,10 @@
 /** The contract of a judge: one file each. It asks once and answers in scores, or fails; everything around it is shared. */
 
+import type { Picture } from '../base/chat.js'
 import type { Question } from '../policy/escalate/judges.js'
 import type { Category, Scores } from '../policy/evaluation.js'
 
-export type Asked = Pick<Question, 'texts' | 'direction' | 'categories' | 'wordsOf'>
+export type Asked = Pick<Question, 'texts' | 'picture' | 'direction' | 'categories' | 'wordsOf'>
 
 export interface Answer {
   /** 0..1 for at least every category asked of, the worst of all texts. */
@@ -19,6 +20,11 @@ export interface Adapter {
    */
   ask(asked: Asked, signal: AbortSignal): Promise<Answer>
   close(): Promise<void>
+}
+
+/** A picture as the APIs of OpenAI's shape take one, in a list of parts. */
+export function partOf({ type, data }: Picture): { type: 'image_url'; image_url: { url: string } } {
+  return { type: 'image_url', image_url: { url: `data:${type};base64,${data}` } }
 }
 
 /** Why there is no opinion. A closed set: it is a label of a metric. */

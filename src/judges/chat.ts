@@ -1,6 +1,6 @@
 /** A guard model behind an OpenAI-compatible chat endpoint: what is asked, and what is read of its answer. */
 import type { Json, JsonObject } from '../base/chat.js'
-import { type Asked, JudgeFailure } from './adapter.js'
+import { type Asked, JudgeFailure, partOf } from './adapter.js'
 import { arrayOf, type JudgeClient, objectOf } from './http.js'
 
 export interface ChatAsk {
@@ -28,11 +28,17 @@ export interface Completion {
  * What is judged as a conversation that the templates of guard models take: roles in turn, the user's first, and the last
  * message is the one that is judged. A request is one turn of the user. An answer is the assistant's turn after an empty
  * one of the user, since what it answers is not in doubt and is not sent. Texts of several roles are told apart by a line.
+ * A picture stands behind the texts of its message.
  */
-export function conversation({ texts, direction }: Pick<Asked, 'texts' | 'direction'>): JsonObject[] {
+export function conversation({
+  texts,
+  picture,
+  direction
+}: Pick<Asked, 'texts' | 'picture' | 'direction'>): JsonObject[] {
   const mixed = new Set(texts.map(({ role }) => role)).size > 1
-  const content = texts.map(({ role, text }) => (mixed ? `[${role}]\n${text}` : text)).join('\n\n')
-  const user = (text: string) => ({ role: 'user', content: text })
+  const text = texts.map(({ role, text }) => (mixed ? `[${role}]\n${text}` : text)).join('\n\n')
+  const content = picture === undefined ? text : [...(text === '' ? [] : [{ type: 'text', text }]), partOf(picture)]
+  const user = (content: Json) => ({ role: 'user', content })
   return direction === 'request' ? [user(content)] : [user(''), { role: 'assistant', content }]
 }
 

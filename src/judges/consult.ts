@@ -104,7 +104,7 @@ export function createConsult(settings: JudgeSettings, adapter: Adapter, { clock
  */
 async function bounded(adapter: Adapter, question: Question, timeoutMs: number, ended: () => void): Promise<Answer> {
   const abort = new AbortController()
-  const { texts, direction, categories: asked, wordsOf, cancel } = question
+  const { texts, picture, direction, categories: asked, wordsOf, cancel } = question
   let stop: (error: Error) => void = () => {}
   const stopped = new Promise<never>((_, reject) => {
     stop = (error) => {
@@ -116,7 +116,7 @@ async function bounded(adapter: Adapter, question: Question, timeoutMs: number, 
   const off = cancel?.onCancel(stop)
   if (cancel?.reason !== undefined) stop(cancel.reason)
   try {
-    const asking = adapter.ask({ texts, direction, categories: asked, wordsOf }, abort.signal)
+    const asking = adapter.ask({ texts, picture, direction, categories: asked, wordsOf }, abort.signal)
     asking.then(ended, ended)
     return await Promise.race([stopped, asking])
   } finally {
@@ -147,9 +147,10 @@ function outcomeOf({ unsafe, safe }: Opinion, asked: readonly Category[]): 'safe
 }
 
 /** A digest: no text is kept. One cache belongs to one judge of one configuration. */
-function keyOf({ texts, direction, categories: asked, policy }: Question): string {
+function keyOf({ texts, picture, direction, categories: asked, policy }: Question): string {
   const parts = texts.map(({ role, text }) => [role, text])
   return createHash('sha256')
-    .update(JSON.stringify([policy, direction, asked, parts]))
+    .update(JSON.stringify([policy, direction, asked, parts, picture?.role ?? null, picture?.type ?? null]))
+    .update(picture?.data ?? '')
     .digest('base64')
 }

@@ -1,22 +1,22 @@
 /**
  * An endpoint of the shape of OpenAI's moderations: `POST {base_url}/moderations` with `{model, input: [text, …]}`, one
  * result per text with `flagged` and a score for each category (platform.openai.com/docs/api-reference/moderations).
- * It knows no roles: each text is one input.
+ * It knows no roles: each text is one input. A picture is one input with the texts of its message (`omni-moderation`).
  */
-import type { Json } from '../base/chat.js'
+import type { Json, JsonObject } from '../base/chat.js'
 import type { RemoteJudgeSettings } from '../base/settings.js'
-import { type Adapter, type Answer, JudgeFailure, type Labels, scoresOf } from './adapter.js'
+import { type Adapter, type Answer, JudgeFailure, type Labels, partOf, scoresOf } from './adapter.js'
 import { arrayOf, createClient, objectOf } from './http.js'
 
 export function createModerations(settings: RemoteJudgeSettings): Adapter {
   const client = createClient(settings)
   return {
-    async ask({ texts }, signal) {
-      const input = texts.map(({ text }) => text)
+    async ask({ texts, picture }, signal) {
+      const input = picture === undefined ? texts.map(({ text }) => text) : [...texts.map(textPart), partOf(picture)]
       const reply = await client.post('/moderations', { model: settings.model, input }, signal)
       const results = arrayOf(reply['results'])
-      if (results?.length !== texts.length) {
-        throw new JudgeFailure('invalid_response', 'the judge answered with another number of results than texts')
+      if (results?.length !== (picture === undefined ? texts.length : 1)) {
+        throw new JudgeFailure('invalid_response', 'the judge answered with another number of results than inputs')
       }
       const read = results.map((result) => readResult(result, settings.labels))
       return {
@@ -29,6 +29,10 @@ export function createModerations(settings: RemoteJudgeSettings): Adapter {
     },
     close: () => client.close()
   }
+}
+
+function textPart({ text }: { text: string }): JsonObject {
+  return { type: 'text', text }
 }
 
 /** Older models score fewer categories, and leave the others out or null: those are not scored, which is no 0. */

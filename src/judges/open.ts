@@ -49,6 +49,7 @@ export async function openJudges(
   }
   return {
     coverage: coverageOf(settings),
+    sees: new Set(Object.values(settings).flatMap((judge) => (judge.type !== 'onnx' && judge.sees ? judge.name : []))),
     async consult(name, question) {
       const consult = consults.get(name)
       return consult === undefined ? { failure: 'unknown_judge' } : consult.ask(question)

@@ -1,5 +1,5 @@
 /** The words and shapes of a decision: docs/api.md, section 4. */
-import type { ChatPart, JsonObject, Role } from '../base/chat.js'
+import type { ChatPart, JsonObject, Picture, Role } from '../base/chat.js'
 import type { Category, Decision, DetectionType, Reader } from '../base/decision.js'
 import type { TextsSource } from '../base/texts.js'
 import type { NameKind, Pay } from '../encoder/index.js'
@@ -92,6 +92,10 @@ export interface EvaluationInput {
   prompts?: readonly string[] | undefined
   /** Whether names of persons, places and organisations are looked for too. */
   names?: boolean | undefined
+  /** Pictures whose texts are among the parts: what they show, judges that see are asked. */
+  pictures?: readonly Picture[] | undefined
+  /** Told of each picture that a judge has seen, before the verdict. */
+  seen?: ((picture: Picture) => void) | undefined
   /** What people have excepted for this caller. */
   exceptions?: Exceptions | undefined
   /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */

@@ -108,7 +108,10 @@ export class Verdicts {
 
   /** Media that a route lets through. */
   passMedia(exchange: Exchange, { media }: ChatContent): void {
-    for (const each of media) this.passUnjudged(exchange, unjudgedIn(each))
+    for (const each of media) {
+      const unjudged = unjudgedIn(each)
+      if (unjudged !== undefined) this.passUnjudged(exchange, unjudged)
+    }
   }
 }
 
@@ -117,7 +120,8 @@ function inputOf(
   direction: Direction,
   content: ChatContent
 ): EvaluationInput {
-  const { parts, joined } = content
+  const { parts, joined, media } = content
+  const pictures = media.flatMap(({ picture }) => picture ?? [])
   return {
     parts: parts.some(isMarked) ? parts.map(marked) : parts,
     joined,
@@ -128,6 +132,10 @@ function inputOf(
     direction,
     prompts,
     names: route.redact.includes('names') && route.mode === 'enforce',
+    pictures,
+    seen(seen) {
+      for (const each of media) if (each.picture === seen) each.isSeen = true
+    },
     exceptions: undefined,
     recalled: undefined,
     raised: undefined,
@@ -175,8 +183,9 @@ function beyondVerdict(
   { media }: ChatContent
 ): readonly string[] | undefined {
   const isOff = direction === 'request' && route.output === 'off'
-  if (media.length === 0 && !isOff) return undefined
-  return [...new Set([...media.map(unjudgedIn), ...(isOff ? ['output_off'] : [])])]
+  const beyond = new Set(media.flatMap((each) => unjudgedIn(each) ?? []))
+  if (isOff) beyond.add('output_off')
+  return beyond.size === 0 ? undefined : [...beyond]
 }
 
 /** A key, its value and what either decodes to share a pointer; marks keep their findings apart and never leave this file. */

@@ -374,6 +374,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           tls: { ca: certificate, cert: certificate, key },
           guidelines: { fraud: 'no fraud' },
           criteria: 'template',
+          sees: false,
           reasoning: 'low'
         },
         granite: {
@@ -387,6 +388,21 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           tls: { ca: undefined, cert: undefined, key: undefined },
           guidelines: {},
           criteria: 'system',
+          sees: false,
+          reasoning: 'low'
+        },
+        seeing: {
+          ...judge,
+          name: 'seeing',
+          type: 'llama-guard',
+          baseUrl: 'http://127.0.0.1:8003/v1',
+          key: undefined,
+          model: 'guard-4',
+          labels: publishedLabels['llama-guard'],
+          tls: { ca: undefined, cert: undefined, key: undefined },
+          guidelines: {},
+          criteria: 'template',
+          sees: true,
           reasoning: 'low'
         },
         reader: {
@@ -401,6 +417,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
           tls: { ca: undefined, cert: undefined, key: undefined },
           guidelines: {},
           criteria: 'template',
+          sees: false,
           reasoning: 'high'
         },
         local: {

@@ -55,6 +55,48 @@ t.test('a moderations endpoint: what is sent, and how its scores are read', asyn
   }
 })
 
+t.test(
+  'a picture goes with the texts of its message, in one input or one turn, and is part of what is remembered',
+  async (t) => {
+    const picture = { pointer: '/messages/0/content/1', role: 'user' as const, type: 'image/png', data: 'iVBORw0KGgo=' }
+    const url = 'data:image/png;base64,iVBORw0KGgo='
+    const server = await fakeUpstream(t, moderation(scored({ violence: 0.7 })))
+    const sees = { sees: true, cache: { size: 10, ttlMs: 60_000 } }
+    const { ask, judges } = await openOne(t, server.url, { type: 'openai-moderation', ...sees })
+    t.same([...judges.sees], ['it'])
+    t.same(await ask({ ...question('look'), picture }), { unsafe: { violence: 0.7 }, safe: {} })
+    t.same(JSON.parse(String(server.requests[0]?.body)).input, [
+      { type: 'text', text: 'look' },
+      { type: 'image_url', image_url: { url } }
+    ])
+    await ask({ ...question('look'), picture })
+    t.equal(server.requests.length, 1, 'remembered')
+    await ask({ ...question('look'), picture: { ...picture, data: 'iVBORw0KGgp=' } })
+    t.equal(server.requests.length, 2, 'another picture is another question')
+
+    const chat = await fakeUpstream(t, says('unsafe\nS1'))
+    const guard = await openOne(t, chat.url, { type: 'llama-guard', ...sees })
+    await guard.ask({ ...question('look'), picture })
+    await guard.ask({ ...question([]), picture, direction: 'answer' })
+    const sent = chat.requests.map(({ body }) => JSON.parse(String(body)).messages)
+    t.same(sent, [
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'look' },
+            { type: 'image_url', image_url: { url } }
+          ]
+        }
+      ],
+      [
+        { role: 'user', content: '' },
+        { role: 'assistant', content: [{ type: 'image_url', image_url: { url } }] }
+      ]
+    ])
+  }
+)
+
 t.test('Llama Guard: plain messages, no sampling, and its answer', async (t) => {
   const server = await fakeUpstream(t, says('\n\nunsafe\nS9'))
   const { ask } = await openOne(t, server.url, { type: 'llama-guard' })

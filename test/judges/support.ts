@@ -34,6 +34,7 @@ export async function openOne(
         model: 'guard-1',
         tls: { ca: undefined, cert: undefined, key: undefined },
         guidelines: {},
+        sees: false,
         criteria: 'template',
         reasoning: 'low',
         ...settings

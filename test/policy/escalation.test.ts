@@ -37,6 +37,7 @@ async function start(
   const asked: (Question & { judge: string })[] = []
   const judges: Judges = {
     coverage,
+    sees: new Set(),
     async consult(judge, question) {
       asked.push({ ...question, judge })
       return answer(question, judge)

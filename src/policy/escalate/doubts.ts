@@ -1,9 +1,9 @@
 /** Where a verdict is in doubt: which categories a judge is to be asked about, and which texts it has to see. */
-import type { ChatPart } from '../../base/chat.js'
+import type { ChatPart, Picture } from '../../base/chat.js'
 import type { Escalation } from '../constitution/escalation.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Verdict } from '../evaluate/judge.js'
-import type { Category, Detection } from '../evaluation.js'
+import type { Category, Detection, EvaluationInput } from '../evaluation.js'
 import { maxDetections } from '../match/findings.js'
 
 export interface Doubt {
@@ -12,6 +12,8 @@ export interface Doubt {
   /** Those of them in which everything found stands in plain sight, so that whoever reads the texts can clear it. */
   clearable: ReadonlySet<Category>
   texts: readonly ChatPart[]
+  /** What nobody has seen yet: of that, not of the texts of its message, there is a doubt. */
+  picture?: Picture
 }
 
 const noDoubts: readonly Doubt[] = []
@@ -40,6 +42,32 @@ export function doubtsOf(
 /** A rule whose weight forbids by itself is the policy owner's word, over which no judge has a say. */
 function isSettled({ rules }: Verdict, category: Category, high: number): boolean {
   return rules.some((rule) => rule.category === category && rule.score >= high)
+}
+
+/**
+ * One for each picture and judge that sees: what a picture shows is always in doubt, in every category that the judge is
+ * escalated to. Empty where the texts are forbidden already.
+ */
+export function doubtsOfPictures(
+  { escalate }: Pick<Constitution, 'escalate'>,
+  { decision }: Verdict,
+  { parts, pictures = [] }: Pick<EvaluationInput, 'parts' | 'pictures'>,
+  sees: ReadonlySet<string>
+): readonly Doubt[] {
+  if (pictures.length === 0 || decision === 'forbid') return noDoubts
+  const seeing = escalate.filter(({ judge }) => sees.has(judge))
+  return pictures.flatMap((picture) =>
+    seeing.map((escalation): Doubt => {
+      const texts = parts.filter((part) => part.text !== '' && isBeside(part, picture))
+      return { escalation, categories: escalation.categories, clearable: new Set(), texts, picture }
+    })
+  )
+}
+
+/** Whether a text stands in the message of a picture and is its sender's: a text that was read out of a file is seen there. */
+function isBeside({ role, pointer, isKey, file }: ChatPart, picture: Picture): boolean {
+  const message = /^\/[^/]+\/[^/]+\//.exec(picture.pointer)?.[0] ?? '/'
+  return role === picture.role && isKey !== true && file === undefined && pointer.startsWith(message)
 }
 
 function doubtOf(

@@ -2,7 +2,7 @@
  * Whom the evaluator may ask where it is in doubt itself. The judges do I/O and live in a room of their own; the policy
  * knows only this, and is given them from outside.
  */
-import type { Role } from '../../base/chat.js'
+import type { Picture, Role } from '../../base/chat.js'
 import type { Cancellation, Category, Scores } from '../evaluation.js'
 
 /** By a judge's name: the categories that it speaks of. Plain data, known without asking it. */
@@ -10,6 +10,8 @@ export type Coverage = Readonly<Record<string, readonly Category[]>>
 
 export interface Judges {
   readonly coverage: Coverage
+  /** Names of those that are shown pictures. */
+  readonly sees: ReadonlySet<string>
   /**
    * Never rejected but where the caller has left: a judge that cannot be had, or cannot be understood, is an outcome.
    * @throws the reason of `question.cancel`
@@ -20,6 +22,8 @@ export interface Judges {
 export interface Question {
   /** What is in doubt, in order: whole texts, each with its role. */
   texts: readonly { role: Role; text: string }[]
+  /** What is in doubt for what nobody has seen yet: of a judge that sees; the texts are those of its message. */
+  picture?: Picture | undefined
   direction: 'request' | 'answer'
   /** The categories in doubt, in the order of `categories`. */
   categories: readonly Category[]

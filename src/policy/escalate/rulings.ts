@@ -2,7 +2,6 @@
  * Asks the judges about a verdict in doubt, and applies what they answer: scores moved, the decision taken anew, each answer
  * shown.
  */
-import type { ChatPart } from '../../base/chat.js'
 import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
 import { typeOfCategory } from '../constitution/rules.js'
@@ -20,23 +19,32 @@ export async function consult(
   policy: Pick<Policy, 'constitution' | 'label'>,
   verdict: Verdict,
   doubts: readonly Doubt[],
-  { direction, cancel }: Pick<EvaluationInput, 'direction' | 'cancel'>
+  { direction, cancel, seen }: Pick<EvaluationInput, 'direction' | 'cancel' | 'seen'>
 ): Promise<Verdict> {
-  const rulings = await Promise.all(
-    doubts.map(async (doubt) => {
-      const texts = doubt.texts.map(({ role, text }) => ({ role, text }))
-      const question = {
-        texts,
-        direction,
-        categories: doubt.categories,
-        policy: policy.label,
-        wordsOf: (category: Category) => wordsOf(policy.constitution, category, direction),
-        cancel
-      }
-      return { doubt, answer: await judges.consult(doubt.escalation.judge, question) }
-    })
-  )
-  return applyRulings(policy.constitution, verdict, rulings)
+  async function ask(doubt: Doubt): Promise<Ruling> {
+    const { picture, categories } = doubt
+    const question = {
+      texts: doubt.texts.map(({ role, text }) => ({ role, text })),
+      picture,
+      direction,
+      categories,
+      policy: policy.label,
+      wordsOf: (category: Category) => wordsOf(policy.constitution, category, direction),
+      cancel
+    }
+    const answer = await judges.consult(doubt.escalation.judge, question)
+    if (picture !== undefined && !('failure' in answer)) seen?.(picture)
+    return { doubt, answer }
+  }
+  const rulings = await Promise.all(doubts.filter(({ picture }) => picture === undefined).map(ask))
+  let ruled = applyRulings(policy.constitution, verdict, rulings)
+  // One after the other: a request may hold as many pictures as a judge takes questions at once.
+  for (const doubt of doubts) {
+    if (doubt.picture === undefined) continue
+    if (ruled.decision === 'forbid') break
+    ruled = applyRulings(policy.constitution, ruled, [await ask(doubt)])
+  }
+  return ruled
 }
 
 export interface Ruling {
@@ -91,7 +99,7 @@ interface Change extends CategoryVerdict {
 }
 
 function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answer }: Ruling): Change[] {
-  const { escalation, texts } = doubt
+  const { escalation } = doubt
   const stands = (category: Category): CategoryVerdict =>
     verdict.categories.find((entry) => entry.category === category) ?? {
       category,
@@ -100,12 +108,14 @@ function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answ
       missing: []
     }
   const shown = (category: Category, confidence: number, layer: string): Detection =>
-    detectionOf({ category, confidence: round(confidence), rule: ruleOf(escalation.judge), layer }, verdict, texts[0])
+    detectionOf({ category, confidence: round(confidence), rule: ruleOf(escalation.judge), layer }, verdict, doubt)
 
   if ('failure' in answer) {
     const { onFailure } = escalation
     if (onFailure === 'permit_local') return []
-    return doubt.categories.map((category): Change => {
+    // That nobody has seen a picture is one thing to tell, whatever it might have been.
+    const doubtful = doubt.picture === undefined ? doubt.categories : doubt.categories.slice(0, 1)
+    return doubtful.map((category): Change => {
       const local = stands(category)
       const decision = strictest(local.decision, onFailure)
       const score = withinBand({ score: local.score, decision }, bands)
@@ -154,19 +164,24 @@ function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answ
 function detectionOf(
   found: Pick<Detection, 'category' | 'confidence' | 'rule' | 'layer'>,
   { detections }: Verdict,
-  text: ChatPart | undefined
+  { picture, texts: [text] }: Doubt
 ): Detection {
+  const { category, confidence, rule, layer } = found
+  const type = typeOfCategory(category)
+  if (picture !== undefined) {
+    const { pointer } = picture
+    return { type, category, confidence, rule, span: { start: 0, end: 0 }, layer, reader: 'judge', pointer }
+  }
   const local = detections
-    .filter(({ category }) => category === found.category)
+    .filter((detection) => detection.category === category)
     .reduce<Detection | undefined>(
       (best, next) => (best !== undefined && best.confidence >= next.confidence ? best : next),
       undefined
     )
   const pointer = local === undefined ? text?.pointer : local.pointer
-  const { category, confidence, rule, layer } = found
   const span = local?.span ?? { start: 0, end: text?.text.length ?? 0 }
   const detection: Detection = {
-    type: typeOfCategory(category),
+    type,
     category,
     confidence,
     rule,

@@ -7,7 +7,7 @@ import { defaultBudget } from '../../base/budget.js'
 import type { Constitution } from '../constitution/parse.js'
 import { suppressedOf } from '../decide/exceptions.js'
 import { findNames } from '../decide/names.js'
-import { doubtsOf } from '../escalate/doubts.js'
+import { doubtsOf, doubtsOfPictures } from '../escalate/doubts.js'
 import type { Judges } from '../escalate/judges.js'
 import { consult } from '../escalate/rulings.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
@@ -130,7 +130,11 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       return conclude(verdict)
     }
     function conclude(verdict: Verdict): Verdict | Promise<Verdict> {
-      const doubts = doubtsOf(policy.constitution, verdict, parts)
+      const { constitution } = policy
+      const doubts = [
+        ...doubtsOf(constitution, verdict, parts),
+        ...doubtsOfPictures(constitution, verdict, input, judges.sees)
+      ]
       if (doubts.length === 0) return remember(verdict)
       return consult(judges, policy, verdict, doubts, input).then(remember, (error: unknown) => {
         throw new EvaluatorError(leftEarly, error)
@@ -269,6 +273,7 @@ const leftEarly = 'The caller left before the verdict.'
 
 const noJudges: Judges = {
   coverage: {},
+  sees: new Set(),
   consult: async () => ({ failure: 'unknown_judge' })
 }
 

@@ -3,12 +3,13 @@
  * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
-import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../../base/chat.js'
+import type { ChatContent, ChatPart, Json, JsonObject, Media, Picture, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import { actFor, strictestAct } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
 import { type Files, type FileText, type UnreadReason, wholeText } from '../../files/file.js'
+import { formatOf } from '../../files/read/picture/structure.js'
 import { checkBudget } from '../../policy/match/budget.js'
 import type { Exchange } from '../exchange.js'
 import type { Route } from './routes.js'
@@ -23,6 +24,8 @@ interface Scanned {
   media: Media
   /** Whether it shows what no text of it tells. */
   hasPictures: boolean
+  /** The bytes, where it is a picture and no file that holds some. */
+  picture?: Picture
 }
 
 /** What reads media: files with pictures, and sound; where there is none, what a route wants read is denied. */
@@ -113,7 +116,8 @@ export class MediaStage {
     const left = content.media.flatMap((media): Media[] => {
       const scanned = done.get(media)
       if (scanned === undefined) return [media]
-      return scanned.hasPictures ? [{ ...media, isTextRead: true }] : []
+      const { hasPictures, picture } = scanned
+      return hasPictures ? [{ ...media, isTextRead: true, ...(picture !== undefined && { picture }) }] : []
     })
     takeTexts(content, read)
     replace(content.media, left)
@@ -146,13 +150,20 @@ export class MediaStage {
       if (cancel.reason !== undefined) throw cancel.reason
       if (!reading.whole) return reading.reason
       const { texts, hasPictures } = reading
-      return { carrier, role: media.role, texts, media, hasPictures }
+      const { pointer, role } = media
+      const picture = reading.kind === 'picture' ? { pointer, role, type: typeOfPicture(data), data } : undefined
+      return { carrier, role, texts, media, hasPictures, ...(picture !== undefined && { picture }) }
     } catch (error) {
       // Where nothing is refused, nothing is refused for want of a reader.
       if (route.mode !== 'observe' || !(error instanceof Fault) || cancel.reason !== undefined) throw error
       return 'reader_failed'
     }
   }
+}
+
+/** By the first bytes of what was read as a picture. @param data base64 */
+function typeOfPicture(data: string): string {
+  return `image/${formatOf(Buffer.from(data.slice(0, 32), 'base64')) ?? 'png'}`
 }
 
 /** @param reason why a file was not read whole */
