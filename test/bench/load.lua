@@ -1,6 +1,7 @@
 -- wrk script: every request carries a text of its own, sentences put together from templates with a running number, so
 -- that no cache of verdicts can be what is measured. One in `harmful_every` carries a demand that must be blocked.
--- Arguments: size in bytes, kind (chat | evaluate), key, harmful_every (0: none), the demand, Portkey's configuration.
+-- Arguments: size in bytes, kind (chat | evaluate | agent), key, harmful_every (0: none), the demand, Portkey's configuration, and
+-- a file of texts, one a line, escaped as JSON, from which chunks are cut in the place of templates.
 
 -- Prose about harmless things, not a salad of words: chance must not put a demand together that a policy rightly refuses.
 local templates = {
@@ -28,7 +29,10 @@ local fillers = {
 }
 
 local size, kind, key, every
+--- Of an agent's conversation.
+local steps = 40
 local chunks, parts, count = {}, 0, 0
+local lines, history
 harmful = 0 -- global: read from each thread at the end
 local demand
 local threads = {}
@@ -46,8 +50,17 @@ local function sentence()
   end))
 end
 
+--- Of a file: from the start of a line of it, as many lines as are needed; cut between words, never within an escape.
+local function excerpt(length)
+  local text = lines[math.random(#lines)]
+  while #text < length do text = text .. ' ' .. lines[math.random(#lines)] end
+  local last = text:sub(1, length):match('^(.*) [^ ]*$')
+  return last or lines[1]
+end
+
 --- Whole sentences, on average of the given length together.
 local function chunk(length)
+  if lines then return excerpt(length) end
   local out, n = {}, 0
   repeat
     local text = sentence()
@@ -57,11 +70,30 @@ local function chunk(length)
   return table.concat(out, ' ')
 end
 
+--- All but the last step of an agent's conversation: its question, then calls of a tool and their results.
+function conversation()
+  local said = {}
+  for i = 1, steps - 1 do
+    local text = chunk(size / steps - 200)
+    if i == 1 then said[i] = '{"role":"user","content":"' .. text .. '"}'
+    else
+      said[i] = '{"role":"assistant","content":null,"tool_calls":[{"id":"c' .. i .. '","type":"function","function":{"name":"read","arguments":"{}"}}]},'
+        .. '{"role":"tool","tool_call_id":"c' .. i .. '","content":"' .. text .. '"}'
+    end
+  end
+  return table.concat(said, ',')
+end
+
 function init(args)
   size, kind, key, every = tonumber(args[1]), args[2], args[3], tonumber(args[4])
   demand = args[5]
   math.randomseed(os.time() + id * 7919)
-  local room = size - (kind == 'chat' and 120 or 40)
+  if args[7] and args[7] ~= '' then
+    lines = {}
+    for line in io.lines(args[7]) do lines[#lines + 1] = line end
+  end
+  if kind == 'agent' then history = conversation() end
+  local room = (kind == 'agent' and size / steps or size) - (kind == 'chat' and 120 or 40)
   parts = math.max(1, math.min(8, math.floor(room / 60)))
   for i = 1, 64 do chunks[i] = chunk(room / parts) end
   wrk.method = 'POST'
@@ -81,6 +113,11 @@ function request()
     local out = { 'Note ' .. id .. '-' .. count .. '.' }
     for i = 1, parts do out[#out + 1] = chunks[math.random(64)] end
     text = table.concat(out, ' ')
+  end
+  if kind == 'agent' then
+    return wrk.format(nil, nil, nil, '{"model":"bench","messages":[' .. history
+      .. ',{"role":"assistant","content":null,"tool_calls":[{"id":"last","type":"function","function":{"name":"read","arguments":"{}"}}]}'
+      .. ',{"role":"tool","tool_call_id":"last","content":"' .. text .. '"}]}')
   end
   if kind == 'evaluate' then return wrk.format(nil, nil, nil, '{"input_text":"' .. text .. '"}') end
   return wrk.format(nil, nil, nil, '{"model":"bench","temperature":0.2,"messages":[{"role":"user","content":"' .. text .. '"}]}')

@@ -69,6 +69,37 @@ export function sluicegate(upstream, routes) {
   return gateway({ SLUICEGATE_UPSTREAM: upstream }, yaml, 'safety:evaluate')
 }
 
+/** Sluicegate with more and more of it on: what each layer costs is the difference to the one before. */
+const { categories } = await import('../../dist/base/decision.js')
+const nothingFound = [
+  'name: nothing',
+  "version: '1'",
+  'readers: fast',
+  'bands: { middle: 0.40, high: 0.75 }',
+  'categories:',
+  ...categories.map((category) => `  ${category}: { high: forbid, middle: permit }`),
+  'rules: [{ name: never, category: violence, weight: 0.1, any: [qzxjwv] }]'
+]
+const layers = {
+  'sluicegate, keys and reading': { constitution: 'nothing', output: 'off', decisions: 'stopped' },
+  'sluicegate, + requests judged': { output: 'off', decisions: 'stopped' },
+  'sluicegate, + answers judged': { decisions: 'stopped' }
+}
+
+async function layer(upstream, name, { constitution = 'default', output = 'window', decisions }) {
+  const data = mkdtempSync(join(tmpdir(), 'sluicegate-layer-'))
+  const file = join(data, 'nothing.yaml')
+  writeFileSync(file, nothingFound.join('\n'))
+  const yaml = [
+    `upstreams: { default: { url: '${upstream}', max_connections: 1000 } }`,
+    `constitutions: { nothing: ${file} }`,
+    `defaults: { constitution: ${constitution}, output: ${output} }`,
+    `audit: { decisions: ${decisions} }`
+  ].join('\n')
+  // What judges nothing refuses nothing.
+  return { ...(await gateway({}, yaml, 'safety:evaluate')), name, guards: constitution === 'default' }
+}
+
 /** @param yaml of a whole configuration with MCP servers */
 export const guardedServers = (yaml) => gateway({}, yaml, 'mcp:call')
 
@@ -97,7 +128,7 @@ async function gateway(more, yaml, scope) {
     headers: { 'x-api-key': first, 'content-type': 'application/json' },
     body: JSON.stringify({
       name: 'bench',
-      scopes: [scope],
+      scopes: [scope, 'safety:metrics'],
       rate_limit_per_minute: 1_000_000,
       max_concurrent: 100_000,
       accept_terms: true
@@ -140,7 +171,7 @@ export async function portkey(upstream) {
 }
 
 /** In the order in which each round visits them. */
-export async function startAll({ portkey: withPortkey }) {
+export async function startAll({ portkey: withPortkey, layers: withLayers = false }) {
   const started = []
   const add = async (starting) => {
     const system = await starting
@@ -157,12 +188,16 @@ export async function startAll({ portkey: withPortkey }) {
       }))
     )
     await add(
+      script('floor.mjs', direct.url).then((system) => ({ name: 'Fastify, undici, JSON', guards: false, ...system }))
+    )
+    await add(
       script('bare-http-proxy.mjs', direct.url).then((system) => ({
         name: '@fastify/http-proxy',
         guards: false,
         ...system
       }))
     )
+    if (withLayers) for (const [name, on] of Object.entries(layers)) await add(layer(direct.url, name, on))
     await add(sluicegate(direct.url))
     if (withPortkey) await add(portkey(direct.url))
     return started
