@@ -2,7 +2,8 @@ import t from 'tap'
 import type { ChatPart } from '../../src/base/chat.js'
 import { detectors } from '../../src/detectors/index.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
-import { Judge, type JudgeInput } from '../../src/policy/evaluate/judge.js'
+import { keyOf, noReadings, type Readings } from '../../src/policy/evaluate/asking.js'
+import { Judge, type JudgeInput, type Verdict } from '../../src/policy/evaluate/judge.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { source } from './support.js'
 
@@ -104,4 +105,68 @@ t.test('no text passes for the digest of another', async (t) => {
   })
   t.equal(judge.judge(input(digest)).decision, 'permit')
   t.equal(judge.judge(input(evil)).decision, 'forbid')
+})
+
+const raising = `
+  - { name: hint, category: weapons, weight: 0.9, any: [powder], nominate: true }
+  - { name: split, category: weapons, weight: 0.9, all: [[mix], [salts]], within: 8, nominate: true }
+  - { name: data, category: personal_data, weight: 1, detector: personal_data }
+  - { name: reader, category: weapons, detector: encoder, kinds: [weapons], min_confidence: 0.25, weight: 1 }
+`
+/** As `counting`, of a constitution in which an encoder decides. */
+function asking() {
+  const read = { chars: 0 }
+  const spied = detectors.map((detector) =>
+    detector.id === 'personal_data'
+      ? {
+          ...detector,
+          find(text: string) {
+            read.chars += text.length
+            return detector.find(text)
+          }
+        }
+      : detector
+  )
+  return { judge: new Judge(compilePolicy(parseConstitution(source({ rules: raising }), 'x.yaml'), spied)), read }
+}
+
+/** Both passes of a call, and all that was put to the encoder. */
+function twice(judge: Judge, input: JudgeInput, sure: number): { verdict: Verdict; questions: unknown } {
+  const first = judge.judge({ ...input, readings: noReadings })
+  const { questions } = first
+  if (questions === undefined) return { verdict: first, questions: [] }
+  const readings: Readings = new Map(
+    questions.map((question) => {
+      const confidence = question.text.includes('gun') ? sure : 0.1
+      return [keyOf(question), { findings: [{ kind: 'weapons' as const, confidence, start: 0, end: 9 }], unread: [] }]
+    })
+  )
+  return { verdict: judge.judge({ ...input, readings }), questions }
+}
+
+/** Every third turn is raised, every fifth of those stopped; one phrase stands in two turns. */
+const doubtful = (i: number) =>
+  `${said(i)}${i % 3 === 0 ? ` The ${i % 5 === 0 ? 'gun ' : ''}powder lies on the table.` : ''}${i === 7 ? ' Now mix' : i === 8 ? ' the salts.' : ''}`
+
+t.test('what was put to the encoder is put to it again, and what it says is heard again', async (t) => {
+  const { judge } = asking()
+  for (const turns of [3, 4, 8, 8, 12, 16, 9]) {
+    for (const sure of [0.9, 0.3, 0.9]) {
+      const input = chat(turns, doubtful)
+      t.same(twice(judge, input, sure), twice(asking().judge, input, sure), `${turns} turns, ${sure}`)
+    }
+  }
+  t.equal(twice(judge, chat(16, doubtful), 0.9).verdict.decision, 'forbid')
+  t.equal(twice(judge, chat(16, doubtful), 0.3).verdict.decision, 'permit', 'the encoder is heard anew')
+})
+
+t.test('a turn of a chat in which much is raised costs what is new in it', async (t) => {
+  const { judge, read } = asking()
+  const cost = (turns: number) => {
+    read.chars = 0
+    twice(judge, chat(turns, doubtful), 0.1)
+    return read.chars
+  }
+  const costs = Array.from({ length: 60 }, (_, i) => cost(i + 1))
+  t.ok(costs[59]! < 3 * costs[4]! + 400, `turn 5 read ${costs[4]} characters, turn 60 read ${costs[59]}`)
 })

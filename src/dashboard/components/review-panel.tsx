@@ -179,6 +179,10 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
               </>
             ) : (
               <>
+                {/* In the place of the button that asked, so that a double click decides nothing. */}
+                <Button variant="default" onClick={() => ask(undefined)}>
+                  Back
+                </Button>
                 <Button
                   type="submit"
                   color={asked === 'forbid' ? 'red.8' : 'teal.9'}
@@ -186,9 +190,6 @@ function Decide({ review, asked, ask, onDecided }: Omit<ReviewPanelProps, 'id'> 
                   rightSection={<Hint>Enter</Hint>}
                 >
                   Confirm: {verb.toLowerCase()}
-                </Button>
-                <Button variant="default" onClick={() => ask(undefined)}>
-                  Back
                 </Button>
               </>
             )}

@@ -75,6 +75,11 @@ export class Asking {
     return [...this.#read.values()]
   }
 
+  /** @returns what the encoder has said of the text, where it was asked */
+  readingOf(question: Pick<Question, 'role' | 'text' | 'guard'>): EncoderReading | undefined {
+    return this.#readings.get(keyOf(question))
+  }
+
   /** @returns what the encoder has said of the text; undefined: the question is noted */
   put(question: Question): EncoderReading | undefined {
     this.raised++
@@ -140,8 +145,19 @@ export interface Place {
   guard?: string | undefined
 }
 
+/** A question over a text as it stands, without the text: what is remembered of it when the call is over. */
+export interface Put extends Pick<Question, 'start' | 'end' | 'spans' | 'rules' | 'reaches'> {
+  /** Whether it is read beside what the chat's system prompts keep. */
+  isBeside: boolean
+}
+
 /** Collects what is raised in the readings of one text. */
 export class Raised {
+  /**
+   * Told of each question while a text is scanned, and of what the encoder has said.
+   * @param put undefined of another reading than the plain one, which nobody can put again without it
+   */
+  heard: ((put: Put | undefined, reading: EncoderReading | undefined) => void) | undefined
   readonly #asking: Asking
   readonly #place: Place
   #nominations: Nomination[] = []
@@ -177,7 +193,7 @@ export class Raised {
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
     const reaches = bandOf(nominations, this.#asking.bands)
-    const reading = this.#asking.put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
+    const reading = this.#put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
     const unread = merged(reading?.unread ?? [])
     const over =
       isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
@@ -203,7 +219,30 @@ export class Raised {
             { start: text.length - asked, end: text.length }
           ]
     const question = { part, ...placeOf(view), layer, role, text, guard, spans, rules: [], reaches: undefined }
-    return this.#asking.put(question)
+    return this.#put(question)
+  }
+
+  #put(question: Question): EncoderReading | undefined {
+    const reading = this.#asking.put(question)
+    const { layer, start, end, spans, rules, reaches, guard } = question
+    const put = layer === 'plain' ? { start, end, spans, rules, reaches, isBeside: guard !== undefined } : undefined
+    this.heard?.(put, reading)
+    return reading
+  }
+
+  /** @returns what the encoder has said of a question that was put about the same text in an earlier call */
+  readingOf(put: Put, text: string): EncoderReading | undefined {
+    return this.#asking.readingOf(this.#questionOf(put, text))
+  }
+
+  /** Puts a question again that was put about the same text in an earlier call. */
+  again(put: Put, text: string): void {
+    this.#asking.put(this.#questionOf(put, text))
+  }
+
+  #questionOf({ isBeside, ...put }: Put, text: string): Question {
+    const { part, role, guard } = this.#place
+    return { ...put, part, layer: 'plain', role, text, ...(isBeside && guard !== undefined && { guard }) }
   }
 }
 

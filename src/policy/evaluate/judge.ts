@@ -211,7 +211,7 @@ export class Judge {
     const complete =
       digests === undefined || blank !== undefined
         ? scan(sink)
-        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, sink, scan, mayKeep)
+        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, text, sink, scan)
     if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
     return complete ? text.length : 0
   }
@@ -246,7 +246,7 @@ export class Judge {
         if (sink === undefined) continue
         const scan = (sink: Sink) => this.#scan(joined.text, sink)
         const key = seamKey(call, joined, separator)
-        all = (key === undefined ? scan(sink) : this.#memory.replay(key, sink, scan, unraised(call))) && all
+        all = (key === undefined ? scan(sink) : this.#memory.replay(key, joined.text, sink, scan)) && all
       }
     }
     return all
