@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,6 +35,8 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--modules', type=Path, default=ROOT, help='folder whose node_modules hold the serving libraries')
     p.add_argument('--out', type=Path, help='folder for the exported files')
     p.add_argument('--checkpoint', type=Path, help='what to export; default: the last round')
+    p.add_argument('--before', type=Path, help='mix: the checkpoint that the last round went on from')
+    p.add_argument('--share', type=float, default=0.7, help='mix: of the last round, 0 to 1')
     p.add_argument('--pieces', type=int, default=75_000, help='pieces of the vocabulary')
     p.add_argument('--layers', default='0,2,4,6,8,10', help="the base's layers to keep")
     p.add_argument('--thaw', action='store_true', help='train the embeddings too (they then lose a little in 4 bits)')
@@ -51,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--batch', type=int, default=6144, help='pieces of a batch')
     p.add_argument('--without', type=int, default=-1, help='a fold whose harmless sources the model that ships leaves out')
     p.add_argument('--name-rows', type=int, default=18_000, help='sentences that the reader of names learns from')
+    p.add_argument('--whole', nargs='*', default=[], help='sources, by the beginnings of their names, of which every row is in')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
     p.add_argument(
@@ -93,6 +96,7 @@ def main() -> None:
         budget=args.batch,
         without=args.without,
         start=args.start,
+        whole=tuple(args.whole),
     )
     if args.quick:
         options = runs.quick(options)
@@ -114,6 +118,11 @@ def main() -> None:
         from .guard_run import learn
 
         print(json.dumps(learn(options), indent=1))
+    if args.step == 'mix':
+        if args.before is None:
+            raise SystemExit('--before is needed: the checkpoint that the last round went on from')
+        last = runs.last_round(args.work)
+        runs.mix(args.before, last, args.share, last.with_name(f'{last.stem}-mixed.pt'))
     if args.step in ('teach', 'all'):
         runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most)
     if args.step in ('names', 'all'):

@@ -23,7 +23,7 @@ class Plan:
     """Rows to choose from and how.
 
     `most` rows of a source in an epoch (of a grammar's topic: half of that); `length` pieces a row with its marks;
-    `budget` pieces a batch; `hard`: rows that are always in, with how much more they count; `focus`: where the window
+    `budget` pieces a batch; `whole`: sources, by the beginnings of their names, of which every row is in; `hard`: rows that are always in, with how much more they count; `focus`: where the window
     of a row begins, as the round before found it most telling.
     """
 
@@ -33,6 +33,7 @@ class Plan:
     length: int = 96
     budget: int = 6144
     composed: float = 0.08
+    whole: tuple[str, ...] = ()
     hard: dict[int, float] = field(default_factory=dict)
     focus: dict[int, int] = field(default_factory=dict)
 
@@ -56,6 +57,8 @@ def chosen(data: Dataset, plan: Plan, epoch: int) -> tuple[np.ndarray, np.ndarra
     share: list[float] = []
     for source, members in sorted(by_source.items()):
         most = plan.most // 2 if source.startswith('grammar:') else plan.most
+        if source.startswith(plan.whole):
+            most = len(members)
         hard = [row for row in members if row in plan.hard]
         others = [row for row in members if row not in plan.hard]
         taken = others if len(others) <= most else list(random.choice(others, most, replace=False))

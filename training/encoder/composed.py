@@ -114,6 +114,11 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
     for number, row in enumerate(made_here):
         if row.source.startswith('installed:') and row.kind == 'document' and 150 <= len(row.text):
             documents[number % FOLDS].append(row)
+    # What the grammar of agents says in one line: orders, and what honest tools and people say in their place.
+    sentences: dict[bool, list[Row]] = {True: [], False: []}
+    for row in made_here:
+        if row.source.startswith('grammar:agent_orders') and '\n' not in row.text and 20 <= len(row.text) <= 260:
+            sentences[row.harmful].append(row)
     made: list[Row] = []
     for fold in sorted(documents):
         if not asks[fold]:
@@ -126,6 +131,7 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
             if random.random() < 0.5:
                 made.append(_spliced(document, _pick(of_source, random), fold, random))
         made += _overrides(ask_of_source, fold, random, most // 4 // max(1, len(documents)))
+        made += _ordered(of_source, sentences, fold, random, most // 3 // max(1, len(documents)))
         made += _lists(ask_of_source, fold, random, most // 6 // max(1, len(documents)))
     return made
 
@@ -190,6 +196,33 @@ def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> li
         # A user who pastes and asks.
         found.append(Row(mixed.strip(), f'{PREFIX}pasted{name}', 'prompt', {}, 0, 'user', language, position=position))
     return found
+
+
+def _ordered(
+    documents: list[list[Row]], sentences: dict[bool, list[Row]], fold: int, random: np.random.Generator, most: int
+) -> list[Row]:
+    """Documents with an order to an agent in them, and as many with what is said to people or by honest tools instead."""
+    made: list[Row] = []
+    for number in range(most if sentences[True] and sentences[False] else 0):
+        document, is_order = _pick(documents, random), number % 2 == 0
+        said = sentences[is_order][int(random.integers(len(sentences[is_order])))]
+        text = _excerpt(document.text, random)
+        place = random.random()
+        gap = str(random.choice([' ', '\n', '\n\n']))
+        if place < 0.2:
+            mixed, position = f'{said.text}{gap}{text}', 'start'
+        elif place < 0.5:
+            mixed, position = f'{text}{gap}{said.text}', 'end'
+        else:
+            at = int(random.integers(0, len(text) + 1))
+            at = max(text.rfind(' ', 0, at), 0)
+            mixed, position = f'{text[:at][-220:]}{gap}{said.text}{gap}{text[at:][:220]}', ''
+        labels = {'prompt_injection': 1} if is_order else {}
+        made.append(
+            Row(mixed.strip(), f'{PREFIX}ordered:{fold}', 'document', labels, None if is_order else 0, 'tool', document.language,
+                position=position)
+        )
+    return made
 
 
 def _spliced(document: Row, other: Row, fold: int, random: np.random.Generator) -> Row:

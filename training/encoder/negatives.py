@@ -7,6 +7,8 @@ two lines earned it, and a window at random would often show none of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .batches import Plan
@@ -33,13 +35,9 @@ def mine(model: Encoder, data: Dataset, plan: Plan, looked_at: int, seed: int, l
     hard = benign[np.argsort(-worst)[: int(len(benign) * HARD_SHARE)]]
     told = score(model, data, long, length, most=6)
     focus = {int(row): int(start) for row, start in zip(told.rows, told.focus, strict=True)}
-    return Plan(
-        rows=plan.rows,
+    return replace(
+        plan,
         seed=plan.seed + 1,
-        most=plan.most,
-        length=plan.length,
-        budget=plan.budget,
-        composed=plan.composed,
         hard={int(row): HARD_WEIGHT for row in hard},
         focus={**plan.focus, **focus},
     )

@@ -43,7 +43,8 @@ class Options:
 
     `most`: rows of a source in an epoch; `minutes`: by the clock, 0 for no bound; `budget`: pieces of a batch;
     `without`: a fold whose harmless sources the model that ships leaves out, so that thresholds come from its own
-    scores (-1: none); `start`: a folder with an exported encoder to go on from.
+    scores (-1: none); `start`: a folder with an exported encoder to go on from;
+    `whole`: sources, by the beginnings of their names, of which every row is in.
     """
 
     work: Path
@@ -61,6 +62,7 @@ class Options:
     budget: int = 6144
     without: int = -1
     start: Path | None = None
+    whole: tuple[str, ...] = ()
 
 
 def full(options: Options) -> Encoder:
@@ -71,7 +73,7 @@ def full(options: Options) -> Encoder:
     data = load(options.work)
     model, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     rows = np.flatnonzero(~aside(data) & ~left_out(data, options.without))
-    plan = Plan(rows, options.seed, options.most, options.length, options.budget)
+    plan = Plan(rows, options.seed, options.most, options.length, options.budget, whole=options.whole)
     if options.start is not None:
         # What it gets wrong now counts from the first round on.
         plan = mine(model, data, plan, options.mined, options.seed, options.length)
@@ -264,7 +266,7 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     data = load(options.work)
     shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
     shipped.pop('guarded', None)
-    known = aside_rows(data, 100)
+    known = aside_rows(data, min(100, options.held_most))
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     new, _ = load_encoder(options.work, checkpoint)
     lines: dict[str, dict[str, tuple[float, float]]] = {}
@@ -283,6 +285,21 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     }
     (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
     return told
+
+
+def mix(one: Path, other: Path, share: float, out: Path) -> None:
+    """Weights between two checkpoints of one model, of which the second went on from the first (WiSE-FT, arXiv 2109.01903).
+
+    A round on a few sources learns these and forgets a little of all others; a mean of before and after keeps most of both.
+
+    :param share: of the second, 0 to 1
+    """
+    first, second = (torch.load(file, weights_only=False) for file in (one, other))
+    mixed = {
+        name: (1 - share) * first['model'][name] + share * value if value.is_floating_point() else value
+        for name, value in second['model'].items()
+    }
+    torch.save({'model': mixed, 'settings': second['settings'], 'told': second['told']}, out)
 
 
 def teach(options: Options, checkpoint: Path, out: Path, most: int) -> None:
