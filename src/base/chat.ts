@@ -79,8 +79,14 @@ export interface ChatRequest extends ChatContent {
   after?: string
   /** Set where the API keeps the exchange, so that a later request may go on from its answer. */
   isKept?: true
-  /** What its answer will hold that nobody can evaluate: asked for only where the route lets it pass. */
-  brings?: Media['kind']
+  /** What its answer will hold that is no text: asked for only where the route would let it out. */
+  brings?: Brought
+}
+
+export interface Brought {
+  kind: Media['kind']
+  /** Set where the request wants its address: the bytes come, if at all, only to whoever asks there. */
+  isAddress?: true
 }
 
 export interface ChatReply extends ChatContent {

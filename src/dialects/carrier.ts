@@ -25,7 +25,7 @@ export type NoCarrier = 'reference' | 'unknown_field' | 'type_mismatch' | 'bad_e
 const names = new Set(['filename', 'file_name', 'name', 'title', 'displayName', 'display_name'])
 const types = new Set(['media_type', 'mimeType', 'mime_type'])
 /** Texts that are judged as they stand, and what says how the API should treat the part. */
-const beside = new Set(['cache_control', 'citations', 'context', 'detail', 'annotations', '_meta'])
+const beside = new Set(['cache_control', 'citations', 'context', 'detail', 'annotations', '_meta', 'revised_prompt'])
 
 /** How dialects spell what holds a kind of media. */
 interface Spelling {
@@ -51,7 +51,7 @@ const files: Spelling = {
 
 /** A picture's address may be one of its own bytes (`data:`). */
 const pictures: Spelling = {
-  bytes: words('data bytes url image_url'),
+  bytes: words('data bytes url image_url b64_json'),
   holders: words('image_url source'),
   references: words('file_id fileId fileUri file_uri uri s3Location'),
   parts: words('image_url input_image image computer_screenshot base64'),

@@ -1,5 +1,5 @@
 /** OpenAI's pictures: a prompt in, and for edits a form with pictures beside it; pictures out. */
-import type { ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
+import type { Brought, ChatReply, ChatRequest, JsonObject } from '../base/chat.js'
 import { type Fault, invalid } from '../base/errors.js'
 import type { Dialect } from './dialect.js'
 import type { FormFiles } from './form.js'
@@ -25,7 +25,13 @@ function readRequest(body: JsonObject): ChatRequest {
   out.text('user', prompt, '/prompt')
   out.rest('parameter', body, '', requestFields)
   const { parts, joined, media } = out
-  return { parts, joined, media, stream: false, model, metadata, session: undefined, brings: 'image' }
+  const brings = brought(body.response_format)
+  return { parts, joined, media, stream: false, model, metadata, session: undefined, brings }
+}
+
+/** Which of both comes where nothing is said of it depends on the model. */
+function brought(responseFormat: unknown): Brought {
+  return { kind: 'image', ...(responseFormat === 'url' && { isAddress: true }) }
 }
 
 /** A picture on the way would be on a screen before what was said of it is judged. */
@@ -43,7 +49,8 @@ function readEdit(body: JsonObject): ChatRequest {
   readFormFields(out, body, form)
   const { parts, joined, media } = out
   const model = textOf(body, 'model')
-  return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined, brings: 'image' }
+  const brings = brought(textOf(body, 'response_format'))
+  return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined, brings }
 }
 
 /** Each picture is media, in base64 or at an address; what stands beside it is read (the prompt as the model rewrote it). */

@@ -61,7 +61,7 @@ t.test('requests of another shape are refused, and the field is named; the answe
     )
   }
   t.match(generate.readRequest({ prompt: 'A red boat', stream: false }, noTarget), {
-    brings: 'image',
+    brings: { kind: 'image' },
     media: [],
     stream: false,
     parts: [{ role: 'user', text: 'A red boat', pointer: '/prompt' }]

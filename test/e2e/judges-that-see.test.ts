@@ -106,7 +106,8 @@ t.test('a judge that does not see is asked about texts alone', async (t) => {
 t.test('a picture in an answer is judged as the answer’s', async (t) => {
   const { url, key, guard, backend } = await place(t)
   backend.answer = json({ created: 1, data: [{ b64_json: b64('harmless') }] })
-  const draw = () => call(url, '/v1/images/generations', { key, body: { model: 'm', prompt: 'a lighthouse' } })
+  const draw = (response_format = 'b64_json') =>
+    call(url, '/v1/images/generations', { key, body: { model: 'm', prompt: 'a lighthouse', response_format } })
   t.equal((await draw()).status, 200)
   t.match(JSON.parse(String(guard.requests[0]?.body)).messages, [
     { role: 'user', content: '' },
@@ -115,4 +116,9 @@ t.test('a picture in an answer is judged as the answer’s', async (t) => {
   guard.answer = unsafe
   backend.answer = json({ created: 1, data: [{ b64_json: b64('first-half') }] })
   t.equal((await draw()).status, 400)
+  backend.answer = json({ created: 1, data: [{ url: 'https://pictures.example/a.png' }] })
+  t.equal((await draw()).status, 400, 'what stands at an address is read nowhere')
+  const asked = backend.requests.length
+  t.equal((await draw('url')).status, 422)
+  t.equal(backend.requests.length, asked, 'and is not paid for')
 })

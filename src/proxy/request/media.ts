@@ -3,9 +3,9 @@
  * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
  */
 import type { Budget } from '../../base/budget.js'
-import type { ChatContent, ChatPart, Json, JsonObject, Media, Picture, Role } from '../../base/chat.js'
+import type { Brought, ChatContent, ChatPart, Json, JsonObject, Media, Picture, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { actFor, strictestAct } from '../../base/unscannable.js'
+import { actFor } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
 import { type Files, type FileText, type UnreadReason, wholeText } from '../../files/file.js'
@@ -84,10 +84,12 @@ export class MediaStage {
 
   /**
    * What would be withheld for what it is, whatever it shows, is not asked for: somebody would pay for it all the same.
+   * What stands at an address is never fetched, so that it is read nowhere.
    * @throws Fault `unscannable_content`
    */
-  checkBrought({ mode, output, unscannable }: Route, kind: Media['kind']): void {
-    if (mode === 'observe' || output === 'off' || strictestAct(unscannable, [{ pointer: '', kind }]) !== 'deny') return
+  checkBrought({ mode, output, unscannable }: Route, { kind, isAddress }: Brought): void {
+    const act = actFor(unscannable, kind)
+    if (mode === 'observe' || output === 'off' || (act !== 'deny' && !(act === 'scan' && isAddress === true))) return
     throw new Fault('unscannable_content', {
       message: `The answer would hold content that cannot be evaluated (${kind}).`,
       fields: { details: { pointer: '' } }
