@@ -36,6 +36,10 @@ const fewest = 3
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
+const ORDERS = lanes.indexOf('screen_tool')
+/** Words of a page, of which the strongest window for orders is told; a text has at most so many pages, longer ones if need be. */
+const page = 480
+const mostPages = 48
 /** Letters beyond ASCII: another language than English. */
 const foreign = /[\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]/
 
@@ -57,6 +61,13 @@ export class Scorer {
   readonly #pairs = new Int32Array(mostBlocks + 1)
   /** The window that the model knows least of: the share that it does not know, and the words [from, to). */
   readonly #unread = { share: 0, from: 0, to: 0 }
+  /** By page: the highest score for orders among windows that begin there, and the words [from, to) of the window. */
+  readonly #pages = {
+    words: page,
+    best: new Float64Array(mostPages),
+    from: new Int32Array(mostPages),
+    to: new Int32Array(mostPages)
+  }
   /** Where the segment at hand begins, in words. */
   #start = 0
   /** Words of the whole text at hand, in longest windows. */
@@ -79,6 +90,8 @@ export class Scorer {
   score(folded: Folder, text: string, whole = text.length): this {
     const words = this.#words.read(folded, text)
     this.#best.fill(none)
+    this.#pages.best.fill(none)
+    this.#pages.words = Math.max(page, Math.ceil(words.count / mostPages))
     this.#unread.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#text = text
@@ -95,6 +108,20 @@ export class Scorer {
       if (end === words.count) break
     }
     return this
+  }
+
+  /**
+   * Of each page of a text that has several, its strongest window for orders: what sounds most like one may be harmless, and
+   * the order stand elsewhere.
+   * @param least told from this confidence on
+   */
+  orders(folded: Folder, text: string, least: number, tell: (confidence: number, span: Span) => void): void {
+    if (this.#words.count <= page) return
+    const { best, from, to } = this.#pages
+    for (let i = 0; i < mostPages; i++) {
+      const confidence = best[i] === none ? 0 : this.#calibrated(ORDERS, best[i]!)
+      if (confidence >= least) tell(confidence, this.#words.span(folded, text, from[i]!, to[i]!))
+    }
   }
 
   /** The score of a lane's strongest window, before calibration; below -99 where there is none. */
@@ -264,14 +291,23 @@ export class Scorer {
     if (unknown > words * mostUnknown) return
     const own = kind * WIDTH
     const base = words > fewWords ? 0 : WIDTH
+    const begin = this.#start + edges[first]!
+    const end = this.#start + edges[after]!
     for (let lane = 0; lane < UNKNOWN; lane++) {
       const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
       const at = base + lane
       if (score <= best[at]!) continue
       best[at] = score
-      from[at] = this.#start + edges[first]!
-      to[at] = this.#start + edges[after]!
+      from[at] = begin
+      to[at] = end
     }
+    const pages = this.#pages
+    const at = (begin / pages.words) | 0
+    const score = (prefix[high + ORDERS]! - prefix[low + ORDERS]!) * unit[ORDERS]! * scale + bias[own + ORDERS]!
+    if (score <= pages.best[at]!) return
+    pages.best[at] = score
+    pages.from[at] = begin
+    pages.to[at] = end
   }
 }
 

@@ -72,6 +72,11 @@ export const classifier: Detector = {
         finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
       found.push(finding)
     }
+    scorer.orders(folded, text, floor, (confidence, span) => {
+      found ??= []
+      if (found.some(({ kind, start }) => kind === 'screen_tool' && start === span.start)) return
+      found.push({ kind: 'screen_tool', confidence, ...span })
+    })
     if (scorer.unread >= unknown) {
       found ??= []
       found.push({ kind: 'unread', confidence: scorer.unread, ...scorer.unreadSpan(folded, text) })

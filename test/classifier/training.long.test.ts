@@ -1,5 +1,11 @@
 import t from 'tap'
-import { train } from '../../training/classifier/command.js'
+import { lanes, WIDTH } from '../../src/classifier/lanes.js'
+import { decodeModel } from '../../src/classifier/model.js'
+import { Scorer } from '../../src/classifier/scorer.js'
+import { Folder } from '../../src/text/fold.js'
+import { plan, train } from '../../training/classifier/command.js'
+import { trainLane } from '../../training/classifier/lane.js'
+import type { TrainingRow } from '../../training/rows.js'
 import { tinyCorpus } from './support.js'
 
 const print = () => {}
@@ -9,4 +15,40 @@ const trained = train({ rows: tiny, seed: 3, print })
 t.test('training gives the same bytes for the same rows and seed, and others for another seed', async (t) => {
   t.ok(train({ rows: tiny, seed: 3, print }).bytes.equals(trained.bytes))
   t.notOk(train({ rows: tiny, seed: 4, print }).bytes.equals(trained.bytes))
+})
+
+t.test('a lane that is trained by itself learns, and every other keeps its bytes', async (t) => {
+  const before = decodeModel(trained.bytes, 'trained')
+  const own = lanes.indexOf('screen_tool')
+  // The words are those that the tables know.
+  const rows = tiny.map(({ text, source, labels }): TrainingRow => {
+    const isOrder = labels.harassment === 1
+    return {
+      text,
+      labels: isOrder ? { prompt_injection: 1 } : {},
+      ...(!isOrder && { unsafe: 0 as const }),
+      source,
+      kind: 'document',
+      role: 'tool',
+      says: isOrder ? 0.8 : 0
+    }
+  })
+  const { model, curve } = trainLane(before, {
+    rows,
+    lane: 'screen_tool',
+    plan: { ...plan, seed: 3 },
+    validated: 100,
+    print
+  })
+  for (const name of ['words', 'pairs', 'unit', 'bias', 'slope', 'offset', 'ceiling'] as const) {
+    const was = before[name]
+    t.ok(
+      model[name].every((value, at) => at % WIDTH === own || value === was[at]),
+      `${name} of other lanes`
+    )
+  }
+  const score = (of: typeof model, text: string) => new Scorer(of).score(new Folder().fold(text), text).strongest(own)
+  const gap = (of: typeof model) => score(of, 'you are a fool silly clown') - score(of, 'please book a table for two')
+  t.ok(gap(model) > gap(before) + 1, 'what it learnt')
+  t.ok(curve.some(({ lane, kept }) => lane === 'screen_tool' && kept === 0.98))
 })

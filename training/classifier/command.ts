@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { lanes } from '../../src/classifier/lanes.js'
-import { encodeModel } from '../../src/classifier/model.js'
+import { type Lane, lanes } from '../../src/classifier/lanes.js'
+import { encodeModel, readModel } from '../../src/classifier/model.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
 import { syntheticRows } from '../grammar/index.js'
 import type { TrainingRow } from '../rows.js'
@@ -12,18 +12,19 @@ import { madeRows } from './augment.js'
 import { type Calibration, calibrate } from './calibrate.js'
 import { type Corpus, readCorpus } from './corpus.js'
 import { buildDataset } from './dataset.js'
-import { fit } from './fit.js'
-import { crossValidate, positiveWeights, sharesOf } from './folds.js'
+import { fitted } from './folds.js'
+import { trainLane } from './lane.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { printReport, reported, reportOf, screenCurve } from './report.js'
-import { taught } from './teacher.js'
+import { printReport, type Report, reported, reportOf, screenCurve } from './report.js'
+import { taught, taughtLane } from './teacher.js'
 
-const usage = 'usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]'
+const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
+       npm run train -- --lane screen_tool --teacher FILE [--out FILE] [--seed N]`
 
 /** Everything that a person may want to change between two trainings. */
 const sizes = { wordBits: 18, pairBits: 17 }
-const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
+export const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
 /** Rows of a source that cross-validation uses. */
 const validated = 1200
 
@@ -38,19 +39,9 @@ export function train({ rows, seed, print }: TrainOptions) {
   const all = [...rows, ...madeRows(rows, new Random(seed))]
   const data = buildDataset(all, sizes)
   print(`${all.length} rows, ${data.word.length} words, ${data.featureStart.length - 1} of them distinct`)
-  const held = crossValidate(data, { ...plan, seed }, validated, (fold, epoch, loss) =>
-    print(`  fold ${fold + 1}, epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
-  )
+  const { held, weights } = fitted(data, { ...plan, seed }, validated, print)
   const report = reportOf(data, held)
   const calibration: Calibration = calibrate(data, held.scores, held.rows)
-  const share = sharesOf(all)
-  const weights = fit(data, {
-    ...plan,
-    seed,
-    share,
-    positive: positiveWeights(data, share),
-    progress: (epoch, loss) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
-  })
   const curve = screenCurve(data, held, calibration)
   return { bytes: encodeModel(quantise(data, weights, calibration)), report, curve, calibration }
 }
@@ -62,17 +53,29 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
     options: {
       data: { type: 'string' },
       teacher: { type: 'string' },
+      lane: { type: 'string' },
       out: { type: 'string' },
       seed: { type: 'string' }
     }
   })
-  if (values.data === undefined || values.teacher === undefined) throw new Error(usage)
+  if (values.teacher === undefined || (values.data === undefined) === (values.lane === undefined))
+    throw new Error(usage)
   const seed = Number(values.seed ?? 1)
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
   const out = values.out ?? join(root, 'config/models/classifier.bin')
   const started = performance.now()
   const print = (line: string) =>
     console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+  if (values.data === undefined) {
+    await laneCommand(values.lane!, values.teacher, {
+      file: join(root, 'config/models/classifier.bin'),
+      out,
+      seed,
+      root,
+      print
+    })
+    return
+  }
   const corpus = readCorpus(values.data)
   print(`${corpus.rows.length} rows read from ${Object.keys(corpus.sources).length} sources`)
   const written = [...syntheticRows(seed)]
@@ -90,6 +93,69 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   print(`${out}: ${bytes.length} bytes`)
 }
 
+/** What is told of a lane goes into the manifest that is there; the rest of it stays true. */
+async function laneCommand(
+  name: string,
+  teacher: string,
+  {
+    file,
+    out,
+    seed,
+    root,
+    print
+  }: { file: string; out: string; seed: number; root: string; print: TrainOptions['print'] }
+): Promise<void> {
+  const lane = lanes.find((each) => each === name)
+  if (lane === undefined) throw new Error(`--lane takes one of ${lanes.join(', ')}\n${usage}`)
+  const rows = taughtLane(teacher, lane === 'screen_tool')
+  const { model, report, curve, calibration } = trainLane(readModel(file), {
+    rows,
+    lane,
+    plan: { ...plan, seed },
+    validated,
+    print
+  })
+  const bytes = encodeModel(model)
+  const before = JSON.parse(readFileSync(file.replace(/\.bin$/, '.json'), 'utf8'))
+  const told = laneOf(lane, report, calibration)
+  const manifest = {
+    ...before,
+    model: { ...before.model, sha256: sha256(bytes), bytes: bytes.length },
+    lanes_made_by: {
+      ...before.lanes_made_by,
+      [lane]: {
+        command: `npm run train -- --lane ${lane} --teacher FILE`,
+        seed,
+        plan,
+        rows: rows.length,
+        teacher_sha256: sha256(readFileSync(teacher)),
+        code_sha256: codeHash(root)
+      }
+    },
+    calibration: { ...before.calibration, ...told.calibration },
+    harmless_prompts_above: { ...before.harmless_prompts_above, ...told.harmless_prompts_above },
+    screen_on_sources_left_out: [
+      ...before.screen_on_sources_left_out.filter((point: { lane: string }) => point.lane !== lane),
+      ...curve.filter((point) => point.lane === lane)
+    ],
+    cross_validation_by_source: { ...before.cross_validation_by_source, ...report }
+  }
+  printReport(report, (line) => console.log(line))
+  for (const line of curve) if (line.lane === lane) console.log(JSON.stringify(line))
+  writeFileSync(out, bytes)
+  writeFileSync(out.replace(/\.bin$/, '.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  print(`${out}: ${bytes.length} bytes`)
+}
+
+/** What the manifest says of one lane. */
+function laneOf(lane: Lane, report: Report, { slope, offset, ceiling }: Calibration) {
+  const i = lanes.indexOf(lane)
+  return {
+    calibration: { [lane]: { slope: slope[i], offset: offset[i], ceiling: ceiling[i] } },
+    harmless_prompts_above: { [lane]: exceeded(report[lane]!.thresholds, slope[i]!, offset[i]!) }
+  }
+}
+
 function manifestOf(
   corpus: Corpus,
   seed: number,
@@ -104,14 +170,10 @@ function manifestOf(
     data_sha256: corpus.hash,
     sources: corpus.sources,
     written_rows: written,
-    calibration: Object.fromEntries(
-      lanes.map((lane, i) => [
-        lane,
-        { slope: calibration.slope[i], offset: calibration.offset[i], ceiling: calibration.ceiling[i] }
-      ])
-    ),
-    harmless_prompts_above: Object.fromEntries(
-      lanes.map((lane, i) => [lane, exceeded(report[lane]!.thresholds, calibration.slope[i]!, calibration.offset[i]!)])
+    calibration: Object.assign({}, ...lanes.map((lane) => laneOf(lane, report, calibration).calibration)),
+    harmless_prompts_above: Object.assign(
+      {},
+      ...lanes.map((lane) => laneOf(lane, report, calibration).harmless_prompts_above)
     ),
     screen_on_sources_left_out: curve,
     cross_validation_by_source: report

@@ -70,7 +70,7 @@ export function targetsOf(row: TrainingRow): Targets {
 }
 
 /** From this confidence of the encoder on a text is stopped; below the other the encoder clears it. */
-const stops = 0.4
+export const stops = 0.4
 export const clears = 0.25
 
 /** What is known to be harmless need not be raised, even where the encoder errs. In between nothing is learnt. */

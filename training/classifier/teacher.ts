@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { TrainingRow } from '../rows.js'
-import { clears } from './targets.js'
+import { clears, stops } from './targets.js'
 
 interface Line {
   text: string
@@ -23,15 +23,38 @@ export function taught(rows: TrainingRow[], file: string): TrainingRow[] {
   const known = new Map<string, TrainingRow>()
   for (const row of rows) known.set(keyOf(row.text, row.role), row)
   const others: TrainingRow[] = []
-  for (const written of readFileSync(file, 'utf8').split('\n')) {
-    if (written === '') continue
-    const { text, source, kind, role, harmless, says } = JSON.parse(written) as Line
+  for (const { text, source, kind, role, harmless, says } of lines(file)) {
     const row = known.get(keyOf(text, role))
     if (row !== undefined) row.says = says
     // Harmless is not said of it, or it would count for every lane once more; what the encoder gets wrong teaches nothing.
     else if (!harmless || says < clears) others.push({ text, labels: {}, source, kind, role, says })
   }
   return others
+}
+
+/**
+ * The rows of a file for one lane by itself: what is known of them is said, for nothing else learns from it. What tools bring
+ * is stopped for the orders in it alone.
+ */
+export function taughtLane(file: string, isOfTools: boolean): TrainingRow[] {
+  return lines(file)
+    .filter(({ role }) => (role === 'tool') === isOfTools)
+    .map(({ text, source, kind, role, harmless, says }) => ({
+      text,
+      labels: isOfTools && !harmless && says >= stops ? { prompt_injection: 1 } : {},
+      ...(harmless && { unsafe: 0 as const }),
+      source,
+      kind,
+      role,
+      says
+    }))
+}
+
+function lines(file: string): Line[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line)
 }
 
 function keyOf(text: string, role = 'user'): string {

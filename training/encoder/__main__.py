@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -54,6 +54,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--without', type=int, default=-1, help='a fold whose harmless sources the model that ships leaves out')
     p.add_argument('--name-rows', type=int, default=18_000, help='sentences that the reader of names learns from')
     p.add_argument('--whole', nargs='*', default=[], help='sources, by the beginnings of their names, of which every row is in')
+    p.add_argument('--roles', nargs='*', default=['user', 'tool', 'assistant'], help='teach: whose words are read')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
     p.add_argument(
@@ -118,13 +119,17 @@ def main() -> None:
         from .guard_run import learn
 
         print(json.dumps(learn(options), indent=1))
+    if args.step == 'tools':
+        from . import tools
+
+        print(json.dumps(tools.learn(options), indent=1))
     if args.step == 'mix':
         if args.before is None:
             raise SystemExit('--before is needed: the checkpoint that the last round went on from')
         last = runs.last_round(args.work)
         runs.mix(args.before, last, args.share, last.with_name(f'{last.stem}-mixed.pt'))
     if args.step in ('teach', 'all'):
-        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most)
+        runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most, tuple(args.roles))
     if args.step in ('names', 'all'):
         from .name_run import names
 

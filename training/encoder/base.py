@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,8 @@ def new_encoder(work: Path, settings: Settings, seed: int = 1, start: Path | Non
     kept = [int(number) for number in np.load(work / 'kept.npy')]
     words, special = vocabulary.table(pack.pieces, pack.tensors['emb.word'], kept)
     torch.manual_seed(seed)
+    if start is not None:
+        settings = replace(settings, tools=max(settings.tools, shipped.own_layers(start)))
     model = Encoder(pack, words, special, settings)
     if start is not None:
         shipped.read_into(model, start)

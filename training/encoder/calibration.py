@@ -253,6 +253,10 @@ def manifest(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[
     return {
         'scale': [{'false_alarms': share, 'confidence': told} for share, told in SCALE],
         'lengths': [{'name': name, 'most': high if high < 10**9 else None} for name, _, high in CLASSES],
-        'groups': {**{role: {group: lane for group, (lane, _) in groups.items()} for role, groups in GROUPS.items()}, **PAIRS},
+        'groups': {
+            **{role: {group: lane for group, (lane, _) in groups.items()} for role, groups in GROUPS.items()},
+            # Weights that have learnt nothing of guards have no knots for them.
+            **{name: groups for name, groups in PAIRS.items() if name in knots},
+        },
         'knots': knots,
     }

@@ -22,6 +22,7 @@ from .relatives import FOLDS
 from .rows import Row
 
 PREFIX = 'composed:'
+WRITTEN = 'grammar:agent_written'
 # How a request is laid in. Most stand bare: what is typed to a model speaks for itself.
 FRAMES = (
     '{}',
@@ -114,11 +115,14 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
     for number, row in enumerate(made_here):
         if row.source.startswith('installed:') and row.kind == 'document' and 150 <= len(row.text):
             documents[number % FOLDS].append(row)
-    # What the grammar of agents says in one line: orders, and what honest tools and people say in their place.
-    sentences: dict[bool, list[Row]] = {True: [], False: []}
+    # Orders to agents, and what honest tools and people say in their place: lines of the grammar, and what was written one
+    # at a time.
+    sentences: dict[tuple[bool, bool], list[Row]] = defaultdict(list)
     for row in made_here:
-        if row.source.startswith('grammar:agent_orders') and '\n' not in row.text and 20 <= len(row.text) <= 260:
-            sentences[row.harmful].append(row)
+        is_written = row.source == WRITTEN
+        is_line = row.source.startswith('grammar:agent_orders') and '\n' not in row.text and len(row.text) <= 260
+        if 20 <= len(row.text) and (is_line or is_written and len(row.text) <= 420):
+            sentences[is_written, row.harmful].append(row)
     made: list[Row] = []
     for fold in sorted(documents):
         if not asks[fold]:
@@ -131,7 +135,7 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
             if random.random() < 0.5:
                 made.append(_spliced(document, _pick(of_source, random), fold, random))
         made += _overrides(ask_of_source, fold, random, most // 4 // max(1, len(documents)))
-        made += _ordered(of_source, sentences, fold, random, most // 3 // max(1, len(documents)))
+        made += _ordered(of_source, sentences, fold, random, most // max(1, len(documents)))
         made += _lists(ask_of_source, fold, random, most // 6 // max(1, len(documents)))
     return made
 
@@ -174,7 +178,7 @@ def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> li
         # In the middle, so that a window can be found around it: the text is cut to that.
         at = int(random.integers(0, len(lines) + 1))
         before, after = '\n'.join(lines[:at])[-160:], '\n'.join(lines[at:])[:160]
-        mixed, position = f'{before}{random.choice([" ", chr(10)])}{request}{random.choice([" ", chr(10)])}{after}', ''
+        mixed, position = f'{before}{random.choice([" ", chr(10)])}{request}{random.choice([" ", chr(10)])}{after}', 'middle'
     name, language = f':{fold}', document.language
     injected = Row(
         mixed.strip(),
@@ -190,7 +194,7 @@ def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> li
     other = random.random()
     if other < 0.6:
         # The document alone, cut alike.
-        clean = text if position else mixed.replace(request, '')
+        clean = text if position != 'middle' else mixed.replace(request, '')
         found.append(Row(clean.strip(), f'{PREFIX}clean{name}', 'document', {}, 0, 'tool', language))
     if ask.unsafe == 0 and random.random() < 0.5:
         # A user who pastes and asks.
@@ -199,13 +203,21 @@ def _rows(document: Row, ask: Row, fold: int, random: np.random.Generator) -> li
 
 
 def _ordered(
-    documents: list[list[Row]], sentences: dict[bool, list[Row]], fold: int, random: np.random.Generator, most: int
+    documents: list[list[Row]],
+    sentences: dict[tuple[bool, bool], list[Row]],
+    fold: int,
+    random: np.random.Generator,
+    most: int,
 ) -> list[Row]:
     """Documents with an order to an agent in them, and as many with what is said to people or by honest tools instead."""
     made: list[Row] = []
-    for number in range(most if sentences[True] and sentences[False] else 0):
+    for number in range(most):
         document, is_order = _pick(documents, random), number % 2 == 0
-        said = sentences[is_order][int(random.integers(len(sentences[is_order])))]
+        # Three in four are written ones, as far as there are any: no two of them are alike.
+        pool = sentences[number % 8 < 6, is_order] or sentences[False, is_order] or sentences[True, is_order]
+        if not pool:
+            break
+        said = pool[int(random.integers(len(pool)))]
         text = _excerpt(document.text, random)
         place = random.random()
         gap = str(random.choice([' ', '\n', '\n\n']))
@@ -216,7 +228,7 @@ def _ordered(
         else:
             at = int(random.integers(0, len(text) + 1))
             at = max(text.rfind(' ', 0, at), 0)
-            mixed, position = f'{text[:at][-220:]}{gap}{said.text}{gap}{text[at:][:220]}', ''
+            mixed, position = f'{text[:at][-220:]}{gap}{said.text}{gap}{text[at:][:220]}', 'middle'
         labels = {'prompt_injection': 1} if is_order else {}
         made.append(
             Row(mixed.strip(), f'{PREFIX}ordered:{fold}', 'document', labels, None if is_order else 0, 'tool', document.language,

@@ -18,13 +18,15 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from .vocabulary import ROLE_ID
+
 BLOCK = 32
 MS = 'com.microsoft'
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of the encoder."""
+    """Sizes of the encoder. `tools`: how many of the last layers are there twice, once more for what tools bring."""
 
     hidden: int
     layers: int
@@ -32,6 +34,7 @@ class Shape:
     inner: int
     positions: int
     epsilon: float
+    tools: int = 0
 
 
 @dataclass
@@ -130,14 +133,20 @@ def build(tensors: dict[str, np.ndarray], shape: Shape, lanes: int, way: str = '
     word = g.add('Cast', [half], 'word', to=TensorProto.FLOAT)
     tokens = g.add('Shape', ['input_ids'], 'tokens', start=1, end=2)
     x = _embedded(g, word, tokens, tensors, shape)
-    for i in range(shape.layers):
-        x = _layer(g, x, _of_layer(tensors, i), f'l{i}', shape, way)
-    first = g.add('Gather', [x, g.constant('first', np.array(0, np.int64))], 'opening', axis=1)
-    mean = g.add('ReduceMean', [x, g.constant('axis', np.array([1], np.int64))], 'mean', keepdims=0)
-    both = g.add('Concat', [first, mean], 'both', axis=1)
-    g.constant('head.w', tensors['head.w'].T)
-    g.constant('head.b', tensors['head.b'])
-    g.add('Gemm', [both, 'head.w', 'head.b'], 'scores')
+    shared = shape.layers - shape.tools
+    for i in range(shared):
+        x = _layer(g, x, _of_layer(tensors, f'l{i}'), f'l{i}', shape, way)
+    if shape.tools == 0:
+        _scored(g, x, range(0), '', 'scores', tensors, shape, way)
+    else:
+        own, others = (
+            _branch(x, range(shared, shape.layers), name, lanes, tensors, shape, way) for name in ('tools.', '')
+        )
+        speaker = g.add('Gather', ['input_ids', g.constant('place.speaker', np.array([1], np.int64))], 'speaker', axis=1)
+        tool = g.constant('tool', np.array([[ROLE_ID['tool']]], np.int64))
+        same = g.add('Equal', [speaker, tool], 'by.tool')
+        flag = g.add('Reshape', [same, g.constant('one', np.array([1], np.int64))], 'is.tool')
+        g.add('If', [flag], 'scores', then_branch=own, else_branch=others)
     graph = helper.make_graph(
         g.nodes,
         'encoder',
@@ -166,7 +175,7 @@ def build_names(tensors: dict[str, np.ndarray], marks: np.ndarray, shape: Shape,
     tokens = g.add('Shape', [word], 'tokens', start=1, end=2)
     x = _embedded(g, word, tokens, tensors, shape)
     for i in range(shape.layers):
-        x = _layer(g, x, _of_layer(tensors, i), f'l{i}', shape, way)
+        x = _layer(g, x, _of_layer(tensors, f'l{i}'), f'l{i}', shape, way)
     tags = multiply(g, x, tensors['names.w'], tensors['names.b'], 'tags', 'float')
     inner = [g.constant(name, np.array([place], np.int64)) for name, place in (('inner.from', 1), ('inner.to', -1))]
     g.add('Slice', [tags, *inner, axis], 'names')
@@ -193,8 +202,32 @@ def _model(graph: onnx.GraphProto) -> onnx.ModelProto:
     return model
 
 
-def _of_layer(tensors: dict[str, np.ndarray], i: int) -> dict[str, np.ndarray]:
-    return {name[len(f'l{i}.') :]: value for name, value in tensors.items() if name.startswith(f'l{i}.')}
+def _branch(
+    x: str, layers: range, own: str, lanes: int, tensors: dict[str, np.ndarray], shape: Shape, way: str
+) -> onnx.GraphProto:
+    """The last layers and what is read off them, as a graph within the graph. `own`: what their names begin with."""
+    g = Graph()
+    out = f'{own or "others."}scores'
+    _scored(g, x, layers, own, out, tensors, shape, way)
+    scores = helper.make_tensor_value_info(out, TensorProto.FLOAT, [1, lanes])
+    return helper.make_graph(g.nodes, f'{own or "others."}layers', [], [scores], g.constants)
+
+
+def _scored(
+    g: Graph, x: str, layers: range, own: str, out: str, tensors: dict[str, np.ndarray], shape: Shape, way: str
+) -> None:
+    for i in layers:
+        x = _layer(g, x, _of_layer(tensors, f'{own}l{i}'), f'{own}l{i}', shape, way)
+    first = g.add('Gather', [x, g.constant(f'{own}first', np.array(0, np.int64))], f'{own}opening', axis=1)
+    mean = g.add('ReduceMean', [x, g.constant(f'{own}axis', np.array([1], np.int64))], f'{own}mean', keepdims=0)
+    both = g.add('Concat', [first, mean], f'{own}both', axis=1)
+    g.constant(f'{own}head.w', tensors[f'{own}head.w'].T)
+    g.constant(f'{own}head.b', tensors[f'{own}head.b'])
+    g.add('Gemm', [both, f'{own}head.w', f'{own}head.b'], out)
+
+
+def _of_layer(tensors: dict[str, np.ndarray], name: str) -> dict[str, np.ndarray]:
+    return {key[len(name) + 1 :]: value for key, value in tensors.items() if key.startswith(f'{name}.')}
 
 
 def _embedded(g: Graph, word: str, tokens: str, tensors: dict[str, np.ndarray], shape: Shape) -> str:

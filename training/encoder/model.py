@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch.nn import functional as F
 
 from .e5pack import Pack
 from .lanes import LANES
-from .vocabulary import PAD
+from .vocabulary import PAD, ROLE_ID
 
 
 def half() -> torch.autocast:
@@ -21,11 +22,15 @@ def half() -> torch.autocast:
 
 @dataclass(frozen=True)
 class Settings:
-    """Which of the base's layers are kept, and whether the embeddings of its pieces are trained."""
+    """Which of the base's layers are kept, and whether the embeddings of its pieces are trained.
+
+    `tools`: how many of the last layers are there twice, once more for what tools bring (0: none).
+    """
 
     layers: tuple[int, ...] = (0, 2, 4, 6, 8, 10)
     frozen: bool = True
     dropout: float = 0.1
+    tools: int = 0
 
 
 class Layer(nn.Module):
@@ -57,6 +62,19 @@ class Layer(nn.Module):
         return F.dropout(x, self.dropout, self.training) if self.dropout > 0 else x
 
 
+class Branch(nn.Module):
+    """The last layers once more, with a head of their own, for what tools bring.
+
+    An order to an agent and a request of a user are the same words. Who says them decides, and one mark among a hundred
+    pieces did not carry that far: layers that read nothing but tools need not be told.
+    """
+
+    def __init__(self, layers: nn.ModuleList, head: nn.Linear) -> None:
+        super().__init__()
+        self.layers = copy.deepcopy(layers)
+        self.head = copy.deepcopy(head)
+
+
 class Encoder(nn.Module):
     """Pieces in, one logit a lane out.
 
@@ -75,6 +93,7 @@ class Encoder(nn.Module):
         )
         self.head = nn.Linear(pack.hidden * 2, len(LANES))
         self._read(pack)
+        self.tools = self.branch() if settings.tools > 0 else None
 
     def _read(self, pack: Pack) -> None:
         def fill(module: nn.Module, weight: np.ndarray, bias: np.ndarray) -> None:
@@ -93,21 +112,44 @@ class Encoder(nn.Module):
         # Most lanes are silent in most rows.
         nn.init.constant_(self.head.bias, -2.0)
 
+    @property
+    def shared(self) -> int:
+        """How many layers read everybody's words."""
+        return len(self.layers) - self.settings.tools
+
+    def branch(self) -> Branch:
+        """A branch that scores as everybody's words are scored, until it learns more."""
+        return Branch(self.layers[self.shared :], self.head)
+
     def forward(self, ids: Tensor) -> Tensor:
         """:param ids: (rows, pieces), padded with `PAD`. :returns: (rows, lanes) logits"""
-        here = ids != PAD
-        x = self.states(ids)[-1].float()
-        mean = (x * here[:, :, None]).sum(1) / here.sum(1, keepdim=True)
-        return F.linear(torch.cat([x[:, 0], mean], 1), self.head.weight.float(), self.head.bias.float())
+        x = self.states(ids, self.shared)[-1]
+        if self.tools is None:
+            return self._scores(x, ids, self.layers[self.shared :], self.head)
+        brought = ids[:, 1] == ROLE_ID['tool']
+        scores = torch.zeros(len(ids), len(LANES))
+        for which, part in ((~brought, self), (brought, self.tools)):
+            if which.any():
+                layers = part.layers[-self.settings.tools :]
+                scores[which] = self._scores(x[which], ids[which], layers, part.head)
+        return scores
 
-    def states(self, ids: Tensor) -> list[Tensor]:
-        """What each piece is taken for: as embedded, then after each layer; (rows, pieces, hidden) each."""
-        kind = torch.bfloat16 if torch.is_autocast_enabled('cpu') else torch.float32
-        mask = torch.where(ids != PAD, 0.0, -1e4)[:, None, None, :].to(kind)
+    def states(self, ids: Tensor, count: int | None = None) -> list[Tensor]:
+        """What each piece is taken for: as embedded, then after each of `count` layers; (rows, pieces, hidden) each."""
         states = [self.norm(self._embed(ids) + self.places[: ids.shape[1]])]
-        for layer in self.layers:
+        mask = _mask(ids)
+        for layer in self.layers[:count]:
             states.append(layer(states[-1], mask))
         return states
+
+    def _scores(self, x: Tensor, ids: Tensor, layers: nn.ModuleList, head: nn.Linear) -> Tensor:
+        mask = _mask(ids)
+        for layer in layers:
+            x = layer(x, mask)
+        here = ids != PAD
+        x = x.float()
+        mean = (x * here[:, :, None]).sum(1) / here.sum(1, keepdim=True)
+        return F.linear(torch.cat([x[:, 0], mean], 1), head.weight.float(), head.bias.float())
 
     def _embed(self, ids: Tensor) -> Tensor:
         count = self.special.shape[0]
@@ -127,18 +169,29 @@ class Encoder(nn.Module):
             'emb.type': np.zeros((1, self.places.shape[1]), np.float32),
             'emb.ln.w': array(self.norm.weight),
             'emb.ln.b': array(self.norm.bias),
-            'head.w': array(self.head.weight),
-            'head.b': array(self.head.bias),
         }
-        for i, layer in enumerate(self.layers):
+        named = [(f'l{i}', layer) for i, layer in enumerate(self.layers)]
+        heads = [('head', self.head)]
+        if self.tools is not None:
+            named += [(f'tools.l{i}', layer) for i, layer in enumerate(self.tools.layers, self.shared)]
+            heads.append(('tools.head', self.tools.head))
+        for name, head in heads:
+            t[f'{name}.w'], t[f'{name}.b'] = array(head.weight), array(head.bias)
+        for name, layer in named:
             for part, weight, bias in zip(
                 'qkv',
                 array(layer.qkv.weight).reshape(3, -1, self.places.shape[1]),
                 array(layer.qkv.bias).reshape(3, -1),
                 strict=True,
             ):
-                t[f'l{i}.{part}.w'], t[f'l{i}.{part}.b'] = weight, bias
-            for name in ('ao', 'aln', 'fi', 'fo', 'oln'):
-                module = getattr(layer, name)
-                t[f'l{i}.{name}.w'], t[f'l{i}.{name}.b'] = array(module.weight), array(module.bias)
+                t[f'{name}.{part}.w'], t[f'{name}.{part}.b'] = weight, bias
+            for part in ('ao', 'aln', 'fi', 'fo', 'oln'):
+                module = getattr(layer, part)
+                t[f'{name}.{part}.w'], t[f'{name}.{part}.b'] = array(module.weight), array(module.bias)
         return t
+
+
+def _mask(ids: Tensor) -> Tensor:
+    """0 where a piece may be heard, far below 0 where not; (rows, 1, 1, pieces)."""
+    kind = torch.bfloat16 if torch.is_autocast_enabled('cpu') else torch.float32
+    return torch.where(ids != PAD, 0.0, -1e4)[:, None, None, :].to(kind)

@@ -302,13 +302,16 @@ def mix(one: Path, other: Path, share: float, out: Path) -> None:
     torch.save({'model': mixed, 'settings': second['settings'], 'told': second['told']}, out)
 
 
-def teach(options: Options, checkpoint: Path, out: Path, most: int) -> None:
+def teach(
+    options: Options, checkpoint: Path, out: Path, most: int, roles: tuple[str, ...] = ('user', 'tool', 'assistant')
+) -> None:
     """What the encoder says of every text at hand, for the first reader to learn from: JSON lines in `out`.
 
     A line is `{text, source, kind, role, harmless, says}`: `says` is the highest confidence (0 to 1) of anything that may
     stop such words. What a user may paste, a tool may bring: documents are there in both roles.
 
     :param most: rows of a source
+    :param roles: whose words are read
     """
     whole = load(options.work)
     which = np.sort(chosen(whole, Plan(np.flatnonzero(~beside_guards(whole)), 13, most), 0)[0])
@@ -318,7 +321,7 @@ def teach(options: Options, checkpoint: Path, out: Path, most: int) -> None:
     model, _ = load_encoder(options.work, checkpoint)
     random = np.random.default_rng((options.seed, 99))
     with out.open('w') as file:
-        for role in ('user', 'tool', 'assistant'):
+        for role in roles:
             spoken = np.array([i for i, row in enumerate(cut) if _may_say(row, role, random)])
             for at in range(0, len(spoken), 20_000):
                 part = spoken[at : at + 20_000]

@@ -34,7 +34,8 @@ def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
     model.load_state_dict(saved['model'])
     model.eval()
     layers = len(saved['settings'].layers)
-    return model, export.Shape(pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon)
+    own = saved['settings'].tools
+    return model, export.Shape(pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon, own)
 
 
 def ship(

@@ -26,12 +26,24 @@ def kept_pieces(tokenizer: Path, pieces: Pieces) -> list[int]:
     return [number[text] for text in vocabulary[len(SPECIAL) + 1 :]]
 
 
+def _constants(folder: Path) -> dict[str, onnx.TensorProto]:
+    """Those of the graph, and of the graphs within it."""
+    graph = onnx.load(folder / 'encoder.onnx').graph
+    within = [a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+    return {constant.name: constant for each in (graph, *within) for constant in each.initializer}
+
+
+def own_layers(folder: Path) -> int:
+    """How many layers an exported encoder has for what tools bring alone."""
+    return len({name.split('.')[1] for name in _constants(folder) if name.startswith('tools.l')})
+
+
 def read_into(model: Encoder, folder: Path) -> None:
     """Takes the weights of `encoder.onnx` in `folder`, exported the way `dynamic`.
 
     :raises KeyError: the file was exported another way, or has other layers
     """
-    constants = {c.name: c for c in onnx.load(folder / 'encoder.onnx').graph.initializer}
+    constants = _constants(folder)
 
     def array(name: str) -> np.ndarray:
         return numpy_helper.to_array(constants[name]).astype(np.float32)
@@ -48,14 +60,22 @@ def read_into(model: Encoder, folder: Path) -> None:
         learnt = array('head.b').shape[0]
         fill(model.head.weight[:learnt], array('head.w').T)
         fill(model.head.bias[:learnt], array('head.b'))
-        for i, layer in enumerate(model.layers):
+        layers = [(f'l{i}', layer) for i, layer in enumerate(model.layers)]
+        if model.tools is not None and 'tools.head.w' in constants:
+            fill(model.tools.head.weight, array('tools.head.w').T)
+            fill(model.tools.head.bias, array('tools.head.b'))
+            layers += [(f'tools.l{i}', layer) for i, layer in enumerate(model.tools.layers, model.shared)]
+        for at, layer in layers:
             for name in ('qkv', 'ao', 'fi', 'fo'):
                 part = getattr(layer, name)
-                fill(part.weight, (array(f'l{i}.{name}.q') * array(f'l{i}.{name}.s')).T)
-                fill(part.bias, array(f'l{i}.{name}.b'))
+                fill(part.weight, (array(f'{at}.{name}.q') * array(f'{at}.{name}.s')).T)
+                fill(part.bias, array(f'{at}.{name}.b'))
             for name in ('aln', 'oln'):
-                fill(getattr(layer, name).weight, array(f'l{i}.{name}.w'))
-                fill(getattr(layer, name).bias, array(f'l{i}.{name}.b'))
+                fill(getattr(layer, name).weight, array(f'{at}.{name}.w'))
+                fill(getattr(layer, name).bias, array(f'{at}.{name}.b'))
+        if model.tools is not None and 'tools.head.w' not in constants:
+            # It has learnt nothing of its own yet.
+            model.tools = model.branch()
 
 
 def _special(constants: dict[str, onnx.TensorProto], shape: torch.Size) -> np.ndarray:

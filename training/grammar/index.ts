@@ -7,6 +7,7 @@ import type { Pattern, Scope } from './pattern.js'
 import { Random } from './random.js'
 import { dress, type Surroundings } from './style.js'
 import { type Group, readTables } from './tables.js'
+import { writtenRows } from './written.js'
 
 /** Longest text of a row, in UTF-16 units. */
 const longest = 8000
@@ -24,6 +25,11 @@ export function* syntheticRows(seed: number): Iterable<TrainingRow> {
   const seen = new Set<string>()
   for (const topic of topics) {
     for (const group of topic.groups) yield* rowsOf(group, `grammar:${topic.name}`, seed, around, seen)
+  }
+  for (const row of writtenRows()) {
+    const key = row.text.toLowerCase()
+    if (!seen.has(key)) yield row
+    seen.add(key)
   }
 }
 

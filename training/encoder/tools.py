@@ -1,0 +1,128 @@
+"""Teaches weights that ship what tools bring, and nothing else: layers of their own read it, and no other score moves.
+
+Orders to agents are learnt here from documents with a request or an order laid into them, from what servers say of their
+tools, and from honest twins of both. The layers below, which everybody's words go through, stay as they are. So does every
+score of users, assistants and systems, to the bit, and their confidences with it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+
+from . import calibration
+from .base import new_encoder
+from .batches import Plan, chosen
+from .dataset import Dataset, load
+from .lanes import LANE
+from .loop import Budget, train
+from .metrics import auroc, wilson
+from .model import Encoder
+from .relatives import made_here
+from .runs import Options, aside, beside_guards, left_out
+from .scoring import score
+
+# Of six layers these read what tools bring alone: the lower two know words, whoever says them.
+OWN = 4
+# What people ask, told by a tool, is a list of tickets, or somebody's search: harmless, and rare.
+PROMPTS = 150
+# Windows as long as those that are read when it serves.
+LENGTH = 128
+WINDOWS = 10
+KINDS = ('document', 'conversation', 'comment')
+
+
+def learn(options: Options) -> dict[str, object]:
+    """Trains for `options.minutes` without fold `options.without`; leaves `round-0.pt` and `calibration.json`.
+
+    :raises ValueError: no weights to start from were named, or no fold to set thresholds by
+    """
+    if options.start is None or options.without < 0:
+        raise ValueError('--start and --without are needed: the weights that are to learn it, a fold that sets thresholds')
+    data = spoken_by_tools(load(options.work), options.seed)
+    model, _ = new_encoder(options.work, replace(options.settings, tools=OWN), options.seed, options.start)
+    model.requires_grad_(False)
+    assert model.tools is not None
+    model.tools.requires_grad_(True)
+    free = ~aside(data) & ~left_out(data, options.without)
+    plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, options.whole)
+    told = train(model, data, plan, Budget(1, options.minutes, options.rate), options.work / 'round-0.pt', options.seed)
+    (options.work / 'round-0.json').write_text(json.dumps(told))
+    return {**told, **settle(options, data, model)}
+
+
+def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
+    """What tools may bring, told as theirs: their own rows, harmless documents, and few prompts of each source."""
+    random = np.random.default_rng((seed, 55))
+    prompts = [
+        i for i, row in enumerate(data.rows) if row.benign and row.kind == 'prompt' and row.role == 'user' and not row.guard
+    ]
+    few, _ = chosen(data, Plan(np.array(random.permutation(prompts)), seed, PROMPTS), 0)
+    taken = set(few.tolist()) - {i for i in few if data.rows[int(i)].source.startswith('composed:')}
+    which = [
+        i
+        for i, row in enumerate(data.rows)
+        if not row.guard and (row.role == 'tool' or i in taken or row.benign and row.role == 'user' and row.kind in KINDS)
+    ]
+    spans = [data.pieces(i) for i in which]
+    start = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.int64)
+    none = np.zeros(len(which) + 1, np.int64)
+    return Dataset(
+        [replace(data.rows[i], role='tool') for i in which],
+        np.concatenate(spans),
+        start,
+        data.value[which],
+        data.weight[which],
+        data.fold[which],
+        data.guards[:0],
+        none,
+    )
+
+
+def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]:
+    """The confidences of tools, from harmless sources that these layers never saw; those of all others as they shipped."""
+    assert options.start is not None
+    held = left_out(data, options.without) | aside(data) & (data.fold == options.without)
+    harmful = (data.fold == options.without) & np.array([row.harmful and made_here(row.source) for row in data.rows])
+    which, _ = chosen(data, Plan(np.flatnonzero(held | harmful), 7, options.held_most), 0)
+    which = np.sort(which)
+    rows = [data.rows[int(i)] for i in which]
+    pieces = np.array([len(data.pieces(int(i))) for i in which])
+    logits = score(model, data, which, LENGTH, WINDOWS).logits
+    # A prompt by itself, as a tool's words, is whatever one takes it for: it is measured, and sets no threshold.
+    sets = np.array([row.kind != 'prompt' for row in rows])
+    knots = calibration.calibrate([row for row, is_set in zip(rows, sets, strict=True) if is_set], pieces[sets], logits[sets])
+    told = calibration.confidences(knots, rows, pieces, logits)
+    table = by_source(rows, told, logits[:, LANE['prompt_injection']])
+    shipped = json.loads((options.start / 'encoder.json').read_text())
+    kept = {'pairs', 'carried', 'aside_rows', 'moved'} & shipped['calibrated'].keys()
+    (options.work / 'calibration.json').write_text(
+        json.dumps(
+            {
+                **calibration.manifest({**shipped['calibration'], 'tool': knots['tool']}),
+                **{name: shipped['calibrated'][name] for name in sorted(kept)},
+                'by_source': table,
+            },
+            indent=1,
+        )
+    )
+    return {'knots': knots['tool'], 'by_source': table}
+
+
+def by_source(rows: list, told: np.ndarray, logits: np.ndarray) -> list[dict[str, object]]:
+    """Of each source that was left out, by whether harmful: shares stopped and forbidden, and the area under the curve."""
+    harmless = np.array([row.benign and row.kind != 'prompt' for row in rows])
+    table: list[dict[str, object]] = []
+    for source, harmful in sorted({(row.source, row.harmful) for row in rows}):
+        which = np.array([row.source == source and row.harmful == harmful for row in rows])
+        line: dict[str, object] = {'source': source, 'role': 'tool', 'harmful': harmful, 'rows': int(which.sum())}
+        for name, least in (('shown', 0.25), ('stopped', 0.4), ('forbidden', 0.75)):
+            hits = int((told[which] >= least).sum())
+            line[name] = round(hits / int(which.sum()), 4)
+            line[f'{name}_95'] = [round(x, 4) for x in wilson(hits, int(which.sum()))]
+        if harmful:
+            line['auroc'] = round(auroc(logits[which], logits[harmless]), 4)
+        table.append(line)
+    return table

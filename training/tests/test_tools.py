@@ -1,0 +1,102 @@
+"""Layers for what tools bring alone: whose scores they move, and whether they come back from the file that ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from encoder import export, shipped
+from encoder.e5pack import Pack, Pieces
+from encoder.lanes import LANES
+from encoder.model import Encoder, Settings
+from encoder.rows import Row
+from encoder.tools import by_source
+from encoder.vocabulary import END, ROLE_ID, START
+
+HIDDEN, INNER, POSITIONS, SPECIALS, WORDS = 64, 96, 40, 12, 52
+
+
+@pytest.fixture
+def pack() -> Pack:
+    """A base of two layers with weights at random."""
+    random = np.random.default_rng(3)
+
+    def some(*shape: int) -> np.ndarray:
+        return random.normal(0, 0.2, shape).astype(np.float32)
+
+    t = {'emb.pos': some(POSITIONS, HIDDEN), 'emb.type': some(1, HIDDEN), 'emb.ln.w': some(HIDDEN) + 1, 'emb.ln.b': some(HIDDEN)}
+    for i in range(2):
+        for part in ('q', 'k', 'v', 'ao'):
+            t[f'l{i}.{part}.w'], t[f'l{i}.{part}.b'] = some(HIDDEN, HIDDEN), some(HIDDEN)
+        t[f'l{i}.fi.w'], t[f'l{i}.fi.b'] = some(INNER, HIDDEN), some(INNER)
+        t[f'l{i}.fo.w'], t[f'l{i}.fo.b'] = some(HIDDEN, INNER), some(HIDDEN)
+        for part in ('aln', 'oln'):
+            t[f'l{i}.{part}.w'], t[f'l{i}.{part}.b'] = some(HIDDEN) + 1, some(HIDDEN)
+    return Pack(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5, Pieces([], np.zeros(0, np.float32), {}, 0), t)
+
+
+def encoder(pack: Pack, tools: int) -> Encoder:
+    random = np.random.default_rng(4)
+    words, special = (random.normal(0, 1, (count, HIDDEN)).astype(np.float32) for count in (WORDS, SPECIALS))
+    torch.manual_seed(5)
+    return Encoder(pack, words, special, Settings((0, 1), tools=tools)).eval()
+
+
+def texts() -> torch.Tensor:
+    ids = torch.randint(SPECIALS, SPECIALS + WORDS, (4, 10), generator=torch.Generator().manual_seed(6))
+    ids[:, 0], ids[:, -1] = START, END
+    ids[:, 1] = torch.tensor([ROLE_ID[role] for role in ('user', 'tool', 'assistant', 'tool')])
+    return ids
+
+
+def test_a_branch_scores_as_everybody_is_scored_until_it_learns_and_then_moves_tools_alone(pack: Pack) -> None:
+    ids = texts()
+    with torch.no_grad():
+        plain, branched = encoder(pack, 0), encoder(pack, 1)
+        before = plain(ids)
+        assert torch.allclose(before, branched(ids), atol=1e-5)
+        branched.tools.layers[0].fo.weight *= -1
+        after = branched(ids)
+    by_tools = ids[:, 1] == ROLE_ID['tool']
+    assert torch.allclose(before[~by_tools], after[~by_tools], atol=1e-5)
+    assert (before[by_tools] - after[by_tools]).abs().min() > 1e-3
+
+
+def test_both_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_path: Path) -> None:
+    model = encoder(pack, 1)
+    with torch.no_grad():
+        model.tools.head.weight += 1
+        model.tools.layers[0].fi.weight *= -1
+    shape = export.Shape(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5, 1)
+    built = export.build(model.named_arrays(), shape, len(LANES), 'dynamic')
+    (chosen,) = [node for node in built.graph.node if node.op_type == 'If']
+    assert {each.name for each in chosen.attribute} == {'then_branch', 'else_branch'}
+    (tmp_path / 'encoder.onnx').write_bytes(built.SerializeToString())
+    assert shipped.own_layers(tmp_path) == 1
+    back = encoder(pack, 1)
+    shipped.read_into(back, tmp_path)
+    for name, value in model.state_dict().items():
+        if name != 'words':
+            # Half a step of 8 bits; special pieces come in 4.
+            step = float(value.abs().max()) / (127 if name != 'special' else 7)
+            assert (back.state_dict()[name] - value).abs().max() <= step, name
+    # A file without a branch gives the copy of what it has.
+    plain = encoder(pack, 0)
+    built = export.build(plain.named_arrays(), export.Shape(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5), len(LANES), 'dynamic')
+    (tmp_path / 'encoder.onnx').write_bytes(built.SerializeToString())
+    assert shipped.own_layers(tmp_path) == 0
+    shipped.read_into(back, tmp_path)
+    assert torch.equal(back.tools.layers[0].fi.weight, back.layers[1].fi.weight)
+
+
+def test_what_was_left_out_is_told_by_source() -> None:
+    def row(source: str, unsafe: int | None, **labels: int) -> Row:
+        return Row('x', source, 'document', labels, unsafe, 'tool')
+
+    rows = [row('a', 0), row('a', 0), row('composed:injected:2', None, prompt_injection=1)]
+    harmless, harmful = by_source(rows, np.array([0.5, 0.1, 0.8]), np.array([0.0, -2.0, 3.0]))
+    assert (harmless['source'], harmless['rows'], harmless['stopped'], harmless['forbidden']) == ('a', 2, 0.5, 0)
+    assert (harmful['stopped'], harmful['forbidden'], harmful['auroc']) == (1, 1, 1)
