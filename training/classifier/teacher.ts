@@ -12,7 +12,10 @@ interface Line {
   kind: TrainingRow['kind']
   role: 'user' | 'assistant' | 'tool'
   harmless: boolean
-  says: number
+  /** Undefined where the encoder was not asked, and labels tell. */
+  says?: number
+  /** Of what tools bring: whether it holds an order. */
+  order?: true
 }
 
 /**
@@ -25,6 +28,7 @@ export function taught(rows: TrainingRow[], file: string): TrainingRow[] {
   const others: TrainingRow[] = []
   for (const { text, source, kind, role, harmless, says } of lines(file)) {
     const row = known.get(keyOf(text, role))
+    if (says === undefined) continue
     if (row !== undefined) row.says = says
     // Harmless is not said of it, or it would count for every lane once more; what the encoder gets wrong teaches nothing.
     else if (!harmless || says < clears) others.push({ text, labels: {}, source, kind, role, says })
@@ -39,14 +43,14 @@ export function taught(rows: TrainingRow[], file: string): TrainingRow[] {
 export function taughtLane(file: string, isOfTools: boolean): TrainingRow[] {
   return lines(file)
     .filter(({ role }) => (role === 'tool') === isOfTools)
-    .map(({ text, source, kind, role, harmless, says }) => ({
+    .map(({ text, source, kind, role, harmless, says, order }) => ({
       text,
-      labels: isOfTools && !harmless && says >= stops ? { prompt_injection: 1 } : {},
+      labels: isOfTools && !harmless && (order === true || (says ?? 0) >= stops) ? { prompt_injection: 1 } : {},
       ...(harmless && { unsafe: 0 as const }),
       source,
       kind,
       role,
-      says
+      ...(says !== undefined && { says })
     }))
 }
 

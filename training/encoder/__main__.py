@@ -55,6 +55,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--name-rows', type=int, default=18_000, help='sentences that the reader of names learns from')
     p.add_argument('--whole', nargs='*', default=[], help='sources, by the beginnings of their names, of which every row is in')
     p.add_argument('--roles', nargs='*', default=['user', 'tool', 'assistant'], help='teach: whose words are read')
+    p.add_argument('--labels', action='store_true', help='teach: what labels say of what tools bring; nothing is scored')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
     p.add_argument(
@@ -128,7 +129,11 @@ def main() -> None:
             raise SystemExit('--before is needed: the checkpoint that the last round went on from')
         last = runs.last_round(args.work)
         runs.mix(args.before, last, args.share, last.with_name(f'{last.stem}-mixed.pt'))
-    if args.step in ('teach', 'all'):
+    if args.step == 'teach' and args.labels:
+        from .tools import by_labels
+
+        by_labels(options, args.work / 'labels.jsonl')
+    elif args.step in ('teach', 'all'):
         runs.teach(options, args.checkpoint or runs.last_round(args.work), args.work / 'teacher.jsonl', args.most, tuple(args.roles))
     if args.step in ('names', 'all'):
         from .name_run import names

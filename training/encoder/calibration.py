@@ -119,6 +119,33 @@ def sound(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str
     return told
 
 
+# So many times the share of ordinary harmless texts may be stopped of honest twins: words to people that are chosen because they
+# sound like orders to agents. A tool's results are full of such, and hardly of these alone.
+TWINS = 10
+
+
+def beside_twins(
+    knots: dict[str, dict[str, list[list[float]]]], scores: np.ndarray
+) -> dict[str, dict[str, list[list[float]]]]:
+    """Knots of a role that honest twins bear, too: none lies below what `TWINS` times its share of the twins exceeds.
+
+    :param knots: by class of length and group
+    :param scores: (n,) logits of twins that nothing learnt from
+    """
+    even = np.ones(len(scores))
+    least = {told: _quantile(scores, even, share * TWINS) for share, told in SCALE if SURE <= share and share * TWINS <= 0.5}
+    raised: dict[str, dict[str, list[list[float]]]] = {}
+    for name, groups in knots.items():
+        raised[name] = {}
+        for group, line in groups.items():
+            found: list[list[float]] = []
+            for at, told in line:
+                above = found[-1][0] + 0.02 if found else -np.inf
+                found.append([round(max(at, least.get(told, -np.inf), above), 4), told])
+            raised[name][group] = found
+    return raised
+
+
 def of_pairs(scores: np.ndarray) -> dict[str, dict[str, list[list[float]]]]:
     """The knots of texts beside a guard. A text of any length has those of one window: the guard is read with each.
 

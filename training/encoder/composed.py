@@ -12,6 +12,7 @@ installed packages, which are in no fold, carry requests in all.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import defaultdict
@@ -121,7 +122,7 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
     for row in made_here:
         is_written = row.source == WRITTEN
         is_line = row.source.startswith('grammar:agent_orders') and '\n' not in row.text and len(row.text) <= 260
-        if 20 <= len(row.text) and (is_line or is_written and len(row.text) <= 420):
+        if 20 <= len(row.text) and (is_line or is_written and len(row.text) <= 420 and not kept_back(row)):
             sentences[is_written, row.harmful].append(row)
     made: list[Row] = []
     for fold in sorted(documents):
@@ -138,6 +139,11 @@ def composed_rows(rows: list[Row], made_here: list[Row], folds: dict[str, int], 
         made += _ordered(of_source, sentences, fold, random, most // max(1, len(documents)))
         made += _lists(ask_of_source, fold, random, most // 6 // max(1, len(documents)))
     return made
+
+
+def kept_back(row: Row) -> bool:
+    """Whether a written row is for measuring: one in eight, by a hash of its text. It is laid into no document."""
+    return row.source == WRITTEN and hashlib.sha256(row.text.encode()).digest()[0] % 8 == 0
 
 
 def folds_of(made: list[Row]) -> dict[str, int]:

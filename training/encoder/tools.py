@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import torch
 
 from . import calibration
 from .base import new_encoder
 from .batches import Plan, chosen
+from .composed import WRITTEN, kept_back
 from .dataset import Dataset, load
 from .lanes import LANE
 from .loop import Budget, train
 from .metrics import auroc, wilson
 from .model import Encoder
 from .relatives import made_here
-from .runs import Options, aside, beside_guards, left_out
+from .runs import TAUGHT, Options, aside, left_out
 from .scoring import score
 
 # Of six layers these read what tools bring alone: the lower two know words, whoever says them.
@@ -41,20 +44,28 @@ def learn(options: Options) -> dict[str, object]:
     """
     if options.start is None or options.without < 0:
         raise ValueError('--start and --without are needed: the weights that are to learn it, a fold that sets thresholds')
-    data = spoken_by_tools(load(options.work), options.seed)
+    data = spoken_by_tools(load(options.work), options.seed, options.without)
     model, _ = new_encoder(options.work, replace(options.settings, tools=OWN), options.seed, options.start)
     model.requires_grad_(False)
     assert model.tools is not None
     model.tools.requires_grad_(True)
     free = ~aside(data) & ~left_out(data, options.without)
     plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, options.whole)
-    told = train(model, data, plan, Budget(1, options.minutes, options.rate), options.work / 'round-0.pt', options.seed)
-    (options.work / 'round-0.json').write_text(json.dumps(told))
+    checkpoint, finished = options.work / 'round-0.pt', options.work / 'round-0.json'
+    if finished.exists():
+        model.load_state_dict(torch.load(checkpoint, weights_only=False)['model'])
+        told = json.loads(finished.read_text())
+    else:
+        told = train(model, data, plan, Budget(1, options.minutes, options.rate), checkpoint, options.seed)
+        finished.write_text(json.dumps(told))
     return {**told, **settle(options, data, model)}
 
 
-def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
-    """What tools may bring, told as theirs: their own rows, harmless documents, and few prompts of each source."""
+def spoken_by_tools(data: Dataset, seed: int, fold: int) -> Dataset:
+    """What tools may bring, told as theirs: their own rows, harmless documents, and few prompts of each source.
+
+    :param fold: the one that sets thresholds; written rows that are kept back go into it, honest ones as a source of theirs
+    """
     random = np.random.default_rng((seed, 55))
     prompts = [
         i for i, row in enumerate(data.rows) if row.benign and row.kind == 'prompt' and row.role == 'user' and not row.guard
@@ -69,16 +80,39 @@ def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
     spans = [data.pieces(i) for i in which]
     start = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.int64)
     none = np.zeros(len(which) + 1, np.int64)
+    rows = [replace(data.rows[i], role='tool') for i in which]
+    folds = data.fold[which]
+    for at, row in enumerate(rows):
+        if kept_back(row):
+            folds[at] = fold
+            rows[at] = row if row.harmful else replace(row, source=f'{row.source}:honest')
     return Dataset(
-        [replace(data.rows[i], role='tool') for i in which],
+        rows,
         np.concatenate(spans),
         start,
         data.value[which],
         data.weight[which],
-        data.fold[which],
+        folds,
         data.guards[:0],
         none,
     )
+
+
+def by_labels(options: Options, out: Path) -> None:
+    """What the labels of the same rows say, for the first reader's lane: JSON lines as of `runs.teach`, without `says`.
+
+    The encoder is not asked: what is an order is known of rows that were made, and asking takes longer than learning.
+    """
+    data = spoken_by_tools(load(options.work), options.seed, options.without)
+    which, _ = chosen(data, Plan(np.flatnonzero(~aside(data)), 13, options.most, whole=options.whole), 0)
+    with out.open('w') as file:
+        for i in np.sort(which):
+            row = data.rows[int(i)]
+            is_order = row.labels.get('prompt_injection') == 1
+            if is_order or row.benign:
+                line = {'text': row.text[:TAUGHT], 'source': row.source, 'kind': row.kind, 'role': 'tool'}
+                told = {'harmless': not is_order, **({'order': True} if is_order else {})}
+                file.write(json.dumps({**line, **told}, ensure_ascii=False) + '\n')
 
 
 def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]:
@@ -94,6 +128,9 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     # A prompt by itself, as a tool's words, is whatever one takes it for: it is measured, and sets no threshold.
     sets = np.array([row.kind != 'prompt' for row in rows])
     knots = calibration.calibrate([row for row, is_set in zip(rows, sets, strict=True) if is_set], pieces[sets], logits[sets])
+    twins = np.flatnonzero([row.source == f'{WRITTEN}:honest' for row in data.rows])
+    said = score(model, data, twins, LENGTH, WINDOWS).logits[:, LANE['prompt_injection']]
+    knots = {'tool': calibration.beside_twins(knots['tool'], said)}
     told = calibration.confidences(knots, rows, pieces, logits)
     table = by_source(rows, told, logits[:, LANE['prompt_injection']])
     shipped = json.loads((options.start / 'encoder.json').read_text())
