@@ -121,7 +121,7 @@ def sound(knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str
 
 # So many times the share of ordinary harmless texts may be stopped of honest twins: words to people that are chosen because they
 # sound like orders to agents. A tool's results are full of such, and hardly of these alone.
-TWINS = 10
+TWINS = 5
 
 
 def beside_twins(
