@@ -64,9 +64,7 @@ t.test('no row is empty, overlong, unfinished or there twice', async (t) => {
       text.length > 8000 && 'overlong',
       seen.has(key) && 'there twice',
       // What was written one at a time quotes programs.
-      source !== 'grammar:agent_written' &&
-        /\$\{(?:\d|\w+[:@])|\[object|undefined|\(\||\|\)/.test(text) &&
-        'unfinished'
+      source !== 'grammar:agent_written' && /\$\{(?:\d|\w+[:@])|\[object|undefined|\(\||\|\)/.test(text) && 'unfinished'
     ].filter(Boolean)
     if (flaws.length > 0) t.fail(`${source}: ${flaws.join(', ')}: ${text.slice(0, 80)}`)
     seen.add(key)
