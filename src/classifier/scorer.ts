@@ -61,8 +61,12 @@ export class Scorer {
   readonly #pairs = new Int32Array(mostBlocks + 1)
   /** The window that the model knows least of: the share that it does not know, and the words [from, to). */
   readonly #unread = { share: 0, from: 0, to: 0 }
-  /** By page: the highest score for orders among windows that begin there, and the words [from, to) of the window. */
+  /**
+   * By page: the highest score for orders among windows that begin there, and the words [from, to) of the window. There are
+   * none in a text of one page, of which the strongest window says as much.
+   */
   readonly #pages = {
+    count: 0,
     words: page,
     best: new Float64Array(mostPages),
     from: new Int32Array(mostPages),
@@ -90,8 +94,10 @@ export class Scorer {
   score(folded: Folder, text: string, whole = text.length): this {
     const words = this.#words.read(folded, text)
     this.#best.fill(none)
-    this.#pages.best.fill(none)
-    this.#pages.words = Math.max(page, Math.ceil(words.count / mostPages))
+    const pages = this.#pages
+    pages.words = Math.max(page, Math.ceil(words.count / mostPages))
+    pages.count = words.count <= page ? 0 : Math.ceil(words.count / pages.words)
+    pages.best.fill(none, 0, pages.count)
     this.#unread.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#text = text
@@ -116,9 +122,8 @@ export class Scorer {
    * @param least told from this confidence on
    */
   orders(folded: Folder, text: string, least: number, tell: (confidence: number, span: Span) => void): void {
-    if (this.#words.count <= page) return
-    const { best, from, to } = this.#pages
-    for (let i = 0; i < mostPages; i++) {
+    const { count, best, from, to } = this.#pages
+    for (let i = 0; i < count; i++) {
       const confidence = best[i] === none ? 0 : this.#calibrated(ORDERS, best[i]!)
       if (confidence >= least) tell(confidence, this.#words.span(folded, text, from[i]!, to[i]!))
     }
@@ -302,6 +307,7 @@ export class Scorer {
       to[at] = end
     }
     const pages = this.#pages
+    if (pages.count === 0) return
     const at = (begin / pages.words) | 0
     const score = (prefix[high + ORDERS]! - prefix[low + ORDERS]!) * unit[ORDERS]! * scale + bias[own + ORDERS]!
     if (score <= pages.best[at]!) return

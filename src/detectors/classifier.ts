@@ -74,6 +74,7 @@ export const classifier: Detector = {
     }
     scorer.orders(folded, text, floor, (confidence, span) => {
       found ??= []
+      // The strongest of all has been told above.
       if (found.some(({ kind, start }) => kind === 'screen_tool' && start === span.start)) return
       found.push({ kind: 'screen_tool', confidence, ...span })
     })
