@@ -9,14 +9,14 @@ import { sigmoid } from '../../src/classifier/sigmoid.js'
 import { syntheticRows } from '../grammar/index.js'
 import type { TrainingRow } from '../rows.js'
 import { madeRows } from './augment.js'
-import { type Calibration, calibrate } from './calibrate.js'
+import type { Calibration } from './calibrate.js'
 import { type Corpus, readCorpus } from './corpus.js'
 import { buildDataset } from './dataset.js'
-import { fitted } from './folds.js'
 import { trainLane } from './lane.js'
+import { learn } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { printReport, type Report, reported, reportOf, screenCurve } from './report.js'
+import { printReport, type Report, reported } from './report.js'
 import { taught, taughtLane } from './teacher.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
@@ -25,8 +25,6 @@ const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [-
 /** Everything that a person may want to change between two trainings. */
 const sizes = { wordBits: 18, pairBits: 17 }
 export const plan = { epochs: 5, rate: 0.15, decay: 3e-5 }
-/** Rows of a source that cross-validation uses. */
-const validated = 1200
 
 export interface TrainOptions {
   rows: readonly TrainingRow[]
@@ -39,10 +37,7 @@ export function train({ rows, seed, print }: TrainOptions) {
   const all = [...rows, ...madeRows(rows, new Random(seed))]
   const data = buildDataset(all, sizes)
   print(`${all.length} rows, ${data.word.length} words, ${data.featureStart.length - 1} of them distinct`)
-  const { held, weights } = fitted(data, { ...plan, seed }, validated, print)
-  const report = reportOf(data, held)
-  const calibration: Calibration = calibrate(data, held.scores, held.rows)
-  const curve = screenCurve(data, held, calibration)
+  const { weights, calibration, report, curve } = learn(data, { ...plan, seed }, print)
   return { bytes: encodeModel(quantise(data, weights, calibration)), report, curve, calibration }
 }
 
@@ -62,18 +57,12 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
     throw new Error(usage)
   const seed = Number(values.seed ?? 1)
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
-  const out = values.out ?? join(root, 'config/models/classifier.bin')
+  const out = values.out ?? shipped(root)
   const started = performance.now()
   const print = (line: string) =>
     console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${line}`)
   if (values.data === undefined) {
-    await laneCommand(values.lane!, values.teacher, {
-      file: join(root, 'config/models/classifier.bin'),
-      out,
-      seed,
-      root,
-      print
-    })
+    laneCommand(values.lane!, values.teacher, out, { seed, root, print })
     return
   }
   const corpus = readCorpus(values.data)
@@ -86,39 +75,32 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   const { bytes, report, curve, calibration } = train({ rows: [...rows, ...others], seed, print })
   printReport(report, (line) => console.log(line))
   for (const line of curve) console.log(JSON.stringify(line))
-  mkdirSync(dirname(out), { recursive: true })
-  writeFileSync(out, bytes)
-  const manifest = manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration })
-  writeFileSync(out.replace(/\.bin$/, '.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  write(out, bytes, manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration }))
   print(`${out}: ${bytes.length} bytes`)
 }
 
 /** What is told of a lane goes into the manifest that is there; the rest of it stays true. */
-async function laneCommand(
+function laneCommand(
   name: string,
   teacher: string,
-  {
-    file,
-    out,
-    seed,
-    root,
-    print
-  }: { file: string; out: string; seed: number; root: string; print: TrainOptions['print'] }
-): Promise<void> {
+  out: string,
+  { seed, root, print }: Omit<TrainOptions, 'rows'> & { root: string }
+): void {
   const lane = lanes.find((each) => each === name)
   if (lane === undefined) throw new Error(`--lane takes one of ${lanes.join(', ')}\n${usage}`)
   const rows = taughtLane(teacher, lane === 'screen_tool')
+  const file = shipped(root)
   const { model, report, curve, calibration } = trainLane(readModel(file), {
     rows,
     lane,
     plan: { ...plan, seed },
-    validated,
     print
   })
   const bytes = encodeModel(model)
-  const before = JSON.parse(readFileSync(file.replace(/\.bin$/, '.json'), 'utf8'))
-  const told = laneOf(lane, report, calibration)
-  const manifest = {
+  const before = JSON.parse(readFileSync(manifestFile(file), 'utf8'))
+  printReport({ [lane]: report }, (line) => console.log(line))
+  for (const line of curve) console.log(JSON.stringify(line))
+  write(out, bytes, {
     ...before,
     model: { ...before.model, sha256: sha256(bytes), bytes: bytes.length },
     lanes_made_by: {
@@ -132,28 +114,29 @@ async function laneCommand(
         code_sha256: codeHash(root)
       }
     },
-    calibration: { ...before.calibration, ...told.calibration },
-    harmless_prompts_above: { ...before.harmless_prompts_above, ...told.harmless_prompts_above },
+    calibration: { ...before.calibration, [lane]: calibrationOf(lane, calibration) },
+    harmless_prompts_above: { ...before.harmless_prompts_above, [lane]: exceeded(lane, report, calibration) },
     screen_on_sources_left_out: [
       ...before.screen_on_sources_left_out.filter((point: { lane: string }) => point.lane !== lane),
-      ...curve.filter((point) => point.lane === lane)
+      ...curve
     ],
-    cross_validation_by_source: { ...before.cross_validation_by_source, ...report }
-  }
-  printReport(report, (line) => console.log(line))
-  for (const line of curve) if (line.lane === lane) console.log(JSON.stringify(line))
-  writeFileSync(out, bytes)
-  writeFileSync(out.replace(/\.bin$/, '.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+    cross_validation_by_source: { ...before.cross_validation_by_source, [lane]: report }
+  })
   print(`${out}: ${bytes.length} bytes`)
 }
 
-/** What the manifest says of one lane. */
-function laneOf(lane: Lane, report: Report, { slope, offset, ceiling }: Calibration) {
-  const i = lanes.indexOf(lane)
-  return {
-    calibration: { [lane]: { slope: slope[i], offset: offset[i], ceiling: ceiling[i] } },
-    harmless_prompts_above: { [lane]: exceeded(report[lane]!.thresholds, slope[i]!, offset[i]!) }
-  }
+function shipped(root: string): string {
+  return join(root, 'config/models/classifier.bin')
+}
+
+function manifestFile(file: string): string {
+  return file.replace(/\.bin$/, '.json')
+}
+
+function write(out: string, bytes: Buffer, manifest: object): void {
+  mkdirSync(dirname(out), { recursive: true })
+  writeFileSync(out, bytes)
+  writeFileSync(manifestFile(out), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 
 function manifestOf(
@@ -170,20 +153,26 @@ function manifestOf(
     data_sha256: corpus.hash,
     sources: corpus.sources,
     written_rows: written,
-    calibration: Object.assign({}, ...lanes.map((lane) => laneOf(lane, report, calibration).calibration)),
-    harmless_prompts_above: Object.assign(
-      {},
-      ...lanes.map((lane) => laneOf(lane, report, calibration).harmless_prompts_above)
-    ),
+    calibration: Object.fromEntries(lanes.map((lane) => [lane, calibrationOf(lane, calibration)])),
+    harmless_prompts_above: Object.fromEntries(lanes.map((lane) => [lane, exceeded(lane, report[lane]!, calibration)])),
     screen_on_sources_left_out: curve,
     cross_validation_by_source: report
   }
 }
 
+function calibrationOf(name: Lane, { slope, offset, ceiling }: Calibration) {
+  const lane = lanes.indexOf(name)
+  return { slope: slope[lane], offset: offset[lane], ceiling: ceiling[lane] }
+}
+
 /** Confidences by the share of harmless prompts that exceed them. */
-function exceeded(thresholds: readonly number[], slope: number, offset: number): Record<string, number> {
+function exceeded(name: Lane, { thresholds }: Report[string], { slope, offset }: Calibration): Record<string, number> {
+  const lane = lanes.indexOf(name)
   return Object.fromEntries(
-    thresholds.map((score, i) => [`${reported[i]! * 100} %`, Number(sigmoid(slope * score + offset).toFixed(4))])
+    thresholds.map((score, i) => [
+      `${reported[i]! * 100} %`,
+      Number(sigmoid(slope[lane]! * score + offset[lane]!).toFixed(4))
+    ])
   )
 }
 

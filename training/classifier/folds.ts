@@ -52,7 +52,7 @@ export function sharesOf(rows: readonly MadeRow[], most = Number.POSITIVE_INFINI
 }
 
 /** By lane, how much more a positive counts: the root of the imbalance, at most tenfold. */
-function positiveWeights(data: Dataset, share: Float32Array): Float32Array {
+export function positiveWeights(data: Dataset, share: Float32Array): Float32Array {
   const sums = new Float64Array(WIDTH * 2)
   for (let row = 0; row < data.rows.length; row++) {
     for (let lane = 0; lane < WIDTH; lane++) {
@@ -75,22 +75,7 @@ export interface HeldOut {
 
 export type FitPlan = Omit<FitOptions, 'share' | 'positive' | 'progress'>
 
-/** @returns the weights of all rows, and the scores of each by weights that had not seen its source */
-export function fitted(data: Dataset, plan: FitPlan, most: number, print: (line: string) => void) {
-  const held = crossValidate(data, plan, most, (fold, epoch, loss) =>
-    print(`  fold ${fold + 1}, epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
-  )
-  const share = sharesOf(data.rows)
-  const weights = fit(data, {
-    ...plan,
-    share,
-    positive: positiveWeights(data, share),
-    progress: (epoch, loss) => print(`  epoch ${epoch + 1}: mean error ${loss.toFixed(4)}`)
-  })
-  return { held, weights }
-}
-
-function crossValidate(
+export function crossValidate(
   data: Dataset,
   plan: FitPlan,
   most: number,

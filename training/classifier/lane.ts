@@ -6,12 +6,11 @@ import { type Lane, lanes, WIDTH } from '../../src/classifier/lanes.js'
 import type { Model } from '../../src/classifier/model.js'
 import type { TrainingRow } from '../rows.js'
 import { madeRows } from './augment.js'
-import { calibrate } from './calibrate.js'
 import { buildDataset } from './dataset.js'
-import { type FitPlan, fitted } from './folds.js'
+import type { FitPlan } from './folds.js'
+import { learn } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
-import { reportOf, screenCurve } from './report.js'
 
 export interface LaneOptions {
   /** What is told of the lane; what the rows say of others is not listened to. */
@@ -19,7 +18,7 @@ export interface LaneOptions {
   lane: Lane
   plan: FitPlan
   /** Rows of a source that cross-validation uses. */
-  validated: number
+  validated?: number
   print: (line: string) => void
 }
 
@@ -31,8 +30,7 @@ export function trainLane(model: Model, { rows, lane, plan, validated, print }: 
   const own = lanes.indexOf(lane)
   for (let at = 0; at < data.value.length; at++) if (at % WIDTH !== own) data.value[at] = -1
   print(`${all.length} rows for ${lane}`)
-  const { held, weights } = fitted(data, plan, validated, print)
-  const calibration = calibrate(data, held.scores, held.rows)
+  const { weights, calibration, report, curve } = learn(data, plan, print, validated)
   const anew = quantise(data, weights, calibration)
   const merged: Model = {
     ...model,
@@ -44,8 +42,7 @@ export function trainLane(model: Model, { rows, lane, plan, validated, print }: 
     offset: withLane(model.offset, anew.offset, own),
     ceiling: withLane(model.ceiling, anew.ceiling, own)
   }
-  const { [lane]: report } = reportOf(data, held)
-  return { model: merged, report: { [lane]: report! }, curve: screenCurve(data, held, calibration), calibration }
+  return { model: merged, report: report[lane]!, curve: curve.filter((point) => point.lane === lane), calibration }
 }
 
 function sizesOf({ wordTable, pairTable }: Model) {

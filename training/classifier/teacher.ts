@@ -27,8 +27,8 @@ export function taught(rows: TrainingRow[], file: string): TrainingRow[] {
   for (const row of rows) known.set(keyOf(row.text, row.role), row)
   const others: TrainingRow[] = []
   for (const { text, source, kind, role, harmless, says } of lines(file)) {
-    const row = known.get(keyOf(text, role))
     if (says === undefined) continue
+    const row = known.get(keyOf(text, role))
     if (row !== undefined) row.says = says
     // Harmless is not said of it, or it would count for every lane once more; what the encoder gets wrong teaches nothing.
     else if (!harmless || says < clears) others.push({ text, labels: {}, source, kind, role, says })

@@ -250,7 +250,7 @@ def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         'pairs': pairs['pairs'],
         'carried': lines,
         'aside_rows': len(known),
-        'by_source': _by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
+        'by_source': by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
     }
     (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
     return told
@@ -363,7 +363,7 @@ def _pooled(data: Dataset, found: list[Any], reader: str) -> tuple[list[Row], np
     return rows, pieces, np.concatenate(parts)
 
 
-def _by_source(rows: list[Row], told: np.ndarray) -> list[dict[str, object]]:
+def by_source(rows: list[Row], told: np.ndarray) -> list[dict[str, object]]:
     """By source, role, length and whether harmful: the shares that are shown, stopped and forbidden."""
     members: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
     for i, row in enumerate(rows):

@@ -14,16 +14,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from . import calibration
+from . import calibration, runs
 from .base import new_encoder
 from .batches import Plan, chosen
 from .composed import WRITTEN, kept_back
 from .dataset import Dataset, load
 from .lanes import LANE
 from .loop import Budget, train
-from .metrics import auroc, wilson
+from .metrics import auroc
 from .model import Encoder
 from .relatives import made_here
+from .rows import Row
 from .runs import TAUGHT, Options, aside, left_out
 from .scoring import score
 
@@ -148,18 +149,12 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     return {'knots': knots['tool'], 'by_source': table}
 
 
-def by_source(rows: list, told: np.ndarray, logits: np.ndarray) -> list[dict[str, object]]:
-    """Of each source that was left out, by whether harmful: shares stopped and forbidden, and the area under the curve."""
+def by_source(rows: list[Row], told: np.ndarray, logits: np.ndarray) -> list[dict[str, object]]:
+    """The table of `runs.by_source`, with the area under the curve of what is harmful against all harmless rows but prompts."""
     harmless = np.array([row.benign and row.kind != 'prompt' for row in rows])
-    table: list[dict[str, object]] = []
-    for source, harmful in sorted({(row.source, row.harmful) for row in rows}):
-        which = np.array([row.source == source and row.harmful == harmful for row in rows])
-        line: dict[str, object] = {'source': source, 'role': 'tool', 'harmful': harmful, 'rows': int(which.sum())}
-        for name, least in (('shown', 0.25), ('stopped', 0.4), ('forbidden', 0.75)):
-            hits = int((told[which] >= least).sum())
-            line[name] = round(hits / int(which.sum()), 4)
-            line[f'{name}_95'] = [round(x, 4) for x in wilson(hits, int(which.sum()))]
-        if harmful:
-            line['auroc'] = round(auroc(logits[which], logits[harmless]), 4)
-        table.append(line)
+    table = runs.by_source(rows, told)
+    for line in table:
+        if line['harmful']:
+            own = np.array([row.source == line['source'] and row.harmful for row in rows])
+            line['auroc'] = round(auroc(logits[own], logits[harmless]), 4)
     return table
