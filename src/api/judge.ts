@@ -69,14 +69,9 @@ export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
     if (committed !== undefined) await committed
     return evaluation
   }
-  /** The only text is the input itself: a pointer to it would say nothing. */
-  const withoutPointers = (evaluation: Evaluation): Evaluation => ({
-    ...evaluation,
-    detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection)
-  })
   return {
     async text(text, options) {
-      return withoutPointers(await evaluate(inputOf(readText(text, options.context), options), options))
+      return evaluate(inputOf(readText(text, options.context), options), options)
     },
     async content({ parts, joined }, direction, options) {
       checkBudget({ parts, joined }, budget)
@@ -86,7 +81,7 @@ export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
       const input = inputOf(readText(text, options.context), options)
       const { constitution } = options
       const found = await judging.by((evaluator, input) => evaluator.assess(input, constitution), input, options)
-      return { ...found, evaluation: withoutPointers(await recorded(found.evaluation, input, options)) }
+      return { ...found, evaluation: await recorded(found.evaluation, input, options) }
     }
   }
 }

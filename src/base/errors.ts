@@ -128,13 +128,14 @@ export class Fault implements Error {
 Object.setPrototypeOf(Fault.prototype, Error.prototype)
 
 /** What a request is counted in before it is judged; see `budget.ts`. */
-export type BudgetField = 'nodes' | 'parts' | 'units' | 'views' | 'paths'
+export type BudgetField = 'nodes' | 'parts' | 'units' | 'views' | 'findings' | 'paths'
 
 const budgetNouns: Readonly<Record<BudgetField, string>> = {
   nodes: 'JSON values',
   parts: 'texts',
   units: 'characters to judge, texts that are read as one included',
   views: 'characters in other readings of its texts',
+  findings: 'findings, such as addresses or secrets',
   paths: 'characters in the paths of its values'
 }
 

@@ -355,7 +355,8 @@ export const FileSchema = Type.Object(
                 nodes: Type.Optional(whole(1_000, 10_000_000)),
                 parts: Type.Optional(whole(1_000, 10_000_000)),
                 units: Type.Optional(whole(200_000, 1_000_000_000)),
-                views: Type.Optional(whole(200_000, 1_000_000_000))
+                views: Type.Optional(whole(200_000, 1_000_000_000)),
+                findings: Type.Optional(whole(1_000, 10_000_000))
               },
               closed
             )

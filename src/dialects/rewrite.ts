@@ -16,11 +16,11 @@ export interface Replacement {
 
 /** RFC 6901 section 4. */
 export function pointerSegments(pointer: string): string[] {
-  if (pointer === '') return []
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointer === '' ? [] : pointer.slice(1).split('/').map(unescaped)
+}
+
+function unescaped(segment: string): string {
+  return segment.includes('~') ? segment.replaceAll('~1', '/').replaceAll('~0', '~') : segment
 }
 
 /** RFC 6901 section 3. */
@@ -30,7 +30,8 @@ export function pointerSegment(name: string): string {
 
 /** Replaces spans in one text. Overlapping spans are merged under the text of the first. */
 export function splice(text: string, replacements: readonly Replacement[]): string {
-  const ordered = [...replacements].sort((a, b) => a.start - b.start || b.end - a.end)
+  const ordered =
+    replacements.length < 2 ? replacements : [...replacements].sort((a, b) => a.start - b.start || b.end - a.end)
   let out = ''
   let at = 0
   for (const { start, end, text: replacement } of ordered) {
@@ -41,14 +42,17 @@ export function splice(text: string, replacements: readonly Replacement[]): stri
   return out + text.slice(at)
 }
 
-/** The replacements in one value of a tree, and in what lies below it. */
+/** The replacements in one value of a tree, and in what lies below it; there may be as many values as texts in a request. */
 interface Marked {
   /** Of the value, where it is a text. */
-  own: Replacement[]
+  own: Replacement[] | undefined
   /** Of the name under which an object has it. */
-  name: Replacement[]
+  name: Replacement[] | undefined
   below: Map<string, Marked> | undefined
 }
+
+const unmarked = (): Marked => ({ own: undefined, name: undefined, below: undefined })
+const none: readonly Replacement[] = []
 
 /**
  * Rewrites a leaf of which some replacements may lie in its decoded form.
@@ -61,7 +65,7 @@ export function rewriteLeaf(text: string, own: readonly Replacement[], inner: re
 }
 
 /** @param inner what is marked in the JSON that the leaf holds */
-function rewriteText(text: string, own: readonly Replacement[], inner: Marked | undefined): string {
+function rewriteText(text: string, own: readonly Replacement[] = none, inner?: Marked): string {
   if (inner === undefined) return splice(text, own)
   const value = tryParse(text)
   if (value === undefined) return splice(text, own)
@@ -82,34 +86,55 @@ export function rewriteTree(root: Json, replacements: readonly Replacement[]): J
 
 /** The replacements as a tree of their own, by the segments of their pointers. */
 function mark(replacements: readonly Replacement[]): Marked {
-  const root: Marked = { own: [], name: [], below: undefined }
-  const known = new Map<string, Marked>()
+  const root = unmarked()
+  /** By their pointers, what holds the marked values: most have it in common with others. */
+  const holders = new Map<string, Marked>()
+  let at: string | undefined
+  let marked = root
   for (const replacement of replacements) {
     const { pointer, isKey } = replacement
-    let marked = known.get(pointer)
-    if (marked === undefined) {
-      marked = root
-      for (const segment of pointerSegments(pointer)) {
-        marked.below ??= new Map()
-        let next = marked.below.get(segment)
-        if (next === undefined) {
-          next = { own: [], name: [], below: undefined }
-          marked.below.set(segment, next)
-        }
-        marked = next
-      }
-      known.set(pointer, marked)
+    if (pointer !== at) {
+      at = pointer
+      marked = pointer === '' ? root : markedAt(root, holders, pointer)
     }
-    ;(isKey ? marked.name : marked.own).push(replacement)
+    if (isKey) marked.name = added(marked.name, replacement)
+    else marked.own = added(marked.own, replacement)
   }
   return root
+}
+
+function added(list: Replacement[] | undefined, replacement: Replacement): Replacement[] {
+  if (list === undefined) return [replacement]
+  list.push(replacement)
+  return list
+}
+
+function markedAt(root: Marked, holders: Map<string, Marked>, pointer: string): Marked {
+  const end = pointer.lastIndexOf('/')
+  const above = pointer.slice(0, end)
+  let holder = holders.get(above)
+  if (holder === undefined) {
+    holder = pointerSegments(above).reduce(markedBelow, root)
+    holders.set(above, holder)
+  }
+  return markedBelow(holder, unescaped(pointer.slice(end + 1)))
+}
+
+function markedBelow(holder: Marked, segment: string): Marked {
+  holder.below ??= new Map()
+  let marked = holder.below.get(segment)
+  if (marked === undefined) {
+    marked = unmarked()
+    holder.below.set(segment, marked)
+  }
+  return marked
 }
 
 /** Depth is bounded by the strict reader; in the JSON of a leaf, by the engine's parser and by how deep was looked for texts. */
 function rewriteValue(value: Json, { own, below }: Marked): Json {
   // What lies below a string lies in the JSON that it holds.
   if (typeof value === 'string')
-    return rewriteText(value, own, below === undefined ? undefined : { own: [], name: [], below })
+    return rewriteText(value, own, below === undefined ? undefined : { ...unmarked(), below })
   if (below === undefined) return value
   if (Array.isArray(value)) {
     for (const [segment, marked] of below) {
@@ -118,32 +143,40 @@ function rewriteValue(value: Json, { own, below }: Marked): Json {
       if (child !== undefined) value[i] = rewriteValue(child, marked)
     }
   } else if (isObject(value)) {
-    const named: [string, readonly Replacement[]][] = []
+    const named: Renamed[] = []
     for (const [segment, marked] of below) {
       if (!Object.hasOwn(value, segment)) continue
       const child = value[segment]!
       const rewritten = rewriteValue(child, marked)
       if (rewritten !== child) setOwn(value, segment, rewritten)
-      if (marked.name.length > 0) named.push([segment, marked.name])
+      if (marked.name !== undefined)
+        named.push({ old: segment, length: pointerSegment(segment).length, replacements: marked.name })
     }
     if (named.length > 0) renameKeys(value, named)
   }
   return value
 }
 
+interface Renamed {
+  old: string
+  /** Of its segment in a pointer. */
+  length: number
+  replacements: readonly Replacement[]
+}
+
 /**
  * Renames keys in their places, all of an object at once; a name that is taken already gets a number, so that no value is
  * lost.
  */
-function renameKeys(holder: JsonObject, named: [string, readonly Replacement[]][]): void {
-  const keys = Object.keys(holder)
-  const taken = new Set(keys)
+function renameKeys(holder: JsonObject, named: Renamed[]): void {
+  const entries = Object.entries(holder)
+  const taken = new Set(entries.map(([key]) => key))
   const names = new Map<string, string>()
   /** The number that is tried next, by the name that was taken. */
   const numbers = new Map<string, number>()
   // The longest first, as pointers to them are.
-  named.sort(([a], [b]) => pointerSegment(b).length - pointerSegment(a).length)
-  for (const [old, replacements] of named) {
+  named.sort((a, b) => b.length - a.length)
+  for (const { old, replacements } of named) {
     const base = splice(old, replacements)
     let name = base
     if (name !== old && taken.has(name)) {
@@ -156,8 +189,7 @@ function renameKeys(holder: JsonObject, named: [string, readonly Replacement[]][
     taken.add(name)
     names.set(old, name)
   }
-  const entries = Object.entries(holder)
-  for (const key of keys) delete holder[key]
+  for (const [key] of entries) delete holder[key]
   for (const [key, value] of entries) setOwn(holder, names.get(key) ?? key, value)
 }
 

@@ -6,6 +6,9 @@ export class Turns {
   readonly #out: Collector
   readonly #all: number[] = []
   readonly #ofUser: number[] = []
+  /** Turns of users and assistants with nobody's between them. */
+  #talk: number[] = []
+  #isTalkMixed = false
   #run: number[] = []
   #role: Role | undefined
   #isMixed = false
@@ -21,10 +24,13 @@ export class Turns {
       this.#out.join(this.#run)
       this.#run = []
       this.#isMixed ||= this.#role !== undefined
+      if (isTalker(role) && isTalker(this.#role)) this.#isTalkMixed = true
+      else this.#endTalk()
       this.#role = role
     }
     append(this.#run, indexes)
     append(this.#all, indexes)
+    if (isTalker(role)) append(this.#talk, indexes)
     if (role === 'user') append(this.#ofUser, indexes)
   }
 
@@ -44,10 +50,22 @@ export class Turns {
     return this.#out.parts[index]?.role
   }
 
+  /** What users and assistants say to each other is read as a user's words, which it is not beside an operator's or a tool's. */
+  #endTalk(): void {
+    if (this.#isTalkMixed) this.#out.join(this.#talk)
+    this.#talk = []
+    this.#isTalkMixed = false
+  }
+
   /** Joins the last run, all that the user said, and all turns: a model reads one role's words right after another's. */
   end(): void {
     this.#out.join(this.#run)
+    this.#endTalk()
     this.#out.join(this.#ofUser)
     if (this.#isMixed) this.#out.join(this.#all)
   }
+}
+
+function isTalker(role: Role | undefined): boolean {
+  return role === 'user' || role === 'assistant'
 }

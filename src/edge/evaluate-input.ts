@@ -84,7 +84,8 @@ const writers = ['user', 'assistant', 'tool', 'system'] as const
 
 /**
  * A text as the evaluator takes it. The context's `role` says whose words they are, since the same words are a demand in a
- * user's message, a refusal in an answer, and an attack in what a tool brought back.
+ * user's message, a refusal in an answer, and an attack in what a tool brought back. The only text is the input itself, so it
+ * has no pointer, and no detection in it has one.
  */
 export function readText(
   text: string,

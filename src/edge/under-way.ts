@@ -98,7 +98,13 @@ export class UnderWay {
   }
 }
 
-/** @returns bytes that the system has taken for the client; undefined where nothing waits for it */
+/**
+ * The system takes what its send buffer and the client's receive buffer hold, up to some megabytes, though the client reads
+ * nothing, and tells nobody how much the client has acknowledged: the time begins once both are full. From then on it takes
+ * more only once a good part of the send buffer (Linux: a third) is free, so that a client which lives on by a byte at a time
+ * is let go as well; to ask for a least number of bytes would let go of nobody but those whose line is slow.
+ * @returns bytes that the system has taken for the client; undefined where nothing waits for it
+ */
 function ofSocket(socket: (Socket & { _handle?: Partial<Handle> | null }) | null): number | undefined {
   if (socket === null || !(socket.writableLength > 0)) return undefined
   const { bytesWritten, writeQueueSize } = socket._handle ?? {}

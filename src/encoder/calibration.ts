@@ -71,9 +71,12 @@ export class Calibration {
   /** Of texts beside a guard; empty where the weights have learnt nothing of it. */
   readonly #guarded: readonly Group[]
   readonly #content: readonly { kind: EncoderKind; lane: number }[]
+  /** From which logit on a sentence of a system prompt keeps something; undefined where the weights have not learnt it. */
+  readonly #keeps: number | undefined
 
-  constructor({ lanes, calibrated: { lengths, groups }, calibration }: Manifest) {
+  constructor({ lanes, calibrated: { lengths, groups, keeps }, calibration }: Manifest) {
     this.#lengths = lengths
+    this.#keeps = keeps
     this.#content = contentKinds.map((kind) => ({ kind, lane: lanes.indexOf(kind) })).filter(({ lane }) => lane !== -1)
     const kinds: readonly string[] = encoderKinds
     const groupsOf = (speaker: Speaker): Group[][] => {
@@ -124,6 +127,12 @@ export class Calibration {
       }
     }
     return [...best.values()]
+  }
+
+  /** How far a sentence of a system prompt is above what keeps something: from 0 on it does. Weights that have not learnt it take all. */
+  keeping(logits: Float32Array): number {
+    const lane = this.#guarded[0]?.lane
+    return lane === undefined || this.#keeps === undefined ? 0 : logits[lane]! - this.#keeps
   }
 
   #highest(logits: Float32Array): EncoderKind {

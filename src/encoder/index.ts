@@ -37,7 +37,10 @@ export interface EncoderQuestion {
   /** Who speaks. */
   role: Role
   text: string
-  /** What the chat's system prompts keep, in their words: the text is read beside it, for `guarded` alone. */
+  /**
+   * The chat's system prompts. The encoder reads them by themselves for the sentences that keep something, and the text beside
+   * those, for `guarded` alone.
+   */
   guard?: string
   /** The stretches that were raised, read first and with their neighbours; none given: all of the text is to be read. */
   spans?: readonly Stretch[]
@@ -84,6 +87,8 @@ export interface Encoder {
    * @throws EncoderError where they could not be read; whoever asks must treat the texts as not permitted
    */
   read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]>
+  /** Whether system prompts are known to keep nothing: no text needs to be read beside them. False where they were not read yet. */
+  keepsNothing(guard: string): boolean
   /** Whether the weights have a head for names. */
   readonly findsNames: boolean
   /**

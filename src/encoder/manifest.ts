@@ -38,7 +38,9 @@ const Manifest = Type.Object({
       minItems: 1
     }),
     /** By role and group, the lane that is its score. */
-    groups: byRole(byRole(Type.String()))
+    groups: byRole(byRole(Type.String())),
+    /** The logit from which on a sentence of a system prompt keeps something; left out where the weights have not learnt it. */
+    keeps: Type.Optional(Type.Number())
   })
 })
 export type Manifest = Static<typeof Manifest>

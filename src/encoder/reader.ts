@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Role } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { Calibration, type Scored, type Speaker, speakers, toSpeaker } from './calibration.js'
+import { type GuardReading, Guards } from './guards.js'
 import {
   type Encoder,
   EncoderError,
@@ -22,7 +23,6 @@ import { isSpace } from './normalise.js'
 import type { TaskRunner } from './threads.js'
 import {
   firstFrom,
-  guardPieces,
   marks,
   mostWindows,
   type Pieced,
@@ -81,6 +81,7 @@ export class Reader implements Encoder {
     sizeCalculation: ({ ids }) => ids.length + pieceless
   })
   readonly #scores = new LRUCache<string, Float32Array>({ max: mostScores })
+  readonly #guards = new Guards()
   readonly #names: Names | undefined
   readonly #tags = new LRUCache<string, Float32Array>({
     maxSize: mostTags,
@@ -97,6 +98,10 @@ export class Reader implements Encoder {
 
   read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]> {
     return this.#inTime(questions, (signal) => this.#readAll(questions, pay, signal))
+  }
+
+  keepsNothing(guard: string): boolean {
+    return this.#guards.keepsNothing(guard)
   }
 
   get findsNames(): boolean {
@@ -153,10 +158,15 @@ export class Reader implements Encoder {
       .map((question, i) => ({ question, i, rank: rank(question) }))
       .sort((a, b) => a.rank - b.rank || (a.rank === 2 ? b.i - a.i : a.i - b.i))
       .slice(0, mostWindows)
+    const prompts = first.flatMap(({ question: { guard } }) => (guard === undefined ? [] : [guard]))
+    const whose = first[0]?.question.whose ?? ''
+    const guards = await this.#guards.read(prompts, this.#guardReading(whose, pay, signal))
     const texts = await all(
       first.map(async ({ question }) => {
+        const guard = question.guard === undefined ? undefined : guards.get(question.guard)!
+        // Beside prompts that keep nothing there is nothing to go for.
+        if (guard?.length === 0) return { pieced: uncut, guard, spans: [], isLast: true }
         const pieced = await this.#cut(question, signal)
-        const guard = await this.#cutGuard(question, signal)
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
         return { pieced, guard, room, spans: question.spans, isLast: guard !== undefined }
       })
@@ -241,11 +251,17 @@ export class Reader implements Encoder {
     return pieced
   }
 
-  /** Its first pieces. */
-  async #cutGuard({ guard, role, whose }: EncoderQuestion, signal: AbortSignal): Promise<Int32Array | undefined> {
-    if (guard === undefined) return undefined
-    const { ids } = await this.#cut({ role, whose, text: guard }, signal)
-    return ids.subarray(0, guardPieces)
+  #guardReading(whose: string, pay: Pay | undefined, signal: AbortSignal): GuardReading {
+    return {
+      cut: (text) => this.#cut({ role: 'system', whose, text }, signal),
+      keeping: async (sentences) => {
+        // A sentence by itself stands where what is kept stands, beside nothing that anybody said.
+        const windows = sentences.map((ids) => windowOf(none, 'user', ids))
+        await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
+        const scored = await all(windows.map((window) => this.#score(window, whose, signal)))
+        return scored.map((logits) => this.#calibration.keeping(logits))
+      }
+    }
   }
 
   async #cutUpTo(last: number, { text, spans, whose }: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
@@ -364,6 +380,7 @@ function framed(ids: Int32Array, speaker: Speaker, guard: Int32Array = none): Bi
 }
 
 const none = new Int32Array(0)
+const uncut: Pieced = { ids: none, starts: new Uint32Array(0), end: 0 }
 
 const markOf = (speaker: Speaker) => BigInt(firstSpeaker + speakers.indexOf(speaker))
 

@@ -4,8 +4,8 @@ import type { Cut } from './pieces.js'
 
 /** Pieces of a window; the encoder reads 128 at once, with its marks. */
 export const windowPieces = 125
-/** Pieces of a guard that are read beside a text, from its beginning: `GUARD` in `training/encoder/windows.py`. */
-export const guardPieces = 48
+/** Pieces of what prompts keep that are read beside a text: `GUARD` in `training/encoder/windows.py`. */
+export const guardPieces = 64
 /** The start of a window, who speaks, and its end. */
 export const marks = 3
 /** Windows of one request that are read, whether they are remembered or not: a verdict may not hang on what is. */

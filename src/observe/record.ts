@@ -4,7 +4,7 @@
  */
 import type { ChatPart } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
-import type { Redactable } from '../base/decision.js'
+import type { Category, Reader, Redactable } from '../base/decision.js'
 import type { EncoderReport } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
@@ -86,10 +86,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
-    for (const { rule, category, confidence, suppressed } of evaluation.detections) {
-      if (confidence < hintFloor && !evaluation.matched_rules.includes(rule)) continue
-      metrics.ruleMatches.of(rule, category).inc()
-      if (suppressed) metrics.suppressedMatches.of(rule, category).inc()
+    for (const { rule, category, matches, suppressed } of tallied(evaluation)) {
+      metrics.ruleMatches.of(rule, category).inc(matches)
+      if (suppressed > 0) metrics.suppressedMatches.of(rule, category).inc(suppressed)
     }
     const at = clock.now()
     const { accountId: account, keyId, environment } = caller
@@ -132,14 +131,47 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 }
 
+interface Tally {
+  rule: string
+  category: Category
+  matches: number
+  suppressed: number
+}
+
+/** How often each rule matched: there may be many thousands of detections, and they are of a few rules. */
+function tallied({ detections, matched_rules: bearing }: Evaluation): Iterable<Tally> {
+  const tallies = new Map<string, Tally>()
+  let last: Tally | undefined
+  for (const { rule, category, confidence, suppressed } of detections) {
+    if (confidence < hintFloor && !bearing.includes(rule)) continue
+    if (last?.rule !== rule || last.category !== category) {
+      const key = `${category} ${rule}`
+      last = tallies.get(key)
+      if (last === undefined) {
+        last = { rule, category, matches: 0, suppressed: 0 }
+        tallies.set(key, last)
+      }
+    }
+    last.matches++
+    if (suppressed) last.suppressed++
+  }
+  return tallies.values()
+}
+
 /** What the row of a verdict says of its detections; undefined where there are none. Excepted ones did not count. */
 function findingsOf({ detections, scores }: Evaluation) {
-  const counted = detections.filter(({ suppressed, kind }) => suppressed !== true && kind === undefined)
-  if (counted.length === 0) return undefined
+  const categories = new Set<Category>()
+  const readers = new Set<Reader>()
+  for (const { suppressed, kind, category, reader } of detections) {
+    if (suppressed === true || kind !== undefined) continue
+    categories.add(category)
+    if (reader !== undefined) readers.add(reader)
+  }
+  if (categories.size === 0) return undefined
   const scored = Object.entries(scores).filter(([, score]) => score > 0)
   return {
-    categories: [...new Set(counted.map(({ category }) => category))].sort(),
-    readers: [...new Set(counted.flatMap(({ reader }) => reader ?? []))].sort(),
+    categories: [...categories].sort(),
+    readers: [...readers].sort(),
     scores: Object.fromEntries(scored.sort(([a], [b]) => (a < b ? -1 : 1)))
   }
 }

@@ -210,7 +210,7 @@ function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: C
   const files = filesIn(parts)
   const isFixed = (pointer = '') => pointer.endsWith(decodedMark) || files?.get(pointer) === 'read'
   const causes = evaluation.detections.filter(
-    (detection) => replacementOf(detection, route.redact) !== undefined && isFixed(detection.pointer)
+    (detection) => isFixed(detection.pointer) && replacementOf(detection, route.redact) !== undefined
   )
   if (causes.length === 0 || route.mode === 'observe') return evaluation
   const rules = new Set([...evaluation.matched_rules, ...causes.map(({ rule }) => rule)])
@@ -221,16 +221,22 @@ function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: C
 function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
   const { redact } = exchange.route
   if (redact.length === 0) return []
-  const keys = new Set(content.parts.flatMap((part) => (part.isKey ? [part.pointer + keyMark] : [])))
-  return evaluation.detections.flatMap((detection) => {
+  const keys = new Set<string>()
+  for (const { isKey, pointer } of content.parts) if (isKey) keys.add(pointer + keyMark)
+  const replacements: Replacement[] = []
+  for (const detection of evaluation.detections) {
     const { pointer, span } = detection
     const text = replacementOf(detection, redact)
     // A header is judged and not forwarded: only what has a pointer into the body is rewritten.
-    if (text === undefined || pointer?.startsWith('/') !== true) return []
-    return keys.has(pointer)
-      ? { pointer: pointer.slice(0, -keyMark.length), ...span, text, isKey: true }
-      : { pointer, ...span, text }
-  })
+    if (text === undefined || pointer?.startsWith('/') !== true) continue
+    const { start, end } = span
+    replacements.push(
+      keys.has(pointer)
+        ? { pointer: pointer.slice(0, -keyMark.length), start, end, text, isKey: true }
+        : { pointer, start, end, text }
+    )
+  }
+  return replacements
 }
 
 /** Rewrites in a body what the route redacts of it. @returns whether it was changed */

@@ -9,7 +9,7 @@ import { Fault, invalid } from '../base/errors.js'
 import type { ReviewBound, ReviewSettings } from '../base/settings.js'
 import { durationForms, parseDuration } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
-import type { Cancellation, Category } from '../policy/evaluation.js'
+import type { Cancellation, Category, Detection } from '../policy/evaluation.js'
 import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { DeliveryRow, Opened, ReviewRow, ReviewStore, ReviewSubject } from '../storage/contracts/reviews.js'
 import { isId, newId } from '../storage/id.js'
@@ -57,6 +57,8 @@ export interface ReviewQuery {
 const defaultPage = 100
 /** Reviews whose texts are deleted in one transaction. */
 const purgeBatch = 500
+/** Detections of one rule that a review keeps: a person looks at a few, and a page of reviews holds those of each. */
+const mostOfRule = 100
 
 export class ReviewService {
   readonly #deps: ReviewServiceDeps
@@ -89,7 +91,7 @@ export class ReviewService {
       riskScore: evaluation.risk_score,
       matchedRules: evaluation.matched_rules,
       categories: [...new Set(evaluation.detections.map(({ category }) => category))],
-      detections: JSON.stringify(evaluation.detections),
+      detections: JSON.stringify(firstOfRules(evaluation.detections)),
       createdAt: now,
       expiresAt: now + settings.expiryMs,
       claimedBy: null,
@@ -232,6 +234,15 @@ export function requireReviewer(reviewer: Reviewer): void {
 
 function subjectOf({ surface, account, lineage, route, canonical }: ReviewedRequest): ReviewSubject {
   return { surface, account, lineage, route, digest: hash('sha256', canonical, 'hex') }
+}
+
+function firstOfRules(detections: readonly Detection[]): Detection[] {
+  const counts = new Map<string, number>()
+  return detections.filter(({ rule }) => {
+    const count = (counts.get(rule) ?? 0) + 1
+    counts.set(rule, count)
+    return count <= mostOfRule
+  })
 }
 
 function notFound(): Fault {

@@ -152,17 +152,26 @@ function spread(masks: readonly Mask[], run: readonly { i: number; text: string 
 }
 
 /** The masks of one part, in order, none over another. */
-export type Cover = readonly Omit<Mask, 'part'>[]
+export type Cover = readonly Cut[]
+
+interface Cut extends Omit<Mask, 'part'> {
+  /** By how much those before it have made the text longer. */
+  shift: number
+}
 
 export function coverOf(masks: readonly Mask[], part: number): Cover {
   const own = masks.filter((mask) => mask.part === part).sort((a, b) => a.start - b.start || b.end - a.end)
-  const cover: Omit<Mask, 'part'>[] = []
+  const cover: Cut[] = []
   for (const { start, end, text } of own) {
     const last = cover.at(-1)
     if (last !== undefined && start < last.end) last.end = Math.max(last.end, end)
-    else if (start < end) cover.push({ start, end, text })
+    else if (start < end) cover.push({ start, end, text, shift: last === undefined ? 0 : shiftAfter(last) })
   }
   return cover
+}
+
+function shiftAfter({ start, end, text, shift }: Cut): number {
+  return shift + text.length - (end - start)
 }
 
 export function covered(text: string, cover: Cover): string {
@@ -177,13 +186,17 @@ export function covered(text: string, cover: Cover): string {
 
 /** Where an offset of the text lies once it is covered. @param side of a mask, for an offset within one */
 export function moved(offset: number, cover: Cover, side: 'start' | 'end'): number {
-  let shift = 0
-  for (const { start, end, text } of cover) {
-    if (offset >= end) shift += text.length - (end - start)
-    else if (offset > start) return start + shift + (side === 'start' ? 0 : text.length)
-    else break
+  let low = 0
+  let high = cover.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (cover[middle]!.start < offset) low = middle + 1
+    else high = middle
   }
-  return offset + shift
+  if (low === 0) return offset
+  const before = cover[low - 1]!
+  if (offset >= before.end) return offset + shiftAfter(before)
+  return before.start + before.shift + (side === 'start' ? 0 : before.text.length)
 }
 
 /** Every text of a value, names of fields too, in a fixed order. */

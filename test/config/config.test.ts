@@ -286,7 +286,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         testPerMinute: 2,
         failedAuthPerAddressPerMinute: 3,
         concurrentPerKey: 8,
-        request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000 }
+        request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000, findings: 6_000 }
       },
       files: {
         processes: 2,

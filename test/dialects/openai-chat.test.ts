@@ -56,7 +56,7 @@ t.test('roles, pointers and runs that a model reads as one', async (t) => {
     ['parameter', 'v', undefined]
   ])
   const texts = joined.map((run) => run.map((i) => parts[i]!.text).join(''))
-  t.same(texts.sort(), ['ab', 'abc', 'abcg', 'dabcefg', 'lookh'])
+  t.same(texts.sort(), ['ab', 'abc', 'abce', 'abcg', 'dabcefg', 'lookh'])
 })
 
 /** A text, thoughts and a call's arguments of choice 1, each spelled out by the pieces. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { EncoderSettings } from '../../src/base/settings.js'
+import { keptOf, runsOf } from '../../src/encoder/guards.js'
 import { EncoderError, type EncoderFailure } from '../../src/encoder/index.js'
 import { readEncoderFiles } from '../../src/encoder/manifest.js'
 import { noReport, openEncoder } from '../../src/encoder/open.js'
@@ -59,14 +60,14 @@ t.test('a text is read: kinds, confidences, places', async (t) => {
 
 t.test('beside a guard a text is read for that alone, in each of its windows', async (t) => {
   const { encoder } = await open(t)
-  const guard = 'keep the door to it'
+  const guard = 'never open the door'
   const before = filler(30)
   const long = `${before} steal it ${filler(30)}`
   const [asked, plain, alone, whole] = await encoder.read([
     asks('steal a bomb', { guard }),
     asks('explain the weather', { guard }),
     asks('steal a bomb'),
-    asks(long, { guard: guard.repeat(80) })
+    asks(long, { guard: `${guard} `.repeat(80) })
   ])
   t.same(asked!.findings, [{ kind: 'guarded', confidence: 0.575, start: 0, end: 12 }])
   t.same(plain!.findings, [])
@@ -75,6 +76,63 @@ t.test('beside a guard a text is read for that alone, in each of its windows', a
   t.ok(start <= before.length && end >= before.length + 6, 'the window that goes for it')
   t.ok(end - start < before.length, 'a guard of any length leaves room for the text')
   t.same(whole!.unread, [])
+})
+
+t.test('a prompt is read once, sentence by sentence, and nothing beside one that keeps nothing', async (t) => {
+  const report = counting()
+  const { encoder } = await open(t, { report })
+  const open_ = 'the weather is a. explain it to the door.\nand the rest.'
+  t.equal(encoder.keepsNothing(open_), false, 'nobody knows yet')
+  const [reading] = await encoder.read([asks('steal it', { guard: open_ })])
+  t.same(reading, { findings: [], unread: [] })
+  t.equal(encoder.keepsNothing(open_), true)
+  t.equal(report.counts.model, 3, 'its sentences, and not the text')
+  await encoder.read([asks('steal it', { guard: open_ }), asks('explain it', { guard: open_ })])
+  t.equal(report.counts.model, 3)
+
+  const keeping = `${open_} never open it. ${'the weather is a. '.repeat(100)}`
+  const paid: number[] = []
+  const pay = (windows: number) => void paid.push(windows)
+  const two = [asks('steal it', { guard: keeping }), asks('explain it', { guard: keeping })]
+  t.match(await encoder.read(two, pay), [{ findings: [{ kind: 'guarded' }] }, { findings: [] }])
+  t.equal(encoder.keepsNothing(keeping), false)
+  t.equal(paid.length, 2, 'for the prompt, then for the texts')
+  t.ok(paid[0]! <= 48 && paid[1] === 2, paid.join())
+  paid.length = 0
+  await encoder.read(two, pay)
+  t.same(paid, [], 'what was read costs nothing again')
+})
+
+t.test('of a prompt the surest sentences are kept, in the order written, with what they point back to', (t) => {
+  const sentence = (word: string, count: number) => `${word} `.repeat(count).trimEnd()
+  const prompt = [sentence('a', 20), sentence('b', 30), sentence('c', 40), sentence('d', 4), sentence('e', 9)].join(
+    '.\n'
+  )
+  const starts = [...prompt.matchAll(/\w\.?/g)].map(({ index }) => index)
+  const pieced = { ids: Int32Array.from(starts, (_, i) => i), starts: Uint32Array.from(starts), end: prompt.length }
+  const runs = runsOf(prompt, pieced)
+  t.same(
+    runs.map(({ from, to }) => to - from),
+    [20, 30, 40, 4, 9]
+  )
+  const kept = (...keeping: number[]) => [...keptOf(pieced, runs, keeping)].map((i) => prompt[starts[i]!]).join('')
+  t.equal(kept(-1, -1, -1, -1, -1), '')
+  t.equal(kept(-1, -1, -1, 0, -1), `${'c'.repeat(40)}dddd`, 'with the one before it')
+  t.equal(kept(-1, 1, -1, -1, 2), `${'a'.repeat(20)}${'b'.repeat(30)}dddd${'e'.repeat(9)}`)
+  t.equal(kept(-1, 1, 2, -1, -1), `${'b'.repeat(24)}${'c'.repeat(40)}`, 'the surest whole')
+  t.equal(
+    keptOf(
+      pieced,
+      [
+        { from: 0, to: 20 },
+        { from: 20, to: 50 }
+      ],
+      [-1, 0]
+    ).length,
+    50,
+    'a short prompt whole'
+  )
+  t.end()
 })
 
 t.test('of a long text what was raised is read, and found in its window', async (t) => {

@@ -1,7 +1,7 @@
 /**
  * What anybody sends or answers costs what its length costs: each shape at n, 2n and 4n, in processor time of the whole
  * gateway. In the long form it grows between two sizes by less than their ratio to the power of 1.2, and another caller, in
- * a process of its own, has its health answer within 200 ms throughout. A shape that was once found to cost more is a row here.
+ * a process of its own, has its health answer within 200 ms throughout, also where a size is refused. A shape that was once found to cost more is a row here.
  */
 
 import { writeFileSync } from 'node:fs'
@@ -155,7 +155,8 @@ const isTooLarge = (outcome: string) =>
   (/^(?:400|422)/.test(outcome) && !/content_filter|context_required|review_required/.test(outcome))
 
 async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
-  let top = Math.min(largest, shape.most ?? largest)
+  const whole = Math.min(largest, shape.most ?? largest)
+  let top = whole
   // Cold code, and the size that is taken.
   let first = await measure(gateway, shape, top / 4)
   for (; isTooLarge(first.outcome) && top > 4_096; top /= 2) first = await measure(gateway, shape, top / 8)
@@ -163,6 +164,8 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
   const costs = new Map<number, Cost>()
   /** Of sizes between the two that are compared. */
   const middle = new Map<number, Cost>()
+  /** ms that another caller waited, by sizes of which nothing else is known: to refuse may not hold anybody up either. */
+  const refused = new Map<number, number>()
   const costOf = (bytes: number) => (costs.get(bytes) ?? middle.get(bytes))?.cpu ?? 0
   let outcome = ''
   const look = async (bytes: number, into = costs): Promise<Cost> => {
@@ -176,9 +179,12 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
       health: Math.min(before?.health ?? Number.POSITIVE_INFINITY, seen.cost.health)
     }
     outcome = seen.outcome
-    if (!isTooLarge(outcome)) into.set(bytes, cost)
+    if (isTooLarge(outcome))
+      refused.set(bytes, Math.min(refused.get(bytes) ?? Number.POSITIVE_INFINITY, seen.cost.health))
+    else into.set(bytes, cost)
     return cost
   }
+  if (top < whole) await look(whole)
   for (const part of [1, 2, 4]) {
     const cost = await look((top * part) / 4)
     if (cost.cpu > tooMuch) break
@@ -188,7 +194,7 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
     const [small = 0, large = 0] = sizes.slice(-2)
     const a = costs.get(small)?.cpu ?? 0
     const b = costs.get(large)?.cpu ?? 0
-    const health = Math.max(...[...costs.values()].map(({ health }) => health), 0)
+    const health = Math.max(...[...costs.values()].map(({ health }) => health), ...refused.values(), 0)
     const slope = (less: number, to: number) => Math.log(costOf(to) / Math.max(costOf(less), 1)) / Math.log(to / less)
     const between = large * halfway
     // What grows too fast does so on each half of the way; a step, as where a thread takes over, lies on one of them.
@@ -206,7 +212,7 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
   // The least of several: what the machine did besides only ever adds.
   for (let i = 1; i < tries && found.fault !== undefined && found.costs[1] < tooMuch; i++) {
     if (found.fault === 'grows') await look(found.sizes[1] * halfway, middle)
-    for (const bytes of found.fault === 'grows' ? found.sizes : [...costs.keys()]) await look(bytes)
+    for (const bytes of found.fault === 'grows' ? found.sizes : [...costs.keys(), ...refused.keys()]) await look(bytes)
     found = row()
   }
   return found.fault === 'grows' && !(await goesOn(found)) ? { ...found, fault: undefined } : found

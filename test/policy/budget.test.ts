@@ -37,6 +37,10 @@ t.test('beyond it a request is refused, with the number, the limit and the setti
     code: 'too_complex',
     fields: { details: { field: 'units', limit: defaultBudget.units / 8, setting: 'limits.request.units' } }
   })
+  const { actual } = (caught(() => checkBudget(suffixed, defaultBudget)) as Fault).fields['details'] as {
+    actual: number
+  }
+  t.ok(actual < 2 * (defaultBudget.units / 8), 'what is beyond the limit is not counted to its end')
   // A body that is large itself may come to more, in proportion.
   const large = { ...suffixed, parts: suffixed.parts.map(({ text }) => part(text.repeat(100))) }
   t.doesNotThrow(() => checkBudget(large, defaultBudget))
@@ -73,6 +77,41 @@ t.test('on every surface, in the shape that its clients read', async (t) => {
   const { status, body } = await call(url, '/v1/completions', { key, body: { prompt: texts.slice(0, 800), suffix } })
   t.equal(status, 422)
   t.match(body, { error: { code: 'too_complex', details: { field: 'units', setting: 'limits.request.units' } } })
+})
+
+function caught(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
+
+t.test('so is one in which more is found than is told', async (t) => {
+  const { url, key } = await build(t, { yaml: 'limits: { live_per_minute: 100000, request: { findings: 1000 } }' })
+  const chat = '/v1/chat/completions'
+  const ask = (content: string) => call(url, chat, { key, body: { model: 'm', messages: [{ role: 'user', content }] } })
+  const evaluate = (input_text: string) => call(url, '/api/v1/safety/evaluate', { key, body: { input_text } })
+  const whole = await evaluate('x@b.co '.repeat(1_000))
+  t.equal(whole.status, 200)
+  const { evaluation } = whole.body as { evaluation: { detections: { span: object; pointer?: string }[] } }
+  const { detections } = evaluation
+  t.equal(detections.length, 1_000, 'up to the limit every one is told')
+  t.same(detections.at(-1)!.span, { start: 6_993, end: 6_999 })
+  t.notOk(
+    detections.some((detection) => 'pointer' in detection),
+    'the only text has no pointer'
+  )
+  const details = { field: 'findings', limit: 1_000, actual: 1_001, setting: 'limits.request.findings' }
+  const message =
+    'The request holds too many findings, such as addresses or secrets: 1001, and at most 1000 are allowed (limits.request.findings).'
+  t.match(await evaluate('x@b.co '.repeat(1_001)), { status: 422, body: { error: 'too_complex', details, message } })
+  t.match(await ask('x@b.co '.repeat(1_000)), { status: 200 })
+  const few = await ask('x@b.co '.repeat(1_001))
+  t.match(few, { status: 422, body: { error: { code: 'too_complex', details, message } } }, 'judged at once')
+  // Longer than what is judged at once: it is refused in the thread.
+  const many = await ask('x@b.co '.repeat(20_000))
+  t.match(many, { status: 422, body: { error: { code: 'too_complex', details: { ...details, actual: 20_000 } } } })
 })
 
 const openai = ({ error }: { error: { code: string } }) => error.code

@@ -164,6 +164,21 @@ t.test('a text of which a reading had to be left out is more than is judged at o
   t.equal(evaluator.uncoveredChars(), 0, 'nothing is broken')
 })
 
+t.test('more findings than are told are more than is judged at once, here and in a thread', async (t) => {
+  const budget = { views: 1e6, findings: 500 }
+  for (const inlineLimit of [1e9, -1]) {
+    const { evaluator } = await start(t, { inlineLimit, budget })
+    const place = `inline up to ${inlineLimit}`
+    const held = await evaluator.evaluate(call('kill it. '.repeat(600) + 'x@b.co '.repeat(400)))
+    t.equal(held.detections.filter(({ rule }) => rule === 'mail').length, 400, `${place}: each is told`)
+    const asked = call(['hello', 'x@b.co '.repeat(501)])
+    const details = { field: 'findings', limit: 500, actual: 501, setting: 'limits.request.findings' }
+    await t.rejects(evaluator.evaluate(asked), { code: 'too_complex', fields: { details } }, place)
+    await t.rejects(evaluator.evaluate({ ...asked, direction: 'answer' }), EvaluatorError, place)
+    t.equal(evaluator.uncoveredChars(), 0, 'nothing is broken')
+  }
+})
+
 t.test('an unknown constitution is an error', async (t) => {
   const { evaluator } = await start(t)
   await t.rejects(evaluator.evaluate(call('x'), 'other'), EvaluatorError)

@@ -89,6 +89,18 @@ async function build(t: Test, { url = 'memory:', ...given }: { url?: string } & 
   return { clock, storage, service, desk, decide, settings }
 }
 
+t.test('of thousands of detections a review keeps the first of each rule', async (t) => {
+  const { service } = await build(t)
+  const many = Array.from(
+    { length: 5_000 },
+    (_, i): Detection => ({ ...detection, rule: 'mail', span: { start: i, end: i + 1 } })
+  )
+  const evaluation = { risk_score: 0.5, matched_rules: ['weapons'], detections: [...many, detection] }
+  const { reviewId } = await opened(service, request({ evaluation }))
+  const { detections } = (await service.get(reviewer, reviewId)) as ReviewDetail
+  t.same(detections, [...many.slice(0, 100), detection])
+})
+
 t.test('what is sealed is read back only where it belongs, with the same key, unchanged', (t) => {
   const seal = createSeal(key)
   for (const text of ['', 'a', canary, 'x'.repeat(100_000)]) {

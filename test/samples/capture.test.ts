@@ -7,7 +7,7 @@ import type { Decided } from '../../src/observe/record.js'
 import { categories, type Detection } from '../../src/policy/evaluation.js'
 import { createDryRunner } from '../../src/policy/explain/dry-run-pool.js'
 import { Capture, type SampleOutcome } from '../../src/samples/capture.js'
-import { Masker } from '../../src/samples/masking.js'
+import { covered, coverOf, Masker, moved } from '../../src/samples/masking.js'
 import type { SampleText } from '../../src/samples/sample.js'
 import { createSeal, sealedFor } from '../../src/sealing/seal.js'
 import type { SampleStore } from '../../src/storage/contracts/samples.js'
@@ -178,6 +178,31 @@ t.test('secrets are masked in every reading, across parts, in keys and in the co
   t.match(sample!.detections, [{ part: 5, span: { start: 20, end: 29 } }])
   t.notMatch(all, 'pointer', 'the names of places can be words of a caller')
   t.same(counts, { stored: 1 })
+})
+
+t.test('an offset is told where it lies once what stands before it is covered', (t) => {
+  const text = 'a'.repeat(40)
+  const spans = [
+    [3, 5],
+    [5, 9],
+    [8, 12],
+    [20, 21],
+    [30, 40]
+  ] as const
+  const cover = coverOf(
+    spans.map(([start, end]) => ({ part: 0, start, end, text: '<X>' })),
+    0
+  )
+  for (let offset = 0; offset <= text.length; offset++) {
+    const inside = cover.find(({ start, end }) => start < offset && offset < end)
+    const before = covered(
+      text.slice(0, inside?.start ?? offset),
+      cover.filter(({ end }) => end <= offset)
+    ).length
+    t.equal(moved(offset, cover, 'start'), before, `${offset}`)
+    t.equal(moved(offset, cover, 'end'), before + (inside === undefined ? 0 : 3), `${offset}`)
+  }
+  t.end()
 })
 
 t.test('what the route replaces is replaced, and what it cannot be looked for is not kept', async (t) => {

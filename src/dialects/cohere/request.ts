@@ -24,11 +24,11 @@ export function readRequest(body: JsonObject): ChatRequest {
   const stream = booleanField(body, 'stream') ?? false
   const out = new Collector(names)
   const turns = new Turns(out)
-  // What was found for the conversation is put before it.
   const found = readDocuments(out, body.documents, '/documents')
   if (found.length > 0) turns.add('tool', found)
-  for (const [i, message] of messages.entries()) readMessage(out, turns, message, i)
+  const said = messages.map((message, i) => readMessage(out, turns, message, i))
   turns.end()
+  if (found.length > 0) joinDocuments(out, found, messages, said)
   for (const name of definitions) readDefinitions(out, body[name], `/${name}`)
   out.rest('parameter', body, '', bodyFields)
   const { parts, joined, media } = out
@@ -42,7 +42,24 @@ function readDocuments(out: Collector, value: Json | undefined, pointer: string)
   return out.since(before)
 }
 
-function readMessage(out: Collector, turns: Turns, message: JsonObject, i: number): void {
+/**
+ * What was found for the conversation stands before it, where it was read; models put it behind the user's first message, or
+ * behind the last.
+ * @param said the texts of each message
+ */
+function joinDocuments(
+  out: Collector,
+  found: readonly number[],
+  messages: readonly JsonObject[],
+  said: readonly (readonly number[])[]
+): void {
+  const first = messages.findIndex(({ role }) => role === 'user')
+  if (first !== -1) out.join([...said[first]!, ...found, ...(said[first + 1] ?? [])])
+  out.join([...said.at(-1)!, ...found])
+}
+
+/** @returns indexes of the texts that a model reads one after the other */
+function readMessage(out: Collector, turns: Turns, message: JsonObject, i: number): readonly number[] {
   const field = `messages.${i}`
   const pointer = `/messages/${i}`
   const { role: name } = message
@@ -59,6 +76,7 @@ function readMessage(out: Collector, turns: Turns, message: JsonObject, i: numbe
   // Its plan, and what it calls.
   const beside = out.since(before, (part) => besideContent.has(lastSegment(part.pointer)))
   if (beside.length > 0) out.join(indexes.concat(beside))
+  return indexes
 }
 
 const besideContent = new Set(['tool_plan', 'name', 'arguments'])

@@ -23,10 +23,14 @@ export function exceptable(
   const found = new Map<string, Suppressed>()
   const at = new Map<string, number>()
   for (const [part, { pointer }] of parts.entries()) if (!at.has(pointer)) at.set(pointer, part)
+  let last: Suppressed | undefined
   for (const { rule, type, layer, pointer = '' } of detections) {
     if (type === 'session_risk' || layer.startsWith('joined') || layer === 'judge') continue
     const part = at.get(pointer)
-    if (part !== undefined) found.set(placeKey(rule, part), { rule, part })
+    // One text may hold thousands of places of one rule.
+    if (part === undefined || (last?.rule === rule && last.part === part)) continue
+    last = { rule, part }
+    found.set(placeKey(rule, part), last)
   }
   return [...found.values()]
 }

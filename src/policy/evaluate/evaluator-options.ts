@@ -7,6 +7,7 @@ import type { Constitution } from '../constitution/parse.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
 import { judgedUnits } from '../match/budget.js'
+import type { Beyond } from './judge.js'
 import type { SessionStore } from './session.js'
 
 export interface EvaluatorOptions {
@@ -18,14 +19,14 @@ export interface EvaluatorOptions {
    * held by, and half as many of other readings of them. Default 32,768.
    */
   inlineLimit?: number
-  /** What a call may hold; read at each use. Only `views` is looked at here: the rest is the surfaces' to count. */
-  budget?: Readonly<Pick<Budget, 'views'>>
+  /** What a call may hold; read at each use. What is known only in judging is looked at here: the rest is the surfaces' to count. */
+  budget?: Readonly<Pick<Budget, Beyond['field']>>
   /** Whether texts of every length are to be judged in threads now. Default: never. */
   judgesApart?: () => boolean
   /** Default: in memory. */
   sessions?: SessionStore
   /** Reads what rules that nominate have raised. Default: none, and such rules count as any other. */
-  encoder?: (Pick<Encoder, 'read'> & Partial<Pick<Encoder, 'names' | 'findsNames'>>) | undefined
+  encoder?: (Pick<Encoder, 'read'> & Partial<Pick<Encoder, 'names' | 'findsNames' | 'keepsNothing'>>) | undefined
   /** Whether there was to be an encoder and is none: verdicts then say so beside the version of their policy. */
   lacksEncoder?: boolean
   /** Asked where a constitution escalates what is in doubt. Default: none, and no constitution may escalate. */
@@ -69,9 +70,16 @@ export function unpaidOf(error: unknown): Error | undefined {
   return error.cause instanceof Error ? error.cause : error
 }
 
-/** Other readings of a request are its caller's doing; those of an answer are not. */
-export function crowded({ direction }: EvaluationInput, limit: number): Error {
+/** What a request holds is its caller's doing; what an answer holds is not. */
+export function beyondBudget(
+  { direction }: Pick<EvaluationInput, 'direction'>,
+  { field, actual }: Beyond,
+  budget: Readonly<Pick<Budget, Beyond['field']>>
+): Error {
+  const limit = budget[field]
   return direction === 'request'
-    ? tooComplex('views', limit + 1, limit, budgetSettings.views)
-    : new EvaluatorError('The text was not judged in full.')
+    ? tooComplex(field, actual ?? limit + 1, limit, budgetSettings[field])
+    : new EvaluatorError(
+        `The text was not judged in full: it holds more ${field} than ${budgetSettings[field]} allows.`
+      )
 }

@@ -12,11 +12,13 @@ import type { Judges } from '../escalate/judges.js'
 import { consult } from '../escalate/rulings.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
 import { type Explanation, explain } from '../explain/explain.js'
+import type { Policy } from '../match/compile.js'
+import { type Beside, besideOf } from '../match/guarded/beside.js'
 import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
-import { costOf, crowded, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
-import { evaluationOf, type JudgeInput, type Verdict } from './judge.js'
+import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
+import { type Beyond, evaluationOf, type JudgeInput, promptsOf, type Verdict } from './judge.js'
 import { isVerdict } from './packed.js'
 import { createPool } from './pool.js'
 import {
@@ -92,21 +94,29 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
-  function withSession(input: EvaluationInput, { session: rules }: Constitution): JudgeInput | Promise<JudgeInput> {
+  function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
     const { parts, joined, context, settled, direction, prompts, session: key } = input
-    if (key === undefined || direction === 'answer')
-      return { parts, joined, context, settled, direction, prompts, session: undefined, readings }
+    const beside = besideFor(input, judge.policy)
+    const given = { parts, joined, context, settled, direction, prompts, beside, readings }
+    if (key === undefined || direction === 'answer') return { ...given, session: undefined }
+    const rules = judge.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
-      const session = { tail: state?.tail ?? [], turn: turnOf(parts), risk }
-      return { parts, joined, context, settled, direction, session, readings }
+      return { ...given, session: { tail: state?.tail ?? [], turn: turnOf(parts), risk } }
     }
     const state = sessions.get(key)
     return state instanceof Promise ? state.then(withState) : withState(state)
   }
 
+  /** Where a rule asks whether what is said goes for what the chat's prompts keep, and they may keep something. */
+  function besideFor(input: EvaluationInput, { asksBeside }: Policy): Beside | undefined {
+    if (!asksBeside || encoder === undefined) return undefined
+    const beside = besideOf(promptsOf(input))
+    return beside === undefined || encoder.keepsNothing?.(beside.text) === true ? undefined : beside
+  }
+
   function judge(input: EvaluationInput, entry: PolicyEntry): Verdict | Promise<Verdict> {
-    const judgeInput = withSession(input, entry.judge.policy.constitution)
+    const judgeInput = withSession(input, entry)
     return judgeInput instanceof Promise
       ? judgeInput.then((judgeInput) => judgeWith(input, judgeInput, entry))
       : judgeWith(input, judgeInput, entry)
@@ -150,23 +160,24 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       )
       return stored instanceof Promise ? stored.then(() => verdict) : verdict
     }
+    function withinBudget(verdict: Verdict): Verdict {
+      if (verdict?.beyond !== undefined) throw beyondBudget(input, verdict.beyond, budget)
+      return verdict
+    }
     function decide(given: JudgeInput): Verdict | Promise<Verdict> {
       const next = (verdict: Verdict) => {
         if (verdict.questions !== undefined) return read(given, verdict, verdict.questions)
         return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
       }
+      const { views, findings } = budget
       if (units <= inlineLimit && !judgesApart()) {
-        const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2 }))
+        const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2, findings }))
         // How much its other readings hold is known when they are made.
-        if (verdict?.isCrowded !== true) return next(verdict)
+        if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
       }
-      const { views } = budget
       const call = { whose: input.whose ?? '', key: entry.key, constitution: policy.constitution }
-      return pool.judge({ ...call, input: { ...given, views } }).then(
-        (verdict) => {
-          if (verdict.isCrowded === true) throw crowded(input, views)
-          return next(verdict)
-        },
+      return pool.judge({ ...call, input: { ...given, views, findings } }).then(
+        (verdict) => next(withinBudget(verdict)),
         (error: unknown) => {
           throw new EvaluatorError('The text could not be judged in time.', error)
         }
@@ -233,7 +244,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       // First, since whatever windows the verdict asks for are then read already.
       const names = await findNames(encoder, input)
       const evaluation = await verdictOf(input, held, toEvaluation)
-      return { ...evaluation, detections: [...evaluation.detections, ...names] }
+      const detections = [...evaluation.detections, ...names]
+      const beyond: Beyond = { field: 'findings', actual: detections.length }
+      if (detections.length > budget.findings) throw beyondBudget(input, beyond, budget)
+      return { ...evaluation, detections }
     },
     settled(text, growing, constitution) {
       return lookUp(constitution)?.growth.settled(text, growing) ?? 0
@@ -248,7 +262,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     async explain(input, constitution = 'default') {
       const entry = loaded(lookUp(constitution))
       // Before the verdict, which the session remembers.
-      const judgeInput = await withSession(input, entry.judge.policy.constitution)
+      const judgeInput = await withSession(input, entry)
       const { questions } = await inTurn(() => guarded(() => entry.judge.find(judgeInput)))
       const readings = questions.length === 0 ? judgeInput.readings : await ask(questions, input)
       const explanation = await inTurn(() => guarded(() => explain(entry.judge, { ...judgeInput, readings })))

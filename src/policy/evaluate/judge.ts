@@ -8,7 +8,8 @@ import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
 import type { Category, Decision, Detection, Evaluation, Settled } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'
-import { countedOf, Findings, type Match, toDetections } from '../match/findings.js'
+import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
+import type { Beside } from '../match/guarded/beside.js'
 import { joinTexts, type Member, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { Digests, isTranscript, PartMemory } from '../match/memory.js'
@@ -28,8 +29,12 @@ export interface JudgeInput {
   session?: { tail: readonly string[]; turn: number; risk: number } | undefined
   /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
   views?: number | undefined
+  /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
+  findings?: number | undefined
   /** Matches that do not count, by people's exception; they are shown all the same. */
   suppressed?: readonly Suppressed[] | undefined
+  /** The chat's system prompts, where the encoder reads beside them whether what is said goes for what they keep. */
+  beside?: Beside | undefined
   /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
   readings?: Readings | undefined
 }
@@ -46,10 +51,17 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
   charsTotal: number
   charsCovered: number
-  /** Set where a reading had to be left out for want of room: nothing is broken, the texts are more than is judged at once. */
-  isCrowded?: true
+  /** Set where the texts are more than is judged at once, and nothing is broken: then the rest is of no use. */
+  beyond?: Beyond
   /** Set where the encoder is to be asked before anything is decided: then the rest is of no use. */
   questions?: readonly Question[]
+}
+
+export interface Beyond {
+  /** Other readings of the texts, of which one had to be left out for want of room, or what was found in them. */
+  field: 'views' | 'findings'
+  /** How many there are, or a number that they do not fall short of; undefined where nobody knows. */
+  actual?: number
 }
 
 export interface Found {
@@ -62,6 +74,7 @@ export interface Found {
   answered: readonly Answered[]
   charsTotal: number
   charsCovered: number
+  /** Set where a reading had to be left out for want of room. */
   isCrowded?: true
 }
 
@@ -106,15 +119,18 @@ export class Judge {
     const covered = {
       charsTotal,
       charsCovered,
-      ...(isCrowded === true && { isCrowded }),
+      ...(isCrowded === true && { beyond: { field: 'views' as const } }),
       ...(questions.length > 0 && { questions })
     }
     if (matches.length === 0) return { ...quiet, ...covered }
+    const shown = strongest(matches)
+    const { findings: most = Number.POSITIVE_INFINITY } = input
+    if (shown.length > most) return { ...quiet, ...covered, beyond: { field: 'findings', actual: shown.length } }
     const { constitution } = this.policy
     const counted = input.suppressed === undefined ? matches : matches.filter(isCounted(input.suppressed))
     const { rules, judgement } = this.weigh(counted, input)
     const raised = sharpened(constitution, rules, judgement, session?.risk ?? 0)
-    const detections = toDetections(matches, parts, raised, counted)
+    const detections = toDetections(shown, parts, raised, counted === matches ? undefined : counted)
     return {
       ...judgement,
       categories: judgement.categories.map(({ category, score, decision, missing }) => ({
@@ -155,7 +171,8 @@ export class Judge {
     const { constitution, readers } = this.policy
     const readings = constitution.readers === 'fast' || readers.length === 0 ? undefined : input.readings
     const asking = readings && new Asking(readings, constitution)
-    const call = { parts, direction: input.direction, findings, digests, guarded, asking, readers }
+    const { beside } = input
+    const call = { parts, direction: input.direction, findings, digests, guarded, beside, asking, readers }
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
@@ -260,7 +277,11 @@ function unraised({ asking }: Call): () => boolean {
 }
 
 /** The texts of a chat by which its other texts are held. */
-export function promptsOf({ parts, direction, prompts = [] }: JudgeInput): readonly string[] {
+export function promptsOf({
+  parts,
+  direction,
+  prompts = []
+}: Pick<JudgeInput, 'parts' | 'direction' | 'prompts'>): readonly string[] {
   if (direction === 'answer') return prompts
   const own = parts.filter(({ role, isKey }) => role === 'system' && isKey !== true)
   return own.length === 0 || own.length === parts.length ? [] : own.map(({ text }) => text)

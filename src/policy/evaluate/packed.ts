@@ -1,9 +1,10 @@
 /**
- * What passes between threads: a call's texts as one string and numbers, and the check of the verdict that comes back. To copy tens of thousands of objects would hold the event
- * loop for longer than most of their judging takes, and their pointers may be many times as long as the texts.
+ * What passes between threads: a call's texts as one string and numbers, and its verdict with its detections as numbers. To
+ * copy tens of thousands of objects would hold the event loop for longer than most of their judging takes, and their
+ * pointers may be many times as long as the texts.
  */
 import { roles } from '../../base/chat.js'
-import { decisions } from '../evaluation.js'
+import { type Detection, decisions } from '../evaluation.js'
 import type { JudgeInput, Verdict } from './judge.js'
 
 export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {
@@ -39,7 +40,7 @@ export function pack({ parts, joined, ...rest }: JudgeInput): PackedInput {
   return { ...rest, text, lengths, roles: kinds, joined: runs }
 }
 
-/** Pointers are the numbers of the texts: see `placed`. */
+/** Pointers are the numbers of the texts: see `packVerdict`. */
 export function unpack({ text, lengths, roles: kinds, joined: runs, ...rest }: PackedInput): JudgeInput {
   let from = 0
   const parts = Array.from(lengths, (length, i) => {
@@ -54,13 +55,49 @@ export function unpack({ text, lengths, roles: kinds, joined: runs, ...rest }: P
   return { ...rest, parts, joined }
 }
 
+export interface PackedVerdict extends Omit<Verdict, 'detections'> {
+  /** Detections of which no two say the same but of the place; each with some place. */
+  kinds: readonly Detection[]
+  /** Of each detection `placeWidth` numbers: its kind, its text, and where its span starts and ends. */
+  places: Uint32Array
+}
+
+const placeWidth = 4
+
+/** @param verdict over an unpacked call */
+export function packVerdict({ detections, ...rest }: Verdict): PackedVerdict {
+  const kinds: Detection[] = []
+  const known = new Map<string, number>()
+  const places = new Uint32Array(detections.length * placeWidth)
+  let at = 0
+  for (const detection of detections) {
+    const { span, pointer, ...said } = detection
+    const key = JSON.stringify(said)
+    let kind = known.get(key)
+    if (kind === undefined) {
+      kind = kinds.push(detection) - 1
+      known.set(key, kind)
+    }
+    places[at++] = kind
+    places[at++] = Number(pointer)
+    places[at++] = span.start
+    places[at++] = span.end
+  }
+  return { ...rest, kinds, places }
+}
+
 /** The verdict over a packed call, with the pointers of its texts. */
-export function placed(verdict: Verdict, parts: JudgeInput['parts']): Verdict {
-  const detections = verdict.detections.map(({ pointer: number, ...detection }) => {
-    const pointer = parts[Number(number)]?.pointer ?? ''
-    return pointer === '' ? detection : { ...detection, pointer }
-  })
-  return { ...verdict, detections }
+export function placed({ kinds, places, ...rest }: PackedVerdict, parts: JudgeInput['parts']): Verdict {
+  const unplaced = kinds.map(({ pointer: _, ...kind }) => kind)
+  const detections: Detection[] = []
+  for (let at = 0; at < places.length; at += placeWidth) {
+    const kind = places[at]!
+    const span = { start: places[at + 2]!, end: places[at + 3]! }
+    const pointer = parts[places[at + 1]!]?.pointer ?? ''
+    // One after the other what stood in the verdict, in its order.
+    detections.push(pointer === '' ? { ...unplaced[kind]!, span } : { ...kinds[kind]!, span, pointer })
+  }
+  return { ...rest, detections }
 }
 
 /** A verdict may come from another thread: what is not in the words of a verdict decides nothing. */

@@ -5,7 +5,7 @@ import { FairQueue } from '../../base/fair-queue.js'
 import { threadFile } from '../../base/thread.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { JudgeInput, Verdict } from './judge.js'
-import { type PackedInput, pack, placed } from './packed.js'
+import { type PackedInput, type PackedVerdict, pack, placed } from './packed.js'
 
 /**
  * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
@@ -94,7 +94,7 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return done
   }
 
-  async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<Verdict> {
+  async function judgeInThread({ key, constitution, input: given }: JudgeCall): Promise<PackedVerdict> {
     const input = pack(given)
     starting ??= start().catch((error: unknown) => {
       starting = undefined
@@ -107,12 +107,12 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     await compiled(pool, key, constitution)
     const task: WorkerTask = { key, constitution: undefined, input }
     const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
-    if (verdict !== unknownPolicy) return verdict as Verdict
+    if (verdict !== unknownPolicy) return verdict as PackedVerdict
     // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
     const compile: WorkerTask = { key, constitution, input: undefined }
     await within(startMs, (signal) => pool.run(compile, { signal }))
     const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
-    if (again !== unknownPolicy) return again as Verdict
+    if (again !== unknownPolicy) return again as PackedVerdict
     // Other texts have taken the thread that knows it now.
     return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
   }

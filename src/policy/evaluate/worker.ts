@@ -1,14 +1,14 @@
 /** The worker thread's side of `pool.ts`: compiles each constitution once and judges. */
 import { LRUCache } from 'lru-cache'
 import { compilePolicy } from '../match/compile.js'
-import { Judge, type Verdict } from './judge.js'
-import { unpack } from './packed.js'
+import { Judge } from './judge.js'
+import { type PackedVerdict, packVerdict, unpack } from './packed.js'
 import { unknownPolicy, type WorkerTask } from './pool.js'
 
 const judges = new LRUCache<string, Judge>({ max: 4 })
 
 /** Without a task it only shows that the thread has started. */
-export default function judgeTask(task: WorkerTask | undefined): Verdict | typeof unknownPolicy | undefined {
+export default function judgeTask(task: WorkerTask | undefined): PackedVerdict | typeof unknownPolicy | undefined {
   if (task === undefined) return undefined
   const { key, constitution, input } = task
   let judge = judges.get(key)
@@ -17,5 +17,5 @@ export default function judgeTask(task: WorkerTask | undefined): Verdict | typeo
     judge = new Judge(compilePolicy(constitution))
     judges.set(key, judge)
   }
-  return input === undefined ? undefined : judge.judge(unpack(input))
+  return input === undefined ? undefined : packVerdict(judge.judge(unpack(input)))
 }

@@ -7,11 +7,18 @@ import type { ChatContent, ChatPart } from '../../base/chat.js'
 import { tooComplex } from '../../base/errors.js'
 import { joinedUnits } from './joined.js'
 
-/** UTF-16 units that are read when a call is judged, but for other readings of them. Linear in the indexes of the runs. */
-export function judgedUnits(parts: readonly ChatPart[], joined: readonly (readonly number[])[]): number {
+/**
+ * UTF-16 units that are read when a call is judged, but for other readings of them. Linear in the indexes of the runs.
+ * @param most where there are more, some number beyond it: to count them all would cost as much as to read them
+ */
+export function judgedUnits(
+  parts: readonly ChatPart[],
+  joined: readonly (readonly number[])[],
+  most = Number.POSITIVE_INFINITY
+): number {
   let units = 0
   for (let i = 0; i < parts.length; i++) units += parts[i]!.text.length
-  for (let i = 0; i < joined.length; i++) units += joinedUnits(joined[i]!, parts)
+  for (let i = 0; i < joined.length && units <= most; i++) units += joinedUnits(joined[i]!, parts)
   return units
 }
 
@@ -33,7 +40,7 @@ export function checkBudget({ parts, joined }: Pick<ChatContent, 'parts' | 'join
   if (parts.length > budget.parts) {
     throw tooComplex('parts', parts.length, budget.parts, budgetSettings.parts)
   }
-  const units = judgedUnits(parts, joined)
   const most = mostUnits(parts, budget)
+  const units = judgedUnits(parts, joined, most)
   if (units > most) throw tooComplex('units', units, most, budgetSettings.units)
 }

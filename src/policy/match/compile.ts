@@ -76,6 +76,8 @@ export interface Policy {
   detectors: readonly { detector: Detector; rules: readonly CompiledRule[]; floors: Floors }[]
   /** The rules by which the encoder decides. */
   readers: readonly CompiledRule[]
+  /** Whether any of them is about texts beside the chat's system prompts. */
+  asksBeside: boolean
   /** Reads system prompts for what they guard; undefined where no rule asks. */
   guard: Guard | undefined
   /** The rules on what is guarded. */
@@ -189,9 +191,15 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
     clausesOf,
     detectors: used,
     readers,
+    asksBeside: constitution.readers !== 'fast' && readers.some(asksBeside),
     guard,
     guardRules
   }
+}
+
+/** Whether a rule is about texts beside the chat's system prompts. */
+export function asksBeside({ detector }: CompiledRule): boolean {
+  return detector?.kinds?.has('guarded') === true
 }
 
 /** Whether the rule is about what this role says in this direction. What a model said before counts as an answer. */

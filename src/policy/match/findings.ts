@@ -137,17 +137,18 @@ function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
 export const maxDetections = 100
 
 /**
+ * @param shown the matches that are shown: see `strongest`
  * @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk`
- * @param counted the matches that count; others are excepted, and shown so
+ * @param counted the matches that count; others are excepted, and shown so. Undefined: all count
  */
 export function toDetections(
-  matches: readonly Match[],
+  shown: readonly Match[],
   parts: readonly ChatPart[],
   sharpened: ReadonlySet<CompiledRule>,
-  counted: readonly Match[] = matches
+  counted?: readonly Match[]
 ): Detection[] {
-  const kept = counted === matches ? undefined : new Set(counted)
-  return strongest(matches)
+  const kept = counted && new Set(counted)
+  return [...shown]
     .sort((a, b) => a.part - b.part || a.start - b.start || a.rule.index - b.rule.index)
     .map((match) => {
       const detection = toDetection(match, parts[match.part]!.pointer, match.acrossTurns || sharpened.has(match.rule))
@@ -181,9 +182,12 @@ function toDetection({ rule, confidence, start, end, layer }: Match, pointer: st
   return pointer === '' ? detection : { ...detection, pointer }
 }
 
-/** The strongest match of every rule comes first, so that no rule that bears on the decision loses its last detection. */
-function strongest(matches: readonly Match[]): Match[] {
-  if (matches.length <= maxDetections) return [...matches]
+/**
+ * The matches that are shown. The strongest of every rule comes first, so that no rule that bears on the decision loses its
+ * last detection.
+ */
+export function strongest(matches: readonly Match[]): readonly Match[] {
+  if (matches.length <= maxDetections) return matches
   const sorted = [...matches].sort((a, b) => b.confidence - a.confidence)
   const seen = new Set<CompiledRule>()
   const first = sorted.filter(({ rule }) => !seen.has(rule) && seen.add(rule))

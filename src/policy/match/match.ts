@@ -23,9 +23,9 @@ export interface Sink {
   crosses?(start: number, end: number): boolean
   /**
    * Set where the text is no one's own words: a detector would take what stands side by side for what somebody says, or for
-   * one address, so that phrases and patterns alone are looked for.
+   * one address, so that phrases and patterns alone are looked for; or, of detectors of words, what it holds for.
    */
-  readonly byRules?: boolean
+  readonly detects?: false | ((start: number, end: number) => boolean)
   /** Set where texts meet: a sentence that ends between two of them is how one request is said in several. */
   readonly isSeam?: boolean
   /** Takes what is raised for the encoder; undefined where none decides. */
@@ -57,6 +57,10 @@ function wholeOf(views: readonly View[]): number {
   return length > longText ? length : 0
 }
 
+function isAt(detects: (start: number, end: number) => boolean, { start, end }: Span): boolean {
+  return detects(start, end)
+}
+
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {
   readonly #policy: Policy
@@ -72,7 +76,7 @@ export class Matcher {
       this.#hits.scan(view.text)
       if (this.#hits.count > 0) this.#phrases(view, sink)
       const swaps = view.layer !== 'plain' && view.layer.split('+').some((step) => swapping.has(step))
-      if (sink.byRules !== true) this.#detect(view, swaps, wholeOf(views), sink)
+      if (sink.detects !== false) this.#detect(view, swaps, wholeOf(views), sink)
       if (sink.guarded !== undefined) this.#guarded(view, sink.guarded, sink)
       if (sink.raised !== undefined) this.#read(view, sink.raised, sink)
     }
@@ -113,9 +117,11 @@ export class Matcher {
   }
 
   #detect(view: View, swaps: boolean, whole: number, sink: Sink): void {
+    const { detects } = sink
     for (const { detector, rules, floors } of this.#policy.detectors) {
-      if (detector.readsWords === true ? view.isEncoded : swaps) continue
+      if (detector.readsWords === true ? view.isEncoded : swaps || detects) continue
       for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
+        if (detects && !isAt(detects, view.textSpan(finding.start, finding.end))) continue
         for (const rule of rules) if (this.#takes(rule, finding, sink)) this.#found(rule, view, finding, sink)
       }
     }

@@ -6,8 +6,9 @@ import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
 import type { View } from '../../text/view.js'
 import { type Asking, Raised } from '../evaluate/asking.js'
-import { appliesTo, type CompiledRule } from './compile.js'
+import { appliesTo, asksBeside, type CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
+import type { Beside } from './guarded/beside.js'
 import type { Guarded } from './guarded/find.js'
 import { type JoinedText, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
@@ -20,6 +21,8 @@ export interface Call {
   findings: Findings
   /** What the system prompts of the chat guard. */
   guarded?: Guarded | undefined
+  /** Those prompts, for the encoder. */
+  beside?: Beside | undefined
   /** Set for a chat that goes on: see `memory.ts`. */
   digests?: Digests | undefined
   /** Takes what is to be put to the encoder; undefined where none decides. */
@@ -28,7 +31,8 @@ export interface Call {
   readers?: readonly CompiledRule[] | undefined
 }
 
-export function partSink({ parts, direction, findings, guarded, asking, readers = [] }: Call, index: number): Sink {
+export function partSink(call: Call, index: number): Sink {
+  const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
   const { role } = part
   const applies = (rule: CompiledRule) => appliesTo(rule, role, direction)
@@ -47,7 +51,7 @@ export function partSink({ parts, direction, findings, guarded, asking, readers 
         counts: applies,
         isSeam: false,
         isReadAnyway,
-        guard: wordsOf(guarded)
+        guard: guardOf(beside)
       }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
       findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false, isNominated })
@@ -55,10 +59,10 @@ export function partSink({ parts, direction, findings, guarded, asking, readers 
     }
   }
 
-  function wordsOf(guarded: Guarded | undefined): string | undefined {
-    if (guarded === undefined || guarded.words === '') return undefined
-    const isAsked = readers.some((rule) => rule.detector?.kinds?.has('guarded') === true && applies(rule))
-    return isAsked && hasWords(part) ? guarded.words : undefined
+  function guardOf(prompts: Beside | undefined): string | undefined {
+    if (prompts === undefined) return undefined
+    const isAsked = readers.some((rule) => asksBeside(rule) && applies(rule))
+    return isAsked && hasWords(part) ? prompts.text : undefined
   }
 }
 
@@ -68,7 +72,8 @@ function hasWords({ text, isKey }: ChatPart): boolean {
 }
 
 /** Counts only what crosses from one part to another, at the part where it starts. */
-export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
+export function joinedSink(call: Call, joined: JoinedText): Sink {
+  const { pieces } = joined
   const { parts, direction, findings, guarded, asking } = call
   const roleOf = ({ part }: Piece) => parts[part]!.role
   const isMixed = pieces.some((piece) => roleOf(piece) !== roleOf(pieces[0]!))
@@ -87,7 +92,7 @@ export function joinedSink(call: Call, { pieces }: JoinedText): Sink {
     isSeam: true,
     raised: asking && raisedAcross(asking, { role: speakerOf(pieces.map(roleOf)), piece: pieces[0]!, counts }),
     guarded: isMixed ? undefined : guarded,
-    ...(isList && { crosses, byRules: true }),
+    ...(isList && { crosses, detects: isMixed && goesOn(joined, pieces.map(roleOf), direction) }),
     trusts: trustsAll(call, pieces),
     record(rule, layer, start, end, confidence, _shown, isNominated = false) {
       if (!counts(rule, start, end)) return false
@@ -189,12 +194,48 @@ function trustsAll({ parts, direction }: Call, pieces: readonly Piece[]): (rule:
 
 /**
  * What stands in the words of several counts by the rules for each of them, and not by those for answers: nobody has said it
- * as one. What one role says in all of it was looked at where its turns are joined.
+ * as one. An assistant's words in a request count by the rules for those beside them: whoever calls has put them there, and a
+ * model reads on from the ones to the others. What one role says in all of it was looked at where its turns are joined.
  */
-function appliesAcross(rule: CompiledRule, roles: readonly ChatPart['role'][], current: Call['direction']): boolean {
+function appliesAcross(rule: CompiledRule, roles: readonly Role[], current: Call['direction']): boolean {
   if (rule.direction === 'answer' || roles.every((role) => role === roles[0])) return false
-  return roles.every((role) => appliesTo(rule, role, current))
+  return roles.every((role) => (current === 'request' && role === 'assistant') || appliesTo(rule, role, current))
 }
+
+/**
+ * Where a sentence goes on from a user to an assistant or back, the two halves are read as one that a user said. Where one
+ * has ended before the other, they are a question and its answer, whose topics a detector would put together.
+ * @returns whether that is so between two places; false: nowhere
+ */
+function goesOn(
+  { text, pieces }: JoinedText,
+  roles: readonly Role[],
+  current: Call['direction']
+): false | ((start: number, end: number) => boolean) {
+  if (current === 'answer' || roles.some((role) => role !== 'user' && role !== 'assistant')) return false
+  const places: number[] = []
+  for (let i = 1; i < pieces.length; i++) {
+    if (roles[i] === roles[i - 1]) continue
+    const { end } = pieces[i - 1]!
+    const { start } = pieces[i]!
+    const before = text.slice(Math.max(0, end - nearEnd), end)
+    if (isGoneOn(before, text.slice(start, start + nearEnd), roles[i]!)) places.push(start)
+  }
+  return places.length > 0 && ((start, end) => places.some((place) => start < place && place < end))
+}
+
+/** People leave out the last mark, and begin in small letters, whatever they ask and answer; models do neither. */
+function isGoneOn(before: string, after: string, speaker: Role): boolean {
+  const begin = speaker === 'assistant' ? firstLetter.exec(after)?.[1] : undefined
+  if (begin !== undefined && begin !== begin.toLowerCase()) return false
+  return !sentenceEnd.test(before) || (begin !== undefined && begin !== begin.toUpperCase())
+}
+
+/** No letter or digit stands behind the mark that ends a sentence. */
+const sentenceEnd = /[.!?…。！？؟।॥][^\p{L}\p{N}]*$/u
+const firstLetter = /^[^\p{L}\p{N}]*(\p{L})/u
+/** UTF-16 units that are looked at for either. */
+const nearEnd = 16
 
 function joinedLayer(layer: string): string {
   return layer === 'plain' ? 'joined' : `joined+${layer}`
@@ -213,8 +254,8 @@ export function modeOf({ direction, asking }: Call): string {
 
 /** What the findings of a text depend on besides itself. */
 export function kindOf(call: Call): string {
-  const { guarded } = call
-  return guarded === undefined ? modeOf(call) : `${modeOf(call)} ${guarded.key}`
+  const { guarded, beside } = call
+  return `${modeOf(call)} ${guarded?.key ?? ''} ${beside?.key ?? ''}`
 }
 
 /** A stretch of many short texts has a long name, which would be kept for as long as what was found in it. */

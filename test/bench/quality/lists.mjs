@@ -74,7 +74,7 @@ function matched({ matcher }, { text, role }, guarded) {
     applies: ({ direction, roles }) =>
       (direction === 'both' || direction === current) && (roles === undefined || roles.has(role)),
     trusts: () => current === 'answer',
-    byRules: true,
+    detects: false,
     guarded,
     record(rule) {
       names.add(rule.name)

@@ -1,6 +1,7 @@
 /** Requests of every dialect: many of each thing that a body may hold many of, and much of one. */
 import { writeForm } from '../../../src/dialects/form.js'
 import {
+  brief,
   escaped,
   type Json,
   keyed,
@@ -465,6 +466,10 @@ const others: readonly Shape[] = [
   long1('openai-chat: one text of words', chat, (text) => ofChat([user(text)])),
   long1('openai-chat: one text without spaces', chat, (text) => ofChat([user(text)]), word, ''),
   long1('openai-chat: one text of e-mail addresses', chat, (text) => ofChat([user(text)]), mail, ' '),
+  {
+    ...long1('openai-chat: one text of short addresses', chat, (text) => ofChat([user(text)]), brief, ' '),
+    found: true
+  },
   long1(
     'openai-chat: arguments of e-mail addresses',
     chat,
@@ -500,6 +505,19 @@ const others: readonly Shape[] = [
         model: 'm',
         prompt: many(bytes, (i) => word(i, seed)),
         suffix: long(Math.min(2_600, bytes), seed, word, '\u202e').padEnd(8, 'a')
+      }
+    })
+  },
+  {
+    name: 'request, openai-completions: prompts of a letter, and a long suffix without spaces',
+    found: true,
+    // As many as the texts of a request may be, at 1 MiB less than half.
+    of: (bytes, seed) => ({
+      path: '/v1/completions',
+      body: {
+        model: 'm',
+        prompt: Array.from({ length: Math.max(1, Math.min(19_000, bytes / 8)) }, () => 'a'),
+        suffix: long(Math.max(8, Math.min(2_600, bytes)), seed, word, '')
       }
     })
   },
@@ -575,11 +593,11 @@ const others: readonly Shape[] = [
 export const requests: readonly Shape[] = [
   ...places.flatMap((place) => Object.entries(styles).map(([style, make]) => ofPlace(place, style, make))),
   ...holders.flatMap(([what, path, body]) =>
-    Object.entries({ names: name, 'e-mail addresses': mail }).map(
+    Object.entries({ names: name, 'e-mail addresses': mail, 'short addresses': brief }).map(
       ([style, make]): Shape => ({
         name: `request, ${what}, keys that are ${style}`,
         of: (bytes, seed) => ({ path, body: body(keyed(bytes, seed, make, 'x')) }),
-        found: make === mail && what.startsWith('openai-chat')
+        found: make !== name && what.startsWith('openai-chat')
       })
     )
   ),

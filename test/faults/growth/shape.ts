@@ -61,6 +61,8 @@ export const words: Style = (i, seed) => {
   return `the ${nouns[x % 32]} ${verbs[(x >>> 5) % 8]} by the ${nouns[(x >>> 8) % 32]}`
 }
 export const mail: Style = (i, seed) => `${name(i, seed).replaceAll('_', '.')}@example.org`
+/** As many findings as fit, each unlike the others. */
+export const brief: Style = (i, seed) => `${((seed % 1296) * 36 ** 4 + i).toString(36)}@b.co`
 export const escaped: Style = (i, seed) => `the ${word(i, seed)} "${name(i, seed)}"`
 
 export const styles: Readonly<Record<string, Style>> = { words, 'e-mail addresses': mail }

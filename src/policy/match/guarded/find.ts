@@ -2,8 +2,9 @@
 import type { Folder } from '../../../text/fold.js'
 import { HitList } from '../../../text/hit-list.js'
 import type { Phrases } from '../../../text/phrases.js'
+import { type Sentence, sentencesOf } from '../../../text/sentences.js'
 import type { GuardedKind } from '../../constitution/lexicons.js'
-import { bitOf, type Lexicon, type Place, type Sentence, sentencesOf } from './lexicon.js'
+import { bitOf, type Lexicon, type Place } from './lexicon.js'
 import type { Topic } from './prompt.js'
 
 /** What a phrase of the prompts' own stands for. */
@@ -15,8 +16,6 @@ export type Own =
 export interface Guarded {
   /** Names the prompts. */
   readonly key: string
-  /** What the prompts keep, in their words: what the encoder reads beside a text. */
-  readonly words: string
   readonly hasSecrets: boolean
   readonly hasPeople: boolean
   readonly topics: readonly Topic[]

@@ -18,8 +18,6 @@ const maxPrompts = 500
 const maxUnits = 65_536
 /** Of all prompts of a chat together: each is looked for in every sentence. */
 const mostTopics = 256
-/** UTF-16 units of what prompts keep, in their words. The encoder reads some fifty pieces of it. */
-const mostWords = 1000
 
 export class Guard {
   readonly #lexicon: Lexicon
@@ -117,15 +115,11 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
       topics.push(topic)
     }
   }
-  const words = readings
-    .flatMap(({ sentences }) => sentences)
-    .join(' ')
-    .slice(0, mostWords)
   const hasSecrets = readings.some(({ secrets }) => secrets !== undefined)
   const hasPeople = readings.some(({ people }) => people !== undefined)
   if (ids.size === 0 && topics.length === 0 && !hasSecrets && !hasPeople) return undefined
   const phrases = ids.size === 0 ? undefined : atOnce(phraseSteps(ids.patterns()))
-  return { key, words, hasSecrets, hasPeople, topics, phrases, own }
+  return { key, hasSecrets, hasPeople, topics, phrases, own }
 }
 
 /** So many words in a row are no chance. */

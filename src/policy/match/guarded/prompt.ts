@@ -3,7 +3,8 @@
  * are forbidden, and the prompt itself. By sentences, in linear time; what it cannot make out it leaves out.
  */
 import { KnownWords } from '../../../text/known-words.js'
-import { bitOf, type Lexicon, type Place, type Sentence, sentencesOf } from './lexicon.js'
+import { type Sentence, sentencesOf } from '../../../text/sentences.js'
+import { bitOf, type Lexicon, type Place } from './lexicon.js'
 
 export interface Topic {
   /** Words of which two thirds must come; undefined: the words of a subject. */
@@ -23,8 +24,6 @@ export interface PromptReading {
   topics: Topic[]
   /** Sentences of the prompt that no answer may repeat; empty: it does not keep itself. */
   instructions: string[]
-  /** The sentences by which it keeps anything, in the order written, each with the one that it points back to. */
-  sentences: string[]
 }
 
 /** Bounds on what one prompt may have watched for. */
@@ -53,14 +52,12 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
     const kinds = places.reduce((all, place) => all | place.kinds, 0)
     return { sentence, text: own, places, kinds, values: kinds & secrets ? valuesIn(own, places) : [] }
   })
-  const reading: PromptReading = { secrets: undefined, people: undefined, topics: [], instructions: [], sentences: [] }
-  const keeping = new Set<number>()
+  const reading: PromptReading = { secrets: undefined, people: undefined, topics: [], instructions: [] }
   const names = new Set<string>()
   const values = new Set<string>()
   let keepsItself = false
   for (const [i, read] of reads.entries()) {
     if ((read.kinds & forbids) === 0 || (read.kinds & verbs) === 0) continue
-    keeping.add(i)
     const object = objectOf(read)
     if (read.kinds & tells && isAboutPeople(read)) reading.people ??= peopleIn(text)
     if ((read.kinds & tells) === 0) {
@@ -74,7 +71,6 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
       keepsItself = true
     } else if (isReference(read, object, reads[i - 1])) {
       const before = reads[i - 1]!
-      keeping.add(i - 1)
       for (const name of namesIn(before)) names.add(name)
       for (const value of [...quotedIn(before.text), ...before.values]) values.add(value)
       const stated = stateIn(before.text)
@@ -91,9 +87,6 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
   }
   const gate = gateIn(text)
   if (gate !== undefined) for (const value of gate.values) values.add(value)
-  for (const [i, { text }] of reads.entries()) {
-    if (keeping.has(i) || pass.test(text)) reading.sentences.push(text.trim())
-  }
   if (names.size > 0 || values.size > 0) {
     // What stands beside the name of a secret anywhere in the prompt is its value.
     for (const read of reads) {

@@ -1,0 +1,103 @@
+/**
+ * What a system prompt keeps, out of all that it says: the sentences that forbid, limit or hide something, as the encoder tells
+ * them from the others. Texts of the chat are then read beside these. `training/encoder/pairs.py` makes the same of what the
+ * encoder learns from.
+ */
+import { LRUCache } from 'lru-cache'
+import { sentencesOf } from '../text/sentences.js'
+import { guardPieces, type Pieced, piecesOf } from './windows.js'
+
+/** Sentences of prompts that are read by themselves; of longer ones some are read together. */
+const mostSentences = 48
+
+/** System prompts of which it is remembered what they keep. */
+const mostPrompts = 500
+
+/** Pieces of a prompt, from the first to the one after the last. */
+export interface Run {
+  from: number
+  to: number
+}
+
+/** The sentences of a prompt, none longer than what is read beside a text. */
+export function runsOf(prompt: string, pieced: Pieced): Run[] {
+  const sentences = sentencesOf(prompt).filter(({ start }) => start < pieced.end)
+  const together = Math.max(1, Math.ceil(sentences.length / mostSentences))
+  const runs: Run[] = []
+  for (let i = 0; i < sentences.length; i += together) {
+    const start = sentences[i]!.start
+    const end = sentences[Math.min(i + together, sentences.length) - 1]!.end
+    const text = prompt.slice(start, end)
+    const [first, last] = piecesOf(pieced, {
+      start: end - text.trimStart().length,
+      end: start + text.trimEnd().length
+    })
+    for (let from = first; from < last; from += guardPieces) runs.push({ from, to: Math.min(last, from + guardPieces) })
+  }
+  return runs
+}
+
+/**
+ * @param keeping by run, how surely it keeps something: from 0 on it does
+ * @returns the pieces that are read beside texts, none where nothing is kept: all of a short prompt, of others the sentences that
+ * keep something, the surest first where there is no room for all, with those that they point back to where there is
+ */
+export function keptOf({ ids }: Pieced, runs: readonly Run[], keeping: readonly number[]): Int32Array {
+  const kept = runs.map((_, i) => i).filter((i) => keeping[i]! >= 0)
+  if (kept.length === 0) return ids.subarray(0, 0)
+  const chosen = new Map<number, Run>()
+  let room = guardPieces
+  const lengthOf = (i: number) => (runs[i] === undefined ? 0 : runs[i].to - runs[i].from)
+  const take = (i: number) => {
+    if (runs[i] === undefined || chosen.has(i) || room === 0) return
+    const { from } = runs[i]
+    const to = from + Math.min(lengthOf(i), room)
+    chosen.set(i, { from, to })
+    room -= to - from
+  }
+  if (runs.reduce((sum, _, i) => sum + lengthOf(i), 0) <= guardPieces) for (const i of runs.keys()) take(i)
+  for (const i of [...kept].sort((a, b) => keeping[b]! - keeping[a]! || a - b)) take(i)
+  // "That stays between us": what it points to was said just before.
+  for (const i of kept) if (lengthOf(i - 1) <= room) take(i - 1)
+  const whole = new Int32Array(guardPieces - room)
+  let at = 0
+  for (const [, { from, to }] of [...chosen].sort(([a], [b]) => a - b)) {
+    whole.set(ids.subarray(from, to), at)
+    at += to - from
+  }
+  return whole
+}
+
+/** How a prompt is cut and its sentences are read, for one request. */
+export interface GuardReading {
+  cut(prompt: string): Promise<Pieced>
+  /** Pays for the sentences that were not read before. @returns by sentence, how surely it keeps something: see `keptOf` */
+  keeping(sentences: readonly Int32Array[]): Promise<readonly number[]>
+}
+
+/** What system prompts keep. Each is read once. */
+export class Guards {
+  readonly #kept = new LRUCache<string, Int32Array>({ max: mostPrompts })
+
+  /** False of prompts that were not read yet, too. */
+  keepsNothing(prompt: string): boolean {
+    return this.#kept.get(prompt)?.length === 0
+  }
+
+  /** @param prompts of one request, each as often as it is asked about @returns by prompt, the pieces that texts are read beside */
+  async read(prompts: Iterable<string>, by: GuardReading): Promise<ReadonlyMap<string, Int32Array>> {
+    const kept = [...new Set(prompts)].map(async (prompt) => [prompt, await this.#keptBy(prompt, by)] as const)
+    for (const each of kept) each.catch(() => undefined)
+    return new Map(await Promise.all(kept))
+  }
+
+  async #keptBy(prompt: string, by: GuardReading): Promise<Int32Array> {
+    const known = this.#kept.get(prompt)
+    if (known !== undefined) return known
+    const pieced = await by.cut(prompt)
+    const runs = runsOf(prompt, pieced)
+    const kept = keptOf(pieced, runs, await by.keeping(runs.map(({ from, to }) => pieced.ids.subarray(from, to))))
+    this.#kept.set(prompt, kept)
+    return kept
+  }
+}
