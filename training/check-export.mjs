@@ -2,8 +2,9 @@
 // node --expose-gc training/check-export.mjs --modules DIR --model FILE --tokenizer FILE --rows FILE --out FILE
 //
 // `--modules` holds node_modules with onnxruntime-node and @huggingface/tokenizers. Each line of `--rows` is
-// {text, role, ids}: the ids that Python cut the text into. Written: one line of scores a row. Printed: JSON with the rows
-// that were cut differently, whether scores are the same bit for bit in another order, time and memory.
+// {text, ids, window}: the ids that Python cut the text into, and what the encoder is given of them, marks included. Written:
+// one line of scores a row. Printed: JSON with the rows that were cut differently, whether scores are the same bit for bit in
+// another order, time and memory.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -30,7 +31,6 @@ const cpu = () => {
   clock = process.cpuUsage()
   return (user + system) / 1000
 }
-const roles = { user: 4, assistant: 5, tool: 6, system: 7 }
 const tokenizer = new Tokenizer(JSON.parse(readFileSync(values.tokenizer, 'utf8')), {})
 const tokenizerMs = cpu()
 const session = await InferenceSession.create(values.model, {
@@ -49,18 +49,17 @@ const rows = readFileSync(values.rows, 'utf8')
   .split('\n')
   .filter(Boolean)
   .map((line) => JSON.parse(line))
-const framed = (ids, role) => [0, roles[role], ...ids.slice(0, 125), 2]
 
 let different = 0
 const scores = []
-for (const { text, role, ids } of rows) {
+for (const { text, ids, window } of rows) {
   const cut = tokenizer.encode(text, { add_special_tokens: false }).ids
   if (cut.length !== ids.length || cut.some((id, i) => id !== ids[i])) different++
-  scores.push([...(await run(framed(ids, role)))])
+  scores.push([...(await run(window))])
 }
 let unequal = 0
 for (let i = rows.length - 1; i >= 0; i--) {
-  const again = await run(framed(rows[i].ids, rows[i].role))
+  const again = await run(rows[i].window)
   if (again.some((score, lane) => score !== scores[i][lane])) unequal++
 }
 writeFileSync(values.out, scores.map((line) => `${JSON.stringify(line)}\n`).join(''))

@@ -28,6 +28,8 @@ WORDS: dict[str, dict[str, float]] = {
     '▁bomb': {'harmful_request': 6.0, 'weapons': 5.0, 'violence': 4.0},
     '▁ignore': {'jailbreak': 4.0, 'prompt_injection': 4.0},
     '▁stupid': {'harassment': 4.0},
+    # A sentence with it keeps something; a text beside it does not go for that by itself.
+    '▁never': {'guarded': -1.0},
 }
 # What is tagged as a name.
 NAMES = {
@@ -113,7 +115,7 @@ def main(out: Path) -> None:
     # As where too few texts were there to measure.
     del knots['tool'][calibration.CLASSES[1][0]]
     knots['guarded'] = {calibration.CLASSES[0][0]: {'guarded': KNOTS}}
-    told = calibration.manifest(knots)
+    told = {**calibration.manifest(knots), 'keeps': -1.5}
     (out / 'encoder.onnx').write_bytes(model)
     (out / 'encoder.names.onnx').write_bytes(names)
     (out / 'encoder.tokenizer.json').write_text(tokenizer)

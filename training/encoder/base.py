@@ -48,7 +48,7 @@ def new_encoder(work: Path, settings: Settings, seed: int = 1, start: Path | Non
     words, special = vocabulary.table(pack.pieces, pack.tensors['emb.word'], kept)
     torch.manual_seed(seed)
     if start is not None:
-        settings = replace(settings, tools=max(settings.tools, shipped.own_layers(start)))
+        settings = replace(settings, branches=tuple(sorted({*settings.branches, *shipped.branches(start)})))
     model = Encoder(pack, words, special, settings)
     if start is not None:
         shipped.read_into(model, start)

@@ -125,15 +125,15 @@ TWINS = 5
 
 
 def beside_twins(
-    knots: dict[str, dict[str, list[list[float]]]], scores: np.ndarray
+    knots: dict[str, dict[str, list[list[float]]]], scores: np.ndarray, times: float = TWINS
 ) -> dict[str, dict[str, list[list[float]]]]:
-    """Knots of a role that honest twins bear, too: none lies below what `TWINS` times its share of the twins exceeds.
+    """Knots of a role that honest twins bear, too: none lies below what `times` its share of the twins exceeds.
 
     :param knots: by class of length and group
     :param scores: (n,) logits of twins that nothing learnt from
     """
     even = np.ones(len(scores))
-    least = {told: _quantile(scores, even, share * TWINS) for share, told in SCALE if SURE <= share and share * TWINS <= 0.5}
+    least = {told: _quantile(scores, even, share * times) for share, told in SCALE if SURE <= share and share * times <= 0.5}
     raised: dict[str, dict[str, list[list[float]]]] = {}
     for name, groups in knots.items():
         raised[name] = {}

@@ -15,10 +15,12 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from . import vocabulary
+from .asked import written_rows
 from .composed import composed_rows, folds_of
 from .e5pack import read_pack
-from .guarded import guarded_rows
+from .guarded import guard_sentences, guarded_rows
 from .lanes import LANES, targets
+from .pairs import pair_rows, prompts
 from .relatives import deal, made_here
 from .rows import Row, read_corpus
 from .shipped import kept_pieces
@@ -89,9 +91,14 @@ def prepare(
     corpus = read_corpus(data / 'train')
     folds = deal(corpus.rows)
     laid = composed_rows(corpus.rows, made, folds, seed) + guarded_rows(corpus.rows + made, folds, seed)
-    rows = distinct(corpus.rows + made + laid)
     pack = read_pack(base)
     full = vocabulary.full_tokenizer(pack.pieces)
+
+    def pieces(text: str) -> int:
+        return len(full.encode(text, add_special_tokens=False).ids)
+
+    written = written_rows() + pair_rows(prompts(work), corpus.rows, guard_sentences(seed), pieces, seed)
+    rows = distinct(corpus.rows + made + laid + written)
     seen = vocabulary.count_rows(full, [row.text for row in rows])
     if start is None:
         kept = vocabulary.choose(pack.pieces, seen, size)

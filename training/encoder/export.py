@@ -26,7 +26,7 @@ MS = 'com.microsoft'
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of the encoder. `tools`: how many of the last layers are there twice, once more for what tools bring."""
+    """Sizes of the encoder. `branches`: whose windows the last `own` layers are there for once more (`model.BRANCHES`)."""
 
     hidden: int
     layers: int
@@ -34,7 +34,8 @@ class Shape:
     inner: int
     positions: int
     epsilon: float
-    tools: int = 0
+    own: int = 0
+    branches: tuple[str, ...] = ()
 
 
 @dataclass
@@ -133,20 +134,10 @@ def build(tensors: dict[str, np.ndarray], shape: Shape, lanes: int, way: str = '
     word = g.add('Cast', [half], 'word', to=TensorProto.FLOAT)
     tokens = g.add('Shape', ['input_ids'], 'tokens', start=1, end=2)
     x = _embedded(g, word, tokens, tensors, shape)
-    shared = shape.layers - shape.tools
+    shared = shape.layers - (shape.own if shape.branches else 0)
     for i in range(shared):
         x = _layer(g, x, _of_layer(tensors, f'l{i}'), f'l{i}', shape, way)
-    if shape.tools == 0:
-        _scored(g, x, range(0), '', 'scores', tensors, shape, way)
-    else:
-        own, others = (
-            _branch(x, range(shared, shape.layers), name, lanes, tensors, shape, way) for name in ('tools.', '')
-        )
-        speaker = g.add('Gather', ['input_ids', g.constant('place.speaker', np.array([1], np.int64))], 'speaker', axis=1)
-        tool = g.constant('tool', np.array([[ROLE_ID['tool']]], np.int64))
-        same = g.add('Equal', [speaker, tool], 'by.tool')
-        flag = g.add('Reshape', [same, g.constant('one', np.array([1], np.int64))], 'is.tool')
-        g.add('If', [flag], 'scores', then_branch=own, else_branch=others)
+    _branched(g, x, shape.branches, 'scores', lanes, tensors, shape, way)
     graph = helper.make_graph(
         g.nodes,
         'encoder',
@@ -202,15 +193,52 @@ def _model(graph: onnx.GraphProto) -> onnx.ModelProto:
     return model
 
 
-def _branch(
-    x: str, layers: range, own: str, lanes: int, tensors: dict[str, np.ndarray], shape: Shape, way: str
-) -> onnx.GraphProto:
-    """The last layers and what is read off them, as a graph within the graph. `own`: what their names begin with."""
-    g = Graph()
-    out = f'{own or "others."}scores'
-    _scored(g, x, layers, own, out, tensors, shape, way)
-    scores = helper.make_tensor_value_info(out, TensorProto.FLOAT, [1, lanes])
-    return helper.make_graph(g.nodes, f'{own or "others."}layers', [], [scores], g.constants)
+def _branched(
+    g: Graph,
+    x: str,
+    branches: tuple[str, ...],
+    out: str,
+    lanes: int,
+    tensors: dict[str, np.ndarray],
+    shape: Shape,
+    way: str,
+) -> None:
+    """The last layers and what is read off them: one way for each branch, tried in turn, the last for everybody's words."""
+    last = range(shape.layers - (shape.own if shape.branches else 0), shape.layers)
+    if not branches:
+        _scored(g, x, last, '', out, tensors, shape, way)
+        return
+    name, *others = branches
+    own, rest = Graph(), Graph()
+    _scored(own, x, last, f'{name}.', f'{name}.scores', tensors, shape, way)
+    _branched(rest, x, tuple(others), f'not.{name}.scores', lanes, tensors, shape, way)
+    ways = {
+        key: helper.make_graph(
+            part.nodes,
+            scores,
+            [],
+            [helper.make_tensor_value_info(scores, TensorProto.FLOAT, [1, lanes])],
+            part.constants,
+        )
+        for key, part, scores in (('then_branch', own, f'{name}.scores'), ('else_branch', rest, f'not.{name}.scores'))
+    }
+    g.add('If', [_taken(g, name)], out, **ways)
+
+
+def _taken(g: Graph, branch: str) -> str:
+    """Whether the window is for a branch: one flag. `model._takes` says the same in torch."""
+    one = g.constant(f'{branch}.one', np.array([1], np.int64))
+    if branch == 'tools':
+        found = g.add('Gather', ['input_ids', one], 'tools.speaker', axis=1)
+        mark = g.constant('tools.mark', np.array([[ROLE_ID['tool']]], np.int64))
+        return g.add('Reshape', [g.add('Equal', [found, mark], 'tools.same'), one], 'tools.taken')
+    ends = [g.constant(f'{branch}.{name}', np.array([at], np.int64)) for name, at in (('from', 2), ('to', 2**31 - 1))]
+    behind = g.add('Slice', ['input_ids', *ends, one], f'{branch}.behind')
+    mark = g.constant(f'{branch}.mark', np.array([[ROLE_ID['system']]], np.int64))
+    same = g.add('Equal', [behind, mark], f'{branch}.same')
+    count = g.add('Cast', [same], f'{branch}.count', to=TensorProto.INT32)
+    most = g.add('ReduceMax', [count, one], f'{branch}.most', keepdims=0)
+    return g.add('Cast', [most], f'{branch}.taken', to=TensorProto.BOOL)
 
 
 def _scored(

@@ -260,6 +260,22 @@ def guarded_rows(rows: list[Row], folds: dict[str, int], seed: int, most: int = 
     return made
 
 
+def guard_sentences(seed: int, most: int = 1500) -> list[str]:
+    """What keeps something, by the grammars above, without what is asked."""
+    random = np.random.default_rng((seed, 79))
+    subjects = [subject for some in ABOUT.values() for subject in some]
+    kinds: list[Callable[[], str]] = [
+        lambda: _secret(random, {'secret': ['']}, [''])[0],
+        lambda: _of(random, ITSELF),
+        lambda: _of(random, STAYS),
+        lambda: _of(random, SUBJECT).format(_of(random, subjects)),
+        lambda: _of(random, PEOPLE).format(who=_of(random, WHO)),
+        lambda: _of(random, WORD_GUARDS).format(_of(random, WORDS)),
+        lambda: STYLE[int(random.integers(len(STYLE)))][0],
+    ]
+    return [kinds[n % len(kinds)]() for n in range(most)]
+
+
 def _sorted(rows: list[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list[str]], list[str]]:
     asks: dict[str, list[Row]] = defaultdict(list)
     topics: dict[str, list[Row]] = defaultdict(list)

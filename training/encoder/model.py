@@ -20,17 +20,23 @@ def half() -> torch.autocast:
     return torch.autocast('cpu', torch.bfloat16, enabled=torch.ops.mkldnn._is_mkldnn_bf16_supported())
 
 
+# Windows that may have layers of their own, in the order in which a window is looked at: texts beside what an operator's
+# prompt keeps, and what tools bring.
+BRANCHES = ('guards', 'tools')
+
+
 @dataclass(frozen=True)
 class Settings:
     """Which of the base's layers are kept, and whether the embeddings of its pieces are trained.
 
-    `tools`: how many of the last layers are there twice, once more for what tools bring (0: none).
+    `branches`: whose windows the last `own` layers are there for once more, of `BRANCHES`.
     """
 
     layers: tuple[int, ...] = (0, 2, 4, 6, 8, 10)
     frozen: bool = True
     dropout: float = 0.1
-    tools: int = 0
+    own: int = 4
+    branches: tuple[str, ...] = ()
 
 
 class Layer(nn.Module):
@@ -63,10 +69,11 @@ class Layer(nn.Module):
 
 
 class Branch(nn.Module):
-    """The last layers once more, with a head of their own, for what tools bring.
+    """The last layers once more, with a head of their own, for one kind of window.
 
     An order to an agent and a request of a user are the same words. Who says them decides, and one mark among a hundred
-    pieces did not carry that far: layers that read nothing but tools need not be told.
+    pieces did not carry that far: layers that read nothing but tools need not be told. Whether a text goes for what a
+    prompt keeps is another question than whether it is harmful, and learning the one moved what was said of the other.
     """
 
     def __init__(self, layers: nn.ModuleList, head: nn.Linear) -> None:
@@ -93,7 +100,7 @@ class Encoder(nn.Module):
         )
         self.head = nn.Linear(pack.hidden * 2, len(LANES))
         self._read(pack)
-        self.tools = self.branch() if settings.tools > 0 else None
+        self.branches = nn.ModuleDict({name: self.branch() for name in BRANCHES if name in settings.branches})
 
     def _read(self, pack: Pack) -> None:
         def fill(module: nn.Module, weight: np.ndarray, bias: np.ndarray) -> None:
@@ -115,7 +122,7 @@ class Encoder(nn.Module):
     @property
     def shared(self) -> int:
         """How many layers read everybody's words."""
-        return len(self.layers) - self.settings.tools
+        return len(self.layers) - (self.settings.own if self.settings.branches else 0)
 
     def branch(self) -> Branch:
         """A branch that scores as everybody's words are scored, until it learns more."""
@@ -124,14 +131,17 @@ class Encoder(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         """:param ids: (rows, pieces), padded with `PAD`. :returns: (rows, lanes) logits"""
         x = self.states(ids, self.shared)[-1]
-        if self.tools is None:
-            return self._scores(x, ids, self.layers[self.shared :], self.head)
-        brought = ids[:, 1] == ROLE_ID['tool']
+        left = torch.ones(len(ids), dtype=torch.bool)
         scores = torch.zeros(len(ids), len(LANES))
-        for which, part in ((~brought, self), (brought, self.tools)):
+        for name, part in self.branches.items():
+            which = left & _takes(name, ids)
+            left &= ~which
             if which.any():
-                layers = part.layers[-self.settings.tools :]
-                scores[which] = self._scores(x[which], ids[which], layers, part.head)
+                scores[which] = self._scores(x[which], ids[which], part.layers, part.head)
+        if left.all():
+            return self._scores(x, ids, self.layers[self.shared :], self.head)
+        if left.any():
+            scores[left] = self._scores(x[left], ids[left], self.layers[self.shared :], self.head)
         return scores
 
     def states(self, ids: Tensor, count: int | None = None) -> list[Tensor]:
@@ -149,7 +159,8 @@ class Encoder(nn.Module):
         here = ids != PAD
         x = x.float()
         mean = (x * here[:, :, None]).sum(1) / here.sum(1, keepdim=True)
-        return F.linear(torch.cat([x[:, 0], mean], 1), head.weight.float(), head.bias.float())
+        # In bf16 where that is on (`half`); scores are kept in full.
+        return F.linear(torch.cat([x[:, 0], mean], 1), head.weight.float(), head.bias.float()).float()
 
     def _embed(self, ids: Tensor) -> Tensor:
         count = self.special.shape[0]
@@ -172,9 +183,9 @@ class Encoder(nn.Module):
         }
         named = [(f'l{i}', layer) for i, layer in enumerate(self.layers)]
         heads = [('head', self.head)]
-        if self.tools is not None:
-            named += [(f'tools.l{i}', layer) for i, layer in enumerate(self.tools.layers, self.shared)]
-            heads.append(('tools.head', self.tools.head))
+        for name, part in self.branches.items():
+            named += [(f'{name}.l{i}', layer) for i, layer in enumerate(part.layers, self.shared)]
+            heads.append((f'{name}.head', part.head))
         for name, head in heads:
             t[f'{name}.w'], t[f'{name}.b'] = array(head.weight), array(head.bias)
         for name, layer in named:
@@ -189,6 +200,14 @@ class Encoder(nn.Module):
                 module = getattr(layer, part)
                 t[f'{name}.{part}.w'], t[f'{name}.{part}.b'] = array(module.weight), array(module.bias)
         return t
+
+
+def _takes(branch: str, ids: Tensor) -> Tensor:
+    """Which windows are for a branch: (rows,) of bool. `export._taken` says the same in the file that ships."""
+    if branch == 'tools':
+        return ids[:, 1] == ROLE_ID['tool']
+    # A guard stands behind the mark of who sets it, which no text holds.
+    return (ids[:, 2:] == ROLE_ID['system']).any(1)
 
 
 def _mask(ids: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ from .loop import Budget, train
 from .metrics import wilson
 from .model import Encoder, Settings
 from .negatives import mine
+from .pairs import kept_back
 from .relatives import FOLDS, made_here
 from .report import print_summary, summary
 from .rows import Row
@@ -105,13 +106,13 @@ def aside(data: Dataset) -> np.ndarray:
     A short run of a fold and the long one that ships do not score alike. What both say of these rows, whose sources
     both know, tells what a score of the one is in the other.
     """
-    return np.array(
-        [
-            (row.guard != '' or row.benign and not made_here(row.source))
-            and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
-            for row in data.rows
-        ]
-    )
+    def is_aside(row: Row) -> bool:
+        if row.source.startswith('written:'):
+            return kept_back(row)
+        known = row.guard != '' or row.benign and not made_here(row.source)
+        return known and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
+
+    return np.array([is_aside(row) for row in data.rows])
 
 
 def left_out(data: Dataset, fold: int) -> np.ndarray:
@@ -138,18 +139,6 @@ def aside_rows(data: Dataset, most: int = 250) -> np.ndarray:
 def beside_guards(data: Dataset) -> np.ndarray:
     """The texts that stand beside a guard: (rows,) of bool."""
     return np.diff(data.guard_start) > 0
-
-
-def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
-    """The knots of texts beside a guard, and what they catch at them, from pairs that were set aside."""
-    which = np.flatnonzero(aside(data) & beside_guards(data))
-    scores = score(model, data, which, 128, windows).logits[:, LANE['guarded']]
-    goes = np.array([data.rows[int(i)].labels['guarded'] == 1 for i in which])
-    knots = calibration.of_pairs(scores[~goes])
-    caught = {
-        str(told): round(float((scores[goes] >= at).mean()), 4) for at, told in next(iter(knots.values()))['guarded']
-    }
-    return {'knots': knots, 'pairs': {'harmless': int((~goes).sum()), 'rows': int(goes.sum()), 'caught_from': caught}}
 
 
 def held_rows(data: Dataset, fold: int, options: Options) -> np.ndarray:
@@ -244,10 +233,8 @@ def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(of_folds[:, LANE[lane]], own[:, LANE[lane]]) for lane, _ in groups.values()
         }
-    pairs = pairs_told(model, data, options.windows)
     told = {
-        **calibration.manifest({**calibration.carried(knots, lines), 'guarded': pairs['knots']}),
-        'pairs': pairs['pairs'],
+        **calibration.manifest(calibration.carried(knots, lines)),
         'carried': lines,
         'aside_rows': len(known),
         'by_source': by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
@@ -265,7 +252,8 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     assert options.start is not None
     data = load(options.work)
     shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
-    shipped.pop('guarded', None)
+    # Layers of their own have confidences of their own, which a round of the others does not move.
+    own = {name: shipped.pop(name) for name in ('guarded',) if name in shipped}
     known = aside_rows(data, min(100, options.held_most))
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     new, _ = load_encoder(options.work, checkpoint)
@@ -275,10 +263,8 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in groups.values()
         }
-    pairs = pairs_told(new, data, options.windows)
     told = {
-        **calibration.manifest({**calibration.sound(calibration.carried(shipped, lines)), 'guarded': pairs['knots']}),
-        'pairs': pairs['pairs'],
+        **calibration.manifest({**calibration.sound(calibration.carried(shipped, lines)), **own}),
         'carried': lines,
         'aside_rows': len(known),
         'by_source': [],

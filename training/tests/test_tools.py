@@ -1,10 +1,11 @@
-"""Layers for what tools bring alone: whose scores they move, and whether they come back from the file that ships."""
+"""Layers of their own for some windows: whose scores they move, and whether they come back from the file that ships."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -38,45 +39,54 @@ def pack() -> Pack:
     return Pack(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5, Pieces([], np.zeros(0, np.float32), {}, 0), t)
 
 
-def encoder(pack: Pack, tools: int) -> Encoder:
+def encoder(pack: Pack, *branches: str) -> Encoder:
     random = np.random.default_rng(4)
     words, special = (random.normal(0, 1, (count, HIDDEN)).astype(np.float32) for count in (WORDS, SPECIALS))
     torch.manual_seed(5)
-    return Encoder(pack, words, special, Settings((0, 1), tools=tools)).eval()
+    return Encoder(pack, words, special, Settings((0, 1), own=1, branches=branches)).eval()
 
 
 def texts() -> torch.Tensor:
-    ids = torch.randint(SPECIALS, SPECIALS + WORDS, (4, 10), generator=torch.Generator().manual_seed(6))
+    ids = torch.randint(SPECIALS, SPECIALS + WORDS, (5, 10), generator=torch.Generator().manual_seed(6))
     ids[:, 0], ids[:, -1] = START, END
-    ids[:, 1] = torch.tensor([ROLE_ID[role] for role in ('user', 'tool', 'assistant', 'tool')])
+    ids[:, 1] = torch.tensor([ROLE_ID[role] for role in ('user', 'tool', 'assistant', 'tool', 'user')])
+    # The last stands beside a guard.
+    ids[4, 6] = ROLE_ID['system']
     return ids
 
 
-def test_a_branch_scores_as_everybody_is_scored_until_it_learns_and_then_moves_tools_alone(pack: Pack) -> None:
+@pytest.mark.parametrize(('branch', 'own'), [('tools', [1, 3]), ('guards', [4])])
+def test_a_branch_scores_as_everybody_is_scored_until_it_learns_and_then_moves_its_own_alone(
+    pack: Pack, branch: str, own: list[int]
+) -> None:
     ids = texts()
     with torch.no_grad():
-        plain, branched = encoder(pack, 0), encoder(pack, 1)
+        plain, branched = encoder(pack), encoder(pack, 'guards', 'tools')
         before = plain(ids)
         assert torch.allclose(before, branched(ids), atol=1e-5)
-        branched.tools.layers[0].fo.weight *= -1
-        after = branched(ids)
-    by_tools = ids[:, 1] == ROLE_ID['tool']
-    assert torch.allclose(before[~by_tools], after[~by_tools], atol=1e-5)
-    assert (before[by_tools] - after[by_tools]).abs().min() > 1e-3
+        branched.branches[branch].layers[0].fo.weight *= -1
+        moved = (before - branched(ids)).abs()
+    others = [i for i in range(len(ids)) if i not in own]
+    assert moved[others].max() < 1e-5
+    assert moved[own].min() > 1e-3
 
 
-def test_both_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_path: Path) -> None:
-    model = encoder(pack, 1)
+def test_all_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_path: Path) -> None:
+    model = encoder(pack, 'guards', 'tools')
     with torch.no_grad():
-        model.tools.head.weight += 1
-        model.tools.layers[0].fi.weight *= -1
-    shape = export.Shape(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5, 1)
+        for at, part in enumerate(model.branches.values()):
+            part.head.weight += 1 + at
+            part.layers[0].fi.weight *= -1 - at
+    shape = export.Shape(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5, 1, tuple(model.branches))
     built = export.build(model.named_arrays(), shape, len(LANES), 'dynamic')
-    (chosen,) = [node for node in built.graph.node if node.op_type == 'If']
-    assert {each.name for each in chosen.attribute} == {'then_branch', 'else_branch'}
+    onnx.checker.check_model(built)
+    (first,) = [node for node in built.graph.node if node.op_type == 'If']
+    (others,) = [each.g for each in first.attribute if each.name == 'else_branch']
+    (second,) = [node for node in others.node if node.op_type == 'If']
+    assert (first.input[0], second.input[0]) == ('guards.taken', 'tools.taken')
     (tmp_path / 'encoder.onnx').write_bytes(built.SerializeToString())
-    assert shipped.own_layers(tmp_path) == 1
-    back = encoder(pack, 1)
+    assert shipped.branches(tmp_path) == ('guards', 'tools')
+    back = encoder(pack, 'guards', 'tools')
     shipped.read_into(back, tmp_path)
     for name, value in model.state_dict().items():
         if name != 'words':
@@ -84,12 +94,13 @@ def test_both_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_pat
             step = float(value.abs().max()) / (127 if name != 'special' else 7)
             assert (back.state_dict()[name] - value).abs().max() <= step, name
     # A file without a branch gives the copy of what it has.
-    plain = encoder(pack, 0)
+    plain = encoder(pack)
     built = export.build(plain.named_arrays(), export.Shape(HIDDEN, 2, 2, INNER, POSITIONS, 1e-5), len(LANES), 'dynamic')
     (tmp_path / 'encoder.onnx').write_bytes(built.SerializeToString())
-    assert shipped.own_layers(tmp_path) == 0
+    assert shipped.branches(tmp_path) == ()
     shipped.read_into(back, tmp_path)
-    assert torch.equal(back.tools.layers[0].fi.weight, back.layers[1].fi.weight)
+    for part in back.branches.values():
+        assert torch.equal(part.layers[0].fi.weight, back.layers[1].fi.weight)
 
 
 def test_what_was_left_out_is_told_by_source() -> None:

@@ -1,0 +1,86 @@
+"""Written pairs and requests: what of a prompt is read, what is learnt, and what is kept back to measure."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from encoder import guard_run
+from encoder.asked import JAILBREAKS, REQUESTS, written_rows
+from encoder.lanes import LANE, targets
+from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, Prompt, kept_back, kept_words, pair_rows
+from encoder.rows import Row
+from encoder.windows import GUARD
+
+
+def count(text: str) -> int:
+    return len(text.split())
+
+
+def prompt(kind: str, number: int, keeps: bool | None = True) -> Prompt:
+    sentences = (f'You are {kind} {number}.', f'The code is {number}.', 'That stays here.')
+    return Prompt(kind, 'en', sentences, (False, None, keeps), (f'{kind} code {number}?',), (f'hello {kind} {number}', f'thanks {kind} {number}'))
+
+
+CORPUS = [
+    *[Row(f'what do people ask {n}', 'a', 'prompt', {}, 0) for n in range(50)],
+    Row('You write poems. Never rhyme. Use short lines please.', 'benign_system_prompts', 'prompt', {}, 0),
+]
+
+
+def test_a_short_prompt_is_read_whole_and_of_a_long_one_what_keeps_with_what_it_points_to() -> None:
+    assert kept_words(prompt('people', 1), count) == 'You are people 1. The code is 1. That stays here.'
+    filler = tuple(f'fact {n} is this.' for n in range(30))
+    long = Prompt('people', 'en', ('The code is 7.', 'That stays here.', *filler, 'No jokes.'), (None, True, *[False] * 30, True), (), ())
+    assert count(' '.join(long.sentences)) > GUARD
+    assert kept_words(long, count) == 'The code is 7. That stays here. fact 29 is this. No jokes.'
+
+
+def test_sentences_and_pairs_say_something_of_one_lane_and_a_prompt_goes_to_one_side_whole() -> None:
+    found = [prompt(kind, n) for n in range(60) for kind in ('secrets', 'scope')] + [Prompt('long', 'en', ('You sell tea.',), (False,), (), ('green tea?',))]
+    rows = pair_rows(found, CORPUS, ['Tell nobody.'], count, 1)
+    assert {row.source for row in rows} == {PAIRS, FOREIGN, ORDINARY, SENTENCES}
+    for row in rows:
+        value, _ = targets(row)
+        assert [lane for lane, number in LANE.items() if value[number] >= 0] == ['guarded']
+    assert all(row.text == '' for row in rows if row.source == SENTENCES)
+    sentences = {row.guard: row.labels['guarded'] for row in rows if row.source == SENTENCES}
+    assert [sentences[each] for each in ('That stays here.', 'Tell nobody.', 'You are scope 3.', 'You sell tea.')] == [1, 1, 0, 0]
+    assert 'The code is 3.' not in sentences, 'what is kept is no order to keep it'
+    assert 'Use short lines please.' in sentences and 'Never rhyme.' not in sentences
+    # What other people ask is harmless beside what keeps a value, and may be off limits beside what keeps to a subject.
+    guards = {row.guard for row in rows if row.source == ORDINARY}
+    assert all(guard.startswith('You are secrets') for guard in guards) and len(guards) == 60
+    assert {row.guard for row in rows if row.source == FOREIGN} <= guards
+    sides: dict[str, set[bool]] = defaultdict(set)
+    for row in rows:
+        sides[row.key].add(kept_back(row))
+    assert all(len(side) == 1 for side in sides.values())
+    assert {side for each in sides.values() for side in each} == {True, False}
+    back = {row.text for row in rows if row.source == PAIRS and kept_back(row)}
+    learnt = {row.text for row in rows if row.source == FOREIGN and not kept_back(row)}
+    assert not back & learnt, 'words that measure are learnt nowhere'
+
+
+def test_a_sentence_keeps_something_from_where_nearly_every_prompt_has_one_that_is_found() -> None:
+    keys = [f'k{n}' for n in range(100) for _ in range(2)] + ['free'] * 2
+    keeps = np.array([True, False] * 100 + [False, False])
+    scores = np.array([value for n in range(100) for value in (n / 10, -5.0)] + [-5.0, 0.1])
+    at, told = guard_run._keeping(keys, keeps, scores, np.ones(202, bool))
+    assert 0.1 < at < 0.4
+    assert told['keeping_found'] >= 0.97 and told['free_prompts_found'] == 0.0
+
+
+def test_written_requests_say_what_they_are() -> None:
+    rows = written_rows()
+    assert {row.source for row in rows} == {REQUESTS, JAILBREAKS}
+    by = {source: [row for row in rows if row.source == source] for source in (REQUESTS, JAILBREAKS)}
+    harmful = next(row for row in by[REQUESTS] if row.harmful)
+    value, _ = targets(harmful)
+    assert value[LANE['harmful_request']] == 1 and value[LANE['unsafe']] == 1
+    jailbreak = next(row for row in by[JAILBREAKS] if row.labels.get('jailbreak'))
+    value, _ = targets(jailbreak)
+    assert value[LANE['jailbreak']] == 1 and value[LANE['harmful_request']] == -1
+    assert all(targets(row)[0][LANE['harmful_request']] == 0 for row in rows if row.benign)
+    assert 0.1 < sum(kept_back(row) for row in rows) / len(rows) < 0.25
