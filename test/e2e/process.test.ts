@@ -183,11 +183,14 @@ t.test('closing lets the request under way end, refuses new ones and keeps what 
   const underWay = call(first.url, '/v1/chat/completions', { key, body: chat })
   while (upstream.requests.length === 0) await setTimeout(10)
   const closing = first.close()
-  // A connection that was kept may bring one more request, which is told that it came too late.
-  const late = await call(first.url, '/healthz').then(
-    ({ status }) => status,
-    () => 'refused'
-  )
+  // What comes in the same moment may still be answered, and on a connection that was kept told that it came too late.
+  let late: number | string = 200
+  for (let tries = 0; late === 200 && tries < 100; tries++) {
+    late = await call(first.url, '/healthz').then(
+      ({ status }) => status,
+      () => 'refused'
+    )
+  }
   t.ok(late === 'refused' || late === 503, `nobody new is let in: ${late}`)
   release()
   t.match(await underWay, { status: 200, body: { choices: [{ message: { content: 'Fine.' } }] } })
