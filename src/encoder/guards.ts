@@ -86,9 +86,10 @@ export class Guards {
 
   /** @param prompts of one request, each as often as it is asked about @returns by prompt, the pieces that texts are read beside */
   async read(prompts: Iterable<string>, by: GuardReading): Promise<ReadonlyMap<string, Int32Array>> {
-    const kept = [...new Set(prompts)].map(async (prompt) => [prompt, await this.#keptBy(prompt, by)] as const)
-    for (const each of kept) each.catch(() => undefined)
-    return new Map(await Promise.all(kept))
+    const kept = new Map<string, Int32Array>()
+    // A chat has one text of prompts: there is nothing to read at the same time.
+    for (const prompt of new Set(prompts)) kept.set(prompt, await this.#keptBy(prompt, by))
+    return kept
   }
 
   async #keptBy(prompt: string, by: GuardReading): Promise<Int32Array> {

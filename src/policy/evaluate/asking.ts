@@ -12,6 +12,7 @@ import type { Constitution } from '../constitution/parse.js'
 import { noisyOr, signsOf } from '../decide/decide.js'
 import type { Cancellation, Category } from '../evaluation.js'
 import type { CompiledRule } from '../match/compile.js'
+import type { Beside } from '../match/guarded/beside.js'
 
 /** A text for the encoder to read. Plain data, so that it can come from another thread. */
 export interface Question {
@@ -24,8 +25,8 @@ export interface Question {
   role: Role
   /** All of that reading. */
   text: string
-  /** What the chat's system prompts keep, where the text is read beside that and for that alone. */
-  guard?: string
+  /** The chat's system prompts, where the text is read beside what they keep and for that alone. */
+  guard?: Beside
   /** What of it was raised, from left to right; undefined: all of it is to be read. */
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
@@ -43,7 +44,7 @@ export interface Answered {
 export type Readings = ReadonlyMap<string, EncoderReading>
 
 export function keyOf({ role, text, guard }: Pick<Question, 'role' | 'text' | 'guard'>): string {
-  return guard === undefined ? `${role} ${text}` : `${role} ${guard.length} ${guard} ${text}`
+  return `${role}|${guard?.key ?? ''}|${text}`
 }
 
 /** Stretches closer than this are one question: what lies between them is read as a neighbour of both. UTF-16 units. */
@@ -141,8 +142,8 @@ export interface Place {
   isSeam: boolean
   /** Whether it is read by a thorough constitution though nothing raised it. */
   isReadAnyway: boolean
-  /** What the chat's system prompts keep, where whoever speaks may go for it. */
-  guard?: string | undefined
+  /** The chat's system prompts, where whoever speaks may go for what they keep. */
+  guard?: Beside | undefined
 }
 
 /** A question over a text as it stands, without the text: what is remembered of it when the call is over. */
@@ -331,7 +332,7 @@ export async function askEncoder(
   const off = cancel?.onCancel((reason) => abort?.abort(reason))
   try {
     const put = questions.map(({ role, text, guard, spans }): EncoderQuestion => {
-      const beside = guard !== undefined && { guard }
+      const beside = guard !== undefined && { guard: guard.text }
       return { role, text, whose, ...beside, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
     })
     const readings = await encoder.read(put, pay)

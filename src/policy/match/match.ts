@@ -57,10 +57,6 @@ function wholeOf(views: readonly View[]): number {
   return length > longText ? length : 0
 }
 
-function isAt(detects: (start: number, end: number) => boolean, { start, end }: Span): boolean {
-  return detects(start, end)
-}
-
 /** One per policy and thread: keeps the buffers that scanning reuses. */
 export class Matcher {
   readonly #policy: Policy
@@ -121,7 +117,10 @@ export class Matcher {
     for (const { detector, rules, floors } of this.#policy.detectors) {
       if (detector.readsWords === true ? view.isEncoded : swaps || detects) continue
       for (const finding of detector.find(view.text, this.#hits.folded, Math.max(whole, view.text.length), floors)) {
-        if (detects && !isAt(detects, view.textSpan(finding.start, finding.end))) continue
+        if (detects) {
+          const { start, end } = view.textSpan(finding.start, finding.end)
+          if (!detects(start, end)) continue
+        }
         for (const rule of rules) if (this.#takes(rule, finding, sink)) this.#found(rule, view, finding, sink)
       }
     }

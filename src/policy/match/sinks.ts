@@ -59,10 +59,10 @@ export function partSink(call: Call, index: number): Sink {
     }
   }
 
-  function guardOf(prompts: Beside | undefined): string | undefined {
+  function guardOf(prompts: Beside | undefined): Beside | undefined {
     if (prompts === undefined) return undefined
     const isAsked = readers.some((rule) => asksBeside(rule) && applies(rule))
-    return isAsked && hasWords(part) ? prompts.text : undefined
+    return isAsked && hasWords(part) ? prompts : undefined
   }
 }
 
