@@ -6,7 +6,7 @@ a role share the bound: what any of them reaches is what is counted.
 
 The curve comes from the pooled scores of the folds, each of a short run that never saw the source. The model that ships
 learnt longer and from all sources, and does not score alike; `carry` takes a logit of the one to the other by what both
-say of rows that neither learnt from (`runs.aside`).
+say of rows that neither learnt from (`apart.aside`).
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -14,24 +13,23 @@ import torch
 from tokenizers import Tokenizer
 
 from . import calibration
+from .apart import aside, aside_rows, beside_guards, left_out
 from .base import new_encoder
 from .batches import Plan, chosen
 from .dataset import Dataset, dataset, load
+from .guard_told import pairs_told
 from .lanes import LANE
 from .linear import linear_scores
 from .loop import Budget, train
 from .metrics import wilson
 from .model import Encoder, Settings
 from .negatives import mine
-from .pairs import kept_back
-from .relatives import FOLDS, made_here
+from .relatives import FOLDS
 from .report import print_summary, summary
 from .rows import Row
 from .scoring import score
 from .ship import load_encoder
 
-# Of the harmless rows one in so many is never trained on, in any run: see `aside`.
-ASIDE = 12
 # Of a text the first reader is told what the encoder says of so many characters.
 TAUGHT = 1600
 # The roles that harmless held-out rows are scored in again.
@@ -98,47 +96,6 @@ def full(options: Options) -> Encoder:
                 flush=True,
             )
     return model
-
-
-def aside(data: Dataset) -> np.ndarray:
-    """Harmless rows, and texts beside a guard, that no run learns from, by a hash of their text: (rows,) of bool.
-
-    A short run of a fold and the long one that ships do not score alike. What both say of these rows, whose sources
-    both know, tells what a score of the one is in the other.
-    """
-    def is_aside(row: Row) -> bool:
-        if row.source.startswith('written:'):
-            return kept_back(row)
-        known = row.guard != '' or row.benign and not made_here(row.source)
-        return known and hashlib.sha256(row.text.encode()).digest()[0] % ASIDE == 0
-
-    return np.array([is_aside(row) for row in data.rows])
-
-
-def left_out(data: Dataset, fold: int) -> np.ndarray:
-    """The rows of a fold that thresholds come from: (rows,) of bool.
-
-    They are those of its sources that hold nothing harmful, with what was composed from them. Harmful requests are
-    scarce, and say nothing about false alarms: the model learns from all of them.
-
-    :param fold: -1 for none; rows that the project makes are in no fold and never left out
-    """
-    if fold < 0:
-        return np.zeros(len(data), bool)
-    mixed = {row.source for row in data.rows if not row.benign and not made_here(row.source)}
-    return np.array(
-        [data.fold[i] == fold and row.source not in mixed for i, row in enumerate(data.rows)]
-    )
-
-
-def aside_rows(data: Dataset, most: int = 250) -> np.ndarray:
-    """Those of them that are scored: at most so many a source, the same for every model."""
-    return np.sort(chosen(data, Plan(np.flatnonzero(aside(data) & ~beside_guards(data)), 11, most), 0)[0])
-
-
-def beside_guards(data: Dataset) -> np.ndarray:
-    """The texts that stand beside a guard: (rows,) of bool."""
-    return np.diff(data.guard_start) > 0
 
 
 def held_rows(data: Dataset, fold: int, options: Options) -> np.ndarray:
@@ -233,8 +190,10 @@ def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(of_folds[:, LANE[lane]], own[:, LANE[lane]]) for lane, _ in groups.values()
         }
+    pairs = pairs_told(model, data, options.windows)
     told = {
-        **calibration.manifest(calibration.carried(knots, lines)),
+        **calibration.manifest({**calibration.carried(knots, lines), 'guarded': pairs.pop('knots')}),
+        **pairs,
         'carried': lines,
         'aside_rows': len(known),
         'by_source': by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
@@ -252,8 +211,7 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     assert options.start is not None
     data = load(options.work)
     shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
-    # Layers of their own have confidences of their own, which a round of the others does not move.
-    own = {name: shipped.pop(name) for name in ('guarded',) if name in shipped}
+    shipped.pop('guarded', None)
     known = aside_rows(data, min(100, options.held_most))
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     new, _ = load_encoder(options.work, checkpoint)
@@ -263,8 +221,12 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
         lines[role] = {
             lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in groups.values()
         }
+    pairs = pairs_told(new, data, options.windows)
     told = {
-        **calibration.manifest({**calibration.sound(calibration.carried(shipped, lines)), **own}),
+        **calibration.manifest(
+            {**calibration.sound(calibration.carried(shipped, lines)), 'guarded': pairs.pop('knots')}
+        ),
+        **pairs,
         'carried': lines,
         'aside_rows': len(known),
         'by_source': [],

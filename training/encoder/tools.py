@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from . import calibration, runs
+from .apart import aside, left_out
 from .base import new_encoder
 from .batches import Plan, chosen
 from .composed import WRITTEN, kept_back
@@ -25,7 +26,7 @@ from .metrics import auroc
 from .model import Encoder
 from .relatives import made_here
 from .rows import Row
-from .runs import TAUGHT, Options, aside, left_out
+from .runs import TAUGHT, Options
 from .scoring import score
 
 # What people ask, told by a tool, is a list of tickets, or somebody's search: harmless, and rare.
@@ -133,17 +134,13 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     told = calibration.confidences(knots, rows, pieces, logits)
     table = by_source(rows, told, logits[:, LANE['prompt_injection']])
     shipped = json.loads((options.start / 'encoder.json').read_text())
-    kept = {'pairs', 'carried', 'aside_rows', 'moved'} & shipped['calibrated'].keys()
-    (options.work / 'calibration.json').write_text(
-        json.dumps(
-            {
-                **calibration.manifest({**shipped['calibration'], 'tool': knots['tool']}),
-                **{name: shipped['calibrated'][name] for name in sorted(kept)},
-                'by_source': table,
-            },
-            indent=1,
-        )
-    )
+    told_now = {
+        # Whatever else was told of these weights is still true.
+        **shipped['calibrated'],
+        **calibration.manifest({**shipped['calibration'], 'tool': knots['tool']}),
+        'by_source': table,
+    }
+    (options.work / 'calibration.json').write_text(json.dumps(told_now, indent=1))
     return {'knots': knots['tool'], 'by_source': table}
 
 

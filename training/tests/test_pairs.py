@@ -6,10 +6,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from encoder import guard_run
+from encoder import guard_told
 from encoder.asked import JAILBREAKS, REQUESTS, written_rows
 from encoder.lanes import LANE, targets
-from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, Prompt, kept_back, kept_words, pair_rows
+from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, WORK, Prompt, kept_back, kept_words, pair_rows
 from encoder.rows import Row
 from encoder.windows import GUARD
 
@@ -40,7 +40,8 @@ def test_a_short_prompt_is_read_whole_and_of_a_long_one_what_keeps_with_what_it_
 def test_sentences_and_pairs_say_something_of_one_lane_and_a_prompt_goes_to_one_side_whole() -> None:
     found = [prompt(kind, n) for n in range(60) for kind in ('secrets', 'scope')] + [Prompt('long', 'en', ('You sell tea.',), (False,), (), ('green tea?',))]
     rows = pair_rows(found, CORPUS, ['Tell nobody.'], count, 1)
-    assert {row.source for row in rows} == {PAIRS, FOREIGN, ORDINARY, SENTENCES}
+    assert {row.source for row in rows} == {PAIRS, FOREIGN, ORDINARY, WORK, SENTENCES}
+    assert {(row.guard, row.labels['guarded']) for row in rows if row.source == WORK} == {('Never rhyme.', 0)}
     for row in rows:
         value, _ = targets(row)
         assert [lane for lane, number in LANE.items() if value[number] >= 0] == ['guarded']
@@ -67,7 +68,7 @@ def test_a_sentence_keeps_something_from_where_nearly_every_prompt_has_one_that_
     keys = [f'k{n}' for n in range(100) for _ in range(2)] + ['free'] * 2
     keeps = np.array([True, False] * 100 + [False, False])
     scores = np.array([value for n in range(100) for value in (n / 10, -5.0)] + [-5.0, 0.1])
-    at, told = guard_run._keeping(keys, keeps, scores, np.ones(202, bool))
+    at, told = guard_told._keeping(keys, keeps, scores, np.ones(202, bool))
     assert 0.1 < at < 0.4
     assert told['keeping_found'] >= 0.97 and told['free_prompts_found'] == 0.0
 
