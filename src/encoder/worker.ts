@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { InferenceSession } from 'onnxruntime-node'
 import { readPieces } from './pieces.js'
+import { cutsOffHere } from './processor.js'
 import { marks } from './windows.js'
 
 export interface ThreadData {
@@ -66,12 +67,12 @@ async function load(): Promise<Score> {
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // One score on every processor: where 8-bit products would be cut off at 16 bits (x64 without VNNI), the kernel that does
-    // not cut them off is used, which takes a seventh more time. It needs `extended`, of which the fusion of sums and norms is
-    // left out: that operator is slower.
+    // One score on every processor: where 8-bit products would be cut off at 16 bits, the kernel that does not cut them off is
+    // used, which takes a seventh more time there, and nearly twice the time elsewhere. It needs `extended`, of which the fusion
+    // of sums and norms is left out: that operator is slower.
     graphOptimizationLevel: 'extended',
     extra: {
-      session: { x64quantprecision: '1' },
+      ...((await cutsOffHere()) && { session: { x64quantprecision: '1' } }),
       optimization: { disable_specified_optimizers: 'SkipLayerNormFusion;BiasSkipLayerNormFusion' }
     },
     // What a run needs is given back after it; keeping it saves no time that can be measured.
