@@ -26,7 +26,7 @@ interface Piece {
 }
 
 export class Channel {
-  /** UTF-16 units of released text that are judged again with what follows: longer than any phrase or identifier. */
+  /** UTF-16 units of released text that are judged again with what follows, at least: longer than any phrase or identifier. */
   static readonly tailLength = 1024
   readonly pointer: string
   readonly kind: 'text' | 'arguments'
@@ -200,7 +200,9 @@ export class Channel {
       this.#first = 0
     }
     this.#holding = undefined
-    this.#tail = (this.#tail + text).slice(-Channel.tailLength)
+    this.#tail += text
+    // Not each time: what begins where it began is known to whoever has read its beginning, the encoder above all.
+    if (this.#tail.length > 2 * Channel.tailLength) this.#tail = this.#tail.slice(-Channel.tailLength)
     if (this.#keepsWhole) this.#written += text
   }
 

@@ -14,6 +14,7 @@ import { generateKey } from '../../src/identity/key-format.js'
 import { tempDir } from '../support/gateway.js'
 import { type Node, startNode } from '../support/node.js'
 import { answers } from './growth/answers.js'
+import { encoded } from './growth/encoded.js'
 import { listed, mcp, mcpServer } from './growth/mcp.js'
 import { type Cost, canMeasure, Meter } from './growth/meter.js'
 import { others, triggers } from './growth/others.js'
@@ -53,7 +54,8 @@ interface Gateway {
   backend: Backend
 }
 
-async function open(t: Test): Promise<Gateway> {
+/** @param encoder whether what is raised is put to the encoder, whose time is then most of what a text costs */
+async function open(t: Test, encoder: boolean): Promise<Gateway> {
   const backend = await openBackend(t)
   const folder = tempDir(t)
   const config = join(folder, 'gateway.yaml')
@@ -64,7 +66,8 @@ async function open(t: Test): Promise<Gateway> {
   const node = await startNode(t, {
     SLUICEGATE_CONFIG: config,
     SLUICEGATE_BOOTSTRAP_KEY: key,
-    SLUICEGATE_LOG_LEVEL: 'info'
+    SLUICEGATE_LOG_LEVEL: 'info',
+    ...(encoder && { SLUICEGATE_ENCODER: 'required' })
   })
   const meter = new Meter(node.url, node.child.pid!)
   t.teardown(() => meter.close())
@@ -240,12 +243,14 @@ const told = ({ shape, sizes, costs, exponent, health, outcome, fault }: Row): s
   ].join('  ')
 
 const skip = !canMeasure && 'this machine does not tell the processor time of threads'
+const encoderFamily = 'what the encoder reads'
 const families: readonly [string, readonly Shape[]][] = [
   ['requests', requests],
   ['answers', answers],
   ['evaluate, moderations, guards, realtime', others],
   ['MCP', mcp],
-  ['what each reading looks for', triggers]
+  ['what each reading looks for', triggers],
+  [encoderFamily, encoded]
 ]
 
 for (const [family, shapes] of families) {
@@ -255,7 +260,7 @@ for (const [family, shapes] of families) {
       : shapes.filter(({ name }) => new RegExp(only).test(name))
   if (chosen.length === 0) continue
   t.test(`growth: ${family}`, { skip }, async (t) => {
-    let gateway = await open(t)
+    let gateway = await open(t, family === encoderFamily)
     const rows: Row[] = []
     for (const shape of chosen) {
       let row: Row
@@ -275,7 +280,7 @@ for (const [family, shapes] of families) {
       await setTimeout(0)
       if (gateway.node.child.exitCode !== null || gateway.node.child.signalCode !== null) {
         row.fault = 'ends the process'
-        gateway = await open(t)
+        gateway = await open(t, family === encoderFamily)
       }
       rows.push(row)
       if (isFull || row.fault !== undefined)

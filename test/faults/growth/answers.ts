@@ -22,7 +22,7 @@ import {
 
 const asJson = (body: Json): Answer => ({ type: 'application/json', writes: [JSON.stringify(body)] })
 const chat = '/v1/chat/completions'
-const wireOf = (wanted: string) => wires.find(({ name }) => name === wanted)!
+export const wireOf = (wanted: string) => wires.find(({ name }) => name === wanted)!
 /** What is asked, as JSON or as a form. */
 const asking = (wire: string, stream: boolean): Pick<Traffic, 'path' | 'body' | 'form'> => {
   const { path, ask, isForm } = wireOf(wire)
@@ -710,7 +710,7 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
   ]
 ]
 
-const stream = (what: string, wire: string, make: (bytes: number, seed: number) => string[], size?: number): Shape => {
+export const stream = (what: string, wire: string, make: (bytes: number, seed: number) => string[], size?: number): Shape => {
   const { type, encoding } = wireOf(wire)
   return {
     name: `stream, ${what}`,
@@ -722,7 +722,7 @@ const stream = (what: string, wire: string, make: (bytes: number, seed: number) 
 }
 
 /** A text cut into pieces of so many units. */
-function cut(text: string, size: number): string[] {
+export function cut(text: string, size: number): string[] {
   const out: string[] = []
   for (let at = 0; at < text.length; at += size) out.push(text.slice(at, at + size))
   return out
