@@ -10,8 +10,8 @@ import type { Exchange } from '../exchange.js'
 
 /** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40
-/** The same within a sentence, where the encoder is asked about each: about as much as it reads at once. */
-const leastRaisedStep = 400
+/** The same within a sentence, where the encoder is asked about each. */
+const leastRaisedStep = 200
 
 /**
  * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
