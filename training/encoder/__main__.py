@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
+STEPS = ('prepare', 'train', 'folds', 'report', 'calibrate', 'asked', 'guarded', 'tools', 'mix', 'teach', 'names', 'export', 'add-names', 'all')
 
 
 def parser() -> argparse.ArgumentParser:
@@ -116,6 +116,10 @@ def main() -> None:
     if args.step in ('calibrate', 'all'):
         settle = runs.calibrate if args.start is None else runs.recalibrate
         settle(options, args.checkpoint or runs.last_round(args.work))
+    if args.step == 'asked':
+        from . import asked_run
+
+        print(json.dumps(asked_run.learn(options), indent=1))
     if args.step == 'guarded':
         from .guard_run import learn
 

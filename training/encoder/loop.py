@@ -6,6 +6,7 @@ Bf16, AdamW, a rate that rises and falls with the budget, a checkpoint that can 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def train(
     checkpoint: Path | None = None,
     seed: int = 1,
     log: float = 20,
+    loss: Callable[[Encoder, Batch, torch.Tensor], torch.Tensor] = loss_of,
 ) -> dict[str, float]:
     """Trains in place.
 
@@ -104,12 +106,12 @@ def train(
             factor = min(passed / WARM_UP, (1 - passed) / (1 - WARM_UP))
             for group, base in zip(optimizer.param_groups, bases, strict=True):
                 group['lr'] = base * max(factor, 0.01)
-            loss = loss_of(model, batch, positive)
+            lost = loss(model, batch, positive)
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()
+            lost.backward()
             torch.nn.utils.clip_grad_norm_(body + heads, 1.0)
             optimizer.step()
-            value = float(loss.detach())
+            value = float(lost.detach())
             told['steps'] = step
             told['pieces'] += float(batch.ids.numel())
             told['loss'] = value if step == 1 else 0.98 * told['loss'] + 0.02 * value

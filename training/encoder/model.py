@@ -144,6 +144,13 @@ class Encoder(nn.Module):
             scores[left] = self._scores(x[left], ids[left], self.layers[self.shared :], self.head)
         return scores
 
+    def beside(self, ids: Tensor, before: Branch) -> tuple[Tensor, Tensor]:
+        """What everybody's words score, and what the last layers made of them as they were: (rows, lanes) logits each."""
+        with torch.no_grad():
+            x = self.states(ids, self.shared)[-1]
+            was = self._scores(x, ids, before.layers, before.head)
+        return self._scores(x, ids, self.layers[self.shared :], self.head), was
+
     def states(self, ids: Tensor, count: int | None = None) -> list[Tensor]:
         """What each piece is taken for: as embedded, then after each of `count` layers; (rows, pieces, hidden) each."""
         states = [self.norm(self._embed(ids) + self.places[: ids.shape[1]])]

@@ -10,6 +10,8 @@ import pytest
 import torch
 
 from encoder import export, shipped
+from encoder.asked_run import HOLD, holding
+from encoder.batches import Batch
 from encoder.e5pack import Pack, Pieces
 from encoder.lanes import LANES
 from encoder.model import Encoder, Settings
@@ -69,6 +71,25 @@ def test_a_branch_scores_as_everybody_is_scored_until_it_learns_and_then_moves_i
     others = [i for i in range(len(ids)) if i not in own]
     assert moved[others].max() < 1e-5
     assert moved[own].min() > 1e-3
+
+
+def test_what_is_taught_counts_and_so_does_every_other_score_that_moves(pack: Pack) -> None:
+    model = encoder(pack, 'tools')
+    before = model.branch().requires_grad_(False).eval()
+    loss, ids, positive = holding(before), texts(), torch.ones(len(LANES))
+    silent = Batch(ids, torch.full((len(ids), len(LANES)), -1), torch.ones(len(ids), len(LANES)))
+    assert loss(model, silent, positive) == 0
+    with torch.no_grad():
+        model.head.bias += 0.5
+    assert torch.isclose(loss(model, silent, positive), torch.tensor(HOLD * 0.25), atol=1e-3)
+    taught = silent.value.clone()
+    taught[0, 0] = 1
+    low, high = (loss(model, Batch(ids, torch.where(taught == 1, to, taught), silent.weight), positive) for to in (0, 1))
+    # One row is taught, and four are held: to teach the other side costs the difference of the two logits alone.
+    assert abs(float(low - high)) == pytest.approx(abs(float(model.beside(ids, before)[0][0, 0])), abs=1e-2)
+    with torch.no_grad():
+        model.layers[1].fo.weight *= -1
+    assert loss(model, silent, positive) > HOLD * 0.25
 
 
 def test_all_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_path: Path) -> None:
