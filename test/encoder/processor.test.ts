@@ -1,7 +1,8 @@
 import t from 'tap'
 import { cutsOffHere, mayCutOff } from '../../src/encoder/processor.js'
 
-const cpu = (...flags: string[]) => `processor\t: 0\nflags\t\t: fpu sse2 avx2 ${flags.join(' ')}\nbugs\t\t: spectre_v1\n\n`
+const cpu = (...flags: string[]) =>
+  `processor\t: 0\nflags\t\t: fpu sse2 avx2 ${flags.join(' ')}\nbugs\t\t: spectre_v1\n\n`
 
 t.test('sums may be cut off on x64 without VNNI alone', async (t) => {
   t.equal(mayCutOff('x64', cpu()), true)

@@ -710,7 +710,12 @@ const flows: readonly [what: string, wire: string, frames: (texts: string[]) => 
   ]
 ]
 
-export const stream = (what: string, wire: string, make: (bytes: number, seed: number) => string[], size?: number): Shape => {
+export const stream = (
+  what: string,
+  wire: string,
+  make: (bytes: number, seed: number) => string[],
+  size?: number
+): Shape => {
   const { type, encoding } = wireOf(wire)
   return {
     name: `stream, ${what}`,
