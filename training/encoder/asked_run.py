@@ -22,10 +22,9 @@ from .asked import JAILBREAKS, REQUESTS
 from .base import new_encoder
 from .batches import Batch, Plan
 from .dataset import Dataset, load
-from .lanes import LANE
-from .loop import Budget, train
+from .loop import Budget, train_once
 from .model import Branch, Encoder, half
-from .runs import Options
+from .runs import Options, carry_lines
 from .scoring import score
 
 ASKED = (REQUESTS, JAILBREAKS)
@@ -62,14 +61,8 @@ def learn(options: Options) -> dict[str, object]:
     # Of rows of which nothing is known the score is held.
     held = replace(data, value=np.where(asked[:, None], data.value, -1).astype(data.value.dtype))
     plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, ASKED)
-    checkpoint, finished = options.work / 'round-0.pt', options.work / 'round-0.json'
-    if finished.exists():
-        model.load_state_dict(torch.load(checkpoint, weights_only=False)['model'])
-        told = json.loads(finished.read_text())
-    else:
-        budget = Budget(options.epochs, options.minutes, options.rate)
-        told = train(model, held, plan, budget, checkpoint, options.seed, loss=holding(before))
-        finished.write_text(json.dumps(told))
+    budget = Budget(options.epochs, options.minutes, options.rate)
+    told = train_once(model, held, plan, budget, options.work, seed=options.seed, loss=holding(before))
     return {**told, **settle(options, data, model)}
 
 
@@ -96,14 +89,7 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     shipped = json.loads((options.start / 'encoder.json').read_text())
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     known = aside_rows(data, KNOWN)
-    lines: dict[str, dict[str, tuple[float, float]]] = {}
-    moved: dict[str, float] = {}
-    for role in MOVED:
-        was, is_now = (score(m, data, known, LENGTH, WINDOWS, role=role).logits for m in (old, model))
-        moved[role] = float(np.abs(is_now - was).mean())
-        lines[role] = {
-            lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in calibration.GROUPS[role].values()
-        }
+    lines, moved = carry_lines(old, model, data, known, MOVED, WINDOWS)
     mine = {role: shipped['calibration'][role] for role in MOVED}
     knots = {**shipped['calibration'], **calibration.sound(calibration.carried(mine, lines))}
     measured = {

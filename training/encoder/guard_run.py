@@ -11,7 +11,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from . import calibration
 from .apart import aside, beside_guards
@@ -19,7 +18,7 @@ from .base import new_encoder
 from .batches import Plan
 from .dataset import Dataset, load
 from .guard_told import LENGTH, pairs_told
-from .loop import Budget, train
+from .loop import Budget, train_once
 from .model import Encoder
 from .runs import Options
 
@@ -37,13 +36,8 @@ def learn(options: Options) -> dict[str, object]:
     model.branches['guards'].requires_grad_(True)
     rows = np.flatnonzero(beside_guards(data) & ~aside(data))
     plan = Plan(rows, options.seed, options.most, LENGTH, options.budget, 0, ('written:',))
-    checkpoint, finished = options.work / 'round-0.pt', options.work / 'round-0.json'
-    if finished.exists():
-        model.load_state_dict(torch.load(checkpoint, weights_only=False)['model'])
-        told = json.loads(finished.read_text())
-    else:
-        told = train(model, data, plan, Budget(options.epochs, options.minutes, options.rate), checkpoint, options.seed)
-        finished.write_text(json.dumps(told))
+    budget = Budget(options.epochs, options.minutes, options.rate)
+    told = train_once(model, data, plan, budget, options.work, seed=options.seed)
     return {**told, **settle(options, data, model)}
 
 

@@ -5,6 +5,7 @@ Bf16, AdamW, a rate that rises and falls with the budget, a checkpoint that can 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -131,6 +132,31 @@ def train(
         epoch += 1
     if checkpoint is not None:
         _save(checkpoint, model, optimizer, told)
+    return told
+
+
+def train_once(
+    model: Encoder,
+    data: Dataset,
+    plan: Plan,
+    budget: Budget,
+    work: Path,
+    number: int = 0,
+    seed: int = 1,
+    loss: Callable[[Encoder, Batch, torch.Tensor], torch.Tensor] = loss_of,
+) -> dict[str, float]:
+    """Trains in place for one round, or takes up what it came to where it was finished before.
+
+    :param work: `round-N.pt` and `round-N.json` stand there afterwards
+    :returns: as `train`
+    """
+    checkpoint, finished = work / f'round-{number}.pt', work / f'round-{number}.json'
+    if finished.exists():
+        model.load_state_dict(torch.load(checkpoint, weights_only=False)['model'])
+        found: dict[str, float] = json.loads(finished.read_text())
+        return found
+    told = train(model, data, plan, budget, checkpoint, seed, loss=loss)
+    finished.write_text(json.dumps(told))
     return told
 
 

@@ -20,7 +20,7 @@ from .dataset import Dataset, dataset, load
 from .guard_told import pairs_told
 from .lanes import LANE
 from .linear import linear_scores
-from .loop import Budget, train
+from .loop import Budget, train, train_once
 from .metrics import wilson
 from .model import Encoder, Settings
 from .negatives import mine
@@ -80,15 +80,8 @@ def full(options: Options) -> Encoder:
     for number in range(options.epochs):
         # Each round warms up and cools down by itself, the later ones at a lower rate.
         budget = Budget(1, options.minutes / options.epochs, options.rate * (1, 0.6, 0.4)[min(number, 2)])
-        finished = options.work / f'round-{number}.json'
-        path = options.work / f'round-{number}.pt'
-        if finished.exists():
-            model.load_state_dict(torch.load(path, weights_only=False)['model'])
-            told.append(json.loads(finished.read_text()))
-        else:
-            print(f'round {number + 1} of {options.epochs}', flush=True)
-            told.append(train(model, data, plan, budget, path, options.seed + number))
-            finished.write_text(json.dumps(told[-1]))
+        print(f'round {number + 1} of {options.epochs}', flush=True)
+        told.append(train_once(model, data, plan, budget, options.work, number, options.seed + number))
         if number + 1 < options.epochs and not (options.work / f'round-{number + 1}.json').exists():
             plan = mine(model, data, plan, options.mined, options.seed + number, options.length)
             print(
@@ -215,12 +208,7 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     known = aside_rows(data, min(100, options.held_most))
     old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
     new, _ = load_encoder(options.work, checkpoint)
-    lines: dict[str, dict[str, tuple[float, float]]] = {}
-    for role, groups in calibration.GROUPS.items():
-        was, is_now = (score(m, data, known, 128, options.windows, role=role).logits for m in (old, new))
-        lines[role] = {
-            lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]]) for lane, _ in groups.values()
-        }
+    lines, _ = carry_lines(old, new, data, known, tuple(calibration.GROUPS), options.windows)
     pairs = pairs_told(new, data, options.windows)
     told = {
         **calibration.manifest(
@@ -233,6 +221,26 @@ def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
     }
     (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
     return told
+
+
+def carry_lines(
+    old: Encoder, new: Encoder, data: Dataset, known: np.ndarray, roles: tuple[str, ...], windows: int
+) -> tuple[dict[str, dict[str, tuple[float, float]]], dict[str, float]]:
+    """What takes the logits of one model to those of another.
+
+    :param known: rows that neither learnt from
+    :returns: by role and lane, slope and offset; by role, how far a logit moved on the mean
+    """
+    lines: dict[str, dict[str, tuple[float, float]]] = {}
+    moved: dict[str, float] = {}
+    for role in roles:
+        was, is_now = (score(m, data, known, 128, windows, role=role).logits for m in (old, new))
+        moved[role] = float(np.abs(is_now - was).mean())
+        lines[role] = {
+            lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]])
+            for lane, _ in calibration.GROUPS[role].values()
+        }
+    return lines, moved
 
 
 def mix(one: Path, other: Path, share: float, out: Path) -> None:

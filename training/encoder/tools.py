@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from . import calibration, runs
 from .apart import aside, left_out
@@ -21,7 +20,7 @@ from .batches import Plan, chosen
 from .composed import WRITTEN, kept_back
 from .dataset import Dataset, load
 from .lanes import LANE
-from .loop import Budget, train
+from .loop import Budget, train_once
 from .metrics import auroc
 from .model import Encoder
 from .relatives import made_here
@@ -51,13 +50,7 @@ def learn(options: Options) -> dict[str, object]:
     model.branches['tools'].requires_grad_(True)
     free = ~aside(data) & ~left_out(data, options.without)
     plan = Plan(np.flatnonzero(free), options.seed, options.most, LENGTH, options.budget, 0, options.whole)
-    checkpoint, finished = options.work / 'round-0.pt', options.work / 'round-0.json'
-    if finished.exists():
-        model.load_state_dict(torch.load(checkpoint, weights_only=False)['model'])
-        told = json.loads(finished.read_text())
-    else:
-        told = train(model, data, plan, Budget(1, options.minutes, options.rate), checkpoint, options.seed)
-        finished.write_text(json.dumps(told))
+    told = train_once(model, data, plan, Budget(1, options.minutes, options.rate), options.work, seed=options.seed)
     return {**told, **settle(options, data, model)}
 
 
