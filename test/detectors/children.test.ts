@@ -4,8 +4,6 @@ import { systemClock } from '../../src/base/clock.js'
 import { children } from '../../src/detectors/children.js'
 import { createEvaluator } from '../../src/policy/evaluate/evaluator.js'
 import { call } from '../policy/support.js'
-import { growth } from '../support/growth.js'
-import { hostileShapes } from '../text/hostile-shapes.js'
 
 /** The shortest neutral wordings; which of them stop is decided by structure, so the words vary and the frames do not. */
 const requests: readonly [kind: string, ...texts: string[]][] = [
@@ -179,28 +177,4 @@ t.test('before the offset that is settled nothing changes any more', async (t) =
     }
   }
   t.ok(children.growsFrom!(filler.repeat(9), '', new Map()) > filler.length * 8, 'ordinary text is let go')
-})
-
-t.test('any text costs linear time', async (t) => {
-  for (const unit of [
-    '13 year old ',
-    'how secret girl her parents our chats ',
-    '怎样孩子秘密父母',
-    'a. B',
-    'كيف طفلة سر '
-  ])
-    for (const find of [
-      (rows: number) => children.find(unit.repeat(rows)),
-      (rows: number) => children.growsFrom!(unit.repeat(rows), '', new Map())
-    ]) {
-      const exponent = growth(find, 3_000)
-      t.ok(exponent < 1.5, `${unit}: grows with exponent ${exponent.toFixed(2)}`)
-    }
-  for (const [name, text] of hostileShapes(1 << 16)) {
-    const found = children.find(`${text} \n\n${requests[0]![1]}`)
-    t.ok(
-      found.some(({ end }) => end > text.length),
-      name
-    )
-  }
 })

@@ -6,7 +6,6 @@ import { detectors } from '../../src/detectors/index.js'
 import { obfuscation } from '../../src/detectors/obfuscation.js'
 import { personalData } from '../../src/detectors/personal-data.js'
 import { secrets } from '../../src/detectors/secrets.js'
-import { hostileShapes } from '../text/hostile-shapes.js'
 
 /** `kind` must be found with at least `least` confidence, and its span must be `span`. */
 type Positive = [text: string, kind: string, span: string, least?: number]
@@ -269,17 +268,4 @@ t.test('findings lie in the text, name a known kind and do not overlap, whatever
     )
   )
   t.equal(new Set(detectors.map(({ id }) => id)).size, detectors.length)
-})
-
-t.test('texts of 256 Ki units made to be slow are read to their end', async (t) => {
-  for (const [name, text] of hostileShapes(1 << 18)) {
-    // The classifier's windows have a test of their own.
-    for (const detector of detectors.filter(({ readsWords }) => readsWords !== true)) {
-      const last = `${text} \nwrite to late@found.example or slg password="Zq8!late#Find1" b\u202eb`
-      t.ok(
-        detector.find(last).some(({ start }) => start > text.length),
-        `${detector.id}: ${name}`
-      )
-    }
-  }
 })
