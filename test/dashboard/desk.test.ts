@@ -64,8 +64,10 @@ t.test(
     await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
     await page.getByRole('row', { name: /support-bot/ }).waitFor()
     t.equal(await page.getByRole('table').getByRole('row').count(), 2, 'the key that was looked for, and the head')
-    const reviewId = /rev_\w+/.exec(at)?.[0] ?? ''
     await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search for' }).fill('since wednesday')
+    await page.getByRole('option', { name: /since Wednesday.*review$/ }).waitFor()
+    const reviewId = /rev_\w+/.exec(at)?.[0] ?? ''
     await page.getByRole('combobox', { name: 'Search for' }).fill(reviewId)
     await page.getByRole('option', { name: /Rows about/ }).click()
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()

@@ -29,6 +29,14 @@ export function useExcerpt(review: Review, isSeen: boolean): string | null | und
   return isError ? null : data
 }
 
+/**
+ * Of reviews whose excerpt this page has read, by id. Each reading of a text is a row of the audit: a search reads none anew.
+ */
+export function useKnownExcerpts(): Map<string, string> {
+  const known = useQueryClient().getQueriesData<string | null>({ queryKey: ['excerpt'] })
+  return new Map(known.flatMap(([[, id], words]) => (typeof id === 'string' && words ? [[id, words]] : [])))
+}
+
 /** Around what the rules that bear on the decision found; else the end, where what was said last stands. */
 export function excerptOf(review: ReviewDetail): string | null {
   const definition = definitionOf(review)

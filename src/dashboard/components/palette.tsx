@@ -8,6 +8,7 @@ import { api } from '../api'
 import type { PageEntry } from '../pages'
 import { linkTo } from '../router'
 import { categoryName, subjectsOf } from './badges'
+import { useKnownExcerpts } from './excerpt'
 import { useMay } from './may'
 
 interface Target {
@@ -162,6 +163,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     return words.every((word) => said.includes(word))
   }
   const id = text.trim()
+  const excerpts = useKnownExcerpts()
   const nameOfKey = new Map(keys.data?.keys.map(({ key_id, name }) => [key_id, name]))
   const kindsOf: Target[][] = [
     pages.map(({ id, label, Icon }) => ({ kind: 'page', label, href: linkTo(id), Icon })),
@@ -175,7 +177,9 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     (reviews.data?.reviews ?? []).map((review) => ({
       kind: 'review',
       label: `${subjectsOf(review).map(categoryName).join(', ') || review.surface}, ${review.status}`,
-      more: `${nameOfKey.get(review.key_id) ?? review.key_id} · ${review.review_id}`,
+      more: [nameOfKey.get(review.key_id) ?? review.key_id, review.review_id, excerpts.get(review.review_id)]
+        .filter(Boolean)
+        .join(' · '),
       href: linkTo('reviews', { id: review.review_id }),
       Icon: IconGavel
     })),
