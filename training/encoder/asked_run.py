@@ -9,6 +9,7 @@ one at a time are few, and a round on everything moved more than it taught.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -18,16 +19,16 @@ from torch.nn import functional as F
 
 from . import calibration
 from .apart import aside, aside_rows, beside_guards
-from .asked import JAILBREAKS, REQUESTS
+from .asked import ASKED
 from .base import new_encoder
-from .batches import Batch, Plan
+from .batches import Batch, Plan, chosen
 from .dataset import Dataset, load
 from .loop import Budget, train_once
 from .model import Branch, Encoder, half
 from .runs import Options, carry_lines
 from .scoring import score
+from .thresholds import harmless_sources
 
-ASKED = (REQUESTS, JAILBREAKS)
 LENGTH = 128
 # How much a score that moves counts beside one that is wrong.
 HOLD = 0.4
@@ -36,6 +37,8 @@ MOVED = ('user', 'assistant')
 WINDOWS = 6
 # Sources count nearly alike.
 KNOWN = 60
+# Honest twins of a source that are scored.
+NEAR = 1500
 # A written request is stopped at this confidence.
 STOPPED = 0.4
 
@@ -92,6 +95,15 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     lines, moved = carry_lines(old, model, data, known, MOVED, WINDOWS)
     mine = {role: shipped['calibration'][role] for role in MOVED}
     knots = {**shipped['calibration'], **calibration.sound(calibration.carried(mine, lines))}
+    near = twin_rows(data)
+    knots['user'] = calibration.measured(
+        knots['user'],
+        [replace(data.rows[int(i)], role='user') for i in known],
+        np.array([len(data.pieces(int(i))) for i in known]),
+        score(model, data, known, LENGTH, WINDOWS, role='user').logits,
+        score(model, data, near, LENGTH, WINDOWS).logits,
+        even_weights([data.rows[int(i)].source for i in near]),
+    )
     measured = {
         'asked_before': caught(data, old, shipped['calibration']),
         'asked': caught(data, model, knots),
@@ -102,6 +114,19 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
     told = {**shipped['calibrated'], **calibration.manifest(knots), **measured}
     (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
     return measured
+
+
+def twin_rows(data: Dataset) -> np.ndarray:
+    """Honest rows of users that no run learns from and that come close to harm: written twins, and the harmless side of mixed sources."""
+    clean = harmless_sources(data.rows)
+    near = np.array([row.benign and row.role == 'user' and row.source not in clean for row in data.rows])
+    return np.sort(chosen(data, Plan(np.flatnonzero(aside(data) & near & ~beside_guards(data)), 17, NEAR), 0)[0])
+
+
+def even_weights(sources: list[str]) -> np.ndarray:
+    """Weights by which sources count alike, small ones less: (rows,), of a hundred rows on 1 a source."""
+    count = Counter(sources)
+    return np.array([min(1, count[source] / 100) / count[source] for source in sources])
 
 
 def caught(data: Dataset, model: Encoder, knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str, object]:

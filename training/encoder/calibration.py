@@ -146,6 +146,47 @@ def beside_twins(
     return raised
 
 
+# Groups of users' words whose curves come from the folds; those of the others are measured on the weights that ship. Their parts of
+# the bound are so small that the folds' curves were drawn out beyond all texts, and each carrying stretched them further: hate had
+# to reach a logit of 6.6 where one honest twin in 200 reaches 4.3. Insults and threats stay where they are: what honest people
+# shout at things and at each other scores as high as those.
+FROM_FOLDS = ('request', 'jailbreak', 'harassment', 'violence')
+
+
+def measured(
+    knots: dict[str, dict[str, list[list[float]]]],
+    rows: list[Row],
+    pieces: np.ndarray,
+    logits: np.ndarray,
+    twins: np.ndarray,
+    weights: np.ndarray,
+) -> dict[str, dict[str, list[list[float]]]]:
+    """The knots of users' words, those that are not `FROM_FOLDS` measured: of harmless texts no more than a group's part of the
+    share reaches a knot, and of honest twins no more than the share itself.
+
+    :param knots: by class of length and group
+    :param rows: harmless rows that nothing learnt from, with their `pieces` and `logits`
+    :param twins: (n, lanes) logits of honest texts that come close, which nothing learnt from, and their `weights`
+    """
+    told: dict[str, dict[str, list[list[float]]]] = {}
+    clean = harmless_sources(rows)
+    for name, low, high in CLASSES:
+        which, even = _members(rows, pieces, clean, 'user', low, high)
+        told[name] = dict(knots[name])
+        for group, (lane, part) in GROUPS['user'].items():
+            if group in FROM_FOLDS:
+                continue
+            column = LANE[lane]
+            line: list[tuple[float, float]] = []
+            for share, at in SCALE:
+                if share >= SURE:
+                    least = _quantile(twins[:, column], weights, share)
+                    ordinary = _quantile(logits[which, column], even, share * part) if len(which) > 0 else least
+                    line.append((max(least, ordinary), at))
+            told[name][group] = _rising(line)
+    return sound({'user': told})['user']
+
+
 def of_pairs(scores: np.ndarray) -> dict[str, dict[str, list[list[float]]]]:
     """The knots of texts beside a guard. A text of any length has those of one window: the guard is read with each.
 

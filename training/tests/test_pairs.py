@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 
 from encoder import guard_told
-from encoder.asked import JAILBREAKS, REQUESTS, written_rows
+from encoder.asked import ASKED, JAILBREAKS, REMARKS, REQUESTS, written_rows
 from encoder.lanes import LANE, targets
 from encoder.pairs import FOREIGN, ORDINARY, PAIRS, SENTENCES, WORK, Prompt, kept_back, kept_words, pair_rows
 from encoder.rows import Row
@@ -75,13 +75,18 @@ def test_a_sentence_keeps_something_from_where_nearly_every_prompt_has_one_that_
 
 def test_written_requests_say_what_they_are() -> None:
     rows = written_rows()
-    assert {row.source for row in rows} == {REQUESTS, JAILBREAKS}
-    by = {source: [row for row in rows if row.source == source] for source in (REQUESTS, JAILBREAKS)}
+    assert {row.source for row in rows} == set(ASKED)
+    by = {source: [row for row in rows if row.source == source] for source in ASKED}
     harmful = next(row for row in by[REQUESTS] if row.harmful)
     value, _ = targets(harmful)
     assert value[LANE['harmful_request']] == 1 and value[LANE['unsafe']] == 1
     jailbreak = next(row for row in by[JAILBREAKS] if row.labels.get('jailbreak'))
     value, _ = targets(jailbreak)
     assert value[LANE['jailbreak']] == 1 and value[LANE['harmful_request']] == -1
+    remark = next(row for row in by[REMARKS] if row.labels.get('hate'))
+    value, _ = targets(remark)
+    assert value[LANE['hate']] == 1 and value[LANE['harmful_request']] == 0
+    # Swearing at things is honest.
+    assert all(targets(row)[0][LANE['profanity']] == -1 for row in by[REMARKS] if row.benign)
     assert all(targets(row)[0][LANE['harmful_request']] == 0 for row in rows if row.benign)
     assert 0.1 < sum(kept_back(row) for row in rows) / len(rows) < 0.25

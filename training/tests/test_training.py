@@ -166,3 +166,25 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
     assert injected and all(row.role == 'tool' and 'Write a poem' in row.text for row in injected)
     assert all('Write a poem' not in row.text for row in made if 'clean' in row.source)
     assert composed_rows(rows, [], {'papers': 3, 'asks': 2}, 1, most=60) == []
+
+
+def test_rare_groups_of_users_words_are_measured_and_not_drawn_out() -> None:
+    random = np.random.default_rng(5)
+    count = 3_000
+    rows = [Row(f'text {i}', f's{i % 30}', 'prompt', {}, 0, 'user', 'en', key=str(i)) for i in range(count)]
+    clean = random.normal(-8, 2, (count, len(LANES)))
+    twins = random.normal(-4, 2, (2_000, len(LANES)))
+    names = [name for name, _, _ in thresholds.CLASSES]
+    far = [[12.0 + i, told] for i, (_, told) in enumerate(calibration.SCALE)]
+    knots = {name: {group: far for group in calibration.GROUPS['user']} for name in names}
+    pieces = np.full(count, 40)
+    told = calibration.measured(knots, rows, pieces, clean, twins, np.ones(2_000))
+    for group, line in told['one window'].items():
+        at = next(at for at, confidence in line if confidence == 0.40)
+        if group in calibration.FROM_FOLDS:
+            assert at == far[5][0]
+        else:
+            # One honest twin in 200.
+            assert 0.5 < at < 2.0 and (twins[:, LANE['hate']] > at).mean() < 0.01
+    # No text of these lengths is there: what shorter ones say holds.
+    assert told['longer'] == told['one window']
