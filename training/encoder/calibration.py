@@ -148,9 +148,23 @@ def beside_twins(
 
 # Groups of users' words whose curves come from the folds; those of the others are measured on the weights that ship. Their parts of
 # the bound are so small that the folds' curves were drawn out beyond all texts, and each carrying stretched them further: hate had
-# to reach a logit of 6.6 where one honest twin in 200 reaches 4.3. Insults and threats stay where they are: what honest people
-# shout at things and at each other scores as high as those.
-FROM_FOLDS = ('request', 'jailbreak', 'harassment', 'violence')
+# to reach a logit of 6.6 where one honest twin in 200 reaches 4.2. Insults and threats stay where they are: what honest people
+# shout at things and at each other scores as high as those. So do injections: measured on sources that are known, they stopped one
+# prompt in 25 of sources that are not.
+FROM_FOLDS = ('request', 'jailbreak', 'prompt_injection', 'harassment', 'violence')
+# What weights have learnt raises sources that they know less than others. Carried knots are raised by so much beside.
+MARGIN = 0.4
+
+
+def raised(knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str, list[list[float]]]]:
+    """A user's knots, those `FROM_FOLDS` raised by `MARGIN`."""
+    return {
+        name: {
+            group: [[round(at + (MARGIN if group in FROM_FOLDS else 0), 4), told] for at, told in line]
+            for group, line in groups.items()
+        }
+        for name, groups in knots.items()
+    }
 
 
 def measured(
@@ -239,7 +253,9 @@ def _quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
     # The logarithm of the share falls about evenly with the logit in the tail.
     far, near = np.interp([least, min(0.2, least * 8)], passed, scores[order])
     slope = (far - near) / max(1e-9, np.log(min(0.2, least * 8) / least))
-    return float(far + max(0.0, slope) * np.log(least / share))
+    drawn = float(far + max(0.0, slope) * np.log(least / share))
+    # Logits saturate: a share of one text and more is never beyond the highest one, or nothing would ever be sure.
+    return min(drawn, float(scores[order[0]])) if share >= passed[0] else drawn
 
 
 def _rising(line: list[tuple[float, float]]) -> list[list[float]]:

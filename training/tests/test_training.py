@@ -172,19 +172,26 @@ def test_rare_groups_of_users_words_are_measured_and_not_drawn_out() -> None:
     random = np.random.default_rng(5)
     count = 3_000
     rows = [Row(f'text {i}', f's{i % 30}', 'prompt', {}, 0, 'user', 'en', key=str(i)) for i in range(count)]
-    clean = random.normal(-8, 2, (count, len(LANES)))
-    twins = random.normal(-4, 2, (2_000, len(LANES)))
     names = [name for name, _, _ in thresholds.CLASSES]
     far = [[12.0 + i, told] for i, (_, told) in enumerate(calibration.SCALE)]
     knots = {name: {group: far for group in calibration.GROUPS['user']} for name in names}
-    pieces = np.full(count, 40)
-    told = calibration.measured(knots, rows, pieces, clean, twins, np.ones(2_000))
-    for group, line in told['one window'].items():
-        at = next(at for at, confidence in line if confidence == 0.40)
-        if group in calibration.FROM_FOLDS:
-            assert at == far[5][0]
-        else:
-            # One honest twin in 200.
-            assert 0.5 < at < 2.0 and (twins[:, LANE['hate']] > at).mean() < 0.01
-    # No text of these lengths is there: what shorter ones say holds.
-    assert told['longer'] == told['one window']
+    clean = random.normal(0, 1, (count, len(LANES)))
+    twins = random.normal(2, 1, (2_000, len(LANES)))
+    # Of this lane ordinary texts reach further than the twins.
+    clean[:, LANE['sexual']] += 6
+    told = calibration.measured(knots, rows, np.full(count, 40), clean, twins, np.ones(2_000))
+    at = {group: next(at for at, told_at in line if told_at == 0.40) for group, line in told['one window'].items()}
+    for group in calibration.FROM_FOLDS:
+        assert at[group] == far[5][0]
+    for group in ('hate', 'self_harm'):
+        assert (twins[:, LANE[group]] > at[group]).mean() == pytest.approx(0.005, abs=0.001)
+    assert (clean[:, LANE['sexual']] > at['sexual']).mean() <= 0.001
+    # No text of these lengths is there: what shorter ones and the twins say holds.
+    assert told['longer']['hate'] == told['one window']['hate']
+
+
+def test_a_share_of_one_text_and_more_is_never_beyond_the_highest() -> None:
+    # Logits that saturate at 6: drawn out along their tail, one in 100 would be beyond every text.
+    scores = np.concatenate([np.full(6, 6.0), np.linspace(5, -8, 94)])
+    assert calibration._quantile(scores, np.ones(100), 0.01) <= 6.0
+    assert calibration._quantile(scores, np.ones(100), 0.001) > 6.0

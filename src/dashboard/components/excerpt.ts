@@ -30,11 +30,13 @@ export function useExcerpt(review: Review, isSeen: boolean): string | null | und
 }
 
 /**
- * Of reviews whose excerpt this page has read, by id. Each reading of a text is a row of the audit: a search reads none anew.
+ * The excerpt of a review, where this page has read it and the text is still kept; undefined elsewhere. Each reading of a text is
+ * a row of the audit: a search reads none anew.
  */
-export function useKnownExcerpts(): Map<string, string> {
-  const known = useQueryClient().getQueriesData<string | null>({ queryKey: ['excerpt'] })
-  return new Map(known.flatMap(([[, id], words]) => (typeof id === 'string' && words ? [[id, words]] : [])))
+export function useKnownExcerpts(): (review: Review) => string | undefined {
+  const client = useQueryClient()
+  return ({ review_id, purged_at }) =>
+    client.getQueryData<string | null>(['excerpt', review_id, purged_at]) ?? undefined
 }
 
 /** Around what the rules that bear on the decision found; else the end, where what was said last stands. */

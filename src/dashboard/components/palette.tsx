@@ -106,7 +106,7 @@ function Search({ pages, close }: { pages: readonly PageEntry[]; close(): void }
               <Text size="sm" className="one-line">
                 {label}
               </Text>
-              <Text size="xs" c="dimmed" className="one-line">
+              <Text size="xs" c="dimmed" className="one-line" dir="auto">
                 {more}
               </Text>
               <Text size="xs" c="dimmed">
@@ -163,7 +163,7 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     return words.every((word) => said.includes(word))
   }
   const id = text.trim()
-  const excerpts = useKnownExcerpts()
+  const excerptOf = useKnownExcerpts()
   const nameOfKey = new Map(keys.data?.keys.map(({ key_id, name }) => [key_id, name]))
   const kindsOf: Target[][] = [
     pages.map(({ id, label, Icon }) => ({ kind: 'page', label, href: linkTo(id), Icon })),
@@ -177,7 +177,8 @@ function useTargets(pages: readonly PageEntry[], text: string): { targets: Targe
     (reviews.data?.reviews ?? []).map((review) => ({
       kind: 'review',
       label: `${subjectsOf(review).map(categoryName).join(', ') || review.surface}, ${review.status}`,
-      more: [nameOfKey.get(review.key_id) ?? review.key_id, review.review_id, excerpts.get(review.review_id)]
+      // The words first: the end of a long line is cut.
+      more: [excerptOf(review), nameOfKey.get(review.key_id) ?? review.key_id, review.review_id]
         .filter(Boolean)
         .join(' · '),
       href: linkTo('reviews', { id: review.review_id }),
