@@ -9,7 +9,6 @@ one at a time are few, and a round on everything moved more than it taught.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -120,7 +119,7 @@ def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]
         np.array([len(data.pieces(int(i))) for i in known]),
         score(model, data, known, LENGTH, WINDOWS, role='user').logits,
         score(model, data, near, LENGTH, WINDOWS).logits,
-        even_weights([data.rows[int(i)].source for i in near]),
+        calibration.even_weights([data.rows[int(i)].source for i in near]),
     )
     measured = {
         'asked_before': caught(data, old, shipped['calibration']),
@@ -139,12 +138,6 @@ def twin_rows(data: Dataset) -> np.ndarray:
     clean = harmless_sources(data.rows)
     near = np.array([row.benign and row.role == 'user' and row.source not in clean for row in data.rows])
     return np.sort(chosen(data, Plan(np.flatnonzero(aside(data) & near & ~beside_guards(data)), 17, NEAR), 0)[0])
-
-
-def even_weights(sources: list[str]) -> np.ndarray:
-    """Weights of rows, (rows,): sources of a hundred rows and more count alike, smaller ones less."""
-    count = Counter(sources)
-    return np.array([min(1, count[source] / 100) / count[source] for source in sources])
 
 
 def caught(data: Dataset, model: Encoder, knots: dict[str, dict[str, dict[str, list[list[float]]]]]) -> dict[str, object]:

@@ -11,7 +11,7 @@ say of rows that neither learnt from (`apart.aside`).
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 import numpy as np
@@ -222,10 +222,14 @@ def _members(
     kept = [np.array(found) for found in members.values() if len(found) >= LEAST]
     if not kept:
         return np.array([], np.int64), np.array([])
-    # A source of a hundred rows or more counts whole.
-    return np.concatenate(kept), np.concatenate(
-        [np.full(len(part), min(1, len(part) / 100) / len(part)) for part in kept]
-    )
+    which = np.concatenate(kept)
+    return which, even_weights([rows[i].source for i in which])
+
+
+def even_weights(sources: list[str]) -> np.ndarray:
+    """Weights of rows by their sources, (rows,): a source of a hundred rows or more counts whole, smaller ones less."""
+    count = Counter(sources)
+    return np.array([min(1, count[source] / 100) / count[source] for source in sources])
 
 
 def _levels(scores: np.ndarray, weights: np.ndarray, parts: np.ndarray, share: float) -> np.ndarray:
