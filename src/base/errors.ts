@@ -18,7 +18,7 @@ export const errorTable = {
   secure_transport_required: {
     status: 403,
     message:
-      'Signing in needs HTTPS away from loopback: set server.tls, or put a proxy that terminates TLS in server.trusted_proxies and have it send x-forwarded-proto.'
+      'Signing in needs HTTPS away from loopback: set server.tls, or put a proxy that terminates TLS in server.trusted_proxies and have it send x-forwarded-proto. In the clear it works from the private networks that server.plain_http_sign_in names.'
   },
   confirmation_required: {
     status: 403,

@@ -50,25 +50,40 @@ export function checkFile(value: unknown): SchemaProblem[] {
   )
 }
 
-/** They refer to each other: without one of them the others are not what was meant. */
+/** They refer to each other: where one of them is gone as a whole, the others are not what was meant. */
 const related = ['upstreams', 'routes', 'defaults', 'judges', 'constitutions', 'encoder']
 
+/** What a route is told apart by: without one of these the rest of it says nothing. */
+const tellsApart = ['path', 'dialect', 'match', 'upstream_path']
+
 /**
- * What is left of a file without what does not fit the schema, so that the rest can be looked at all the same.
+ * What is left of a file without what does not fit the schema, so that the rest can be looked at all the same. Names that
+ * others refer to stay, and so do the indexes of routes: one that is left out is a hole in the list.
  * @returns also whether sections are gone as a whole that others refer to
  */
 export function withoutFaults(value: unknown, faults: readonly SchemaProblem[]): { value: unknown; isCut: boolean } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value: {}, isCut: true }
   const left = structuredClone(value) as Record<string, unknown>
-  const isCut = faults.some(({ path }) => related.includes(String(path[0])))
-  for (const { path } of faults) {
-    const [section = '', key] = path.map(String)
-    const inner = left[section]
-    if (key === undefined || typeof inner !== 'object' || inner === null) delete left[section]
-    else delete (inner as Record<string, unknown>)[key]
-  }
+  const isCut = faults.some(({ path }) => path.length === 1 && related.includes(String(path[0])))
+  for (const { path } of faults) leaveOut(left, path.map(String))
   if (isCut) for (const section of related) delete left[section]
   return { value: left, isCut }
+}
+
+function leaveOut(left: Record<string, unknown>, [section = '', name, key]: string[]): void {
+  const inner = left[section] as Record<string, unknown> | null | undefined
+  if (name === undefined || typeof inner !== 'object' || inner === null) {
+    delete left[section]
+    return
+  }
+  const one = inner[name] as Record<string, unknown> | null | undefined
+  const isWhole = typeof one === 'object' && one !== null && key !== undefined
+  if (section === 'upstreams') {
+    if (isWhole) delete one[key]
+    else inner[name] = {}
+  } else if (section === 'constitutions') inner[name] = ''
+  else if (section === 'routes' && isWhole && !tellsApart.includes(key)) delete one[key]
+  else delete inner[name]
 }
 
 function article(type: unknown): string {

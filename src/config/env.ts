@@ -38,13 +38,13 @@ const variables: readonly string[] = [
   'SLUICEGATE_WORKERS'
 ]
 
+/** What a signature is for stands in the file alone. */
+const plainAuths = upstreamAuths.filter((auth) => auth !== 'aws')
+
 /**
  * Each set variable that begins as ours do and that nothing reads, in a sentence: a slip in a name would else be a setting
  * that silently is not in force.
  */
-/** What a signature is for stands in the file alone. */
-const plainAuths = upstreamAuths.filter((auth) => auth !== 'aws')
-
 export function unknownVariables(env: NodeJS.ProcessEnv, read: ReadonlySet<string>): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('SLUICEGATE_') && !variables.includes(name) && !read.has(name))

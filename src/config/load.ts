@@ -57,16 +57,28 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   if (texts !== undefined) {
     checkTexts(texts, (path, reason, more) => problems.push(source.problem(['texts', ...path], reason, more?.atKey)))
   }
-  if (problems.length > 0)
-    throw new ConfigError([...problems, ...furtherProblems(source, faults, { environment, file, cwd }, problems)])
+  const misnamed = () => (source === nothing && file !== undefined ? [] : misnamedVariables(env, environment))
+  if (problems.length > 0) {
+    const further = furtherProblems(source, faults, { environment, file, cwd }, problems)
+    throw new ConfigError([...problems, ...further, ...misnamed()])
+  }
   const config = source.value as FileConfig
   const fail: Fail = (at, reason) => problems.push(source.problem(at, reason))
   const settings = {
     ...compile(config, { environment, file, cwd, fail, problems }),
     unknownVariables: unknownVariables(env, environment.read)
   }
-  if (problems.length > 0) throw new ConfigError(problems)
+  if (problems.length > 0) throw new ConfigError([...problems, ...misnamed()])
   return deepFreeze(settings)
+}
+
+/** By itself a variable that nothing reads keeps nobody from starting. Where something is wrong, it may be why. */
+function misnamedVariables(env: NodeJS.ProcessEnv, { read }: Environment): Problem[] {
+  return unknownVariables(env, read).map((path) => ({
+    source: 'environment',
+    path,
+    reason: 'is not known, and read by nothing'
+  }))
 }
 
 /** What does not fit the schema cannot be compiled; what else is wrong is looked for in the rest, and told at once. */
@@ -88,7 +100,9 @@ function furtherProblems(
   }
   // An upstream that is left out, or a variable of which more is wrong, is not what the reader has to mend.
   const follows = ({ source, path }: Problem) =>
-    told.some((one) => one.source === source && one.path === path) ||
+    told.some((one) => one.path === path && one.source === source) ||
+    // The name that is wrong may be meant to be the one that is missed.
+    (path === 'upstreams' && told.some((one) => one.path.startsWith('upstreams.'))) ||
     (path.startsWith('SLUICEGATE_UPSTREAM') &&
       (isCut || isUnread || told.some((one) => one.path.startsWith('SLUICEGATE_UPSTREAM'))))
   return found.filter((problem) => !follows(problem))

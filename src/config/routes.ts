@@ -23,7 +23,8 @@ export const treatment: Required<FileTreatment> = {
 
 export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSettings[] {
   const written = file.routes ?? publishedRoutes()
-  const routes = written.map((route): RouteSettings => {
+  // Not `map`: a list of which something is wrong has holes, and what is looked at further has none.
+  const routes = written.flatMap((route): RouteSettings => {
     const merged = { ...treatment, ...file.defaults, ...route }
     const isSocket = dialects[route.dialect][0].isSocket === true
     return {
@@ -157,7 +158,9 @@ export function checkNames({ defaults, routes, mcp }: FileConfig, fail: Fail): v
     if (at !== -1) fail([...path, 'redact', at], reason)
   }
   check(['defaults'], defaults?.redact)
-  for (const [index, { redact }] of (routes ?? []).entries()) check(['routes', index], redact)
+  routes?.forEach(({ redact }, index) => {
+    check(['routes', index], redact)
+  })
   for (const [name, { redact }] of Object.entries(mcp?.servers ?? {})) check(['mcp', 'servers', name], redact)
 }
 

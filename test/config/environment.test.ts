@@ -393,10 +393,39 @@ t.test('what is wrong in the environment, in the form of the file and in what it
   ])
   t.test('what is left out for a mistake of its own makes no others', async (t) => {
     const cwd = t.testdir({
-      'gateway.yaml':
-        'upstreams: { one: { url: nothing } }\nroutes: [{ path: /x, dialect: openai-chat, upstream: one }]\n'
+      'gateway.yaml': [
+        'upstreams: { one: { url: nothing } }',
+        'constitutions: { mine: 5 }',
+        'routes:',
+        '  - { path: /v1/chat/completions, dialect: openai-chat, upstream: one, match: { model: [], modle: [a] } }',
+        '  - { path: /v1/chat/completions, dialect: openai-chat, upstream: one, constitution: mine }\n'
+      ].join('\n')
     })
     const load = () => loadSettings({ env: { SLUICEGATE_UPSTREAM_KEY: 'k' }, cwd, file: 'gateway.yaml' })
-    t.equal(problemsOf(load).split('\n').length, 1)
+    t.equal(problemsOf(load).split('\n').length, 4)
+  })
+  t.test('a mistake in one upstream or route hides none of another, nor a variable that nothing reads', async (t) => {
+    const cwd = t.testdir({
+      'gateway.yaml': [
+        'upstreams: { default: { url: nothing, fallback: [nobody] } }',
+        'routes:',
+        '  - { path: /v1/chat/completions, dialect: klingon }',
+        '  - { path: /v1/messages, dialect: anthropic, respond: shout, upstream: nowhere }',
+        '  - { path: /api/chat, dialect: ollama, constitution: none, divert: { upstream: gone } }\n'
+      ].join('\n')
+    })
+    const load = () => loadSettings({ env: { SLUICEGATE_UPSTREM: 'x' }, cwd, file: 'gateway.yaml' })
+    const told = problemsOf(load).split('\n')
+    t.same(told.map((line) => /^(?:environment|\S+:\d+:\d+) (\S+?):? /.exec(line)?.[1]).sort(), [
+      'SLUICEGATE_UPSTREM',
+      'routes[0].dialect',
+      'routes[1].respond',
+      'routes[1].upstream',
+      'routes[2].constitution',
+      'routes[2].divert.upstream',
+      'upstreams.default.fallback[0]',
+      'upstreams.default.url'
+    ])
+    t.match(told.at(-1), /SLUICEGATE_UPSTREM \(did you mean SLUICEGATE_UPSTREAM\?\): is not known, and read by nothing/)
   })
 })
