@@ -9,9 +9,8 @@ import { checkContextSize, EvaluateInput, namesOff } from '../edge/evaluate-inpu
 import { callerOf } from '../edge/facts.js'
 import { EvaluateReply, errorResponses, judgedErrors, NoQuery } from '../edge/schemas.js'
 import { canonicalJson } from '../json/canonical.js'
-import type { Evaluation } from '../policy/evaluation.js'
+import type { Evaluation, Said } from '../policy/evaluation.js'
 import { openReview } from '../review/open.js'
-import { asTurn } from '../review/review.js'
 import type { ReviewService } from '../review/review-service.js'
 import type { Judge } from './judge.js'
 
@@ -46,7 +45,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncod
       checkContextSize(context)
       const names = detect?.includes('names') === true
       if (names && isEncoderOff) throw namesOff()
-      let turns: readonly string[] | undefined
+      let turns: readonly Said[] | undefined
       const evaluation = await judge.text(input_text, {
         surface: 'evaluate',
         route: evaluatePath,
@@ -65,7 +64,7 @@ export function registerEvaluate(app: FastifyInstance, { judge, reviews, isEncod
         route: evaluatePath,
         canonical: Buffer.from(canonicalJson(request.body as JsonObject)),
         evaluation,
-        history: turns?.map(asTurn)
+        history: turns
       })
       const review = opened.full === undefined ? { review_id: opened.reviewId } : { review_error: queueFull.code }
       return { status: 'success', evaluation: { ...evaluation, ...review } satisfies Evaluation }

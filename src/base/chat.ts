@@ -75,6 +75,8 @@ export interface ChatRequest extends ChatContent {
   metadata: JsonObject | undefined
   /** The dialect's own conversation field. */
   session: string | undefined
+  /** Of a call of a tool: the first part of what a model says in it. */
+  calledFrom?: number
   /** The id of the answer that it goes on from: the API has kept what was said until then. */
   after?: string
   /** Set where the API keeps the exchange, so that a later request may go on from its answer. */

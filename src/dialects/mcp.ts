@@ -77,6 +77,12 @@ export function clientMessage(message: Message, answering: Answering, said: Said
   }
 }
 
-export function asRequest({ parts, joined, media }: ChatContent): ChatRequest {
-  return { parts, joined, media, stream: false, model: undefined, metadata: undefined, session: undefined }
+export function asRequest({
+  parts,
+  joined,
+  media,
+  calledFrom
+}: ChatContent & Pick<ChatRequest, 'calledFrom'>): ChatRequest {
+  const read = { parts, joined, media, ...(calledFrom !== undefined && { calledFrom }) }
+  return { ...read, stream: false, model: undefined, metadata: undefined, session: undefined }
 }

@@ -74,6 +74,15 @@ export interface Cancellation {
   onCancel(listener: (reason: Error) => void): () => void
 }
 
+/** Whose turn of a session it is: a person's, or a model's that has called a tool. */
+export type Speaker = 'user' | 'assistant'
+
+/** Words of an earlier turn. */
+export interface Said {
+  readonly role: Speaker
+  readonly text: string
+}
+
 /** What is to be judged, in one call, as one verdict. */
 export interface EvaluationInput {
   parts: readonly ChatPart[]
@@ -86,6 +95,8 @@ export interface EvaluationInput {
   whose?: string | undefined
   /** Session of one account, or undefined: `<account>:<session id>`. */
   session: string | undefined
+  /** Of a call of a tool: the first part of what a model says in it. Default: the turn of a session is a person's. */
+  calledFrom?: number | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own among its parts. */
@@ -99,7 +110,7 @@ export interface EvaluationInput {
   /** What people have excepted for this caller. */
   exceptions?: Exceptions | undefined
   /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
-  recalled?: ((history: readonly string[]) => void) | undefined
+  recalled?: ((history: readonly Said[]) => void) | undefined
   /** Told where the encoder is asked: what comes next of the same text had better be more than a word. */
   raised?: (() => void) | undefined
   /** What windows of the encoder cost whoever calls. Default: nothing. */

@@ -6,7 +6,7 @@ import type { Target } from '../dialects/dialect.js'
 import { maxSessionId, sessionIdPattern } from '../edge/evaluate-input.js'
 import { isComplete } from '../edge/http2.js'
 import type { Caller } from '../identity/caller.js'
-import type { Evaluation, HeldPolicy, Settled } from '../policy/evaluation.js'
+import type { Evaluation, HeldPolicy, Said, Settled } from '../policy/evaluation.js'
 import type { PathEntry, Route } from './request/routes.js'
 
 /** What a face knows before the body is read. The caller is admitted already. */
@@ -71,7 +71,7 @@ export class Exchange implements Readonly<Read> {
   /** The stricter of the verdicts so far: what the response headers of a whole answer tell. */
   verdict: Evaluation | undefined = undefined
   /** The turns before this one in its session, as they counted. */
-  recalled: readonly string[] | undefined = undefined
+  recalled: readonly Said[] | undefined = undefined
   /** Time in the evaluator, ms. */
   evaluationMs = 0
   /** How many spans were redacted, in request and answer. */

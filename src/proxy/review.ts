@@ -10,14 +10,7 @@ import { canonicalJson } from '../json/canonical.js'
 import { textOfTurn } from '../policy/evaluate/session.js'
 import type { Cancellation, Evaluation } from '../policy/evaluation.js'
 import { openReview, subjectOf } from '../review/open.js'
-import {
-  asTurn,
-  type Opened,
-  type ReviewedRequest,
-  type ReviewRequest,
-  type Standing,
-  type Turn
-} from '../review/review.js'
+import type { Opened, ReviewedRequest, ReviewRequest, Standing, Turn } from '../review/review.js'
 import type { Denials } from './denials.js'
 import { type Exchange, type Inbound, isIdentifier } from './exchange.js'
 
@@ -94,7 +87,7 @@ function givenId({ headers }: Inbound): string | undefined {
 function before({ recalled, chat }: Exchange): Turn[] | undefined {
   if (recalled === undefined) return undefined
   const own = new Set(turnsOf(chat.parts))
-  const turns = recalled.filter((text) => !own.has(text)).map(asTurn)
+  const turns = recalled.filter(({ text }) => !own.has(text))
   return turns.length === 0 && own.size > 1 ? undefined : turns
 }
 

@@ -45,6 +45,7 @@ export class Verdicts {
     const input = inputOf(exchange, 'request', chat)
     if (session !== undefined) {
       input.session = session
+      input.calledFrom = chat.calledFrom
       input.recalled = (turns) => {
         exchange.recalled = turns
       }

@@ -15,11 +15,6 @@ export interface Turn {
   text: string
 }
 
-/** A turn as sessions remember one: they follow what the user says. */
-export function asTurn(text: string): Turn {
-  return { role: 'user', text }
-}
-
 /** What is put before a person. */
 export interface ReviewRequest {
   surface: ReviewSurface

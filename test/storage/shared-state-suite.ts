@@ -5,7 +5,7 @@ import { nextState } from '../../src/policy/evaluate/session.js'
 import type { Notice, SharedState } from '../../src/storage/contracts/shared-state.js'
 
 const session = { halfLifeMs: 600_000, turns: 4, most: 0.5 }
-const turn = (text: string, ownRisk = 1) => ({ text, decision: 'permit' as const, ownRisk })
+const turn = (text: string, ownRisk = 1) => ({ role: 'user' as const, text, decision: 'permit' as const, ownRisk })
 
 async function until(done: () => boolean | Promise<boolean>): Promise<boolean> {
   for (let tries = 0; tries < 100; tries++) {

@@ -11,9 +11,8 @@ import { maxSessionId, sessionIdPattern } from '../../edge/evaluate-input.js'
 import { callerOf } from '../../edge/facts.js'
 import { canonicalJson } from '../../json/canonical.js'
 import { textOfTurn, turnOf } from '../../policy/evaluate/session.js'
-import type { Evaluation, Speech } from '../../policy/evaluation.js'
+import type { Evaluation, Said, Speech } from '../../policy/evaluation.js'
 import { openReview } from '../../review/open.js'
-import { asTurn } from '../../review/review.js'
 import type { ReviewService } from '../../review/review-service.js'
 import type { Wording } from '../../wording/wording.js'
 import type { Judge } from '../judge.js'
@@ -71,7 +70,7 @@ export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route:
       return { evaluation: undefined, refusal: refusalOf(fault, requestId) }
     }
     const caller = callerOf(request)
-    let turns: readonly string[] | undefined
+    let turns: readonly Said[] | undefined
     const evaluation = await judge.content(content, direction, {
       surface: 'guard',
       route,
@@ -93,7 +92,7 @@ export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route:
         canonical: Buffer.from(canonicalJson((request.body ?? {}) as JsonObject)),
         evaluation,
         context,
-        history: turns?.map(asTurn)
+        history: turns
       })
       reviewed = { reviewId, ...(full !== undefined && { full }) }
     }

@@ -2,7 +2,7 @@
  * Whose words the texts of a message are. What a client asks of a tool is the model's output; what a server says is a
  * tool's words, its definitions too: their author is not who builds with the gateway, and a model reads them.
  */
-import type { ChatContent, Json, JsonObject, Role } from '../../base/chat.js'
+import type { ChatContent, ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { Collector, lastSegment } from '../walk.js'
 import type { Message } from './message.js'
@@ -16,14 +16,16 @@ const typed: Readonly<Record<string, string>> = { 'prompts/get': 'name', 'comple
 /** Clients say here what they are and what they want to hear of. */
 const settings = new Set(['initialize', 'server/discover', 'logging/setLevel', 'subscriptions/listen'])
 
-/** A message of a client. */
-export function readFromClient(message: Message): ChatContent {
+/** A message of a client, and from which part on a model speaks in it. */
+export function readFromClient(message: Message): ChatContent & Pick<ChatRequest, 'calledFrom'> {
   const out = new Collector(names)
+  const saidBy = (role: Role, calledFrom: number) =>
+    role === 'assistant' ? { parts: out.parts, joined: out.joined, media: out.media, calledFrom } : out
   if (message.kind === 'response') {
     // Of a sampling the model's words; of an elicitation a person's.
     const role: Role = message.result?.action === undefined ? 'assistant' : 'user'
     readBlocks(out, message.body, '', role, new Set(['jsonrpc', 'method']))
-    return out
+    return saidBy(role, 0)
   }
   const { method, params } = message
   if (typeof message.id === 'string') out.text('parameter', message.id, '/id')
@@ -31,7 +33,12 @@ export function readFromClient(message: Message): ChatContent {
   const role = what !== undefined ? 'user' : settings.has(method) ? 'parameter' : 'assistant'
   const before = out.parts.length
   const { _meta, ...rest } = params
+  // The name of a tool comes first: what stands between two halves of a text would keep them apart.
+  const isCall = method === 'tools/call' && Object.hasOwn(rest, 'name')
+  if (isCall) out.field(role, 'name', rest.name, '/params/name')
+  const calledFrom = out.parts.length
   for (const name of Object.keys(rest)) {
+    if (isCall && name === 'name') continue
     const at = `/params/${pointerSegment(name)}`
     if (name === 'requestState' && typeof rest[name] === 'string') out.opaque('parameter', rest[name], at)
     else out.field(name === what ? 'parameter' : role, name, rest[name], at)
@@ -39,7 +46,7 @@ export function readFromClient(message: Message): ChatContent {
   // A payload may be cut over the arguments of one call.
   if (role !== 'parameter') out.join(out.since(before))
   out.walk('parameter', _meta, '/params/_meta')
-  return out
+  return saidBy(role, calledFrom)
 }
 
 /** A message of a server, whatever it answers. */

@@ -27,6 +27,7 @@ import {
   nextState,
   type SessionState,
   type SessionStore,
+  saidBefore,
   textOfTurn,
   turnOf
 } from './session.js'
@@ -95,14 +96,18 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
-    const { parts, joined, context, settled, direction, prompts, session: key } = input
+    const { parts, joined, context, settled, direction, prompts, session: key, calledFrom } = input
     const beside = besideFor(input, judge.policy)
     const given = { parts, joined, context, settled, direction, prompts, beside, readings }
     if (key === undefined || direction === 'answer') return { ...given, session: undefined }
     const rules = judge.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
-      return { ...given, session: { tail: state?.tail ?? [], turn: turnOf(parts), risk } }
+      const whose =
+        calledFrom === undefined
+          ? ({ turn: turnOf(parts), by: 'user' } as const)
+          : ({ turn: calledFrom, by: 'assistant' } as const)
+      return { ...given, session: { tail: saidBefore(state), ...whose, risk } }
     }
     const state = sessions.get(key)
     return state instanceof Promise ? state.then(withState) : withState(state)
@@ -154,7 +159,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       if (key === undefined || session === undefined) return verdict
       const { decision, ownRisk } = verdict
       input.recalled?.(session.tail)
-      const turn = { text: textOfTurn(parts, session.turn), decision, ownRisk }
+      const { turn: first, by } = session
+      const turn = { role: by, text: textOfTurn(parts, first, by), decision, ownRisk }
       const stored = sessions.update(key, (state) =>
         nextState(state, turn, clock.monotonic(), policy.constitution.session)
       )

@@ -6,16 +6,26 @@ import { type ContextEffect, GivenContext } from '../decide/context.js'
 import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
-import type { Category, Decision, Detection, Evaluation, Settled } from '../evaluation.js'
+import type { Category, Decision, Detection, Evaluation, Said, Settled, Speaker } from '../evaluation.js'
 import type { Policy } from '../match/compile.js'
 import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
 import type { Beside } from '../match/guarded/beside.js'
 import { joinTexts, type Member, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { Digests, isTranscript, PartMemory } from '../match/memory.js'
-import { areMixed, type Call, joinedSink, kindOf, modeOf, partSink, seamKey, turnSink } from '../match/sinks.js'
+import {
+  areMixed,
+  type Call,
+  joinedSink,
+  kindOf,
+  memberOf,
+  modeOf,
+  partSink,
+  seamKey,
+  turnSink
+} from '../match/sinks.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
-import { spokenFrom } from './session.js'
+import { historiesOf, spokenFrom } from './session.js'
 
 export interface JudgeInput {
   parts: readonly ChatPart[]
@@ -25,8 +35,8 @@ export interface JudgeInput {
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own. */
   prompts?: readonly string[] | undefined
-  /** What earlier turns of the session left behind; `turn` is the first part that was said just now. */
-  session?: { tail: readonly string[]; turn: number; risk: number } | undefined
+  /** What earlier turns of the session left behind; `turn` is the first part that was said just now, and `by` by whom. */
+  session?: { tail: readonly Said[]; turn: number; by: Speaker; risk: number } | undefined
   /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
   views?: number | undefined
   /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
@@ -194,12 +204,12 @@ export class Judge {
         charsCovered = 0
       }
     }
-    if (session !== undefined && session.tail.length > 0) {
-      const members = [
-        ...session.tail.map((text) => ({ part: -1, text })),
-        ...spokenFrom(parts, session.turn, mostReach)
-      ]
-      if (!this.#judgeJoined(call, members, turnSink)) charsCovered = 0
+    if (session !== undefined) {
+      const { tail, turn, by } = session
+      for (const history of historiesOf(tail)) {
+        const now = spokenFrom(parts, turn, { by, most: mostReach })
+        if (!this.#judgeJoined(call, [...history.map(memberOf), ...now], turnSink)) charsCovered = 0
+      }
     }
     const questions = asking?.questions ?? []
     const asked = { questions, answered: asking?.answered ?? [] }

@@ -1,15 +1,18 @@
 /**
- * What is remembered of a conversation: the end of what was said, so that a payload split over turns is seen whole, and
- * a decaying sum of risk, so that repeated attempts weigh more. Neither ever counts against a turn by itself.
+ * What is remembered of a conversation: the end of what people said and of what a model had tools do, so that a payload
+ * split over turns and calls is seen whole, and a decaying sum of risk, so that repeated attempts weigh more. Neither ever
+ * counts against a turn by itself.
  */
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
-import type { Decision } from '../evaluation.js'
+import type { Decision, Said, Speaker } from '../evaluation.js'
 
 export interface SessionState {
   /** Texts of recent turns that were not forbidden, oldest first. */
   readonly tail: readonly string[]
+  /** Indexes of those that are arguments of calls; a person has said the others. Default: none. */
+  readonly calls?: readonly number[]
   /** Sum of the turns' own scores, as of `at`. */
   readonly risk: number
   /** Monotonic ms. */
@@ -55,8 +58,9 @@ export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }
   }
 }
 
+/** Of each speaker: an agent calls often, and what people said before stands. */
 const maxTurns = 8
-/** UTF-16 units of the tail, all turns together. */
+/** UTF-16 units of the tail, all turns of one speaker together. */
 const maxTail = 2000
 
 /** How a constitution lets a session's history count. */
@@ -77,19 +81,40 @@ export function boostOf(state: SessionState | undefined, now: number, policy: Se
   return state === undefined ? 0 : Math.min(policy.most, 1 - Math.exp(-decayed(state, now, policy) / policy.turns))
 }
 
+/** What earlier turns have said, oldest first. */
+export function saidBefore(state: SessionState | undefined): Said[] {
+  const { tail = [], calls = [] } = state ?? {}
+  return tail.map((text, i) => ({ role: calls.includes(i) ? 'assistant' : 'user', text }))
+}
+
+/**
+ * What earlier turns are joined with the present one: all of them as they came, and what people said, and what was called,
+ * each by itself, so that neither can be put between two halves of the other.
+ */
+export function historiesOf(tail: readonly Said[]): (readonly Said[])[] {
+  if (tail.length === 0) return []
+  const calls = tail.filter(({ role }) => role === 'assistant')
+  if (calls.length === 0 || calls.length === tail.length) return [tail]
+  return [tail, tail.filter(({ role }) => role === 'user'), calls]
+}
+
 /** The state after a turn. A forbidden text is not remembered: it went nowhere and must not taint what follows. */
 export function nextState(
   state: SessionState | undefined,
-  turn: { text: string; decision: Decision; ownRisk: number },
+  turn: Said & { decision: Decision; ownRisk: number },
   now: number,
   policy: SessionPolicy
 ): SessionState {
-  const before = state?.tail ?? []
-  const repeated = before[before.length - 1] === turn.text
-  const remembers = turn.decision !== 'forbid' && turn.text !== '' && !repeated
+  const { role, text, decision, ownRisk } = turn
+  const before = saidBefore(state)
+  const isRepeated = before.findLast((said) => said.role === role)?.text === text
+  const remembers = decision !== 'forbid' && text !== '' && !isRepeated
+  const said = remembers ? trimTail([...before, { role, text }]) : before
+  const calls = said.flatMap(({ role }, i) => (role === 'assistant' ? [i] : []))
   return {
-    tail: remembers ? trimTail([...before, turn.text]) : before,
-    risk: (state === undefined ? 0 : decayed(state, now, policy)) + turn.ownRisk,
+    tail: said.map(({ text }) => text),
+    ...(calls.length > 0 && { calls }),
+    risk: (state === undefined ? 0 : decayed(state, now, policy)) + ownRisk,
     at: now
   }
 }
@@ -103,23 +128,28 @@ export function turnOf(parts: readonly ChatPart[]): number {
     ({ role, isKey }) => isKey !== true && ['assistant', 'tool', 'system'].includes(role)
   )
   const first = parts.findIndex((part, i) => i > answered && isSpoken(part))
-  return first >= 0 ? first : Math.max(0, parts.findLastIndex(isSpoken))
+  return first >= 0
+    ? first
+    : Math.max(
+        0,
+        parts.findLastIndex((part) => isSpoken(part))
+      )
 }
 
 /**
- * The user's words from a part on, with their places.
+ * A speaker's words from a part on, with their places.
  * @param most UTF-16 units from which on no more parts are wanted
  */
 export function spokenFrom(
   parts: readonly ChatPart[],
   turn: number,
-  most = Number.POSITIVE_INFINITY
+  { by = 'user', most = Number.POSITIVE_INFINITY }: { by?: Speaker | undefined; most?: number } = {}
 ): { part: number; text: string }[] {
   const spoken: { part: number; text: string }[] = []
   let units = 0
   for (let i = turn; i < parts.length && units < most; i++) {
     const part = parts[i]!
-    if (!isSpoken(part)) continue
+    if (!isSpoken(part, by)) continue
     spoken.push({ part: i, text: part.text })
     units += part.text.length
   }
@@ -127,31 +157,33 @@ export function spokenFrom(
 }
 
 /** What a session remembers of a turn. */
-export function textOfTurn(parts: readonly ChatPart[], turn: number): string {
-  const spoken = spokenFrom(parts, turn)
+export function textOfTurn(parts: readonly ChatPart[], turn: number, by?: Speaker): string {
+  const spoken = spokenFrom(parts, turn, { by })
   return spoken
     .map(({ text }) => text)
     .join(' ')
     .slice(-maxTail)
 }
 
-function isSpoken({ role, isKey, text }: ChatPart): boolean {
-  return role === 'user' && isKey !== true && text !== ''
+function isSpoken({ role, isKey, text }: ChatPart, by: Speaker = 'user'): boolean {
+  return role === by && isKey !== true && text !== ''
 }
 
 function decayed({ risk, at }: SessionState, now: number, { halfLifeMs }: SessionPolicy): number {
   return risk * 0.5 ** (Math.max(0, now - at) / halfLifeMs)
 }
 
-/** The last turns that fit; of one that does not, its end. */
-function trimTail(texts: readonly string[]): string[] {
-  const kept: string[] = []
-  let room = maxTail
-  for (const text of texts.slice(-maxTurns).reverse()) {
-    if (room === 0) break
-    const end = text.slice(-room)
-    kept.unshift(end)
-    room -= end.length
+/** The last turns of each speaker that fit; of one that does not, its end. */
+function trimTail(said: readonly Said[]): Said[] {
+  const kept: Said[] = []
+  const left = { user: { turns: maxTurns, units: maxTail }, assistant: { turns: maxTurns, units: maxTail } }
+  for (const { role, text } of said.toReversed()) {
+    const room = left[role]
+    if (room.turns === 0 || room.units === 0) continue
+    const end = text.slice(-room.units)
+    kept.unshift({ role, text: end })
+    room.turns--
+    room.units -= end.length
   }
   return kept
 }

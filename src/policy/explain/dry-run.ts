@@ -6,7 +6,7 @@ import type { Coverage } from '../escalate/judges.js'
 import { askEncoder, noReadings, type Question, type Readings } from '../evaluate/asking.js'
 import { numbered } from '../evaluate/entry.js'
 import { evaluationOf, Judge, type JudgeInput } from '../evaluate/judge.js'
-import { boostOf, nextState, type SessionState, textOfTurn } from '../evaluate/session.js'
+import { boostOf, nextState, type SessionState, saidBefore, textOfTurn } from '../evaluate/session.js'
 import type { Evaluation } from '../evaluation.js'
 import { compilePolicy } from '../match/compile.js'
 import { type Explanation, explain } from './explain.js'
@@ -128,7 +128,7 @@ function inputOf(
   if (history.length === 0 || direction === 'answer') return input
   const policy = judge.policy.constitution.session
   const sessionAt = (state: SessionState | undefined) => {
-    return { tail: state?.tail ?? [], turn: 0, risk: boostOf(state, 0, policy) }
+    return { tail: saidBefore(state), turn: 0, by: 'user' as const, risk: boostOf(state, 0, policy) }
   }
   let state: SessionState | undefined
   for (const turn of history) {
@@ -136,7 +136,7 @@ function inputOf(
     const verdict = judge.judge({ ...input, parts, context: undefined, session: sessionAt(state) })
     if (verdict.questions !== undefined) return { questions: verdict.questions }
     const { decision, ownRisk } = verdict
-    state = nextState(state, { text: textOfTurn(parts, 0), decision, ownRisk }, 0, policy)
+    state = nextState(state, { role: 'user', text: textOfTurn(parts, 0), decision, ownRisk }, 0, policy)
   }
   return { ...input, session: sessionAt(state) }
 }

@@ -7,13 +7,13 @@ import { readingsOf } from '../../text/views.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import { type Found, type JudgeInput, promptsOf } from '../evaluate/judge.js'
-import { spokenFrom } from '../evaluate/session.js'
+import { historiesOf, spokenFrom } from '../evaluate/session.js'
 import type { Category } from '../evaluation.js'
 import { type CompiledRule, compilePolicy, type Policy } from '../match/compile.js'
 import { Findings } from '../match/findings.js'
 import { joinTexts, separators } from '../match/joined.js'
 import { Matcher } from '../match/match.js'
-import { type Call, partSink, turnSink } from '../match/sinks.js'
+import { type Call, memberOf, partSink, turnSink } from '../match/sinks.js'
 
 type Span = { start: number; end: number }
 
@@ -139,10 +139,11 @@ function traceTurns(policy: Policy, apart: Apart, input: JudgeInput, seen: Reado
   if (session === undefined || session.tail.length === 0) return []
   const findings = new Findings(parts.length)
   const call: Call = { parts, direction: input.direction, findings }
-  const members = [...session.tail.map((text) => ({ part: -1, text })), ...spokenFrom(parts, session.turn)]
+  const { tail, turn, by } = session
   let length = 0
-  for (const separator of separators) {
-    for (const joined of joinTexts(members, separator)) {
+  for (const history of historiesOf(tail)) {
+    const members = [...history.map(memberOf), ...spokenFrom(parts, turn, { by })]
+    for (const joined of separators.flatMap((separator) => joinTexts(members, separator))) {
       length = Math.max(length, joined.text.length)
       const sink = turnSink(call, joined)
       if (sink !== undefined) apart.matcher.match(readingsOf(joined.text, policy.words).views, sink)

@@ -19,7 +19,7 @@ export interface Match {
   end: number
   layer: string
   confidence: number
-  /** Of texts that were looked at joined: the parts that it reaches over, -1 for earlier turns. Else it lies in `part`. */
+  /** Of texts that were looked at joined: the parts that it reaches over, below 0 for earlier turns. Else it lies in `part`. */
   over?: readonly number[]
   /** True where only the earlier turns of the session complete the match. */
   acrossTurns: boolean

@@ -5,7 +5,7 @@
 
 /** A stretch of one part within a joined text. */
 export interface Piece {
-  /** Index into the parts; -1 for an earlier turn of the session. */
+  /** Index into the parts; below 0 for an earlier turn of the session. */
   part: number
   /** Offset in the part's text of the stretch's first character. */
   offset: number

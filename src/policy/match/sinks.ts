@@ -6,11 +6,12 @@ import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
 import type { View } from '../../text/view.js'
 import { type Asking, Raised } from '../evaluate/asking.js'
+import type { Said } from '../evaluation.js'
 import { appliesTo, asksBeside, type CompiledRule } from './compile.js'
 import type { Findings } from './findings.js'
 import type { Beside } from './guarded/beside.js'
 import type { Guarded } from './guarded/find.js'
-import { type JoinedText, type Piece, pieceAt } from './joined.js'
+import { type JoinedText, type Member, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
 import type { Digests } from './memory.js'
 
@@ -29,6 +30,14 @@ export interface Call {
   asking?: Asking | undefined
   /** The rules by which the encoder decides. */
   readers?: readonly CompiledRule[] | undefined
+}
+
+/** Earlier turns in joined texts, by who said them: they are no parts of the call. */
+const earlier = { user: -1, assistant: -2 } as const
+
+/** An earlier turn of the session, to be joined with the present one. */
+export function memberOf({ role, text }: Said): Member {
+  return { part: earlier[role], text }
 }
 
 export function partSink(call: Call, index: number): Sink {
@@ -112,7 +121,9 @@ export function joinedSink(call: Call, joined: JoinedText): Sink {
 
 /**
  * Counts only what crosses from earlier turns of a session into the present one, at the present turn's first part: the
- * earlier ones have no place in this call.
+ * earlier ones have no place in this call. What a person says counts by the rules for people, whatever was called before
+ * it. What is called counts by the rules for a model's words where it goes on from other calls; where it goes on from what a
+ * person said, by the rules for either, but not by those for answers: nobody has said it as one.
  * @returns undefined where the text does not reach from the one to the other
  */
 export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
@@ -121,11 +132,16 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
   if (piece === undefined || piece === pieces[0]) return undefined
   const crosses = (start: number, end: number) => start < piece.start && end > piece.start
   const { role } = parts[piece.part]!
+  // The piece before it is the last that was said, and what reaches a person's words reaches over all between.
+  const person = role === 'user' ? piece : pieces.findLast(({ part }) => part === earlier.user)
+  const ofEither = (rule: CompiledRule) =>
+    appliesTo(rule, 'user', direction) || (rule.direction !== 'answer' && appliesTo(rule, role, direction))
+  const ofSpeaker = (rule: CompiledRule) => appliesTo(rule, role, direction)
   const counts = (rule: CompiledRule, start: number, end: number) =>
-    crosses(start, end) && appliesTo(rule, role, direction)
+    crosses(start, end) && (role !== 'user' && person !== undefined && start < person.end ? ofEither : ofSpeaker)(rule)
   return {
-    applies: appliesToAny(call, pieces),
-    raised: asking && raisedAcross(asking, { role, piece, counts }),
+    applies: (rule) => ofSpeaker(rule) || (person !== undefined && ofEither(rule)),
+    raised: asking && raisedAcross(asking, { role: person === undefined ? role : 'user', piece, counts }),
     trusts: () => false,
     isSeam: true,
     crosses,
