@@ -97,6 +97,8 @@ export interface EvaluationInput {
   session: string | undefined
   /** Of a call of a tool: the first part of what a model says in it. Default: the turn of a session is a person's. */
   calledFrom?: number | undefined
+  /** Of what a tool has brought: it is no turn, and its session knows it where it comes back. */
+  isBrought?: boolean | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
   /** Of an answer: the system prompts that it was given under. A request holds its own among its parts. */

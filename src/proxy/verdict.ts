@@ -56,13 +56,18 @@ export class Verdicts {
   }
 
   /**
-   * Of what an upstream said; no session remembers it.
+   * Of what an upstream said; a session remembers what a tool has brought, and nothing else of it.
    * @param raised called where the encoder is asked about it
    */
   ofAnswer(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
     const { judged } = exchange.route.spoken
     const input = inputOf(exchange, judged?.answeredAs ?? 'answer', content)
     input.raised = raised
+    // What a tool says is judged as a request is: it comes back in one.
+    if (judged?.answer === 'mcp_result') {
+      input.session = exchange.session
+      input.isBrought = true
+    }
     return this.#ask(exchange, input, content, judged?.answer ?? 'answer')
   }
 

@@ -146,7 +146,14 @@ t.test('a loop from a chat to MCP and back', async (t) => {
     'where they were let in, the chat knows them as a tool’s'
   )
   t.equal(backend.requests.length, asked + 1, 'the model never read them')
-  t.match(await seen(observed.say([{ role: 'user', content: order }])), { value: {} }, 'a person may say the same')
+  const pasted = `This is what I have found: ${order}\nSum it up.`
+  t.match(
+    await seen(observed.say([{ role: 'user', content: pasted }])),
+    { status: 400, code: 'content_filter', param: '/messages/0' },
+    'also where an agent says it as its own'
+  )
+  const another = await agent('s-3', 'observed')
+  t.match(await seen(another.say([{ role: 'user', content: order }])), { value: {} }, 'a person may say the same')
 })
 
 t.test('an attack over both: one session has one memory', async (t) => {

@@ -28,6 +28,7 @@ import {
   type SessionState,
   type SessionStore,
   saidBefore,
+  stateWith,
   textOfTurn,
   turnOf
 } from './session.js'
@@ -96,10 +97,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
-    const { parts, joined, context, settled, direction, prompts, session: key, calledFrom } = input
+    const { parts, joined, context, settled, direction, prompts, session: key, calledFrom, isBrought } = input
     const beside = besideFor(input, judge.policy)
     const given = { parts, joined, context, settled, direction, prompts, beside, readings }
-    if (key === undefined || direction === 'answer') return { ...given, session: undefined }
+    if (key === undefined || direction === 'answer' || isBrought === true) return { ...given, session: undefined }
     const rules = judge.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
       const risk = boostOf(state, clock.monotonic(), rules)
@@ -107,7 +108,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         calledFrom === undefined
           ? ({ turn: turnOf(parts), by: 'user' } as const)
           : ({ turn: calledFrom, by: 'assistant' } as const)
-      return { ...given, session: { tail: saidBefore(state), ...whose, risk } }
+      return { ...given, session: { tail: saidBefore(state), ...whose, risk, brought: state?.brought } }
     }
     const state = sessions.get(key)
     return state instanceof Promise ? state.then(withState) : withState(state)
@@ -156,15 +157,19 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       })
     }
     function remember(verdict: Verdict): Verdict | Promise<Verdict> {
-      if (key === undefined || session === undefined) return verdict
+      if (key === undefined) return verdict
+      const store = (next: (state: SessionState | undefined) => SessionState) => {
+        const stored = sessions.update(key, next)
+        return stored instanceof Promise ? stored.then(() => verdict) : verdict
+      }
+      // Whatever was decided: who only observes lets it in.
+      if (input.isBrought === true) return store((state) => stateWith(state, parts, clock.monotonic()))
+      if (session === undefined) return verdict
       const { decision, ownRisk } = verdict
       input.recalled?.(session.tail)
       const { turn: first, by } = session
       const turn = { role: by, text: textOfTurn(parts, first, by), decision, ownRisk }
-      const stored = sessions.update(key, (state) =>
-        nextState(state, turn, clock.monotonic(), policy.constitution.session)
-      )
-      return stored instanceof Promise ? stored.then(() => verdict) : verdict
+      return store((state) => nextState(state, turn, clock.monotonic(), policy.constitution.session))
     }
     function withinBudget(verdict: Verdict): Verdict {
       if (verdict?.beyond !== undefined) throw beyondBudget(input, verdict.beyond, budget)

@@ -25,6 +25,7 @@ import {
   turnSink
 } from '../match/sinks.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
+import { broughtIn } from './brought.js'
 import { historiesOf, spokenFrom } from './session.js'
 
 export interface JudgeInput {
@@ -36,7 +37,7 @@ export interface JudgeInput {
   /** Of an answer: the system prompts that it was given under. A request holds its own. */
   prompts?: readonly string[] | undefined
   /** What earlier turns of the session left behind; `turn` is the first part that was said just now, and `by` by whom. */
-  session?: { tail: readonly Said[]; turn: number; by: Speaker; risk: number } | undefined
+  session?: { tail: readonly Said[]; turn: number; by: Speaker; risk: number; brought?: string | undefined } | undefined
   /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
   views?: number | undefined
   /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
@@ -205,7 +206,8 @@ export class Judge {
       }
     }
     if (session !== undefined) {
-      const { tail, turn, by } = session
+      const { tail, turn, by, brought } = session
+      if (brought !== undefined && !this.#judgeBrought(call, brought)) charsCovered = 0
       for (const history of historiesOf(tail)) {
         const now = spokenFrom(parts, turn, { by, most: mostReach })
         if (!this.#judgeJoined(call, [...history.map(memberOf), ...now], turnSink)) charsCovered = 0
@@ -217,6 +219,23 @@ export class Judge {
     if (findings.isEmpty) return { matches: [], alone: [], ...covered }
     const alone = findings.all()
     return { matches: countedOf(this.policy.conditional, alone), alone, ...covered }
+  }
+
+  /**
+   * Reads what came from a tool as a tool's words too, whoever says it now. It stays that person's or model's as well: what
+   * a tool echoes is no way around the rules for them.
+   * @returns false where a reading had to be left out.
+   */
+  #judgeBrought(call: Call, brought: string): boolean {
+    let all = true
+    for (const [index, { role, text, isKey }] of call.parts.entries()) {
+      if (role === 'tool' || isKey === true) continue
+      for (const { start, end } of broughtIn(text, brought)) {
+        if (this.#isFull()) return false
+        all = this.#scan(text.slice(start, end), partSink(call, index, { role: 'tool', from: start })) && all
+      }
+    }
+    return all
   }
 
   #isFull(): boolean {

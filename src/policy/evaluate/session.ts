@@ -7,12 +7,15 @@ import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import type { Decision, Said, Speaker } from '../evaluation.js'
+import { bringMore } from './brought.js'
 
 export interface SessionState {
   /** Texts of recent turns that were not forbidden, oldest first. */
   readonly tail: readonly string[]
   /** Indexes of those that are arguments of calls; a person has said the others. Default: none. */
   readonly calls?: readonly number[]
+  /** What tools have brought: see `brought.ts`. */
+  readonly brought?: string
   /** Sum of the turns' own scores, as of `at`. */
   readonly risk: number
   /** Monotonic ms. */
@@ -114,9 +117,17 @@ export function nextState(
   return {
     tail: said.map(({ text }) => text),
     ...(calls.length > 0 && { calls }),
+    ...(state?.brought !== undefined && { brought: state.brought }),
     risk: (state === undefined ? 0 : decayed(state, now, policy)) + ownRisk,
     at: now
   }
+}
+
+/** The state after a tool has brought something, which is no turn. */
+export function stateWith(state: SessionState | undefined, parts: readonly ChatPart[], now: number): SessionState {
+  const texts = parts.flatMap(({ role, text, isKey }) => (role === 'tool' && isKey !== true ? [text] : []))
+  const brought = bringMore(state?.brought, texts)
+  return { ...(state ?? { tail: [], risk: 0, at: now }), ...(brought !== undefined && { brought }) }
 }
 
 /**

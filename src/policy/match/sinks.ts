@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
+import type { Span } from '../../text/fold.js'
 import type { View } from '../../text/view.js'
 import { type Asking, Raised } from '../evaluate/asking.js'
 import type { Said } from '../evaluation.js'
@@ -40,13 +41,15 @@ export function memberOf({ role, text }: Said): Member {
   return { part: earlier[role], text }
 }
 
-export function partSink(call: Call, index: number): Sink {
+/** @param as of a stretch of the part: whose words it is read as, and where it begins */
+export function partSink(call: Call, index: number, as?: { role: Role; from: number }): Sink {
   const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
-  const { role } = part
+  const { role, from } = as ?? { role: part.role, from: 0 }
   const applies = (rule: CompiledRule) => appliesTo(rule, role, direction)
   const isReadAnyway = asking?.isThorough === true && hasWords(part) && readers.some(applies)
-  const placeOf = (view: View) => view.textSpan(0, view.text.length)
+  const placed = ({ start, end }: Span): Span => ({ start: from + start, end: from + end })
+  const placeOf = (view: View) => placed(view.textSpan(0, view.text.length))
   return {
     applies,
     trusts: (rule) => trusts(rule, role, direction),
@@ -63,7 +66,7 @@ export function partSink(call: Call, index: number): Sink {
         guard: guardOf(beside)
       }),
     record(rule, layer, start, end, confidence, shown = { start, end }, isNominated = false) {
-      findings.add({ rule, part: index, ...shown, layer, confidence, acrossTurns: false, isNominated })
+      findings.add({ rule, part: index, ...placed(shown), layer, confidence, acrossTurns: false, isNominated })
       return true
     }
   }

@@ -1,0 +1,167 @@
+/**
+ * What tools have brought in a session, as fingerprints, so that it is known for theirs where it comes back among other
+ * words: agents paste what a tool says into what they say themselves. Fingerprints are chosen by winnowing (Schleimer, Wilkerson,
+ * Aiken 2003): of every `window` runs of `run` letters in a row one is kept, so that whatever `run + window - 1` letters were
+ * taken over share one.
+ */
+import type { Span } from '../../text/fold.js'
+
+/** Letters of a fingerprint: fewer are everyday words. */
+const run = 24
+const window = 40
+/** Kept of a session, the last: of about 20,000 letters. */
+const most = 1024
+/** UTF-16 units of what is brought at once that are looked at, from its end: no more of it would be kept. */
+const mostUnits = 65_536
+const bytesOfOne = 4
+
+/** What tools brought before, with what one has brought now. @param brought base64; undefined: nothing yet */
+export function bringMore(brought: string | undefined, texts: readonly string[]): string | undefined {
+  const known = new Set(read(brought))
+  for (const text of lastOf(texts)) {
+    for (const print of chosenOf(text)) {
+      // What comes again is as new as what comes first.
+      known.delete(print)
+      known.add(print)
+    }
+  }
+  return known.size === 0 ? undefined : write([...known].slice(-most))
+}
+
+function lastOf(texts: readonly string[]): string[] {
+  const kept: string[] = []
+  let room = mostUnits
+  for (let i = texts.length - 1; i >= 0 && room > 0; i--) {
+    const end = texts[i]!.slice(-room)
+    kept.unshift(end)
+    room -= end.length
+  }
+  return kept
+}
+
+/** @returns where a text says what tools have brought, from left to right, each to the ends of its line or sentence */
+export function broughtIn(text: string, brought: string): Span[] {
+  const known = new Set(read(brought))
+  const spans: Span[] = []
+  let lastLetter = Number.NEGATIVE_INFINITY
+  eachRun(text, (print, start, end, letter) => {
+    if (!known.has(print)) return
+    const last = spans.at(-1)
+    // What was taken over as it stands shares a fingerprint at least so often.
+    if (last !== undefined && letter - lastLetter <= window) last.end = end
+    else spans.push({ start, end })
+    lastLetter = letter
+  })
+  return spans.length === 0 ? spans : merged(spans.map((span) => widened(text, span)))
+}
+
+/** The least of each window, once. */
+function chosenOf(text: string): number[] {
+  const chosen: number[] = []
+  const ring = new Uint32Array(window)
+  let count = 0
+  let least = -1
+  eachRun(text, (print) => {
+    const isLeft = count - least >= window
+    // The rightmost of equals, so that a text of one letter has few.
+    const isLeast = least < 0 || (!isLeft && print <= ring[least % window]!)
+    ring[count % window] = print
+    if (isLeast) least = count
+    else if (isLeft) {
+      least = count
+      for (let i = count - 1; i > count - window; i--) if (ring[i % window]! < ring[least % window]!) least = i
+    }
+    if (++count >= window && chosen.at(-1) !== ring[least % window]!) chosen.push(ring[least % window]!)
+  })
+  if (count > 0 && count < window) chosen.push(ring[least % window]!)
+  return chosen
+}
+
+const base = 0x01000193
+const leading = Array.from({ length: run }).reduce<number>((power) => Math.imul(power, base), 1)
+
+/**
+ * @param told of each run of letters: its fingerprint, where it stands in the text, and the number of its last letter. Marks,
+ *   blanks and capitals do not count: what is taken over is laid out anew.
+ */
+function eachRun(text: string, told: (print: number, start: number, end: number, letter: number) => void): void {
+  const letters = new Uint16Array(run)
+  const places = new Uint32Array(run)
+  let hash = 0
+  let count = 0
+  for (let i = 0; i < text.length; i++) {
+    const letter = letterOf(text.charCodeAt(i))
+    if (letter === 0) continue
+    const slot = count % run
+    hash = (Math.imul(hash, base) + letter) | 0
+    if (count >= run) hash = (hash - Math.imul(letters[slot]!, leading)) | 0
+    letters[slot] = letter
+    places[slot] = i
+    if (++count >= run) told(mixed(hash), places[count % run]!, i + 1, count)
+  }
+}
+
+/** @returns 0 for what is no letter and no digit */
+function letterOf(code: number): number {
+  if (code < 0x80) {
+    if (code >= 0x61 && code <= 0x7a) return code
+    if (code >= 0x41 && code <= 0x5a) return code | 0x20
+    return code >= 0x30 && code <= 0x39 ? code : 0
+  }
+  // Signs of Latin-1, general punctuation, and that of Chinese and Japanese.
+  const isMark =
+    code < 0xc0 || (code >= 0x2000 && code < 0x2070) || (code >= 0x3000 && code < 0x3040) || code === 0xfeff
+  return isMark ? 0 : code
+}
+
+/** Neighbours differ in few bits, and the least of them must be any (MurmurHash3, the last steps). */
+function mixed(hash: number): number {
+  let h = hash ^ (hash >>> 16)
+  h = Math.imul(h, 0x85ebca6b)
+  h ^= h >>> 13
+  h = Math.imul(h, 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}
+
+/** UTF-16 units that are looked through for the end of a sentence. */
+const reach = 160
+
+function widened(text: string, { start, end }: Span): Span {
+  let from = start
+  const least = Math.max(0, start - reach)
+  while (from > least && !isEnd(text, from - 1)) from--
+  let to = end
+  const furthest = Math.min(text.length, end + reach)
+  while (to < furthest && !isEnd(text, to - 1)) to++
+  return { start: from, end: to }
+}
+
+/** Whether a sentence or a line ends with this unit. */
+function isEnd(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  if (code === 0x0a || code === 0x0d || code === 0x3002) return true
+  const isMark = code === 0x2e || code === 0x21 || code === 0x3f
+  return isMark && (at + 1 === text.length || text.charCodeAt(at + 1) <= 0x20)
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const { start, end } of spans) {
+    const last = all.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else all.push({ start, end })
+  }
+  return all
+}
+
+function read(brought: string | undefined): number[] {
+  if (brought === undefined) return []
+  const bytes = Buffer.from(brought, 'base64')
+  return Array.from({ length: Math.floor(bytes.length / bytesOfOne) }, (_, i) => bytes.readUInt32LE(i * bytesOfOne))
+}
+
+function write(prints: readonly number[]): string {
+  const bytes = Buffer.alloc(prints.length * bytesOfOne)
+  for (const [i, print] of prints.entries()) bytes.writeUInt32LE(print, i * bytesOfOne)
+  return bytes.toString('base64')
+}
