@@ -43,6 +43,14 @@ t.test(
       'this tab still has it'
     )
 
+    // One that ships, though nothing of it is in the store.
+    await page.getByRole('textbox', { name: 'Compare with' }).click()
+    await page.getByRole('option', { name: 'strict, as it ships' }).click()
+    await page.getByLabel('Context').fill('')
+    await evaluate()
+    await result('They differ').getByText('strict, as it ships').first().waitFor()
+    await result('They differ').getByText('divert', { exact: true }).waitFor()
+
     await page.getByRole('textbox', { name: 'Text', exact: true }).fill('a '.repeat(50_001))
     await evaluate()
     await page.getByText('The text has 100,002 characters: the first 100,000 were judged').waitFor()

@@ -32,6 +32,7 @@ import {
   type Settings,
   type Speaker,
   settingsOf,
+  shippedAs,
   speakers
 } from '../playground/settings'
 import { linkTo, usePlace } from '../router'
@@ -46,11 +47,13 @@ export function Playground() {
   const [said, setSaid] = useState(readSaid)
   useEffect(() => keepSaid(said), [said])
   const versions = useQuery({ queryKey: ['versions', settings.name], queryFn: () => api.versions(settings.name) })
+  const language = useQuery({ queryKey: ['language'], queryFn: api.language, staleTime: Number.POSITIVE_INFINITY })
   const rivals = [
     ...names.filter((one) => one !== settings.name),
     ...(versions.data?.versions ?? [])
       .filter(({ active }) => !active)
-      .map(({ version }) => `${settings.name}@${version}`)
+      .map(({ version }) => `${settings.name}@${version}`),
+    ...(language.data?.shipped ?? []).map(({ name }) => ({ value: shippedAs(name), label: `${name}, as it ships` }))
   ]
   const run = useMutation({ mutationFn: () => runPlayground(settings, said) })
   const set = (next: Partial<Settings>) => {
@@ -99,7 +102,6 @@ export function Playground() {
                 />
                 <Select
                   label="Compare with"
-                  nothingFoundMessage="Nothing yet: store another version under Constitutions."
                   placeholder="none"
                   clearable
                   clearButtonProps={{ 'aria-label': 'Compare with none' }}

@@ -1,7 +1,8 @@
 /** One run of the playground: what each of one or two policies says of a text or a chat, and why. */
 import { api } from '../api'
 import type { Explanation, Outcome, TrialText } from '../constitution-types'
-import { chatOf, contextOf, type Said, type Settings } from './settings'
+import { overlayOf } from '../policy/overlay'
+import { chatOf, contextOf, type Said, type Settings, shippedName } from './settings'
 
 /** UTF-16 units, as the API takes them. */
 export const mostCharacters = 100_000
@@ -60,17 +61,19 @@ export async function runPlayground(settings: Settings, said: Said): Promise<Run
   }
   const sides: Side[] = []
   for (const policy of beside === '' ? [name] : [name, beside]) {
-    // What is in force, or a version that is not: `name` or `name@version`.
-    const [of = policy, version] = policy.split('@')
-    const which = version === undefined ? 'active' : 'candidate'
+    // What is in force, a version that is not, or one that ships: `name`, `name@version` or `shipped:name`.
+    const ships = shippedName(policy)
+    const [of = policy, version] = ships === undefined ? policy.split('@') : [name]
+    const which = version === undefined && ships === undefined ? 'active' : 'candidate'
     const trial = await api.tryOut(of, {
       texts: [text],
       explain: true,
-      ...(version !== undefined && { version: Number(version) })
+      ...(version !== undefined && { version: Number(version) }),
+      ...(ships !== undefined && { source: overlayOf(await api.language(), ships, of) })
     })
     const [result] = trial.results
     sides.push({
-      label: trial[which]?.label ?? policy,
+      label: ships === undefined ? (trial[which]?.label ?? policy) : `${ships}, as it ships`,
       verdict: result?.[which],
       explanation: result?.explanation?.[which]
     })

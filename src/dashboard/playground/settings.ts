@@ -8,7 +8,7 @@ export type Speaker = (typeof speakers)[number]
 export interface Settings {
   mode: 'text' | 'chat'
   name: string
-  /** A name, or `name@version`; empty: none. */
+  /** A name, `name@version`, or what `shippedAs` makes; empty: none. */
   beside: string
   role: Speaker
   /** `key=value` pairs, by line. */
@@ -55,6 +55,18 @@ export function keepSaid(said: Said): void {
   } catch {
     // A tab without room for it loses the text with the page.
   }
+}
+
+const shipped = 'shipped:'
+
+/** How a policy is named that ships, whether anything in the store is laid over it or not. */
+export function shippedAs(name: string): string {
+  return `${shipped}${name}`
+}
+
+/** The name of a policy that ships, where it is one. */
+export function shippedName(policy: string): string | undefined {
+  return policy.startsWith(shipped) ? policy.slice(shipped.length) : undefined
 }
 
 export function settingsOf(query: URLSearchParams): Settings {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
 import { Loaded } from '../components/view'
-import type { Language } from '../constitution-types'
+import { overlayOf } from './overlay'
 
 interface NewConstitutionProps {
   /** Names that are taken, drafts included. */
@@ -66,26 +66,4 @@ export function NewConstitution({ taken, onClose, begin }: NewConstitutionProps)
       </Loaded>
     </Modal>
   )
-}
-
-/** A shipped overlay is taken as it is, under the new name; of a whole one nothing but that it is extended. */
-function overlayOf({ shipped }: Language, over: string, name: string): string {
-  const source = shipped.find((one) => one.name === over)?.source ?? ''
-  if (/^extends:/m.test(source))
-    return source
-      .replace(/^(?:#.*\n)+\n?/, `# ${name}, begun from ${over}, which ships.\n\n`)
-      .replace(/^name: .*$/m, `name: ${name}`)
-      .replace(/^version: .*$/m, "version: '1'")
-  return `# ${name}: what differs from ${over}, which it follows over upgrades.
-
-name: ${name}
-version: '1'
-description: What it is for.
-extends: ${over}
-
-# Each word is explained where the pointer rests on it.
-# Ctrl and space offers what may stand at a place. For example:
-# categories:
-#   profanity: { high: forbid, middle: divert }
-`
 }
