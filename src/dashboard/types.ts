@@ -15,7 +15,8 @@ export const scopes = [
   'keys:rotate',
   'mcp:call'
 ] as const
-export type Scope = (typeof scopes)[number]
+/** Beside them keys may have parts of `mcp:call`. */
+export type Scope = (typeof scopes)[number] | `mcp:call:${string}`
 /** What people hold: `samples:read` is no scope of a key. */
 export type HeldScope = Scope | 'samples:read'
 export type Role = 'viewer' | 'reviewer' | 'admin'
@@ -127,6 +128,16 @@ export interface Latency {
   p90: number | null
   p95: number | null
   p99: number | null
+}
+
+/** The verdicts of a filter, from the audit. */
+export interface AuditCourse {
+  from: string
+  to: string
+  step_seconds: number
+  counted_from: string
+  evaluations: { total: number; by_decision: Record<Decision, number> }
+  points: { at: string; decisions: Record<Decision, number> }[]
 }
 
 export interface SafetyMetrics {

@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import { type ErrorCode, errorTable } from '../base/errors.js'
 import { nameKinds } from '../encoder/index.js'
-import { keyScopes } from '../identity/scopes.js'
+import { keyScopes, mcpScopePattern } from '../identity/scopes.js'
 import { categories, decisions, detectionTypes, readers } from '../policy/evaluation.js'
 import type { ErrorEnvelope } from './doc-errors.js'
 import { named, nameSchemas } from './doc-names.js'
@@ -12,7 +12,16 @@ const nullable = (description: string) =>
 
 export const Decision = named('Decision', Type.Enum([...decisions]))
 export const Category = named('Category', Type.Enum([...categories]))
-export const Scope = named('Scope', Type.Enum([...keyScopes]))
+export const Scope = named(
+  'Scope',
+  Type.Union([
+    Type.Enum([...keyScopes]),
+    Type.String({
+      pattern: mcpScopePattern,
+      description: 'Part of mcp:call: one server, mcp:call:files, or tools of it by a glob, mcp:call:files/read_*.'
+    })
+  ])
+)
 const Score = Type.Number({ minimum: 0, maximum: 1 })
 
 export const Detection = Type.Object({

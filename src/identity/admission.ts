@@ -15,7 +15,7 @@ import type { Caller } from './caller.js'
 import { presentedKey } from './credentials.js'
 import type { ParsedKey } from './key-format.js'
 import type { LastUsed } from './last-used.js'
-import { holds, insufficientScope, type Scope } from './scopes.js'
+import { admits, insufficientScope, type Scope } from './scopes.js'
 import type { Verified, Verifier } from './verify.js'
 
 export type { Caller } from './caller.js'
@@ -137,7 +137,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       return deny('ip_not_allowed', new Fault('ip_not_allowed', { message }))
     }
     lastUsed.mark(caller.keyId)
-    if (request.scope !== undefined && !holds(caller.scopes, request.scope)) {
+    if (request.scope !== undefined && !admits(caller.scopes, request.scope)) {
       return deny('insufficient_scope', insufficientScope(request.scope, caller.scopes))
     }
     if (request.onPlace !== undefined) {

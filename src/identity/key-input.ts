@@ -2,7 +2,7 @@
 import { invalid } from '../base/errors.js'
 import type { Environment, KeyRow } from '../storage/contracts/index.js'
 import { compileAddressList } from './address.js'
-import { isScope, keyScopes, type Scope } from './scopes.js'
+import { isScope, keyScopesTold, type Scope } from './scopes.js'
 
 /** In the API's own names. */
 export interface CreateKeyInput {
@@ -98,7 +98,7 @@ function readScopes(wanted: readonly string[]): Scope[] {
   if (wanted.length === 0) throw invalid('scopes', 'empty', 'scopes must name at least one scope.')
   const read = new Set<Scope>()
   for (const [i, scope] of wanted.entries()) {
-    if (!isScope(scope)) throw invalid(`scopes.${i}`, 'unknown_value', `scopes must be among ${keyScopes.join(', ')}.`)
+    if (!isScope(scope)) throw invalid(`scopes.${i}`, 'unknown_value', `scopes must be among ${keyScopesTold}.`)
     read.add(scope)
   }
   return [...read]

@@ -16,16 +16,43 @@ export const keyScopes = [
 /** What people hold who sign in, and they alone: no key has it, and `*` does not grant it. */
 export const personalScopes = ['samples:read'] as const
 export const scopes = [...keyScopes, ...personalScopes] as const
-export type Scope = (typeof scopes)[number]
+/** A part of `mcp:call`: one MCP server, `mcp:call:files`, or some of its tools, `mcp:call:files/read_*`. */
+export type McpScope = `mcp:call:${string}`
+export type Scope = (typeof scopes)[number] | McpScope
+type KeyScope = (typeof keyScopes)[number] | McpScope
+
+const wholeMcp = 'mcp:call'
+export const mcpScopePattern = '^mcp:call:[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9_./*-]{1,128})?$'
+const mcpScope = new RegExp(mcpScopePattern)
+
+/** What keys may have, for who is told that they may not have something else. */
+export const keyScopesTold = `${keyScopes.join(', ')}, mcp:call:{server}, mcp:call:{server}/{glob of tools}`
+
+export function mcpScopeOf(server: string): McpScope {
+  return `mcp:call:${server}`
+}
 
 /** Whether a key may have it. */
-export function isScope(text: string): text is (typeof keyScopes)[number] {
-  return (keyScopes as readonly string[]).includes(text)
+export function isScope(text: string): text is KeyScope {
+  return (keyScopes as readonly string[]).includes(text) || mcpScope.test(text)
 }
 
 /** `*` grants everything that a key may have; nothing but `*` grants `*`. */
 export function holds(held: readonly Scope[], needed: Scope): boolean {
-  return held.includes(needed) || (held.includes('*') && isScope(needed))
+  if (held.includes(needed) || (held.includes('*') && isScope(needed))) return true
+  return needed.startsWith(`${wholeMcp}:`) && held.includes(wholeMcp)
+}
+
+/** Whether a caller comes in at all: who may use a part of it does, and is held to that part where it is known. */
+export function admits(held: readonly Scope[], needed: Scope): boolean {
+  return holds(held, needed) || (needed === wholeMcp && held.some((scope) => scope.startsWith(`${wholeMcp}:`)))
+}
+
+/** @returns globs over the tools of a server that a key may use; undefined: it may use all of the server; none: nothing */
+export function mcpToolsOf(held: readonly Scope[], server: string): string[] | undefined {
+  const whole = mcpScopeOf(server)
+  if (holds(held, whole)) return undefined
+  return held.flatMap((scope) => (scope.startsWith(`${whole}/`) ? [scope.slice(whole.length + 1)] : []))
 }
 
 /** The 403 of docs/api.md, section 2: the message names the scope, `required` and `available` repeat it for machines. */

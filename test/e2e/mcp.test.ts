@@ -477,6 +477,73 @@ t.test('scopes, limits of tools, hints: who may do what', async (t) => {
   t.equal(await with_('two', 'mcp:call', 'safety:metrics'), 200)
 })
 
+t.test('a key may have some servers, and of a server some tools', async (t) => {
+  const one = await server(t, {
+    'tools/list': { tools: ['read_one', 'read_two', 'write_one'].map((name) => tool(name, 'Does it.')) },
+    'prompts/list': { prompts: [{ name: 'page' }] },
+    'prompts/get': { messages: [] },
+    'resources/list': { resources: [{ uri: 'memo://a', name: 'a' }] },
+    'resources/read': { contents: [] },
+    'completion/complete': { completion: { values: [] } },
+    'tools/call': said('ok')
+  })
+  const at = `{ url: "${one.url}", tools: ["read_*", "write_*"] }`
+  const { url, ask } = await gateway(t, `one: ${at}, two: ${at}, one.more: ${at}`)
+  for (const name of ['one', 'two', 'one.more'])
+    for (const list of ['tools', 'prompts', 'resources']) await ask(`${list}/list`, {}, {}, name)
+  const accept = 'application/json, text/event-stream'
+  const names = { 'tools/list': 'tools', 'prompts/list': 'prompts', 'resources/list': 'resources' } as const
+  const use = async (scopes: string[]) => {
+    const made = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'agent', scopes } })
+    t.match(made, { status: 201, body: { record: { scopes } } })
+    const { key: own } = made.body
+    return async (server: string, method: string, params: JsonObject = {}) => {
+      const body = { jsonrpc: '2.0', id: 1, method, params }
+      const answer = await call(url, `/mcp/${server}`, { key: own, body, headers: { accept } })
+      if (answer.status !== 200) return answer.body.required as string
+      if (answer.body.error !== undefined) return answer.body.error.code as number
+      const list = names[method as keyof typeof names]
+      return list === undefined ? 'ok' : answer.body.result[list].map(({ name }: { name: string }) => name).join()
+    }
+  }
+  const calls = (name: string) => ['tools/call', { name, arguments: {} }] as const
+  const some = await use(['mcp:call:one/read_*', 'mcp:call:two/write_one'])
+  t.equal(await some('one', 'tools/list'), 'read_one,read_two')
+  t.equal(await some('one', ...calls('read_two')), 'ok')
+  t.equal(await some('one', ...calls('write_one')), -32602)
+  t.equal(await some('two', 'tools/list'), 'write_one')
+  t.equal(await some('two', ...calls('read_one')), -32602)
+  t.equal(await some('one.more', 'tools/list'), 'mcp:call:one.more')
+  for (const [method, params] of [
+    ['prompts/get', { name: 'page' }],
+    ['resources/read', { uri: 'memo://a' }],
+    ['resources/read', { uri: 'memo://other' }],
+    ['completion/complete', { ref: { type: 'ref/prompt', name: 'page' }, argument: { name: 'a', value: 'b' } }]
+  ] as const)
+    t.equal(await some('one', method, params), -32602, method)
+  t.equal(await some('one', 'prompts/list'), '')
+  t.equal(await some('one', 'resources/list'), '')
+  const whole = await use(['mcp:call:one'])
+  t.equal(await whole('one', 'tools/list'), 'read_one,read_two,write_one')
+  t.equal(await whole('one', 'prompts/get', { name: 'page' }), 'ok')
+  t.equal(await whole('two', 'tools/list'), 'mcp:call:two')
+  const all = await use(['mcp:call', 'mcp:call:one/read_one'])
+  t.equal(await all('one', 'tools/list'), 'read_one,read_two,write_one', 'the wider one counts')
+  const none = await use(['safety:evaluate'])
+  t.equal(await none('one', 'tools/list'), 'mcp:call')
+  for (const scope of [
+    'mcp:call:',
+    'mcp:call:one/',
+    'mcp:call:one/a b',
+    'mcp:call:-x',
+    'mcp:one',
+    'mcp:call:one/read_*\n'
+  ]) {
+    const refused = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'agent', scopes: [scope] } })
+    t.match(refused, { status: 400, body: { error: 'validation_error', details: { field: 'scopes.0' } } }, scope)
+  }
+})
+
 t.test('a held call tells of its progress, and goes on when a person has permitted it', async (t) => {
   const one = await server(t, { 'tools/list': { tools: [tool('echo', 'Echoes.')] }, 'tools/call': said('ok') })
   const { ask, url } = await gateway(t, `one: { url: "${one.url}" }`, 'review: { hold: 60s }')

@@ -188,9 +188,11 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
     return cost
   }
   if (top < whole) await look(whole)
-  for (const part of [1, 2, 4]) {
-    const cost = await look((top * part) / 4)
-    if (cost.cpu > tooMuch) break
+  // One size says nothing of growth: of what is refused twice as large, smaller ones are compared.
+  for (let isTried = false; !isTried; top /= 2) {
+    let cost = 0
+    for (let part = 1; part <= 4 && cost <= tooMuch; part *= 2) cost = (await look((top * part) / 4)).cpu
+    isTried = cost > tooMuch || costs.size > 1 || top <= 4_096
   }
   const row = (): Row => {
     const sizes = [...costs.keys()].sort((a, b) => a - b)
@@ -287,7 +289,7 @@ for (const [family, shapes] of families) {
         process.stderr.write(`${told(row)}${row.fault === undefined ? '' : `  (${row.fault})`}\n`)
     }
     const bad = rows.filter(({ fault }) => fault !== undefined)
-    const unmeasured = rows.filter(({ sizes }) => sizes[0] === 0).length
+    const unmeasured = rows.filter(({ sizes }) => sizes[1] === 0 || sizes[0] === 0).length
     const steepest = rows.reduce((most, { exponent = 0 }) => Math.max(most, exponent), 0)
     const slowest = rows.reduce((most, { health }) => Math.max(most, health), 0)
     promise(

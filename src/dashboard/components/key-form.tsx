@@ -18,7 +18,7 @@ import { ApiError } from '../api'
 import { type NewKey, type Scope, scopes } from '../types'
 import { messageOf, sentence } from './notify'
 
-const meanings: Record<Scope, string> = {
+const meanings: Record<(typeof scopes)[number], string> = {
   '*': 'everything, keys included (*)',
   'safety:evaluate': 'evaluate and chat',
   'safety:metrics': 'read metrics',
@@ -54,6 +54,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
   const [name, setName] = useState('')
   const [environment, setEnvironment] = useState<'live' | 'test'>('live')
   const [chosen, setChosen] = useState<string[]>(['safety:evaluate'])
+  const [mcp, setMcp] = useState<string[]>([])
   const [addresses, setAddresses] = useState<string[]>([])
   const [expires, setExpires] = useState('')
   const [rate, setRate] = useState<number | string>('')
@@ -72,7 +73,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
         onSubmit({
           name,
           environment,
-          scopes: chosen as Scope[],
+          scopes: [...(chosen as Scope[]), ...mcp.map((part): Scope => `mcp:call:${part}`)],
           ...(terms && { accept_terms: true }),
           ...(addresses.length > 0 && { ip_allowlist: addresses }),
           ...(expires !== '' && { expires_at: new Date(expires).toISOString() }),
@@ -109,12 +110,21 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
         </div>
         <MultiSelect
           label="Scopes"
-          required
+          required={mcp.length === 0}
           value={chosen}
           error={at('scopes')}
           onChange={setChosen}
           data={scopes.map((scope) => ({ value: scope, label: meanings[scope] }))}
         />
+        {!chosen.includes('*') && !chosen.includes('mcp:call') && (
+          <TagsInput
+            label="MCP servers and tools"
+            description="What of them it may use: a server, or tools of it by a glob; none: no MCP server."
+            placeholder="files/read_*, then Enter"
+            value={mcp}
+            onChange={setMcp}
+          />
+        )}
         <TagsInput
           label="Addresses"
           description="IP addresses and networks (CIDR) that it may come from; none: any."

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../../base/chat.js'
 import type { ToolHint } from '../../base/settings.js'
 import { definitionLists, readFromServer } from '../../dialects/mcp/read.js'
 import { isObject } from '../../dialects/rewrite.js'
+import type { Caller } from '../../identity/caller.js'
 import { canonicalJson } from '../../json/canonical.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { PinKind, PinRow } from '../../storage/contracts/pins.js'
@@ -16,7 +17,7 @@ import type { Exchange } from '../exchange.js'
 import { redactBody } from '../verdict.js'
 import { isToolName, skeleton } from './look-alike.js'
 import { type Definition, type Occasion, type Owner, type Pins, pinIdOf } from './pins.js'
-import type { McpServer } from './server.js'
+import { type McpServer, usableOf } from './server.js'
 
 /** Why a definition is withheld: the closed set of the metric's label. */
 export const withheldReasons = [
@@ -82,7 +83,7 @@ export class Definitions {
     const { answers } = this.#deps
     const result = body.result as JsonObject
     const owner = { account: exchange.inbound.caller.accountId, server: server.name }
-    const items = await this.#collect(server, result)
+    const items = await this.#collect(server, exchange.inbound.caller, result)
     const pins = await this.#deps.pins.find(owner, items)
     for (const item of items) item.pin = pins.get(pinIdOf(owner, item))
     await this.#markLookAlikes(owner, items)
@@ -121,8 +122,9 @@ export class Definitions {
     return { body }
   }
 
-  /** Takes out what is no definition, or none that is served here. */
-  async #collect(server: McpServer, result: JsonObject): Promise<Item[]> {
+  /** Takes out what is no definition, or none that is served here to this key. */
+  async #collect(server: McpServer, { scopes }: Caller, result: JsonObject): Promise<Item[]> {
+    const mayUse = usableOf(server, scopes)
     const items: Item[] = []
     const seen = new Set<string>()
     for (const list of definitionLists) {
@@ -136,6 +138,7 @@ export class Definitions {
           continue
         }
         seen.add(`${list} ${item.name}`)
+        if (!mayUse(item.kind, item.name)) continue
         if (list === 'tools') {
           if (!server.serves(item.name)) continue
           if (!meets(value as JsonObject, server.settings.require)) {

@@ -5,14 +5,14 @@ import { isRevision, revisions, stateless } from '../../dialects/mcp/methods.js'
 import { errorCodes, failedCall, rpcCodes, rpcError } from '../../dialects/mcp/write.js'
 import { isObject } from '../../dialects/rewrite.js'
 import type { Caller } from '../../identity/caller.js'
-import { holds, insufficientScope, type Scope } from '../../identity/scopes.js'
+import { holds, insufficientScope, mcpScopeOf, mcpToolsOf, type Scope } from '../../identity/scopes.js'
 import { limitFault } from '../../limits/fault.js'
 import { minuteMs } from '../../limits/limiter.js'
 import type { CounterStore } from '../../storage/contracts/shared-state.js'
 import { meets } from './definitions.js'
 import { isToolName } from './look-alike.js'
 import type { Definition, Pins } from './pins.js'
-import type { McpServer } from './server.js'
+import { type McpServer, usableOf } from './server.js'
 
 export interface GateDeps {
   pins: Pins
@@ -36,7 +36,8 @@ export class Gate {
   }
 
   /** @throws Fault `insufficient_scope` */
-  checkScopes({ settings }: McpServer, { scopes }: Caller): void {
+  checkScopes({ settings, name }: McpServer, { scopes }: Caller): void {
+    if (mcpToolsOf(scopes, name)?.length === 0) throw insufficientScope(mcpScopeOf(name), scopes)
     const asked = settings.scopes as readonly Scope[] | undefined
     if (asked !== undefined && !asked.some((scope) => holds(scopes, scope))) throw insufficientScope(asked[0]!, scopes)
   }
@@ -53,6 +54,11 @@ export class Gate {
   ): Promise<JsonObject | undefined> {
     const { method, params, id } = message
     if (method === 'initialize') return checkInitialize(message)
+    // What is completed are arguments of prompts and templates.
+    if (method === 'completion/complete' && mcpToolsOf(caller.scopes, server.name) !== undefined)
+      return rpcError(id, rpcCodes.invalidParams, 'This key may use tools of this server alone.', {
+        request_id: requestId
+      })
     const use = Object.hasOwn(uses, method) ? uses[method]! : undefined
     if (use === undefined) return undefined
     const { kind, field, isRequired } = use
@@ -62,6 +68,7 @@ export class Gate {
         request_id: requestId
       })
     if (typeof name !== 'string') return unknown()
+    if (!usableOf(server, caller.scopes)(kind, name)) return unknown()
     if (kind === 'tool' && !(isToolName(name) && server.serves(name))) return unknown()
     const standing = await this.#deps.pins.standing(
       { account: caller.accountId, server: server.name },

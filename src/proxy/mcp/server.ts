@@ -1,6 +1,8 @@
 /** One MCP server as requests need it: how it is judged, how it is reached, and which of its tools are served. */
 import type { McpServerSettings } from '../../base/settings.js'
 import { mcp } from '../../dialects/mcp.js'
+import { mcpToolsOf, type Scope } from '../../identity/scopes.js'
+import type { PinKind } from '../../storage/contracts/pins.js'
 import { compileGlob, type PathEntry, type Route } from '../request/routes.js'
 import { openUpstream, type Upstream } from '../upstream/upstreams.js'
 
@@ -45,6 +47,16 @@ export function compileServer(settings: McpServerSettings): McpServer {
     serves: (tool) => globs === undefined || globs.some((matches) => matches(tool)),
     limitOf: (tool) => limits.find(({ matches }) => matches(tool))?.perMinute
   }
+}
+
+/** What a key may use and be shown of a server: one that may use some of its tools has nothing else of it. */
+export function usableOf(
+  { name: server }: McpServer,
+  scopes: readonly Scope[]
+): (kind: PinKind, name: string) => boolean {
+  const globs = mcpToolsOf(scopes, server)?.map(compileGlob)
+  return (kind, name) =>
+    globs === undefined || kind === 'instructions' || (kind === 'tool' && globs.some((matches) => matches(name)))
 }
 
 /** The name under which a server is listened to: with time to say nothing. */
