@@ -50,11 +50,12 @@ export type Place = 'body' | 'query' | 'params'
 export function compileValidator(schema: object, place: Place): (value: unknown) => Fault | undefined {
   const validate = (place === 'body' ? ajv : queryAjv).compile(schema)
   return function validateValue(value) {
-    return validate(value) ? undefined : describe(validate.errors?.[0], place)
+    return validate(value) ? undefined : describe(validate.errors ?? [], place)
   }
 }
 
-function describe(error: ErrorObject | undefined, place: Place): Fault {
+/** @param errors the first failure; of a place that takes one of several forms, the failure of each */
+function describe([error, ...others]: readonly ErrorObject[], place: Place): Fault {
   if (error === undefined) return new Fault('validation_error')
   // A malformed identifier in a path names no object: 404, not a hint about the format.
   if (place === 'params') return new Fault('not_found')
@@ -64,14 +65,16 @@ function describe(error: ErrorObject | undefined, place: Place): Fault {
   if (leaf !== undefined) path.push(leaf)
   const field = place === 'query' ? `query.${path.join('.')}` : path.join('.')
   const reason = reasons[error.keyword] ?? 'invalid_format'
-  return invalid(field, reason, sentence(field, reason, error))
+  const form = others.find(({ keyword, instancePath }) => keyword === 'pattern' && instancePath === error.instancePath)
+  return invalid(field, reason, sentence(field, reason, error, (form?.params as { pattern?: string })?.pattern))
 }
 
 function unescapePointer(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-function sentence(field: string, reason: ValidationReason, error: ErrorObject): string {
+/** @param form what is taken beside the values that are listed */
+function sentence(field: string, reason: ValidationReason, error: ErrorObject, form?: string): string {
   const place = field === '' ? 'The body' : `The field ${JSON.stringify(field.slice(0, 100))}`
   const params = error.params as {
     type?: string | string[]
@@ -93,7 +96,9 @@ function sentence(field: string, reason: ValidationReason, error: ErrorObject): 
     case 'unknown_field':
       return `${place} is not known here.`
     case 'unknown_value':
-      return `${place} must be one of: ${[params.allowedValues ?? params.allowedValue].flat().join(', ')}.`
+      return `${place} must be one of: ${[params.allowedValues ?? params.allowedValue].flat().join(', ')}${
+        form === undefined ? '' : `, or match ${form}`
+      }.`
     default:
       return `${place} is not valid: it ${error.message}.`
   }

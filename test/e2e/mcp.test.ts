@@ -540,7 +540,14 @@ t.test('a key may have some servers, and of a server some tools', async (t) => {
     'mcp:call:one/read_*\n'
   ]) {
     const refused = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'agent', scopes: [scope] } })
-    t.match(refused, { status: 400, body: { error: 'validation_error', details: { field: 'scopes.0' } } }, scope)
+    t.match(
+      refused,
+      {
+        status: 400,
+        body: { error: 'validation_error', message: /keys:rotate.*mcp:call:/, details: { field: 'scopes.0' } }
+      },
+      scope
+    )
   }
 })
 
