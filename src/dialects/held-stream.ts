@@ -85,13 +85,13 @@ export class HeldStream implements ReplyStream {
   }
 
   push(event: WireEvent): 'more' | 'end' {
-    const { event: name, data } = this.#shape.unwrap?.(event) ?? event
+    const { event: name, data, heard } = this.#shape.unwrap?.(event) ?? event
     if (data === this.#shape.endMarker) return 'end'
     const value = readEvent(data)
     if (this.#secret?.isWithin(value)) throw unreadable('the answer holds the credential')
     const rest = new Collector(this.#shape.names)
     const held: HeldEvent = { value, name, pieces: [], media: [] }
-    const outcome = this.#shape.read(value, this.#sinkFor(held, rest), name)
+    const outcome = this.#shape.read(value, this.#sinkFor(held, rest), name, heard)
     held.media.push(...rest.media)
     for (const part of rest.parts) {
       const id = `${part.pointer}\n${part.text}`

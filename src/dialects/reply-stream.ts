@@ -9,8 +9,17 @@ import type { TurnFacts } from './denial.js'
 import type { Replacement } from './rewrite.js'
 import type { Collector } from './walk.js'
 
+/** What was heard in a piece of sound. */
+export interface HeardSound {
+  text: string
+  /** The byte that stands for what may not be heard. */
+  silence: number
+}
+
 /** One event as the wire gave it, without its framing. */
 export interface WireEvent {
+  /** Where it is sound that was heard: see `HeardSound`. */
+  heard?: HeardSound | undefined
   /** The event's name, where the framing has names (WHATWG HTML, section 9.2). */
   event?: string | undefined
   /** Where to go on from after a break, where the framing has that. */
@@ -100,7 +109,7 @@ export interface StreamShape {
    * @returns `end` where it is the last
    * @throws Fault `upstream_error`, see `unreadable`
    */
-  read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end'
+  read(event: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' | 'end'
   /** See `ChatReply.id`, once the stream has told it. */
   readonly answerId?: string | undefined
   /** See `ReplyStream.complete`. */

@@ -114,7 +114,8 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
   const stages = { requests, answers, streams }
   const { admission, tracing } = deps
-  const sessions = new Sessions({ ...stages, verdicts, admission, budget, clock, metrics, log, tracing })
+  const { transcriber } = deps
+  const sessions = new Sessions({ ...stages, verdicts, admission, budget, transcriber, clock, metrics, log, tracing })
   return {
     table,
     upstreams,

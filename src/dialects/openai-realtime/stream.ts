@@ -8,12 +8,13 @@ import { isPieceOfMedia } from '../media.js'
 import type { Leaf, LeafKind } from '../openai-responses/items.js'
 import { readPrompt } from '../openai-responses/request.js'
 import { leafOf, spelledFields, stemOf } from '../openai-responses/spelling.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { type Fields, index, indexOf, object, ofRest, readFields, type Taker, walked, wordsOf } from '../taken.js'
 import { readItem, readPart } from './items.js'
 import { names } from './names.js'
 import { SeenResponse } from './seen.js'
+import { silenceFor } from './sound.js'
 import { denialError, writeEvent } from './write.js'
 
 const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
@@ -35,7 +36,11 @@ const textPlaces: Readonly<Record<string, TextPlace | undefined>> = {
   'response.mcp_call_arguments': { key: 'arguments', kind: 'arguments', inPart: false }
 }
 
-const audioDeltas = new Set(['response.output_audio.delta', 'response.audio.delta'])
+export const audioDeltas: ReadonlySet<string> = new Set(['response.output_audio.delta', 'response.audio.delta'])
+const audioEnds: ReadonlySet<string> = new Set(['response.output_audio.done', 'response.audio.done'])
+/** UTF-16 units of sound in one event that leaves: whole samples, in whole units of base64. */
+const soundUnits = 64 * 1024
+
 interface To {
   sink: StreamSink
   leaf: Leaf
@@ -72,6 +77,8 @@ export class RealtimeStreamShape implements StreamShape {
   readonly #seen = new SeenResponse()
   #id: string | undefined
   #sounds = 0
+  /** By event, what was heard in it, and what of that may be said. */
+  readonly #heard = new WeakMap<JsonObject, { sound: HeardSound; said: { text: string } }>()
 
   /** @param nextId names the events that leave: an upstream's own names for them could hold anything */
   constructor(until: Until, nextId: () => string) {
@@ -80,7 +87,7 @@ export class RealtimeStreamShape implements StreamShape {
     this.complete = until === 'never'
   }
 
-  read(event: JsonObject, sink: StreamSink): 'more' | 'end' {
+  read(event: JsonObject, sink: StreamSink, _name?: string, heard?: HeardSound): 'more' | 'end' {
     const { type } = event
     if (typeof type !== 'string' || !typePattern.test(type)) throw unreadable('an event has no type')
     delete event.event_id
@@ -92,29 +99,56 @@ export class RealtimeStreamShape implements StreamShape {
     }
     const leaf = leafOf(sink, /\.(?:done|retrieved|completed)$/.test(type) ? 'repeat' : 'delta')
     const to = { sink, leaf, event }
-    readFields({ ...eventFields, ...this.#textFields(event, type) }, event, '', to, walked(sink.rest, 'parameter'))
+    readFields(
+      { ...eventFields, ...this.#textFields(event, type, heard) },
+      event,
+      '',
+      to,
+      walked(sink.rest, 'parameter')
+    )
+    if (audioEnds.has(type)) sink.close(`${partOf(event)}/audio/`)
     if (type === 'response.output_item.done') sink.close(`${placeOf(event)}/`)
     if (isLast || this.#until === 'one') sink.close('')
     return this.#until === 'one' || (isLast && this.#until === 'response.done') ? 'end' : 'more'
   }
 
   /** The string that continues a text or says it again. */
-  #textFields(event: JsonObject, type: string): Fields<To> {
+  #textFields(event: JsonObject, type: string, heard: HeardSound | undefined): Fields<To> {
     const part = partOf(event)
     const place = textPlaces[stemOf(type)]
     const spelled = spelledFields<To>(type, { part, holder: place?.inPart ? part : placeOf(event), place })
     if (!audioDeltas.has(type)) return spelled
     const sound: Taker<To> = (value, { sink }) => {
       if (typeof value !== 'string') return false
-      // Each by itself, so that each that passes is counted.
-      sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
+      if (heard !== undefined) {
+        const said = { text: heard.text }
+        this.#heard.set(event, { sound: heard, said })
+        if (heard.text !== '') sink.delta(`${part}/audio/heard`, said, 'text')
+      } else {
+        // Each by itself, so that each that passes is counted.
+        sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
+      }
       return isPieceOfMedia(value, 'audio')
     }
     return { ...spelled, delta: sound }
   }
 
   frame(event: JsonObject): string {
-    return writeEvent(event, this.#nextId)
+    const heard = this.#heard.get(event)
+    return heard === undefined
+      ? writeEvent(event, this.#nextId)
+      : this.#soundFrames(event, heard.sound, heard.said.text)
+  }
+
+  /** Where something of what is said was replaced, silence stands for all of the piece. */
+  #soundFrames(event: JsonObject, { text, silence }: HeardSound, said: string): string {
+    const whole = event.delta as string
+    const delta = said === text ? whole : silenceFor(whole, silence)
+    let frames = ''
+    for (let at = 0; at < delta.length; at += soundUnits) {
+      frames += writeEvent({ ...event, delta: delta.slice(at, at + soundUnits) }, this.#nextId)
+    }
+    return frames
   }
 
   left(event: JsonObject): void {

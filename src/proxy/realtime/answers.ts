@@ -72,6 +72,7 @@ export class UpstreamHalf {
   async #take(event: JsonObject, text: string): Promise<void> {
     const type = String(event.type)
     const { response, item, error } = event
+    const isRenamed = this.#session.ears?.told(event) === true
     // What the gateway asked for by itself, and the upstream had nothing to do for.
     if (type === 'error' && isObject(error) && this.#session.isOwn(error.event_id)) return
     const responseId = idOf(event.response_id) ?? (isObject(response) ? idOf(response.id) : undefined)
@@ -81,12 +82,12 @@ export class UpstreamHalf {
     if (this.#isDropped(type, responseId, itemId)) return
     if (type.startsWith(transcriptPrefix)) return this.#transcripts.take(event, type, text)
     // One line: what leaves as it came is cut into events at line ends.
-    const line = text.includes('\n') ? JSON.stringify(event) : text
+    const line = isRenamed || text.includes('\n') ? JSON.stringify(event) : text
     if (this.#lanes.size >= maxLanes) await this.#room()
     const lane = this.#laneFor(type, responseId, itemId)
     if (lane === undefined) return this.#single(line)
     if (itemId !== undefined) lane.items.add(itemId)
-    await lane.push(line)
+    await lane.push({ type, data: line })
   }
 
   #laneFor(type: string, responseId: string | undefined, itemId: string | undefined): Lane | undefined {

@@ -5,6 +5,7 @@ import type { WireEvent } from '../../dialects/reply-stream.js'
 import type { Answers } from '../answer/answer.js'
 import type { Streams } from '../answer/stream.js'
 import type { Exchange } from '../exchange.js'
+import { HeardAnswer, type TypedEvent } from './heard.js'
 import type { Session } from './session.js'
 
 /** Frames that came and are not taken yet: beyond, the upstream is left alone. */
@@ -17,9 +18,12 @@ export class Lane {
   readonly #exchange: Exchange
   readonly #stream: HeldStream
   readonly #session: Session
-  #waiting: WireEvent[] = []
+  /** Undefined where its sound is not heard. */
+  readonly #sound: HeardAnswer | undefined
+  #waiting: TypedEvent[] = []
   #isOver = false
   #isSending = false
+  #isHearing = false
   #wake: (() => void) | undefined
   #hasRoom: (() => void) | undefined
 
@@ -28,19 +32,21 @@ export class Lane {
     this.#exchange = exchange
     this.shape = new RealtimeStreamShape(until, session.nextId)
     this.#stream = new HeldStream(this.shape)
+    const { ears, route } = session
+    if (ears !== undefined && route.output !== 'off') this.#sound = new HeardAnswer(ears)
     // Not a stream of its own: what is withheld is ended as a response, whether any of it has left or not.
     this.#stream.started = true
   }
 
-  /** Whether something of it waits for the client to take it. */
+  /** Whether something of it waits for the client to take it, or is being heard. */
   get isBusy(): boolean {
-    return this.#isSending || this.#waiting.length > 0
+    return this.#isSending || this.#isHearing || this.#waiting.length > 0
   }
 
   /** Resolves when there is room for more. */
-  push(data: string): Promise<void> | undefined {
+  push(event: TypedEvent): Promise<void> | undefined {
     if (this.#isOver) return undefined
-    this.#waiting.push({ data })
+    this.#waiting.push(event)
     this.#wake?.()
     if (this.#waiting.length < fullEvents) return undefined
     return new Promise((resolve) => {
@@ -61,7 +67,8 @@ export class Lane {
         const events = this.#waiting
         this.#waiting = []
         this.#hasRoom?.()
-        yield events
+        if (this.#sound === undefined) yield events.map(({ data }) => ({ data }))
+        else yield* this.#heard(this.#sound, events)
       } else if (this.#isOver) return
       else {
         await new Promise<void>((resolve) => {
@@ -69,6 +76,24 @@ export class Lane {
         })
       }
     }
+  }
+
+  async *#heard(
+    sound: HeardAnswer,
+    events: readonly TypedEvent[]
+  ): AsyncGenerator<readonly WireEvent[], void, undefined> {
+    let ready: WireEvent[] = []
+    for (const due of events.flatMap((event) => sound.take(event))) {
+      if (!('piece' in due)) {
+        ready.push(due)
+        continue
+      }
+      if (ready.length > 0) yield ready
+      this.#isHearing = true
+      ready = [await sound.hear(due)]
+      this.#isHearing = false
+    }
+    if (ready.length > 0) yield ready
   }
 
   /** Sends on what may leave. Resolves at the end of the response; rejects as the stream of an answer does. */

@@ -9,8 +9,10 @@ import { isObject } from '../../dialects/rewrite.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
+import { sessionChange } from './ears.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
+import { SpokenSound } from './spoken.js'
 
 /** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
 const soundEvents = /^(?:input_audio_buffer\.(?:append|commit|clear)|output_audio_buffer\.clear)$/
@@ -25,9 +27,14 @@ const longestRest = 500
 export class ClientHalf {
   readonly #session: Session
   readonly #said = new Said()
+  /** Undefined where sound is not heard. */
+  readonly #sound: SpokenSound | undefined
 
   constructor(session: Session) {
     this.#session = session
+    const { ears } = session
+    const refuse = (reply: Reply, event: JsonObject) => session.tell(refusalOf(reply, event))
+    if (ears !== undefined) this.#sound = new SpokenSound(session, ears, refuse)
   }
 
   async run(): Promise<void> {
@@ -64,7 +71,9 @@ export class ClientHalf {
   async #forward(event: JsonObject): Promise<void> {
     const session = this.#session
     const { deps, inbound, route } = session
-    const chat = this.#said.join(route.spoken.readRequest(event, inbound.target))
+    if (this.#sound !== undefined && (await this.#sound.take(event))) return
+    const read = this.#said.join(route.spoken.readRequest(event, inbound.target))
+    const chat = this.#sound === undefined ? read : await this.#sound.within(event, read)
     if (!isFree(event, chat)) {
       const charged = await deps.admission.charge(inbound.caller, 1)
       if (charged instanceof Fault) throw charged
@@ -83,6 +92,7 @@ export class ClientHalf {
       this.#remember(exchange)
     }
     if (event.type === 'response.create') session.awaitResponse()
+    if (sessionChange.test(String(event.type))) session.ears?.changes(exchange.body)
     await session.upstream.send(JSON.stringify(exchange.body))
   }
 

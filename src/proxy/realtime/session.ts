@@ -6,7 +6,9 @@ import type { Budget } from '../../base/budget.js'
 import type { ChatRequest, JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
+import { actFor } from '../../base/unscannable.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
+import type { Files } from '../../files/file.js'
 import type { Admission } from '../../identity/admission.js'
 import { describeError, type Log } from '../../observe/log.js'
 import type { Metrics } from '../../observe/metrics.js'
@@ -18,6 +20,7 @@ import type { Requests } from '../request/request.js'
 import type { Route } from '../request/routes.js'
 import type { LetGo, Places, Upstream } from '../upstream/upstreams.js'
 import type { Verdicts } from '../verdict.js'
+import { Ears } from './ears.js'
 import type { Peer } from './peer.js'
 
 /** How often what may end a session is looked at, ms. */
@@ -40,6 +43,8 @@ export interface SessionDeps {
   admission: Pick<Admission, 'admit' | 'charge'>
   /** What one event may hold. */
   budget: Budget
+  /** Hears sound; without it, sound that a route wants scanned is denied. */
+  transcriber: Pick<Files, 'read'> | undefined
   clock: Pick<Clock, 'monotonic'>
   metrics: Pick<Metrics, 'realtimeEnds' | 'realtimeSessions' | 'requests'>
   log: Log
@@ -86,6 +91,8 @@ export class Session {
   readonly client: Peer
   readonly upstream: Peer
   readonly credential: string | undefined
+  /** Undefined where its sound is not heard. */
+  readonly ears: Ears | undefined
   readonly requests: Halves['requests']
   readonly #answers: Halves['answers']
   readonly #facts: SessionFacts
@@ -115,9 +122,18 @@ export class Session {
     this.client = client
     this.upstream = upstream
     this.#lastEvent = this.deps.clock.monotonic()
+    this.ears = this.#openEars()
     const { requests, answers } = halvesOf(this)
     this.requests = requests
     this.#answers = answers
+  }
+
+  /** In `observe` what a client hears and says is not held up, and so not heard. */
+  #openEars(): Ears | undefined {
+    const { unscannable, mode } = this.route
+    const { transcriber } = this.deps
+    if (transcriber === undefined || mode === 'observe' || actFor(unscannable, 'audio') !== 'scan') return undefined
+    return new Ears(transcriber, this.inbound)
   }
 
   get id(): string {

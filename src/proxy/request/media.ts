@@ -66,7 +66,7 @@ export class MediaStage {
     return reviewed
   }
 
-  /** The sound of an open session comes in pieces that are nothing by themselves. */
+  /** The sound of an open session comes in pieces: what hears those is `realtime/ears.ts`. */
   #isRead({ route }: Exchange, { kind }: Media): boolean {
     return kind !== 'audio' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
   }
