@@ -440,6 +440,12 @@ t.test('a stream: each message is judged, and what a server asks for is answered
     { status: 400, body: { error: 'content_filter' } },
     'what a client’s model says is judged too'
   )
+  for (let i = 0; i < 100 && refusals().length < 3; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.match(
+    refusals().find(({ id } = {}) => id === 'q3'),
+    { error: { code: -32600, message: /policy/ } },
+    'and who waits for it is told so'
+  )
   t.match(await post({ ...sampled, result: { ...sampled.result, content: { type: 'text', text: 'fine' } } }), {
     status: 202
   })

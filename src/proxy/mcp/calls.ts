@@ -6,7 +6,7 @@ import type { Budget } from '../../base/budget.js'
 import type { JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
-import { type Message, readMessage } from '../../dialects/mcp/message.js'
+import { type Message, type MessageId, readMessage } from '../../dialects/mcp/message.js'
 import { methodOf, type Revision, stateless } from '../../dialects/mcp/methods.js'
 import { readFromClient, reviewedOf } from '../../dialects/mcp/read.js'
 import { type Answering, faultError, rpcCodes, rpcError } from '../../dialects/mcp/write.js'
@@ -17,7 +17,7 @@ import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError, type Log } from '../../observe/log.js'
 import { type Metrics, statusClass } from '../../observe/metrics.js'
-import { ClientGone, type Exchange, type Inbound, type Reply } from '../exchange.js'
+import { Cancel, ClientGone, type Exchange, type Inbound, type Reply } from '../exchange.js'
 import { addVerdictHeaders, jsonType, mediaTypes } from '../headers.js'
 import type { Requests } from '../request/request.js'
 import { readAll, type UpstreamAnswer } from '../upstream/send.js'
@@ -173,6 +173,7 @@ export class Calls {
       addVerdictHeaders(verdict.headers, exchange, exchange.verdict)
       this.#observe(exchange)
       if (message.kind === 'request') return { ...verdict, status: 200 }
+      if (message.kind === 'response') this.#tellUnanswered(exchange, server, message.id, sent)
       return { ...verdict, body: plainRefusal(verdict) }
     }
     const began = clock.monotonic()
@@ -199,6 +200,21 @@ export class Calls {
       metrics.upstreamDuration.of(exchange.route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
       this.#observe(exchange)
     }
+  }
+
+  /** A server that waits for an answer which was refused is told so: its own call would wait for as long. */
+  #tellUnanswered(exchange: Exchange, server: McpServer, id: MessageId, headers: Record<string, string>): void {
+    const { transmit, log } = this.#deps
+    const told = rpcError(id, rpcCodes.invalidRequest, 'The answer was refused by the policy.')
+    const inbound = { ...exchange.inbound, cancel: new Cancel() }
+    transmit(exchange, { server, method: 'POST', headers, body: Buffer.from(JSON.stringify(told)), inbound })
+      .then((answer) => readAll(answer, maxAnswer))
+      .catch((error: unknown) =>
+        log.debug(
+          { request_id: inbound.requestId, server: server.name, err: describeError(error) },
+          'a refusal was not taken'
+        )
+      )
   }
 
   async #answered(call: Call, heard: Heard, message: Message, answer: UpstreamAnswer): Promise<Reply> {
