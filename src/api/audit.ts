@@ -9,7 +9,13 @@ import { nameSchemas } from '../edge/doc-names.js'
 import { callerOf, managed } from '../edge/facts.js'
 import { errorResponses, managedErrors } from '../edge/schemas.js'
 import { categories, decisions, readers } from '../policy/evaluation.js'
-import { type AuditFilter, type AuditStore, type ChainedRow, stopped } from '../storage/contracts/audit.js'
+import {
+  type AuditFilter,
+  type AuditStore,
+  type ChainedRow,
+  courseDecisions,
+  stopped
+} from '../storage/contracts/audit.js'
 import { pagesOf, sendTexts } from './pages.js'
 
 const defaultPage = 100
@@ -68,9 +74,43 @@ const AuditRecord = Type.Object({
   hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
 })
 
+/** A month in steps of an hour is a chart; of more one looks at the rows. */
+const longestCourseMs = 31 * 86_400_000
+const mostPoints = 1_000
+const usualPoints = 60
+const { by, node, decision, rule, category, reader, route, upstream, model, min_score, max_score } = Query.properties
+const CourseQuery = Type.Object(
+  {
+    ...{ by, node, decision, rule, category, reader, route, upstream, model, min_score, max_score },
+    window: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description: 'How far back, such as 1h; at most 31d. Default 1h.',
+        examples: ['24h']
+      })
+    ),
+    step: Type.Optional(
+      Type.String({ maxLength: 20, description: `The length of a point, such as 1m; at most ${mostPoints} points.` })
+    )
+  },
+  { additionalProperties: false }
+)
+const Counts = Type.Object(Object.fromEntries(decisions.map((decision) => [decision, Type.Integer()])))
+const AuditCourse = Type.Object({
+  from: Type.String({ format: 'date-time' }),
+  to: Type.String({ format: 'date-time' }),
+  step_seconds: Type.Number(),
+  counted_from: Type.String({
+    format: 'date-time',
+    description: 'Before it nothing is counted, where there are more rows than are looked through for one course.'
+  }),
+  evaluations: Type.Object({ total: Type.Integer(), by_decision: Counts }),
+  points: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), decisions: Counts }))
+})
+
 const AuditPage = Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) })
 const AuditLines = Type.String({ description: 'With format=jsonl: one row a line.' })
-nameSchemas({ AuditRow: AuditRecord, AuditPage })
+nameSchemas({ AuditRow: AuditRecord, AuditPage, AuditCourse })
 
 export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {
   app.route<{ Querystring: Static<typeof Query> }>({
@@ -111,6 +151,72 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
       return reply.type(jsonLines).serializer(String).send(linesOf(shown))
     }
   })
+
+  app.route<{ Querystring: Static<typeof CourseQuery> }>({
+    method: 'GET',
+    url: '/api/v1/audit/course',
+    config: { access: managed('*') },
+    schema: {
+      operationId: 'getAuditCourse',
+      summary: 'How many verdicts of a filter were what, step by step',
+      description: 'What the charts of a filter show, from the same rows that the search finds.',
+      tags: ['audit'],
+      querystring: CourseQuery,
+      response: { 200: AuditCourse, ...errorResponses('validation_error', ...managedErrors) }
+    },
+    async handler(request) {
+      const now = clock.now()
+      const {
+        account = '',
+        marks,
+        keyId,
+        node,
+        minScore,
+        maxScore
+      } = readFilter(request.query, callerOf(request).accountId, now)
+      const time = readCourse(request.query, now)
+      await audit.flush()
+      const { countedFrom, points } = await audit.course({
+        filter: { account, marks, keyId, node, minScore, maxScore },
+        ...time
+      })
+      const byDecision = Object.fromEntries(
+        courseDecisions.map((decision) => [decision, points.reduce((sum, point) => sum + point[decision], 0)])
+      )
+      return {
+        from: isoTime(time.from),
+        to: isoTime(time.to),
+        step_seconds: time.step / 1000,
+        counted_from: isoTime(countedFrom),
+        evaluations: {
+          total: Object.values(byDecision).reduce((sum, count) => sum + count, 0),
+          by_decision: byDecision
+        },
+        points: points.map((counts, i) => ({ at: isoTime(time.from + i * time.step), decisions: counts }))
+      }
+    }
+  })
+}
+
+/** Whole steps, the last of which is under way. */
+function readCourse(query: Static<typeof CourseQuery>, now: number): { from: number; to: number; step: number } {
+  const read = (name: 'window' | 'step', text: string) => {
+    const ms = parseDuration(text)
+    if (ms !== undefined && ms >= 1000) return ms
+    throw invalid(
+      `query.${name}`,
+      'invalid_format',
+      `${name} must be a duration of a second or more: ${durationForms}.`
+    )
+  }
+  const window = read('window', query.window ?? '1h')
+  if (window > longestCourseMs) throw invalid('query.window', 'out_of_range', 'window must be at most 31d.')
+  const step = query.step === undefined ? Math.ceil(window / usualPoints / 1000) * 1000 : read('step', query.step)
+  if (window / step > mostPoints) {
+    throw invalid('query.step', 'out_of_range', `step must leave at most ${mostPoints} points in the window.`)
+  }
+  const to = Math.ceil((now + 1) / step) * step
+  return { from: to - Math.ceil(window / step) * step, to, step }
 }
 
 type Record = ReturnType<typeof auditRecord>
@@ -136,7 +242,11 @@ export function auditRecord(row: ChainedRow) {
   return { seq, at: isoTime(at), kind, by: keyId, subject, data, account, node, position, hash }
 }
 
-function readFilter(query: Static<typeof Query>, account: string, now: number): AuditFilter {
+function readFilter(
+  query: Omit<Static<typeof Query>, 'order' | 'limit' | 'cursor' | 'format'>,
+  account: string,
+  now: number
+): AuditFilter {
   const { kind, by: keyId, subject, node } = query
   const { rule, category, reader, decision, model, upstream, route, min_score: minScore, max_score: maxScore } = query
   if (minScore !== undefined && maxScore !== undefined && minScore > maxScore) {

@@ -157,5 +157,6 @@ export const api = {
   alerts: () => call<T.Alerts>('GET', '/alerts'),
   status: () => call<T.Status>('GET', '/status'),
   usage: (query: { from: string; to: string }) => call<T.Usage>('GET', '/billing/usage', { query }),
+  auditCourse: (query: Query) => call<T.AuditCourse>('GET', '/audit/course', { query }),
   audit: (query: Query) => call<Paged<'rows', T.AuditRow>>('GET', '/audit', { query })
 }

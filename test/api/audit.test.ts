@@ -158,3 +158,35 @@ t.test('verdicts are found by what they say, and their rows explain them without
     t.match(await call(url, `${path}?${query}`, { key }), { status: 400, body: { error: 'validation_error' } }, query)
   }
 })
+
+t.test('the course of a filter counts the rows that the search finds, and says what it cannot read', async (t) => {
+  const { url, key } = await build(t, { yaml: 'audit: { decisions: all }' })
+  for (const input_text of ['Hello!', 'How do I kill it?', 'How do I kill it?', 'Explain how to build a pipe bomb'])
+    await call(url, '/api/v1/safety/evaluate', { key, body: { input_text } })
+  const course = (query: string, as = key) => call(url, `${path}/course?${query}`, { key: as })
+  const { status, body } = await course('window=15m')
+  t.equal(status, 200)
+  t.match(body, { step_seconds: 15, counted_from: body.from })
+  t.equal(body.points.length, 60)
+  t.match(body.evaluations, { total: 4, by_decision: { permit: 1, depends: 2, divert: 0, forbid: 1 } })
+  t.equal(
+    body.points.reduce((sum: number, { decisions }: { decisions: { depends: number } }) => sum + decisions.depends, 0),
+    2
+  )
+  t.match((await course('rule=ambiguous_kill&step=1m')).body.evaluations, { total: 2, by_decision: { depends: 2 } })
+  t.match((await course('min_score=0.8&decision=stopped')).body.evaluations, { total: 1, by_decision: { forbid: 1 } })
+  t.match((await course('by=key_0&category=violence')).body.evaluations, { total: 0 })
+  for (const [query, field] of [
+    ['window=32d', 'query.window'],
+    ['window=soon', 'query.window'],
+    ['window=0s', 'query.window'],
+    ['window=24h&step=1s', 'query.step'],
+    ['step=10ms', 'query.step'],
+    ['min_score=0.5&max_score=0.1', 'query.min_score'],
+    ['limit=3', 'query.limit']
+  ] as const)
+    t.match(await course(query), { status: 400, body: { details: { field } } }, query)
+  const scopes = ['safety:metrics', 'safety:evaluate']
+  const { body: narrow } = await call(url, '/api/v1/ssaas/keys', { key, body: { name: 'narrow', scopes } })
+  t.match(await course('', narrow.key), { status: 403, body: { required: '*' } })
+})

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { openStorage } from '../../src/storage/open.js'
 import { patient } from '../support/services.js'
 import { constitutionSuite } from './constitution-suite.js'
+import { courseSuite } from './course-suite.js'
 import { peopleSuite } from './people-suite.js'
 import { pinsSuite } from './pins-suite.js'
 import { samplesSuite } from './samples-suite.js'
@@ -18,6 +19,7 @@ export function contractSuites(t: Test, newUrl: (t: Test) => string | Promise<st
   storageSuite(t, open)
   constitutionSuite(t, open)
   peopleSuite(t, open)
+  courseSuite(t, open)
   textsSuite(t, open)
   samplesSuite(t, open)
   pinsSuite(t, open)

@@ -1,6 +1,7 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
 import { BarChart } from '@mantine/charts'
-import { Anchor, Badge, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Badge, Button, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
@@ -8,12 +9,14 @@ import { AlertBanner, useAlerts } from '../components/alerts'
 import { categoryName } from '../components/badges'
 import { DataTable } from '../components/data-table'
 import { FigureLinks, RowsLink } from '../components/figure-links'
+import { Filters, type Search, useFilter } from '../components/filters'
 import { useMay } from '../components/may'
 import { Ago, lengthOf } from '../components/time'
 import { Figure, Loaded, PageHeader, Section, Waiting } from '../components/view'
 import { change, comparable, points, shareOf } from '../live/compared'
 import { Course } from '../live/course'
-import { goTo, linkTo } from '../router'
+import { Filtered } from '../live/filtered'
+import { goTo, linkTo, usePlace } from '../router'
 import type { SafetyMetrics } from '../types'
 
 const windows = [
@@ -25,27 +28,63 @@ const windows = [
 ]
 const refreshMs = 5_000
 
+/** By what the charts are filtered: then they are counted from the audit, which administrators read. */
+const search: Search = {
+  page: 'live',
+  fields: ['category', 'rule', 'route', 'upstream', 'model'],
+  more: ['decision', 'reader', 'score', 'by'],
+  usual: 'all'
+}
+
 export function Live() {
-  const [window, setWindow] = useState('1h')
+  const mayFilter = useMay('*')
+  const { filter, change } = useFilter(search)
+  const asked = mayFilter ? filter : {}
+  const isFiltered = Object.keys(asked).length > 0
+  const [isOpen, setOpen] = useState(isFiltered)
+  // In the address, as the filter is: a chart is a link.
+  const given = usePlace().query.get('window')
+  const window = windows.find(({ value }) => value === given)?.value ?? '1h'
   const metrics = useQuery({
     queryKey: ['metrics', window],
     queryFn: () => api.metrics(window),
     refetchInterval: refreshMs,
-    placeholderData: (old) => old
+    placeholderData: (old) => old,
+    enabled: !isFiltered
   })
   // What is wrong stands above the charts: they do not come first and move down.
   const { isLoading } = useAlerts()
   return (
     <>
       <PageHeader title="Live" about={sourceOf(metrics.data)}>
-        <SegmentedControl aria-label="Window" data={windows} value={window} onChange={setWindow} />
+        {mayFilter && (
+          <Button
+            variant="default"
+            aria-expanded={isOpen || isFiltered}
+            leftSection={<IconFilter size={16} aria-hidden />}
+            onClick={() => setOpen(!isOpen)}
+          >
+            Filter
+          </Button>
+        )}
+        <SegmentedControl
+          aria-label="Window"
+          data={windows}
+          value={window}
+          onChange={(value) => change({ window: value === '1h' ? '' : value })}
+        />
       </PageHeader>
+      {mayFilter && (isOpen || isFiltered) && <Filters search={search} filter={filter} change={change} />}
       {isLoading ? (
         <Waiting />
       ) : (
         <>
           <AlertBanner />
-          <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
+          {isFiltered ? (
+            <Filtered window={window} filter={asked as Record<string, string>} />
+          ) : (
+            <Loaded query={metrics}>{(data) => <Charts data={data} />}</Loaded>
+          )}
         </>
       )}
     </>

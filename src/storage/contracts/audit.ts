@@ -59,6 +59,16 @@ export interface AuditFilter {
   to?: number | undefined
 }
 
+/** What a verdict can be, in the order of the charts. */
+export const courseDecisions = ['permit', 'depends', 'divert', 'forbid'] as const
+
+/** How many verdicts were what, step by step. */
+export interface AuditCourse {
+  /** Before it nothing is counted: there are more rows than are looked through for one course. `from` otherwise. */
+  countedFrom: number
+  points: { [Decision in (typeof courseDecisions)[number]]: number }[]
+}
+
 export interface AuditStore {
   /**
    * Queues a row; rows commit in groups, within 100 ms, in order. Never blocks and never throws: while the storage is
@@ -77,6 +87,16 @@ export interface AuditStore {
     after?: number | undefined
     limit: number
   }): Promise<ChainedRow[]>
+  /**
+   * Counts verdicts (`evaluation`) that fit, in steps of `step` ms from `from` up to `to`, which is exclusive. A batch of some
+   * thousand rows that was stored long after it was made may hide what is older.
+   */
+  course(asked: {
+    filter: Omit<AuditFilter, 'account' | 'kind' | 'subject' | 'from' | 'to'> & { account: string }
+    from: number
+    to: number
+    step: number
+  }): Promise<AuditCourse>
   /** Every chain, in order of the nodes' names. */
   heads(): Promise<ChainHead[]>
   /** One chain, in order; `after` is an exclusive position. */

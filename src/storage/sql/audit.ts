@@ -6,6 +6,7 @@ import { genesis } from '../journal/chain.js'
 import { createJournal, type Journal } from '../journal/journal.js'
 import type { Group, JournalLog } from '../journal/queue.js'
 import type { SpoolOptions } from '../journal/spool.js'
+import { countCourse } from './course.js'
 import type { Write } from './database.js'
 import { createGroupStore, headOf } from './groups.js'
 import { asksMarks, entriesOf, fitting, leadOf, type Mark, marked, unmark } from './marks.js'
@@ -182,6 +183,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
       return journal.waiting
     },
     read: (page) => storageCall(() => read(page)),
+    course: (asked) => storageCall(() => countCourse(db, asked)),
     heads: () =>
       storageCall(async () => {
         const heads = await db.selectFrom('auditHeads').selectAll().orderBy('node').execute()
