@@ -173,11 +173,14 @@ function wrong(name: string, reason: ValidationReason, why: string): Fault {
 }
 
 /**
- * The same form in the one framing that every reader reads alike, under a boundary that no client knows.
+ * The same form in the one framing that every reader reads alike.
+ * @param boundary default: one that no client knows
  * @throws Fault `unscannable_content` where the bytes of a file were redacted, which would make them others
  */
-export function writeForm(body: JsonObject): { type: string; bytes: Buffer } {
-  const boundary = `form-${randomBytes(24).toString('hex')}`
+export function writeForm(
+  body: JsonObject,
+  boundary = `form-${randomBytes(24).toString('hex')}`
+): { type: string; bytes: Buffer } {
   const pieces: Buffer[] = []
   for (const name of Object.keys(body)) {
     const value = body[name]!
@@ -197,6 +200,19 @@ export function writeForm(body: JsonObject): { type: string; bytes: Buffer } {
   }
   pieces.push(Buffer.from(`--${boundary}--\r\n`))
   return { type: `multipart/form-data; boundary=${boundary}`, bytes: Buffer.concat(pieces) }
+}
+
+/**
+ * Whether every reader takes bytes for this form: they are framed as it is written here, and their boundary stands nowhere
+ * else in them. Some readers end a part where a boundary stands behind a bare line feed.
+ */
+export function isFramedAlike(bytes: Buffer, boundary: string, body: JsonObject): boolean {
+  if (!writeForm(body, boundary).bytes.equals(bytes)) return false
+  const parts = Object.values(body).reduce((sum: number, value) => sum + (Array.isArray(value) ? value.length : 1), 0)
+  const mark = `--${boundary}`
+  let found = 0
+  for (let at = bytes.indexOf(mark); at !== -1; at = bytes.indexOf(mark, at + mark.length)) found++
+  return found === parts + 1
 }
 
 function bytesOf(name: string, data: string): Buffer {

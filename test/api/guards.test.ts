@@ -1,4 +1,5 @@
 /** The guardrail hooks of other gateways, with their traffic as their documentation and sources have it. */
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { build, call } from '../support/gateway.js'
 import { texts as canonical } from '../support/texts.js'
@@ -230,6 +231,49 @@ t.test('guards: each peer is told in its own shape, and whatever cannot be judge
     ] as [string, unknown, Record<string, string>, number][]) {
       t.equal((await envoy(path, body, headers)).status, status, `${path} ${JSON.stringify(headers)}`)
     }
+  })
+
+  t.test('Envoy: a form goes on as it was framed, where no reader makes another of it', async (t) => {
+    const { url, key } = await build(t, { yaml: 'defaults: { unscannable: { audio: permit } }' })
+    const to = `${url}/guards/ext-authz/v1/audio/transcriptions`
+    const ask = async (body: Buffer | FormData, headers: Record<string, string> = {}) => {
+      const answer = await fetch(to, { method: 'POST', headers: { 'x-api-key': key, ...headers }, body: body as never })
+      return `${answer.status} ${answer.headers.get('x-safety-code') ?? ''}`.trim()
+    }
+    const sound = Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVEfmt ', 'latin1'), Buffer.alloc(2000, 0xc1)])
+    const form = (prompt: string) => {
+      const fields = new FormData()
+      fields.set('model', 'whisper-1')
+      fields.set('prompt', prompt)
+      fields.set('file', new Blob([sound], { type: 'audio/wav' }), 'a.wav')
+      return fields
+    }
+    t.equal(await ask(form(texts.permit)), '200')
+    t.equal(await ask(form(texts.forbid)), '400 content_filter')
+    const field = (name: string, value: string) =>
+      `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+    const file = (bytes = '', head = 'Content-Type: audio/wav\r\n') =>
+      `--B\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n${head}\r\n${sound.toString('latin1')}${bytes}\r\n`
+    const raw = (text: string, headers = {}) =>
+      ask(Buffer.from(text, 'latin1'), { 'content-type': 'multipart/form-data; boundary=B', ...headers })
+    const end = '--B--\r\n'
+    const plain = field('model', 'w') + file() + end
+    t.equal(await raw(plain), '200')
+    for (const [name, text] of [
+      ['a part behind a bare line feed', field('model', 'w') + file(`\n--B\n\n${texts.forbid}`) + end],
+      [
+        'headers in another spelling',
+        plain.replace('Content-Disposition: form-data; name="model"', 'content-disposition:form-data;name=model')
+      ],
+      ['a file without a type', field('model', 'w') + file('', '') + end],
+      ['no last line end', plain.slice(0, -2)]
+    ] as const) {
+      t.equal(await raw(text), '422 unscannable_content', name)
+    }
+    const coded = { 'content-type': 'multipart/form-data; boundary=B', 'content-encoding': 'gzip' }
+    t.equal(await ask(gzipSync(Buffer.from(plain, 'latin1')), coded), '422 unscannable_content', 'coded')
+    t.equal(await raw(plain.replaceAll('--B', '--C')), '400')
+    t.equal(await raw('{}', { 'content-type': 'application/json' }), '415')
   })
 
   t.test('nginx’s auth_request: every refusal in one of its two statuses, the reason in a header', async (t) => {

@@ -2,11 +2,14 @@
  * Envoy's external authorization over HTTP, for the paths of the route table: Envoy puts `path_prefix` before the target of
  * the client's request and sends its body along; 200 lets the request go on to Envoy's own upstream, anything else is sent
  * to the client as it stands. Requests are judged exactly as on the route itself, and only judged: what would need another
- * body, or another upstream, is refused. Answers do not come by here.
+ * body, or another upstream, is refused. A form goes on as its client framed it, so that only a framing is let through of
+ * which no two readers make two forms. Answers do not come by here.
  * Reference: envoyproxy.io, HTTP filters, External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
+import { boundaryOf, isFramedAlike } from '../../dialects/form.js'
 import { routerPath } from '../../dialects/path.js'
 import { payloadTooLarge } from '../../edge/body.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
@@ -20,8 +23,8 @@ import { answerInDialect, inboundOf, named, sendReply, takeBytes } from './fasti
 export const extAuthzPrefix = '/guards/ext-authz'
 
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
-  // Events of an open session do not come by here; and of a form the client's own framing would go on.
-  const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true && dialect.form === undefined)
+  // Events of an open session do not come by here.
+  const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
   for (const [i, entry] of entries.entries()) {
     await app.register(named(entry.path, async (scope) => registerPath(scope, proxy, refusing(entry), i === 0)))
   }
@@ -35,13 +38,15 @@ function refusing(entry: PathEntry): PathEntry {
 function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: PathEntry, isFirst: boolean): void {
   const { path, dialect, bodyLimit } = entry
   answerInDialect(scope, proxy, () => dialect, bodyLimit)
-  takeBytes(scope, bodyLimit)
+  const takes = dialect.form === undefined ? 'json' : 'form'
+  takeBytes(scope, bodyLimit, takes)
   const { keyHeaders } = dialect
   scope.route({
     method: 'POST',
     url: extAuthzPrefix + routerPath(path, dialect),
     config: {
       access: { posture: 'key', scope: 'safety:evaluate', cost: 1, keyHeaders },
+      takes,
       reads: (path) => (path.startsWith(extAuthzPrefix) ? entry.read(path.slice(extAuthzPrefix.length)) : undefined),
       // All paths are asked about in the same way: one entry of the document stands for them.
       described: isFirst ? extAuthzDescribed : { hide: true },
@@ -64,12 +69,23 @@ async function authorize(
   const params = entry.read(target.split('?', 1)[0]!)
   if (params === undefined) throw new Fault('not_found')
   const inbound = inboundOf(request, reply, entry, { params, query: checkQuery(entry.dialect, target) })
-  const exchange = await requests.read(inbound, (request.body as Buffer | undefined) ?? Buffer.alloc(0))
+  const bytes = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
+  const exchange = await requests.read(inbound, bytes)
+  if (entry.dialect.form !== undefined) checkFraming(bytes, headers['content-type'], exchange.body)
   const verdict = await requests.judge(exchange)
   request.sluicegate.decision = exchange.verdict?.decision
   const answer = 'bytes' in verdict ? pass(exchange, verdict) : verdict
   addVerdictHeaders(answer.headers, exchange, exchange.verdict)
   return answer
+}
+
+/** @throws Fault `unscannable_content` where an upstream could make another form of the client's own bytes */
+function checkFraming(bytes: Buffer, type: string | undefined, body: JsonObject): void {
+  const boundary = boundaryOf(type ?? '')
+  if (boundary !== undefined && isFramedAlike(bytes, boundary, body)) return
+  const message =
+    'This form may go on only written anew, which external authorization cannot do: uncoded, each part needs Content-Disposition, a file a Content-Type behind it, and the boundary may stand nowhere else.'
+  throw new Fault('unscannable_content', { message, fields: { details: { pointer: '' } } })
 }
 
 function pass({ route, redacted }: Exchange, { upstream }: Forward): Reply {
