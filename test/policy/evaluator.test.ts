@@ -398,6 +398,22 @@ t.test('a payload split over what people say and what a model calls is joined', 
       'permit'
     ],
     [
+      'what a model may call with',
+      [
+        ['calls', 'the crimson lantern'],
+        ['says', 'lantern']
+      ],
+      'permit'
+    ],
+    [
+      'what a person may say',
+      [
+        ['says', 'the amber harbour'],
+        ['calls', 'harbour']
+      ],
+      'permit'
+    ],
+    [
       'two harmless texts',
       [
         ['says', 'Who invented the pipe bomb'],

@@ -7,15 +7,16 @@ import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
 import type { Category, Decision, Detection, Evaluation, Said, Settled, Speaker } from '../evaluation.js'
-import type { Policy } from '../match/compile.js'
+import type { CompiledRule, Policy } from '../match/compile.js'
 import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
 import type { Beside } from '../match/guarded/beside.js'
-import { joinTexts, type Member, mostReach, separators } from '../match/joined.js'
+import { type JoinedText, joinTexts, type Member, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
 import { Digests, isTranscript, PartMemory } from '../match/memory.js'
 import {
   areMixed,
   type Call,
+  earlierSink,
   joinedSink,
   kindOf,
   memberOf,
@@ -208,9 +209,16 @@ export class Judge {
     if (session !== undefined) {
       const { tail, turn, by, brought } = session
       if (brought !== undefined && !this.#judgeBrought(call, brought)) charsCovered = 0
-      for (const history of historiesOf(tail)) {
-        const now = spokenFrom(parts, turn, { by, most: mostReach })
-        if (!this.#judgeJoined(call, [...history.map(memberOf), ...now], turnSink)) charsCovered = 0
+      const now = spokenFrom(parts, turn, { by, most: mostReach })
+      for (const history of now.length === 0 ? [] : historiesOf(tail)) {
+        const broken = new Set<CompiledRule>()
+        const { middle } = this.policy.constitution.bands
+        // Where one alone has spoken, each turn was let through by the rules that count now.
+        for (const { text } of history.every(({ role }) => role === by) ? [] : history) {
+          if (!this.#scan(text, earlierSink(call, now[0]!.part, { middle, broken }))) charsCovered = 0
+        }
+        const members = [...history.map(memberOf), ...now]
+        if (!this.#judgeJoined(call, members, (call, joined) => turnSink(call, joined, broken))) charsCovered = 0
       }
     }
     const questions = asking?.questions ?? []
@@ -280,7 +288,11 @@ export class Judge {
   }
 
   /** @returns false where a reading had to be left out. */
-  #judgeJoined(call: Call, members: readonly Member[], sinkOf: typeof turnSink): boolean {
+  #judgeJoined(
+    call: Call,
+    members: readonly Member[],
+    sinkOf: (call: Call, joined: JoinedText) => Sink | undefined
+  ): boolean {
     const { parts } = call
     // What one role says in a run of several was looked at in a run of its own.
     const isMixed = areMixed(parts, members)

@@ -127,9 +127,14 @@ export function joinedSink(call: Call, joined: JoinedText): Sink {
  * earlier ones have no place in this call. What a person says counts by the rules for people, whatever was called before
  * it. What is called counts by the rules for a model's words where it goes on from other calls; where it goes on from what a
  * person said, by the rules for either, but not by those for answers: nobody has said it as one.
+ * @param broken rules that earlier turns break by themselves: see `earlierSink`
  * @returns undefined where the text does not reach from the one to the other
  */
-export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
+export function turnSink(
+  call: Call,
+  { pieces }: JoinedText,
+  broken: ReadonlySet<CompiledRule> = new Set()
+): Sink | undefined {
   const { parts, direction, findings, asking } = call
   const piece = pieces.find(({ part }) => part >= 0)
   if (piece === undefined || piece === pieces[0]) return undefined
@@ -141,7 +146,9 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
     appliesTo(rule, 'user', direction) || (rule.direction !== 'answer' && appliesTo(rule, role, direction))
   const ofSpeaker = (rule: CompiledRule) => appliesTo(rule, role, direction)
   const counts = (rule: CompiledRule, start: number, end: number) =>
-    crosses(start, end) && (role !== 'user' && person !== undefined && start < person.end ? ofEither : ofSpeaker)(rule)
+    !broken.has(rule) &&
+    crosses(start, end) &&
+    (role !== 'user' && person !== undefined && start < person.end ? ofEither : ofSpeaker)(rule)
   return {
     applies: (rule) => ofSpeaker(rule) || (person !== undefined && ofEither(rule)),
     raised: asking && raisedAcross(asking, { role: person === undefined ? role : 'user', piece, counts }),
@@ -155,6 +162,31 @@ export function turnSink(call: Call, { pieces }: JoinedText): Sink | undefined {
       const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
       const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
       findings.add({ ...found, over: [-1], acrossTurns: true, isNominated })
+      return true
+    }
+  }
+}
+
+/**
+ * Takes the rules that an earlier turn breaks by itself, of those that it was not judged by, since another has said it: a model
+ * may call with words that a person may not say. They were let through, and must not taint what comes after them.
+ * @param bars.middle the confidence from which a match would have been acted on; `broken` takes the rules
+ * @param part where the encoder's questions are shown
+ */
+export function earlierSink(
+  call: Call,
+  part: number,
+  { middle, broken }: { middle: number; broken: Set<CompiledRule> }
+): Sink {
+  const { direction, asking } = call
+  const applies = (rule: CompiledRule) => appliesTo(rule, 'user', direction) || appliesTo(rule, 'assistant', direction)
+  const place = { role: 'user', part, placeOf: () => ({ start: 0, end: 0 }), counts: applies } as const
+  return {
+    applies,
+    trusts: () => false,
+    raised: asking && new Raised(asking, { ...place, isSeam: true, isReadAnyway: false }),
+    record(rule, _layer, _start, _end, confidence, _shown, isNominated = false) {
+      if (!isNominated && confidence >= middle) broken.add(rule)
       return true
     }
   }
