@@ -9,6 +9,7 @@ import { tellError } from './components/notify'
 import { refusalSentence } from './components/refusals'
 import { Shell } from './components/shell'
 import { Failure, Waiting as Lines } from './components/view'
+import { keepSignedIn } from './known'
 import { pages } from './pages'
 import { SignIn, Welcome } from './pages/sign-in'
 import { goTo, usePlace } from './router'
@@ -19,6 +20,10 @@ export function App() {
   const token = query.get('token')
   const refused = query.get('refused')
   const isSignedIn = session.data?.signed_in === true
+  const isKnown = session.data !== undefined
+  useEffect(() => {
+    if (isKnown) keepSignedIn(isSignedIn)
+  }, [isKnown, isSignedIn])
   useEffect(() => {
     // A fresh proof was refused: who was signed in before still is.
     if (!isSignedIn || refused === null) return

@@ -8,6 +8,9 @@ import { focusManager, MutationCache, QueryCache, QueryClient, QueryClientProvid
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api'
 import { App } from './app'
+import { wasSignedIn } from './known'
+import { fetchAhead } from './pages'
+import { placeNow } from './router'
 import { readableGreys, theme } from './theme'
 
 // The page's policy lets no <style> element in without the nonce of this answer.
@@ -59,6 +62,8 @@ function pauseWhenIdle(): void {
 }
 
 pauseWhenIdle()
+// While the gateway is asked who is signed in: in a browser in which somebody was, somebody most likely is.
+if (wasSignedIn()) fetchAhead(placeNow().page)
 createRoot(document.getElementById('root')!).render(
   <MantineProvider
     theme={theme}

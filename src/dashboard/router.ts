@@ -13,7 +13,15 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function usePlace(): Place {
-  const hash = useSyncExternalStore(subscribe, () => location.hash)
+  return read(useSyncExternalStore(subscribe, () => location.hash))
+}
+
+/** The same, once. */
+export function placeNow(): Place {
+  return read(location.hash)
+}
+
+function read(hash: string): Place {
   const [page = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
   return { page, query: new URLSearchParams(query) }
 }

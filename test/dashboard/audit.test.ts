@@ -58,8 +58,15 @@ t.test('a figure leads to its rows, a row to the rows like it', { skip, timeout:
   await filtered.getByRole('link', { name: 'permit 0' }).waitFor()
   await page.getByText('6 h', { exact: true }).click()
   await page.waitForURL(/#\/live\?rule=ambiguous_kill&window=6h$/)
+  // While the gateway is asked who is signed in, the code of the page is on its way.
+  const code = page.waitForRequest(/\/assets\/live-/)
+  await page.route('**/api/v1/auth/session', async (route) => {
+    await code
+    await route.continue()
+  })
   await page.reload()
   await filtered.getByRole('link', { name: 'depends 1' }).waitFor()
+  await page.unroute('**/api/v1/auth/session')
   await page.locator('.recharts-bar-rectangle path').last().click()
   await audit.getByRole('row').filter({ hasText: 'ambiguous_kill' }).waitFor()
   t.match(page.url(), /#\/audit\?kind=evaluation&rule=ambiguous_kill&decision=depends&from=\d{4}/)

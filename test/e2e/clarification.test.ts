@@ -105,6 +105,15 @@ const answers: [RegExp, (model: string) => object][] = [
     })
   ],
   [
+    /converse/,
+    () => ({
+      output: { message: { role: 'assistant', content: [{ text: kind }] } },
+      stopReason: 'end_turn',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      metrics: { latencyMs: 1 }
+    })
+  ],
+  [
     /api\/chat/,
     (model) => ({
       model,
@@ -249,6 +258,18 @@ const dialects: [
             .map((each) => each.delta?.message?.content?.text ?? '')
             .join('')
         : body.message.content[0].text
+  ],
+  [
+    'bedrock',
+    (streamed) => `/model/m/converse${streamed ? '-stream' : ''}`,
+    (turns) => ({ messages: turns.map(([role, text]) => ({ role, content: [{ text }] })) }),
+    // Events in frames: the text of each is JSON in the middle of its octets.
+    (body, streamed) =>
+      streamed
+        ? [...String(body).matchAll(/"delta":\{"text":("(?:[^"\\]|\\.)*")\}/g)]
+            .map(([, text]) => JSON.parse(text!))
+            .join('')
+        : body.output.message.content[0].text
   ]
 ]
 

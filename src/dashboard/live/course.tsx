@@ -9,6 +9,7 @@ import { Section } from '../components/view'
 import { goTo } from '../router'
 import { decisionColors } from '../theme'
 import { decisions, type SafetyMetrics } from '../types'
+import { Later } from './later'
 
 const lastWeek = 'last week'
 /** Behind everything else, and still seen. */
@@ -79,31 +80,33 @@ export function Course({
   return (
     <>
       <Section title="Decisions" aside={<Aside>{`evaluations in each ${step}`}</Aside>}>
-        <CompositeChart
-          h={240}
-          data={points}
-          dataKey="at"
-          withLegend
-          withDots={false}
-          curveType="monotone"
-          connectNulls={false}
-          legendProps={{ verticalAlign: 'top' }}
-          yAxisProps={{ allowDecimals: false }}
-          series={[
-            ...decisions.map((name) => ({ name, color: decisionColors[name], type: 'bar' as const })),
-            ...(before === null ? [] : [{ name: lastWeek, ...faint, type: 'line' as const }])
-          ]}
-          barProps={({ name }) => ({
-            stackId: 'decisions',
-            isAnimationActive: false,
-            cursor: pointer,
-            onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
-          })}
-          lineProps={{ isAnimationActive: false, strokeWidth: 1.5 }}
-          {...time}
-        >
-          {shades}
-        </CompositeChart>
+        <Later h={240}>
+          <CompositeChart
+            h={240}
+            data={points}
+            dataKey="at"
+            withLegend
+            withDots={false}
+            curveType="monotone"
+            connectNulls={false}
+            legendProps={{ verticalAlign: 'top' }}
+            yAxisProps={{ allowDecimals: false }}
+            series={[
+              ...decisions.map((name) => ({ name, color: decisionColors[name], type: 'bar' as const })),
+              ...(before === null ? [] : [{ name: lastWeek, ...faint, type: 'line' as const }])
+            ]}
+            barProps={({ name }) => ({
+              stackId: 'decisions',
+              isAnimationActive: false,
+              cursor: pointer,
+              onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
+            })}
+            lineProps={{ isAnimationActive: false, strokeWidth: 1.5 }}
+            {...time}
+          >
+            {shades}
+          </CompositeChart>
+        </Later>
         {gaps.length > 0 && (
           <Text size="xs" c="dimmed" mt="xs">
             Shaded: no process ran, or nothing was recorded yet.
@@ -120,39 +123,43 @@ export function Course({
       </Section>
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Section title="Not permitted" aside={<Aside>{thresholdsOf(thresholds.stopped)}</Aside>}>
-          <LineChart
-            {...lines}
-            unit=" %"
-            series={[
-              { name: 'share', label: 'of evaluations', color: 'red.7' },
-              ...(before === null ? [] : [{ name: 'share last week', label: lastWeek, ...faint }])
-            ]}
-            yAxisProps={{ domain: [0, domainOf(points, thresholds.stopped)] }}
-            referenceLines={unusual(thresholds.stopped)}
-            lineProps={line}
-            lineChartProps={{
-              cursor: pointer,
-              onClick: ({ activeLabel }) => open(activeLabel, { decision: 'stopped' })
-            }}
-          >
-            {shades}
-          </LineChart>
+          <Later h={240}>
+            <LineChart
+              {...lines}
+              unit=" %"
+              series={[
+                { name: 'share', label: 'of evaluations', color: 'red.7' },
+                ...(before === null ? [] : [{ name: 'share last week', label: lastWeek, ...faint }])
+              ]}
+              yAxisProps={{ domain: [0, domainOf(points, thresholds.stopped)] }}
+              referenceLines={unusual(thresholds.stopped)}
+              lineProps={line}
+              lineChartProps={{
+                cursor: pointer,
+                onClick: ({ activeLabel }) => open(activeLabel, { decision: 'stopped' })
+              }}
+            >
+              {shades}
+            </LineChart>
+          </Later>
         </Section>
         <Section title="How long an evaluation takes" aside={<Aside>milliseconds</Aside>}>
-          <LineChart
-            {...lines}
-            unit=" ms"
-            series={[
-              { name: 'p50', color: 'cyan.6' },
-              { name: 'p99', color: 'grape.6' },
-              { name: 'overhead p50', color: 'orange.6' },
-              ...(before === null ? [] : [{ name: 'p50 last week', ...faint }])
-            ]}
-            lineProps={line}
-            lineChartProps={{ cursor: pointer, onClick: ({ activeLabel }) => open(activeLabel) }}
-          >
-            {shades}
-          </LineChart>
+          <Later h={240}>
+            <LineChart
+              {...lines}
+              unit=" ms"
+              series={[
+                { name: 'p50', color: 'cyan.6' },
+                { name: 'p99', color: 'grape.6' },
+                { name: 'overhead p50', color: 'orange.6' },
+                ...(before === null ? [] : [{ name: 'p50 last week', ...faint }])
+              ]}
+              lineProps={line}
+              lineChartProps={{ cursor: pointer, onClick: ({ activeLabel }) => open(activeLabel) }}
+            >
+              {shades}
+            </LineChart>
+          </Later>
         </Section>
       </SimpleGrid>
     </>

@@ -1,6 +1,6 @@
 /** The charts of a filter, counted from the rows of the audit that it finds: each figure and each bar leads to them. */
 import { BarChart, LineChart } from '@mantine/charts'
-import { SimpleGrid, Text } from '@mantine/core'
+import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
 import { FigureLinks, RowsLink } from '../components/figure-links'
@@ -53,8 +53,8 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
     tooltipProps: { labelFormatter: (at: unknown) => label(String(at)) }
   }
   return (
-    <>
-      <SimpleGrid cols={{ base: 2 }} mb="md">
+    <Stack>
+      <SimpleGrid cols={{ base: 2 }}>
         <Figure
           label="Evaluations"
           value={<RowsLink filter={rows()}>{total.toLocaleString('en')}</RowsLink>}
@@ -113,7 +113,7 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
           }}
         />
       </Section>
-    </>
+    </Stack>
   )
 }
 

@@ -16,6 +16,7 @@ import { Figure, Loaded, PageHeader, Section, Waiting } from '../components/view
 import { change, comparable, points, shareOf } from '../live/compared'
 import { Course } from '../live/course'
 import { Filtered } from '../live/filtered'
+import { Later } from '../live/later'
 import { goTo, linkTo, usePlace } from '../router'
 import type { SafetyMetrics } from '../types'
 
@@ -180,22 +181,24 @@ function Charts({ data }: { data: SafetyMetrics }) {
             </Text>
           ) : (
             <>
-              <BarChart
-                h={tall}
-                data={found}
-                dataKey="category"
-                orientation="vertical"
-                gridAxis="y"
-                yAxisProps={{ width: 110, interval: 0 }}
-                series={[{ name: 'matches', color: 'cyan.7' }]}
-                barProps={{
-                  isAnimationActive: false,
-                  radius: 3,
-                  cursor: pointer,
-                  onClick: ({ payload }: { payload?: { id?: string } }) =>
-                    mayOpen && payload?.id !== undefined && goTo('audit', rows({ category: payload.id }))
-                }}
-              />
+              <Later h={tall}>
+                <BarChart
+                  h={tall}
+                  data={found}
+                  dataKey="category"
+                  orientation="vertical"
+                  gridAxis="y"
+                  yAxisProps={{ width: 110, interval: 0 }}
+                  series={[{ name: 'matches', color: 'cyan.7' }]}
+                  barProps={{
+                    isAnimationActive: false,
+                    radius: 3,
+                    cursor: pointer,
+                    onClick: ({ payload }: { payload?: { id?: string } }) =>
+                      mayOpen && payload?.id !== undefined && goTo('audit', rows({ category: payload.id }))
+                  }}
+                />
+              </Later>
               <FigureLinks
                 label="Matches of the window"
                 figures={found.map(({ id, category, matches }) => ({

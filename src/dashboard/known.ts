@@ -1,0 +1,20 @@
+/** Whether somebody was signed in in this browser when the dashboard was last open. Who is, the gateway alone says. */
+const key = 'sluicegate.signed-in'
+
+export function wasSignedIn(): boolean {
+  try {
+    return localStorage.getItem(key) !== null
+  } catch {
+    // A browser that keeps nothing for pages.
+    return false
+  }
+}
+
+export function keepSignedIn(isSignedIn: boolean): void {
+  try {
+    if (isSignedIn) localStorage.setItem(key, 'yes')
+    else localStorage.removeItem(key)
+  } catch {
+    // The same.
+  }
+}
