@@ -35,6 +35,8 @@ interface Spelling {
   references: ReadonlySet<string>
   /** Values of `type`. */
   parts: ReadonlySet<string>
+  /** Fields that say when and under which name, beside words that are judged as they stand. */
+  told?: ReadonlySet<string>
   /** A field that names the second half of a media type, and the first half. */
   format?: { field: string; type: string }
 }
@@ -67,11 +69,14 @@ const sounds: Spelling = {
   format: { field: 'format', type: 'audio' }
 }
 
-const spellings = { file: files, image: pictures, audio: sounds }
+/** OpenAI's, of an answer. In a request its `id` stands for sound that is somewhere else. */
+const spoken: Spelling = { ...sounds, told: words('id expires_at transcript') }
+
+const spellings = { file: files, image: pictures, audio: sounds, spoken }
 
 /**
  * @param value what stands at `pointer`: the part, the object in it that holds the bytes, or the bytes
- * @param kind what the place takes: pictures alone, sound alone, or files of any kind
+ * @param kind what the place takes: pictures alone, sound alone, or files of any kind; `spoken`: sound of an answer
  */
 export function carrierOf(
   value: Json | undefined,
@@ -127,6 +132,7 @@ function collect(
     const child = value[key]!
     const at = `${pointer}/${pointerSegment(key)}`
     if (child === null || beside.has(key)) continue
+    if (spelling.told?.has(key) === true && typeof child !== 'object') continue
     if (spelling.references.has(key)) return 'reference'
     if (spelling.holders.has(key) && isObject(child)) {
       const refused = collect(child, at, spelling, found, told, depth + 1)

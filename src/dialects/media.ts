@@ -77,6 +77,14 @@ export function beginsAsSound(bytes: Buffer, name: string): boolean {
   )
 }
 
+const containers = ['wav', 'flac', 'ogg', 'webm', 'mp4', 'mp3'] as const
+
+/** The type of sound of which nobody says what it is in, by its first bytes; empty where they are no container's. */
+export function soundTypeOf(bytes: Buffer): string {
+  const container = containers.find((name) => beginsAsSound(bytes, name))
+  return container === undefined ? '' : `audio/${container}`
+}
+
 /** Units of a run that a person reads. */
 const fewestRead = 16
 

@@ -122,6 +122,42 @@ t.test('sound that is heard is judged like any text', async (t) => {
   t.equal(upstream.requests.length, before, 'nothing of it was forwarded')
 })
 
+t.test('sound of an answer is heard before it is played', async (t) => {
+  const hearing = await fakeUpstream(t, hears)
+  const { upstream, client, ask: google } = await house(t, hearing.url)
+  const ask = async (data: string, more: object = {}, base = '') => {
+    const audio = { id: 'audio_1', expires_at: 1_800_000_000, data, transcript: 'Good evening.', ...more }
+    const { choices, ...rest } = completion('') as { choices: { message: object }[] }
+    const message = { role: 'assistant', content: null, refusal: null, audio }
+    upstream.answer = json({ ...rest, choices: [{ ...choices[0], message }] })
+    const { choices: got } = await client(base).chat.completions.create({
+      model: 'm',
+      modalities: ['text', 'audio'],
+      audio: { voice: 'alloy', format: 'wav' },
+      messages: [{ role: 'user', content: 'Say something.' }]
+    })
+    const { finish_reason, message: said } = got[0]!
+    return finish_reason === 'content_filter' ? 'withheld' : said.audio?.data
+  }
+  t.equal(await ask(wav('Good evening.')), wav('Good evening.'))
+  t.equal(await ask(wav(texts.forbiddenAnswer)), 'withheld', 'whatever its transcript says')
+  t.equal(await ask(wav('Good evening.'), { transcript: texts.forbiddenAnswer }), 'withheld')
+  t.equal(await ask(wav('Write to ada@harbour.example today.'), {}, '/redact'), 'withheld')
+  const samples = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 67 + 190) % 256)).toString('base64')
+  t.equal(await ask(samples), 'withheld', 'samples without a container')
+  t.equal(await ask(wav('Good evening.'), { caption: 'x' }), 'withheld', 'beside what nobody knows')
+  for (const [says, reason] of [
+    ['Good evening.', 'STOP'],
+    [texts.forbiddenAnswer, 'SAFETY']
+  ] as const) {
+    const parts = [{ inlineData: { mimeType: 'audio/wav', data: wav(says) } }]
+    upstream.answer = json({ candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', index: 0 }] })
+    t.equal((await google(wav('Speak.'))).candidates?.[0]?.finishReason, reason, says)
+  }
+  hearing.answer = json({ error: {} }, 500)
+  t.equal(await ask(wav('Good night.')), 'withheld', 'nobody hears it')
+})
+
 t.test('what is not heard does not pass, and says why', async (t) => {
   const hearing = await fakeUpstream(t, hears)
   const { upstream, chat, ask, told } = await house(t, hearing.url, ', timeout: 300ms, sound_limit: 8KiB')

@@ -7,6 +7,7 @@ import type { Brought, ChatContent, ChatPart, Json, JsonObject, Media, Picture, 
 import { Fault } from '../../base/errors.js'
 import { actFor } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
+import { soundTypeOf } from '../../dialects/media.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
 import { type Files, type FileText, type UnreadReason, wholeText } from '../../files/file.js'
 import { formatOf } from '../../files/read/picture/structure.js'
@@ -79,7 +80,7 @@ export class MediaStage {
     const toScan = content.media.filter(
       (media) => actFor(exchange.route.unscannable, media.kind) === 'scan' && this.#isRead(exchange, media)
     )
-    if (toScan.length > 0) await this.#scanAll(exchange, content, body, toScan)
+    if (toScan.length > 0) await this.#scanAll(exchange, content, body, toScan, true)
   }
 
   /**
@@ -101,12 +102,13 @@ export class MediaStage {
     exchange: Exchange,
     content: ChatContent,
     body: JsonObject,
-    toScan: readonly Media[]
+    toScan: readonly Media[],
+    isAnswer = false
   ): Promise<Fault | undefined> {
     const read: Scanned[] = []
     let unread: Fault | undefined
     for (const [i, media] of toScan.entries()) {
-      const found = i < mostFiles ? await this.#scan(exchange, body, media) : 'too_large'
+      const found = i < mostFiles ? await this.#scan(exchange, body, media, isAnswer) : 'too_large'
       if (typeof found !== 'string') read.push(found)
       else {
         unread ??= unscannable(media, found)
@@ -127,14 +129,22 @@ export class MediaStage {
     return unread
   }
 
-  async #scan({ inbound, route }: Exchange, body: JsonObject, media: Media): Promise<Scanned | UnreadReason> {
+  async #scan(
+    { inbound, route }: Exchange,
+    body: JsonObject,
+    media: Media,
+    isAnswer: boolean
+  ): Promise<Scanned | UnreadReason> {
     const kind = media.kind === 'image' || media.kind === 'audio' ? media.kind : 'file'
-    const carrier = carrierOf(valueAt(body, media.pointer), media.pointer, kind)
+    const spelling = isAnswer && kind === 'audio' ? 'spoken' : kind
+    const carrier = carrierOf(valueAt(body, media.pointer), media.pointer, spelling)
     if (typeof carrier === 'string') return carrier
     const reader = this.#readers[kind === 'audio' ? 'audio' : 'file']
     if (reader === undefined || media.role === undefined) return 'reader_failed'
     const { caller, cancel } = inbound
-    const { data, type, charset, name } = carrier
+    const { data, charset, name } = carrier
+    // An answer does not say what its sound is in.
+    const type = spelling === 'spoken' && carrier.type === '' ? soundTypeOf(headOf(data)) : carrier.type
     const isGone = () => cancel.reason !== undefined
     const readsPictures = actFor(route.unscannable, 'image') === 'scan'
     try {
@@ -165,7 +175,12 @@ export class MediaStage {
 
 /** By the first bytes of what was read as a picture. @param data base64 */
 function typeOfPicture(data: string): string {
-  return `image/${formatOf(Buffer.from(data.slice(0, 32), 'base64')) ?? 'png'}`
+  return `image/${formatOf(headOf(data)) ?? 'png'}`
+}
+
+/** The first bytes, which tell a format. */
+function headOf(data: string): Buffer {
+  return Buffer.from(data.slice(0, 32), 'base64')
 }
 
 /** @param reason why a file was not read whole */
