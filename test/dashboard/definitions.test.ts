@@ -72,3 +72,34 @@ t.test('the review shows what has changed, and permits it', { skip, timeout: 600
   t.match(await send(), { result: { content: [{ text: 'sent' }] } }, 'what is permitted may be called')
   t.same(alarms, [])
 })
+
+t.test('a key for some tools of a server is made on the page', { skip, timeout: 600_000 }, async (t) => {
+  const server = await httpServer(t, (_, response) => {
+    const tools = ['send_mail', 'read_mail'].map((name) => ({ name, inputSchema: { type: 'object' } }))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    return response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools } }))
+  })
+  const running = await serveBuilt(t, `mcp: { servers: { mails: { url: "${server}" } } }\n`)
+  const { page, alarms } = await openPage(await openBrowser(t))
+  page.setDefaultTimeout(60_000)
+  await becomeAdmin(page, running)
+  await page.getByRole('button', { name: 'Create a key' }).click()
+  await page.getByLabel('Name').fill('reader')
+  const parts = page.getByRole('textbox', { name: 'MCP servers and tools' })
+  const make = page.getByRole('button', { name: 'Create the key' })
+  await parts.fill('mails/read *')
+  await parts.press('Enter')
+  await make.click()
+  await page.getByText(/or match/).waitFor()
+  await parts.press('Backspace')
+  await parts.fill('mails/read_*')
+  await parts.press('Enter')
+  await make.click()
+  const key = (await page.getByTestId('secret').textContent()) ?? ''
+  const headers = { accept: 'application/json, text/event-stream' }
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  const { body } = await call(running.url, '/mcp/mails', { key, body: list, headers })
+  t.match(body.result.tools, [{ name: 'read_mail' }])
+  t.equal(body.result.tools.length, 1)
+  t.same(alarms, [])
+})

@@ -193,7 +193,7 @@ export function KeyForm({ termsUrl, onSubmit, busy, error }: KeyFormProps) {
           </Alert>
         )}
         <Group justify="flex-end">
-          <Button type="submit" loading={busy} disabled={chosen.length === 0}>
+          <Button type="submit" loading={busy} disabled={chosen.length === 0 && mcp.length === 0}>
             Create the key
           </Button>
         </Group>
