@@ -149,7 +149,11 @@ function Charts({ data }: { data: SafetyMetrics }) {
         />
         <Figure
           label="Evaluation, p50 / p99"
-          value={`${milliseconds(latency.evaluation.p50)} / ${milliseconds(latency.evaluation.p99)}`}
+          value={
+            <RowsLink filter={rows()}>
+              {`${milliseconds(latency.evaluation.p50)} / ${milliseconds(latency.evaluation.p99)}`}
+            </RowsLink>
+          }
           hint={told('milliseconds', before && change(latency.evaluation.p50, before.p50))}
         />
         <Figure
