@@ -62,6 +62,14 @@ async function askEverything(url: string): Promise<void> {
       }
     }
   }
+  for (const decision of [undefined, 'stopped', 'permit']) {
+    for (const rest of [{}, { keyId: 'key_a' }, { minScore: 0.1, maxScore: 0.2 }, { minScore: 0.8, node: 'n' }]) {
+      for (const rule of [undefined, 'r']) {
+        const filter = { account, ...rest, marks: { decision, rule, route: '/a' } }
+        await audit.course({ filter, from: 1, to: 100, step: 10 })
+      }
+    }
+  }
   const filter = { account: 'a', kind: 'k', keyId: 'i', subject: 's', node: 'n', from: 1, to: 2 }
   for (const order of ['oldest', 'newest'] as const) {
     for (const after of [undefined, 5]) {
@@ -144,7 +152,9 @@ t.test('sqlite', async (t) => {
           large.has(scanned[1]!.replaceAll('"', '')) &&
           // In the order of an index, and only until there are enough.
           !(/USING (?:COVERING )?INDEX|^$/.test(scanned[2]!.trim()) && /\blimit \?/i.test(text))
-        if (looksThrough || /TEMP B-TREE/.test(detail)) faults.push(`${detail}: ${text.trim()}`)
+        // A course sorts into its points what one stretch of an index holds: at most some thousand entries.
+        const isBounded = /group by "point"$/.test(text.trim()) && detail === 'USE TEMP B-TREE FOR GROUP BY'
+        if (looksThrough || (/TEMP B-TREE/.test(detail) && !isBounded)) faults.push(`${detail}: ${text.trim()}`)
       }
     }
     t.same(faults, [])
