@@ -28,6 +28,11 @@ export function bringMore(brought: string | undefined, texts: readonly string[])
   return known.size === 0 ? undefined : write([...known].slice(-most))
 }
 
+/** What `bringMore` wrote, to look texts through for it. */
+export function printsOf(brought: string): ReadonlySet<number> {
+  return new Set(read(brought))
+}
+
 function lastOf(texts: readonly string[]): string[] {
   const kept: string[] = []
   let room = mostUnits
@@ -40,8 +45,7 @@ function lastOf(texts: readonly string[]): string[] {
 }
 
 /** @returns where a text says what tools have brought, from left to right, each to the ends of its line or sentence */
-export function broughtIn(text: string, brought: string): Span[] {
-  const known = new Set(read(brought))
+export function broughtIn(text: string, known: ReadonlySet<number>): Span[] {
   const spans: Span[] = []
   let lastLetter = Number.NEGATIVE_INFINITY
   eachRun(text, (print, start, end, letter) => {

@@ -26,7 +26,7 @@ import {
   turnSink
 } from '../match/sinks.js'
 import { type Answered, Asking, type Question, type Readings } from './asking.js'
-import { broughtIn } from './brought.js'
+import { broughtIn, printsOf } from './brought.js'
 import { historiesOf, spokenFrom } from './session.js'
 
 export interface JudgeInput {
@@ -236,9 +236,10 @@ export class Judge {
    */
   #judgeBrought(call: Call, brought: string): boolean {
     let all = true
+    const known = printsOf(brought)
     for (const [index, { role, text, isKey }] of call.parts.entries()) {
       if (role === 'tool' || isKey === true) continue
-      for (const { start, end } of broughtIn(text, brought)) {
+      for (const { start, end } of broughtIn(text, known)) {
         if (this.#isFull()) return false
         all = this.#scan(text.slice(start, end), partSink(call, index, { role: 'tool', from: start })) && all
       }

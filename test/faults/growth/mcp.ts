@@ -173,9 +173,23 @@ const calls: Record<string, Make> = {
     )
 }
 
-export const mcp: readonly Shape[] = Object.entries({ ...results, ...definitions, ...calls }).flatMap(([what, make]) =>
-  Object.entries(styles).map(([style, of]) => ({
-    name: `mcp, ${what}, ${style}`,
-    of: (bytes: number, seed: number) => make(bytes, seed, of)
-  }))
+/** Of one session, which remembers what was called and what tools have brought. */
+const session = { 'x-session-id': 'growth' }
+const within = (traffic: Traffic): Traffic => ({ ...traffic, headers: { ...headers, ...session } })
+const sessions: Record<string, Make> = {
+  'a result of a session': (bytes, seed, style) => within(results['a result of many blocks']!(bytes, seed, style)),
+  'arguments of a session': (bytes, seed, style) => within(call({ list: many(bytes, (i) => style(i, seed)) })),
+  'a chat of a session': (bytes, seed, style) => ({
+    path: '/v1/chat/completions',
+    headers: session,
+    body: { model: 'm', messages: [{ role: 'user', content: long(bytes, seed, style) }] }
+  })
+}
+
+export const mcp: readonly Shape[] = Object.entries({ ...results, ...definitions, ...calls, ...sessions }).flatMap(
+  ([what, make]) =>
+    Object.entries(styles).map(([style, of]) => ({
+      name: `mcp, ${what}, ${style}`,
+      of: (bytes: number, seed: number) => make(bytes, seed, of)
+    }))
 )
