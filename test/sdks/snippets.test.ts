@@ -41,5 +41,5 @@ t.test('every snippet gets an answer of the demo backend, or a verdict', { timeo
       t.ok(compiled, `${sdk.label}, Python is read; test/python runs these packages`)
     }
   }
-  t.equal(ran, 16)
+  t.equal(ran, 20)
 })

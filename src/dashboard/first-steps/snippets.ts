@@ -162,6 +162,51 @@ console.log(answer.choices[0].message.content)`,
         })
     }
   },
+  cohere: {
+    label: 'Cohere',
+    install: { python: 'pip install cohere', javascript: 'npm install cohere-ai' },
+    snippets: {
+      python: ({ base, key, model }) => `from cohere import ClientV2
+
+client = ClientV2(api_key=${quoted(key)}, base_url=${quoted(base)})
+answer = client.chat(model=${quoted(model)}, messages=[{"role": "user", "content": ${quoted(prompt)}}])
+print(answer.message.content[0].text)`,
+      javascript: ({ base, key, model }) => `import { CohereClientV2 } from 'cohere-ai'
+
+const client = new CohereClientV2({ environment: ${quoted(base)}, token: ${quoted(key)} })
+const answer = await client.chat({ model: ${quoted(model)}, messages: [{ role: 'user', content: ${quoted(prompt)} }] })
+console.log(answer.message.content[0].text)`,
+      curl: ({ base, key, model }) =>
+        curl(`${base}/v2/chat`, `Authorization: Bearer ${key}`, { model, messages, stream: false })
+    }
+  },
+  bedrock: {
+    label: 'Amazon Bedrock',
+    install: { javascript: 'npm install @aws-sdk/client-bedrock-runtime @smithy/node-http-handler' },
+    snippets: {
+      javascript: ({
+        base,
+        key,
+        model
+      }) => `import { BedrockRuntimeClient, ConverseCommand } from '@aws-sdk/client-bedrock-runtime'
+import { NodeHttpHandler } from '@smithy/node-http-handler'
+
+const client = new BedrockRuntimeClient({
+  endpoint: ${quoted(base)},
+  region: 'us-east-1',
+  token: { token: ${quoted(key)} },
+  authSchemePreference: ['httpBearerAuth'],
+  requestHandler: new NodeHttpHandler()
+})
+const messages = [{ role: 'user', content: [{ text: ${quoted(prompt)} }] }]
+const { output } = await client.send(new ConverseCommand({ modelId: ${quoted(model)}, messages }))
+console.log(output.message.content[0].text)`,
+      curl: ({ base, key, model }) =>
+        curl(`${base}/model/${encodeURIComponent(model)}/converse`, `Authorization: Bearer ${key}`, {
+          messages: [{ role: 'user', content: [{ text: prompt }] }]
+        })
+    }
+  },
   vercel: {
     label: 'Vercel AI SDK',
     install: { javascript: 'npm install ai @ai-sdk/openai-compatible' },
