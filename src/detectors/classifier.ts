@@ -4,11 +4,9 @@
  * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`). `unread` says how
  * little of a text the classifier knows, in whatever language: of that its other kinds say nothing.
  */
-import { fileURLToPath } from 'node:url'
 import type { Drifts } from '../classifier/evidence.js'
 import { type Lane, lanes, WIDTH } from '../classifier/lanes.js'
-import { readModel } from '../classifier/model.js'
-import { Scorer } from '../classifier/scorer.js'
+import { shippedScorer } from '../classifier/shipped.js'
 import { Folder } from '../text/fold.js'
 import { lastWord } from '../text/sentence.js'
 import type { Detector, Finding, Floors } from './detector.js'
@@ -19,23 +17,17 @@ export const floor = 0.2
 /** What the classifier does not know is told from this share on. */
 const unknown = 0.5
 
-const file = fileURLToPath(new URL('../../config/models/classifier.bin', import.meta.url))
 const nothing: readonly Finding[] = []
 
-/** One in each thread: the model, and the buffers that scoring reuses. */
-let scorer: Scorer | undefined
 const ownFolder = new Folder()
 const driftsOf = new WeakMap<Floors, Drifts>()
-
-function open(): Scorer {
-  scorer ??= new Scorer(readModel(file))
-  return scorer
-}
 
 function drifts(floors: Floors): Drifts {
   let drifts = driftsOf.get(floors)
   if (drifts === undefined) {
-    drifts = open().evidence.drifts(Float64Array.from({ length: WIDTH }, (_, i) => floors.get(lanes[i] ?? '') ?? 0))
+    drifts = shippedScorer().evidence.drifts(
+      Float64Array.from({ length: WIDTH }, (_, i) => floors.get(lanes[i] ?? '') ?? 0)
+    )
     driftsOf.set(floors, drifts)
   }
   return drifts
@@ -52,14 +44,14 @@ export const classifier: Detector = {
   readsWords: true,
   growsFrom(text, before, floors) {
     const all = before + text.slice(0, lastWord(text))
-    return Math.max(0, open().evidence.open(ownFolder.fold(all), all, drifts(floors)) - before.length)
+    return Math.max(0, shippedScorer().evidence.open(ownFolder.fold(all), all, drifts(floors)) - before.length)
   },
   prepare() {
-    open()
+    shippedScorer()
   },
   find(text, given, whole, floors) {
     const folded = given ?? ownFolder.fold(text)
-    const scorer = open().score(folded, text, whole)
+    const scorer = shippedScorer().score(folded, text, whole)
     let found: Finding[] | undefined
     for (let lane = 0; lane < lanes.length; lane++) {
       const confidence = scorer.confidence(lane)

@@ -1,9 +1,11 @@
 /**
- * From logits to findings. A confidence says what share of harmless texts of unseen sources scores as high (0.25: 5 %,
+ * From logits to findings. Where the classifier seconds a group, its score of the same words is added to the encoder's logit: the two
+ * err on different texts, so that fewer harmless ones reach as high as harmful ones do. A confidence says what share of harmless texts of unseen sources scores as high (0.25: 5 %,
  * 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of the text and who speaks; `training/encoder/calibration.py`
  * made the curves.
  */
 import type { Role } from '../base/chat.js'
+import { lanes as screenLanes } from '../classifier/lanes.js'
 import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
 import type { Manifest } from './manifest.js'
 
@@ -51,14 +53,27 @@ export function confidence(knots: Knots, logit: number): number {
   return knots.at(-1)![1]
 }
 
+const secondLanes: readonly string[] = screenLanes
+
 /** A window that was read. */
 export interface Scored extends Stretch {
   /** By lane. */
   logits: Float32Array
+  /** What the classifier says of the same words, by its lanes; left out where no group is seconded by it. */
+  second?: Float32Array
+}
+
+/** What the classifier's score adds to a logit. */
+interface Second {
+  lane: number
+  weight: number
+  /** A lower score counts as this. */
+  least: number
 }
 
 interface Group {
   lane: number
+  second: Second | undefined
   knots: Knots
   /** Undefined: whichever content kind scored highest. */
   kind: EncoderKind | undefined
@@ -74,7 +89,8 @@ export class Calibration {
   /** From which logit on a sentence of a system prompt keeps something; undefined where the weights have not learnt it. */
   readonly #keeps: number | undefined
 
-  constructor({ lanes, calibrated: { lengths, groups, keeps }, calibration }: Manifest) {
+  constructor({ lanes, calibrated: { lengths, groups, keeps, seconded }, calibration }: Manifest) {
+    this.isSeconded = seconded !== undefined
     this.#lengths = lengths
     this.#keeps = keeps
     this.#content = contentKinds.map((kind) => ({ kind, lane: lanes.indexOf(kind) })).filter(({ lane }) => lane !== -1)
@@ -89,20 +105,25 @@ export class Calibration {
           const knots = curves[group]
           if (knots === undefined) return []
           const kind = kinds.includes(group) ? (group as EncoderKind) : undefined
-          return [{ lane: lanes.indexOf(lane), knots, kind }]
+          const by = seconded?.groups[role]?.[group]
+          const second = by && { lane: secondLanes.indexOf(by.lane), weight: by.weight, least: seconded!.least }
+          return [{ lane: lanes.indexOf(lane), second, knots, kind }]
         })
       })
     }
     const [curve] = Object.values(calibration['guarded'] ?? {})
     this.#guarded = Object.entries(groups['guarded'] ?? {}).flatMap(([group, lane]) => {
       const knots = curve?.[group]
-      return knots === undefined ? [] : [{ lane: lanes.indexOf(lane), knots, kind: 'guarded' }]
+      return knots === undefined ? [] : [{ lane: lanes.indexOf(lane), second: undefined, knots, kind: 'guarded' }]
     })
     this.#groups = Object.fromEntries(speakers.map((speaker) => [speaker, groupsOf(speaker)])) as Record<
       Speaker,
       Group[][]
     >
   }
+
+  /** Whether windows are to come with what the classifier says of them. */
+  readonly isSeconded: boolean
 
   /** From so many pieces on, a text is of the longest class. */
   get longestFrom(): number {
@@ -118,9 +139,9 @@ export class Calibration {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
-    for (const { logits, start, end } of windows) {
-      for (const { lane, knots, kind: own } of groups) {
-        const sure = confidence(knots, logits[lane]!)
+    for (const { logits, second, start, end } of windows) {
+      for (const { lane, second: by, knots, kind: own } of groups) {
+        const sure = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
         if (sure < least) continue
         const kind = own ?? this.#highest(logits)
         if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
@@ -140,6 +161,11 @@ export class Calibration {
     for (const each of this.#content) if (logits[each.lane]! > logits[found.lane]!) found = each
     return found.kind
   }
+}
+
+/** @param scores of the classifier, by lane */
+function seconding({ lane, weight, least }: Second, scores: Float32Array | undefined): number {
+  return weight * Math.max(least, scores?.[lane] ?? least)
 }
 
 export function toSpeaker(role: Role): Speaker {

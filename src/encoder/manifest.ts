@@ -5,6 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { lanes as screenLanes } from '../classifier/lanes.js'
+import { shippedFile } from '../classifier/shipped.js'
 import { nameKinds } from './index.js'
 
 export const fileNames = {
@@ -39,6 +41,17 @@ const Manifest = Type.Object({
     }),
     /** By role and group, the lane that is its score. */
     groups: byRole(byRole(Type.String())),
+    /** Groups to whose logit the classifier's score of the same words is added; left out: none. */
+    seconded: Type.Optional(
+      Type.Object({
+        /** Of the classifier's file beside which the confidences were measured. */
+        classifier_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+        /** A lower score counts as this, and so do words that it does not know: what it never heard of is not thereby harmless. */
+        least: Type.Number(),
+        /** By role and group, the classifier's lane, and how much its score counts. */
+        groups: byRole(byRole(Type.Object({ lane: Type.String(), weight: Type.Number({ minimum: 0 }) })))
+      })
+    ),
     /** The logit from which on a sentence of a system prompt keeps something; left out where the weights have not learnt it. */
     keeps: Type.Optional(Type.Number())
   })
@@ -77,10 +90,15 @@ export async function readEncoderFiles(folder: string): Promise<EncoderFiles> {
       throw new EncoderFileError(`${path(name)}: is not the file that ${fileNames.manifest} names (sha256 ${digest})`)
     })
   )
+  const beside = manifest.calibrated.seconded?.classifier_sha256
+  if (beside !== undefined && beside !== (await reading(shippedFile, digestOf)))
+    throw new EncoderFileError(`${path('manifest')}: its confidences were measured beside another classifier.bin`)
   const label = createHash('sha256').update(json).digest('hex').slice(0, 12)
   const names = manifest.names && path('names')
   return { manifest, label, model: path('model'), tokenizer: path('tokenizer'), names }
 }
+
+const isLane = (name: string) => (screenLanes as readonly string[]).includes(name)
 
 async function reading<T>(file: string, read: (file: string) => Promise<T>): Promise<T> {
   try {
@@ -122,6 +140,14 @@ function parse(json: string, file: string): Manifest {
     tags.find((tag) => !nameTags.includes(tag)) ?? (tags.length > 0 && !tags.includes('O') ? 'O' : undefined)
   if (unknown !== undefined || new Set(tags).size !== tags.length)
     throw new EncoderFileError(`${file}: names.tags must be O and some of ${nameTags.slice(1).join(', ')}, each once`)
+  for (const [role, lines] of Object.entries(calibrated.seconded?.groups ?? {})) {
+    for (const [group, { lane }] of Object.entries(lines)) {
+      const place = `${file}: calibrated.seconded.groups.${role}.${group}`
+      if (groups[role]?.[group] === undefined) throw new EncoderFileError(`${place} is no group of ${role}`)
+      if (!isLane(lane))
+        throw new EncoderFileError(`${place} names no lane of the classifier (${screenLanes.join(', ')})`)
+    }
+  }
   if (lengths.at(-1)!.most !== null)
     throw new EncoderFileError(`${file}: the last of calibrated.lengths must have no end (most: null)`)
   if (groups['user'] === undefined) throw new EncoderFileError(`${file}: calibrated.groups has no user`)

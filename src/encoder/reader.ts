@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
-import type { Role } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
-import { Calibration, type Scored, type Speaker, speakers, toSpeaker } from './calibration.js'
+import { Calibration, type Scored } from './calibration.js'
 import { type GuardReading, Guards } from './guards.js'
 import {
   type Encoder,
@@ -20,6 +19,7 @@ import {
 import type { EncoderFiles } from './manifest.js'
 import { Names } from './names.js'
 import { isSpace } from './normalise.js'
+import { Seconds } from './seconds.js'
 import type { TaskRunner } from './threads.js'
 import {
   firstFrom,
@@ -30,6 +30,8 @@ import {
   stretchOf,
   toldBy,
   unreadOf,
+  type Window,
+  windowOf,
   windowPieces,
   windowStarts
 } from './windows.js'
@@ -67,11 +69,6 @@ const mostTags = 2_000_000
 /** What a text in pieces takes beside them, in pieces. */
 const pieceless = 50
 const longestRemembered = 65_536
-/** Marks around a window, by number: `training/encoder/vocabulary.py`. */
-const startMark = 0n
-const endMark = 2n
-const firstSpeaker = 4
-
 export class Reader implements Encoder {
   readonly label: string
   readonly #options: ReaderOptions
@@ -81,6 +78,7 @@ export class Reader implements Encoder {
     sizeCalculation: ({ ids }) => ids.length + pieceless
   })
   readonly #scores = new LRUCache<string, Float32Array>({ max: mostScores })
+  readonly #seconds = new Seconds(mostScores)
   readonly #guards = new Guards()
   readonly #names: Names | undefined
   readonly #tags = new LRUCache<string, Float32Array>({
@@ -180,8 +178,15 @@ export class Reader implements Encoder {
     await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
       planned.map(async ({ question, from, to }, at): Promise<Scored> => {
-        const logits = await this.#score(windows[at]!, first[question]!.question.whose, signal)
-        return { ...stretchOf(texts[question]!.pieced, from, to), logits }
+        const { text, whose, guard } = first[question]!.question
+        const logits = await this.#score(windows[at]!, whose, signal)
+        const stretch = stretchOf(texts[question]!.pieced, from, to)
+        if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
+        return {
+          ...stretch,
+          logits,
+          second: this.#seconds.of(text.slice(stretch.start, stretch.end))
+        }
       })
     )
     const readings = questions.map(({ text, spans }): EncoderReading => {
@@ -348,41 +353,14 @@ function chunkEnd(text: string, from: number): number {
   return (text.charCodeAt(most) & 0xfc00) === 0xdc00 ? most - 1 : most
 }
 
-/** A window as a thread reads it, and its digest. */
-interface Window {
-  ids: BigInt64Array<ArrayBuffer>
-  key: string
-}
-
-function windowOf(pieces: Int32Array, role: Role, guard?: Int32Array): Window {
-  const ids = framed(pieces, toSpeaker(role), guard)
-  return { ids, key: createHash('sha256').update(ids).digest('base64') }
-}
-
 /** @throws EncoderError `unpaid`, with what was said as its cause */
 async function paid(pay: Pay | undefined, windows: number): Promise<void> {
   const refusal = windows === 0 ? undefined : await pay?.(windows)
   if (refusal !== undefined) throw new EncoderError('unpaid', refusal)
 }
 
-/** A guard stands behind the text, after the mark of who sets it. */
-function framed(ids: Int32Array, speaker: Speaker, guard: Int32Array = none): BigInt64Array<ArrayBuffer> {
-  const beside = guard.length === 0 ? 0 : guard.length + 1
-  const whole = new BigInt64Array(ids.length + beside + marks)
-  whole[0] = startMark
-  whole[1] = markOf(speaker)
-  let at = 2
-  for (const id of ids) whole[at++] = BigInt(id)
-  if (beside > 0) whole[at++] = markOf('system')
-  for (const id of guard) whole[at++] = BigInt(id)
-  whole[at] = endMark
-  return whole
-}
-
 const none = new Int32Array(0)
 const uncut: Pieced = { ids: none, starts: new Uint32Array(0), end: 0 }
-
-const markOf = (speaker: Speaker) => BigInt(firstSpeaker + speakers.indexOf(speaker))
 
 function taken(outcome: Outcome): { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> } {
   if (!('ids' in outcome)) throw new EncoderError('crashed')

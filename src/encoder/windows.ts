@@ -1,4 +1,7 @@
 /** Which windows of which texts are read: a request may ask for so many, and what was raised comes first. */
+import { createHash } from 'node:crypto'
+import type { Role } from '../base/chat.js'
+import { type Speaker, speakers, toSpeaker } from './calibration.js'
 import type { Stretch } from './index.js'
 import type { Cut } from './pieces.js'
 
@@ -147,3 +150,35 @@ export function firstFrom(places: Uint32Array, place: number): number {
   }
   return low
 }
+
+/** Marks around a window, by number: `training/encoder/vocabulary.py`. */
+const startMark = 0n
+const endMark = 2n
+const firstSpeaker = 4
+
+/** A window as a thread reads it, and its digest. */
+export interface Window {
+  ids: BigInt64Array<ArrayBuffer>
+  key: string
+}
+
+export function windowOf(pieces: Int32Array, role: Role, guard?: Int32Array): Window {
+  const ids = framed(pieces, toSpeaker(role), guard)
+  return { ids, key: createHash('sha256').update(ids).digest('base64') }
+}
+
+/** A guard stands behind the text, after the mark of who sets it. */
+function framed(ids: Int32Array, speaker: Speaker, guard: Int32Array = new Int32Array(0)): BigInt64Array<ArrayBuffer> {
+  const beside = guard.length === 0 ? 0 : guard.length + 1
+  const whole = new BigInt64Array(ids.length + beside + marks)
+  whole[0] = startMark
+  whole[1] = markOf(speaker)
+  let at = 2
+  for (const id of ids) whole[at++] = BigInt(id)
+  if (beside > 0) whole[at++] = markOf('system')
+  for (const id of guard) whole[at++] = BigInt(id)
+  whole[at] = endMark
+  return whole
+}
+
+const markOf = (speaker: Speaker) => BigInt(firstSpeaker + speakers.indexOf(speaker))

@@ -1,12 +1,17 @@
+import { createHash } from 'node:crypto'
 import { appendFileSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { Role } from '../../src/base/chat.js'
 import { systemClock } from '../../src/base/clock.js'
 import type { EncoderSettings } from '../../src/base/settings.js'
+import { lanes } from '../../src/classifier/lanes.js'
+import { shippedFile, shippedScorer } from '../../src/classifier/shipped.js'
 import { keptOf, runsOf } from '../../src/encoder/guards.js'
 import { EncoderError, type EncoderFailure } from '../../src/encoder/index.js'
 import { readEncoderFiles } from '../../src/encoder/manifest.js'
 import { noReport, openEncoder } from '../../src/encoder/open.js'
+import { Folder } from '../../src/text/fold.js'
 import { asks, counting, filler, fixture, open, sameAlone, stretch } from './support.js'
 
 const failure = (kind: EncoderFailure) => ({ name: 'EncoderError', failure: kind })
@@ -56,6 +61,51 @@ t.test('a text is read: kinds, confidences, places', async (t) => {
     answer!.findings.map(({ kind }) => kind),
     ['illicit']
   )
+})
+
+t.test('what the classifier says of the same words is added where a group is seconded', async (t) => {
+  const folder = copied(t)
+  const second = (weight: number, least = -3) =>
+    seconded(folder, { least, groups: { user: { request: { lane: 'harmful_request', weight } } } })
+  const said = async (text: string, role: Role = 'user') => {
+    const { encoder } = await open(t, {}, folder)
+    const [reading] = await encoder.read([asks(text, { role })])
+    return reading!.findings[0]?.confidence ?? 0
+  }
+  const text = 'how to steal a car'
+  const alone = await said(text)
+  second(0)
+  t.equal(await said(text), alone)
+  second(0.1)
+  const heard = shippedScorer().score(new Folder().fold(text), text).strongest(lanes.indexOf('harmful_request'))
+  t.ok(heard > 0, 'it suspects these words, too')
+  // The fixture's curve rises by 0.175 a logit there.
+  t.ok(Math.abs((await said(text)) - (alone + 0.1 * heard * 0.175)) < 1e-6)
+  const answer = await said('steal it', 'assistant')
+  second(9)
+  t.equal(await said('steal it', 'assistant'), answer, 'another role is not seconded')
+  // Words that it does not know count as the least does, neither more nor less.
+  const unknown = 'xqzv steal wqpz'
+  t.ok(shippedScorer().score(new Folder().fold(unknown), unknown).strongest(lanes.indexOf('harmful_request')) < -3)
+  second(0)
+  const without = await said(unknown)
+  second(0.1, -3)
+  const lowered = await said(unknown)
+  second(0.1, -6)
+  t.ok(lowered < without)
+  t.ok((await said(unknown)) <= lowered)
+})
+
+t.test('a window reads the same whatever was read before it', async (t) => {
+  const folder = copied(t)
+  seconded(folder, { least: -3, groups: { user: { request: { lane: 'harmful_request', weight: 0.5 } } } })
+  const { encoder } = await open(t, {}, folder)
+  const texts = ['how to steal a car', 'HOW TO STEAL A CAR', 'how  to  steal a car']
+  const together = await encoder.read(texts.map((text) => asks(text)))
+  for (const [i, text] of texts.entries()) {
+    const alone = await open(t, {}, folder)
+    t.same((await alone.encoder.read([asks(text)]))[0], together[i], text)
+  }
 })
 
 t.test('beside a guard a text is read for that alone, in each of its windows', async (t) => {
@@ -256,6 +306,18 @@ function copied(t: Test): string {
   return dir
 }
 
+/** A manifest whose groups the classifier seconds. */
+function withSecond(manifest: { calibrated: object }, more: object): object {
+  const classifier_sha256 = createHash('sha256').update(readFileSync(shippedFile)).digest('hex')
+  const seconded = { classifier_sha256, least: -3, groups: {}, ...more }
+  return { ...manifest, calibrated: { ...manifest.calibrated, seconded } }
+}
+
+function seconded(folder: string, more: object): void {
+  const file = join(folder, 'encoder.json')
+  writeFileSync(file, JSON.stringify(withSecond(JSON.parse(readFileSync(file, 'utf8')), more)))
+}
+
 t.test('a missing or damaged file stops the start and is named, whatever is preferred', async (t) => {
   for (const use of ['required', 'preferred'] as const) {
     for (const name of ['encoder.onnx', 'encoder.tokenizer.json', 'encoder.json']) {
@@ -276,7 +338,19 @@ t.test('a missing or damaged file stops the start and is named, whatever is pref
   for (const [value, message] of [
     [{ ...manifest, calibration: undefined }, /encoder\.json: is no manifest of an encoder/],
     [{ ...manifest, lanes: ['hate'] }, /calibrated\.groups\.user\.request names no lane \(hate\)/],
-    [{ ...manifest, calibration: {} }, /calibration\.user has no class of length/]
+    [{ ...manifest, calibration: {} }, /calibration\.user has no class of length/],
+    [
+      withSecond(manifest, { groups: { user: { request: { lane: 'unheard', weight: 1 } } } }),
+      /calibrated\.seconded\.groups\.user\.request names no lane of the classifier \(hate, /
+    ],
+    [
+      withSecond(manifest, { groups: { user: { nothing: { lane: 'hate', weight: 1 } } } }),
+      /calibrated\.seconded\.groups\.user\.nothing is no group of user/
+    ],
+    [
+      withSecond(manifest, { classifier_sha256: '0'.repeat(64) }),
+      /encoder\.json: its confidences were measured beside another classifier\.bin/
+    ]
   ] as const) {
     write(value)
     await t.rejects(readEncoderFiles(folder), { name: 'EncoderFileError', message })
@@ -291,7 +365,6 @@ t.test('a missing or damaged file stops the start and is named, whatever is pref
 t.test('a library that does not run here is a weakening where the encoder is preferred', async (t) => {
   const folder = copied(t)
   // A model that its manifest names, and that the library cannot load: as on a platform that it was not built for.
-  const { createHash } = await import('node:crypto')
   writeFileSync(join(folder, 'encoder.onnx'), 'no model')
   const manifest = JSON.parse(readFileSync(join(fixture, 'encoder.json'), 'utf8'))
   manifest.model.sha256 = createHash('sha256').update('no model').digest('hex')

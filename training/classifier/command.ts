@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Lane, lanes } from '../../src/classifier/lanes.js'
+import { type Lane, lanes, WIDTH } from '../../src/classifier/lanes.js'
 import { encodeModel, readModel } from '../../src/classifier/model.js'
 import { sigmoid } from '../../src/classifier/sigmoid.js'
 import { syntheticRows } from '../grammar/index.js'
@@ -12,15 +12,17 @@ import { madeRows } from './augment.js'
 import type { Calibration } from './calibrate.js'
 import { type Corpus, readCorpus } from './corpus.js'
 import { buildDataset } from './dataset.js'
+import { crossValidate } from './folds.js'
 import { trainLane } from './lane.js'
-import { learn } from './learn.js'
+import { learn, validated } from './learn.js'
 import { quantise } from './quantise.js'
 import { Random } from './random.js'
 import { printReport, type Report, reported } from './report.js'
 import { taught, taughtLane } from './teacher.js'
 
 const usage = `usage: npm run train -- --data DIR --teacher FILE [--out FILE] [--seed N]
-       npm run train -- --lane screen_tool --teacher FILE [--out FILE] [--seed N]`
+       npm run train -- --lane screen_tool --teacher FILE [--out FILE] [--seed N]
+       npm run train -- --data DIR --held FILE [--seed N]`
 
 /** Everything that a person may want to change between two trainings. */
 const sizes = { wordBits: 18, pairBits: 17 }
@@ -49,11 +51,16 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
       data: { type: 'string' },
       teacher: { type: 'string' },
       lane: { type: 'string' },
+      held: { type: 'string' },
       out: { type: 'string' },
       seed: { type: 'string' }
     }
   })
-  if (values.teacher === undefined || (values.data === undefined) === (values.lane === undefined))
+  if (
+    (values.teacher === undefined) === (values.held === undefined) ||
+    (values.data === undefined) === (values.lane === undefined) ||
+    (values.held !== undefined && values.data === undefined)
+  )
     throw new Error(usage)
   const seed = Number(values.seed ?? 1)
   if (!Number.isSafeInteger(seed)) throw new Error(`--seed takes a whole number\n${usage}`)
@@ -62,7 +69,11 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   const print = (line: string) =>
     console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${line}`)
   if (values.data === undefined) {
-    laneCommand(values.lane!, values.teacher, out, { seed, root, print })
+    laneCommand(values.lane!, values.teacher!, out, { seed, root, print })
+    return
+  }
+  if (values.held !== undefined) {
+    writeHeld(values.data, values.held, seed, print)
     return
   }
   const corpus = readCorpus(values.data)
@@ -70,13 +81,31 @@ export async function trainCommand(args: string[], root: string): Promise<void> 
   const written = [...syntheticRows(seed)]
   print(`${written.length} rows written by the grammars`)
   const rows = [...corpus.rows, ...written]
-  const others = taught(rows, values.teacher)
+  const others = taught(rows, values.teacher!)
   print(`${rows.filter(({ says }) => says !== undefined).length + others.length} rows that the encoder has read`)
   const { bytes, report, curve, calibration } = train({ rows: [...rows, ...others], seed, print })
   printReport(report, (line) => console.log(line))
   for (const line of curve) console.log(JSON.stringify(line))
   write(out, bytes, manifestOf(corpus, seed, bytes, written.length, root, { report, curve, calibration }))
   print(`${out}: ${bytes.length} bytes`)
+}
+
+/**
+ * What models that had not seen a row's source say of it, as JSON lines `{text, scores}`, by lane: where the two readers are added
+ * up, the encoder's training sets thresholds by these. Writes no model.
+ */
+function writeHeld(folder: string, file: string, seed: number, print: (line: string) => void): void {
+  const rows = [...readCorpus(folder).rows, ...syntheticRows(seed)]
+  const data = buildDataset([...rows, ...madeRows(rows, new Random(seed))], sizes)
+  const held = crossValidate(data, { ...plan, seed }, validated, (fold, epoch) =>
+    print(`fold ${fold + 1}, epoch ${epoch + 1}`)
+  )
+  const lines = held.rows.map((row) => {
+    const scores = lanes.map((_, lane) => Number(held.scores[row * WIDTH + lane]!.toFixed(3)))
+    return JSON.stringify({ text: data.rows[row]!.text, scores })
+  })
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  print(`${file}: ${lines.length} rows`)
 }
 
 /** What is told of a lane goes into the manifest that is there; the rest of it stays true. */

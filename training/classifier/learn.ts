@@ -6,7 +6,7 @@ import { crossValidate, type FitPlan, positiveWeights, sharesOf } from './folds.
 import { reportOf, screenCurve } from './report.js'
 
 /** Rows of a source that cross-validation uses. */
-const validated = 1200
+export const validated = 1200
 
 export function learn(data: Dataset, plan: FitPlan, print: (line: string) => void, most = validated) {
   const held = crossValidate(data, plan, most, (fold, epoch, loss) =>

@@ -114,8 +114,14 @@ def main() -> None:
     if args.step in ('report', 'folds', 'all'):
         runs.report(options)
     if args.step in ('calibrate', 'all'):
-        settle = runs.calibrate if args.start is None else runs.recalibrate
-        settle(options, args.checkpoint or runs.last_round(args.work))
+        from .settle import calibrate
+
+        told = calibrate(options, args.checkpoint)
+        print(json.dumps(told['asked'], indent=1))
+        if args.start is not None and args.out is not None:
+            from .ship import confide
+
+            confide(args.out, args.work)
     if args.step == 'asked':
         from . import asked_run
 

@@ -7,24 +7,21 @@ of texts that stand beside no guard, to the bit.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 
-from . import calibration
 from .apart import aside, beside_guards
 from .base import new_encoder
 from .batches import Plan
-from .dataset import Dataset, load
-from .guard_told import LENGTH, pairs_told
+from .dataset import load
+from .guard_told import LENGTH
 from .loop import Budget, train_once
-from .model import Encoder
 from .runs import Options
 
 
-def learn(options: Options) -> dict[str, object]:
-    """Trains for `options.minutes`; leaves `round-0.pt` and `calibration.json` in the work folder.
+def learn(options: Options) -> dict[str, float]:
+    """Trains for `options.minutes`; leaves `round-0.pt` in the work folder.
 
     :raises ValueError: no weights to start from were named
     """
@@ -38,18 +35,4 @@ def learn(options: Options) -> dict[str, object]:
     plan = Plan(rows, options.seed, options.most, LENGTH, options.budget, 0, ('written:',))
     budget = Budget(options.epochs, options.minutes, options.rate)
     told = train_once(model, data, plan, budget, options.work, seed=options.seed)
-    return {**told, **settle(options, data, model)}
-
-
-def settle(options: Options, data: Dataset, model: Encoder) -> dict[str, object]:
-    """The confidences beside guards, and what keeps something; those of all others as they shipped."""
-    assert options.start is not None
-    pairs = pairs_told(model, data, options.windows)
-    shipped = json.loads((options.start / 'encoder.json').read_text())
-    told = {
-        **shipped['calibrated'],
-        **calibration.manifest({**shipped['calibration'], 'guarded': pairs.pop('knots')}),
-        **pairs,
-    }
-    (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
-    return pairs
+    return told

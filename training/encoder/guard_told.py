@@ -19,7 +19,7 @@ from .scoring import score
 # Of prompts that keep something, the share of which a sentence has to be found.
 FOUND = 0.98
 LENGTH = 128
-# As `calibration.TWINS`. Twice as many as there: what goes for what a prompt keeps is asked about, and never refused.
+# As `calibration.TWINS`, and more: what goes for what a prompt keeps is asked about, and never refused.
 TWINS = 10
 
 
@@ -37,7 +37,9 @@ def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
     # What people ask of other bots, and the pairs of the grammars, are ordinary; words of a bot's own users are chosen to be hard.
     hard = ~goes & np.isin(source, (PAIRS, FOREIGN))
     ordinary = ~goes & ~sentence & ~hard
-    knots = calibration.beside_twins(calibration.of_pairs(scores[ordinary]), scores[hard], TWINS)
+    knots = calibration.beside_twins(
+        calibration.of_pairs(scores[ordinary]), {'guarded': scores[hard]}, np.ones(int(hard.sum())), TWINS
+    )
     keeps, kept = _keeping([row.key for row in rows], goes, scores, sentence)
     written = goes & (source == PAIRS)
     line = next(iter(knots.values()))['guarded']

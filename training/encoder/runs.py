@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,13 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from . import calibration
-from .apart import aside, aside_rows, beside_guards, left_out
+from . import calibration, second
+from .apart import aside, beside_guards, left_out
 from .base import new_encoder
 from .batches import Plan, chosen
 from .dataset import Dataset, dataset, load
-from .guard_told import pairs_told
-from .lanes import LANE
 from .linear import linear_scores
 from .loop import Budget, train, train_once
-from .metrics import wilson
 from .model import Encoder, Settings
 from .negatives import mine
 from .relatives import FOLDS
@@ -145,11 +141,6 @@ def fold_run(options: Options, fold: int, with_linear: bool) -> None:
     kept['again'] = harmless
     for role in AGAIN:
         kept[f'encoder_{role}'] = score(model, data, harmless, 128, options.windows, role=role).logits
-    # Of a model that ships there is nothing to carry over.
-    known = np.array([i for i in aside_rows(data) if data.fold[int(i)] != fold and not ships], np.int64)
-    kept['aside'] = known
-    for role in ('user', *AGAIN) if len(known) > 0 else ():
-        kept[f'aside_{role}'] = score(model, data, known, 128, options.windows, role=role).logits
     if with_linear:
         learnt, _ = chosen(data, plan, 0)
         kept['linear'] = linear_scores(
@@ -159,88 +150,6 @@ def fold_run(options: Options, fold: int, with_linear: bool) -> None:
             options.seed,
         )
     np.savez(out, **kept)
-
-
-def calibrate(options: Options, checkpoint: Path) -> dict[str, object]:
-    """The confidences of the model that ships, in `calibration.json`: curves of the folds, carried over."""
-    data = load(options.work)
-    found = [np.load(file) for file in sorted(options.work.glob('held-*.npz'))]
-    if not found:
-        raise FileNotFoundError(f'{options.work} holds no scores of a fold: run "folds" first')
-    rows, pieces, logits = _pooled(data, found, 'encoder')
-    knots = calibration.calibrate(rows, pieces, logits)
-    model, _ = load_encoder(options.work, checkpoint)
-    known = np.unique(np.concatenate([part['aside'] for part in found]))
-    place = {int(i): at for at, i in enumerate(known)}
-    lines: dict[str, dict[str, tuple[float, float]]] = {}
-    for role, groups in calibration.GROUPS.items():
-        if len(known) == 0:
-            lines[role] = {lane: (1.0, 0.0) for lane, _ in groups.values()}
-            continue
-        shipped = score(model, data, known, 128, options.windows, role=role).logits
-        of_folds = np.concatenate([part[f'aside_{role}'] for part in found])
-        own = shipped[[place[int(i)] for part in found for i in part['aside']]]
-        lines[role] = {
-            lane: calibration.carry(of_folds[:, LANE[lane]], own[:, LANE[lane]]) for lane, _ in groups.values()
-        }
-    pairs = pairs_told(model, data, options.windows)
-    told = {
-        **calibration.manifest({**calibration.carried(knots, lines), 'guarded': pairs.pop('knots')}),
-        **pairs,
-        'carried': lines,
-        'aside_rows': len(known),
-        'by_source': by_source(rows, calibration.confidences(knots, rows, pieces, logits)),
-    }
-    (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
-    return told
-
-
-def recalibrate(options: Options, checkpoint: Path) -> dict[str, object]:
-    """The confidences of a model that went on from an exported one (`start`), in `calibration.json`.
-
-    The exported one's knots were measured on sources that it had not seen. They are carried over by rows that neither of
-    the two learnt from.
-    """
-    assert options.start is not None
-    data = load(options.work)
-    shipped = json.loads((options.start / 'encoder.json').read_text())['calibration']
-    shipped.pop('guarded', None)
-    known = aside_rows(data, min(100, options.held_most))
-    old, _ = new_encoder(options.work, options.settings, options.seed, options.start)
-    new, _ = load_encoder(options.work, checkpoint)
-    lines, _ = carry_lines(old, new, data, known, tuple(calibration.GROUPS), options.windows)
-    pairs = pairs_told(new, data, options.windows)
-    told = {
-        **calibration.manifest(
-            {**calibration.sound(calibration.carried(shipped, lines)), 'guarded': pairs.pop('knots')}
-        ),
-        **pairs,
-        'carried': lines,
-        'aside_rows': len(known),
-        'by_source': [],
-    }
-    (options.work / 'calibration.json').write_text(json.dumps(told, indent=1))
-    return told
-
-
-def carry_lines(
-    old: Encoder, new: Encoder, data: Dataset, known: np.ndarray, roles: tuple[str, ...], windows: int
-) -> tuple[dict[str, dict[str, tuple[float, float]]], dict[str, float]]:
-    """What takes the logits of one model to those of another.
-
-    :param known: rows that neither learnt from
-    :returns: by role and lane, slope and offset; by role, how far a logit moved on the mean
-    """
-    lines: dict[str, dict[str, tuple[float, float]]] = {}
-    moved: dict[str, float] = {}
-    for role in roles:
-        was, is_now = (score(m, data, known, 128, windows, role=role).logits for m in (old, new))
-        moved[role] = float(np.abs(is_now - was).mean())
-        lines[role] = {
-            lane: calibration.carry(was[:, LANE[lane]], is_now[:, LANE[lane]])
-            for lane, _ in calibration.GROUPS[role].values()
-        }
-    return lines, moved
 
 
 def mix(one: Path, other: Path, share: float, out: Path) -> None:
@@ -275,6 +184,7 @@ def teach(
     data = dataset(Tokenizer.from_file(str(options.work / 'tokenizer.json')), cut, {})
     knots = json.loads((options.work / 'calibration.json').read_text())['knots']
     model, _ = load_encoder(options.work, checkpoint)
+    seconds = second.shipped(options.work, cut)
     random = np.random.default_rng((options.seed, 99))
     with out.open('w') as file:
         for role in roles:
@@ -283,7 +193,8 @@ def teach(
                 part = spoken[at : at + 20_000]
                 rows = [replace(cut[int(i)], role=role) for i in part]
                 pieces = np.array([len(data.pieces(int(i))) for i in part])
-                told = calibration.confidences(knots, rows, pieces, score(model, data, part, 128, 8, role=role).logits)
+                logits = seconds.added(rows, score(model, data, part, 128, 8, role=role).logits)
+                told = calibration.confidences(knots, rows, pieces, logits)
                 for row, says in zip(rows, told, strict=True):
                     line = {'text': row.text, 'source': row.source, 'kind': row.kind, 'role': role, 'harmless': row.benign}
                     file.write(json.dumps({**line, 'says': round(float(says), 3)}, ensure_ascii=False) + '\n')
@@ -317,25 +228,6 @@ def _pooled(data: Dataset, found: list[Any], reader: str) -> tuple[list[Row], np
             parts.append(first[[place[int(i)] for i in again]])
     pieces = np.array([len(data.pieces(int(i))) for i in np.concatenate(numbers)])
     return rows, pieces, np.concatenate(parts)
-
-
-def by_source(rows: list[Row], told: np.ndarray) -> list[dict[str, object]]:
-    """By source, role, length and whether harmful: the shares that are shown, stopped and forbidden."""
-    members: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
-    for i, row in enumerate(rows):
-        if row.harmful or row.benign:
-            members[row.source, row.role, row.harmful].append(i)
-    table: list[dict[str, object]] = []
-    for (source, role, harmful), which in sorted(
-        members.items(), key=lambda item: (item[0][2], item[0][1], item[0][0])
-    ):
-        line: dict[str, object] = {'source': source, 'role': role, 'harmful': harmful, 'rows': len(which)}
-        for name, least in (('shown', 0.25), ('stopped', 0.4), ('forbidden', 0.75)):
-            hits = int((told[which] >= least).sum())
-            line[name] = round(hits / len(which), 4)
-            line[f'{name}_95'] = [round(x, 4) for x in wilson(hits, len(which))]
-        table.append(line)
-    return table
 
 
 def report(options: Options) -> dict[str, object]:

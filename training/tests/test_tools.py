@@ -16,7 +16,7 @@ from encoder.e5pack import Pack, Pieces
 from encoder.lanes import LANES
 from encoder.model import Encoder, Settings
 from encoder.rows import Row
-from encoder.tools import by_source
+from encoder.settle import by_source
 from encoder.vocabulary import END, ROLE_ID, START
 
 HIDDEN, INNER, POSITIONS, SPECIALS, WORDS = 64, 96, 40, 12, 52
@@ -124,11 +124,8 @@ def test_all_branches_are_in_the_file_and_come_back_from_it(pack: Pack, tmp_path
         assert torch.equal(part.layers[0].fi.weight, back.layers[1].fi.weight)
 
 
-def test_what_was_left_out_is_told_by_source() -> None:
-    def row(source: str, unsafe: int | None, **labels: int) -> Row:
-        return Row('x', source, 'document', labels, unsafe, 'tool')
-
-    rows = [row('a', 0), row('a', 0), row('composed:injected:2', None, prompt_injection=1)]
-    harmless, harmful = by_source(rows, np.array([0.5, 0.1, 0.8]), np.array([0.0, -2.0, 3.0]))
-    assert (harmless['source'], harmless['rows'], harmless['stopped'], harmless['forbidden']) == ('a', 2, 0.5, 0)
-    assert (harmful['stopped'], harmful['forbidden'], harmful['auroc']) == (1, 1, 1)
+def test_what_is_harmless_is_told_by_role_and_source() -> None:
+    rows = [Row('x', source, 'document', {}, 0, 'tool') for source in ('a', 'a', 'b')]
+    a, b = by_source(rows, np.array([0.5, 0.1, 0.8]))
+    assert (a['source'], a['rows'], a['stopped'], a['forbidden']) == ('a', 2, 0.5, 0)
+    assert (b['source'], b['stopped'], b['forbidden']) == ('b', 1, 1)

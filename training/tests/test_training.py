@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from encoder import calibration, export, metrics, relatives, roles, thresholds, windows
+from encoder import calibration, second, export, metrics, relatives, roles, thresholds, windows
 from encoder.composed import composed_rows
 from encoder.lanes import LANE, LANES, targets
 from encoder.rows import Row
@@ -126,30 +126,65 @@ def test_a_confidence_is_a_share_of_false_alarms() -> None:
     rows = [Row(str(i), f'benign_{i % 20}', 'prompt', unsafe=0) for i in range(40_000)]
     pieces = np.full(len(rows), 20)
     # Above the floors, which bind where hardly anything harmless scores.
-    logits = random.normal(2, 1.5, (len(rows), len(LANES))).astype(np.float32)
-    knots = calibration.calibrate(rows, pieces, logits)
+    logits = random.normal(4, 1.5, (len(rows), len(LANES))).astype(np.float32)
+    knots = {'user': calibration.calibrate('user', rows, pieces, logits, unseen=1)}
     told = calibration.confidences(knots, rows, pieces, logits)
     for share, confidence in calibration.SCALE:
         if share >= 0.001:
             assert abs(np.log((told >= confidence).mean() / share)) < np.log(1.25), (share, confidence)
     for line in knots['user']['one window'].values():
         assert all(b[0] > a[0] and b[1] > a[1] for a, b in zip(line, line[1:], strict=False))
+    # Of sources that are known a third as many may reach it, so that of others as many do as it says.
+    stricter = {'user': calibration.calibrate('user', rows, pieces, logits, unseen=3)}
+    share = (calibration.confidences(stricter, rows, pieces, logits) >= 0.40).mean()
+    assert share == pytest.approx(0.005 / 3, rel=0.3)
+
+
+def test_a_few_texts_that_stand_out_are_below_what_nothing_harmless_reaches() -> None:
+    random = np.random.default_rng(5)
+    rows = [Row(str(i), f'benign_{i % 20}', 'prompt', unsafe=0) for i in range(4_000)]
+    logits = random.normal(-4, 0.2, (len(rows), len(LANES)))
+    logits[:2] = 30
+    knots = calibration.calibrate('user', rows, np.full(len(rows), 20), logits)
+    assert np.isfinite([at for line in knots['one window'].values() for at, _ in line]).all()
 
 
 def test_rare_is_not_yet_harmful_and_a_longer_text_needs_no_less() -> None:
     line = [[-9.0, 0.05], [-5.0, 0.40], [-4.0, 0.75]]
-    longer = [[-9.5, 0.05], [3.0, 0.40], [2.0, 0.75]]
-    told = calibration.sound({'user': {'one window': {'request': line}, 'up to three': {'request': longer}}})['user']
-    assert told['one window']['request'] == [[-4.0, 0.05], [1.0, 0.40], [2.5, 0.75]]
-    assert told['up to three']['request'] == [[-4.0, 0.05], [3.0, 0.40], [2.5, 0.75]]
+    longer = [[-9.5, 0.05], [4.0, 0.40], [2.0, 0.75]]
+    told = calibration.sound({'one window': {'request': line}, 'up to three': {'request': longer}})
+    floor = calibration.FLOOR
+    assert told['one window']['request'] == [[floor[at], at] for at in (0.05, 0.40, 0.75)]
+    assert told['up to three']['request'] == [[floor[0.05], 0.05], [4.0, 0.40], [floor[0.75], 0.75]]
 
 
-def test_scores_are_carried_from_one_model_to_another() -> None:
-    fold = np.random.default_rng(3).normal(-3, 1.5, 4000)
-    slope, offset = calibration.carry(fold, fold * 1.1 - 0.7)
-    assert abs(slope - 1.1) < 0.05 and abs(offset + 0.7) < 0.1
-    assert calibration.carry(fold, fold * 1.4 - 0.7) == (1, 0)
-    assert calibration.carry(fold, fold)[0] == pytest.approx(1, abs=0.01)
+def test_honest_twins_raise_a_knot_and_never_lower_it() -> None:
+    random = np.random.default_rng(5)
+    knots = {'one window': {'hate': [[1.0, 0.31], [2.0, 0.40], [9.0, 0.75]]}}
+    twins = random.normal(3, 1, 4_000)
+    told = dict((told, at) for at, told in calibration.beside_twins(knots, {'hate': twins}, np.ones(4_000), 2)['one window']['hate'])
+    assert (twins > told[0.40]).mean() == pytest.approx(0.01, abs=0.002)
+    assert told[0.75] == 9.0
+
+
+def test_the_classifier_seconds_what_a_role_may_be_stopped_for_and_no_other() -> None:
+    lanes = ['harmful_request', 'hate', 'prompt_injection']
+    seconds = second.Seconds(lanes, {'asks': np.array([4.0, -9.0, -100.0])})
+    rows = [Row('asks', 's', 'prompt', {}, 0, 'user')]
+    only = {'user': {'harmful_request': 0.75, 'hate': 0.25}, 'tool': {'prompt_injection': 0.25}}
+    told = pytest.MonkeyPatch()
+    told.setattr(second, 'SECONDED', only)
+    try:
+        logits = np.zeros((1, len(LANES)))
+        added = seconds.added(rows, logits)[0]
+        assert added[LANE['harmful_request']] == 3.0
+        # Below `LEAST`, and where it knows no word, it counts as that.
+        assert added[LANE['hate']] == 0.25 * second.LEAST
+        assert added[LANE['prompt_injection']] == 0
+        assert seconds.added(rows, logits, 'tool')[0, LANE['prompt_injection']] == 0.25 * second.LEAST
+        assert not logits.any()
+    finally:
+        told.undo()
 
 
 def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
@@ -166,28 +201,6 @@ def test_a_composed_row_holds_both_halves_and_stays_in_their_fold() -> None:
     assert injected and all(row.role == 'tool' and 'Write a poem' in row.text for row in injected)
     assert all('Write a poem' not in row.text for row in made if 'clean' in row.source)
     assert composed_rows(rows, [], {'papers': 3, 'asks': 2}, 1, most=60) == []
-
-
-def test_rare_groups_of_users_words_are_measured_and_not_drawn_out() -> None:
-    random = np.random.default_rng(5)
-    count = 3_000
-    rows = [Row(f'text {i}', f's{i % 30}', 'prompt', {}, 0, 'user', 'en', key=str(i)) for i in range(count)]
-    names = [name for name, _, _ in thresholds.CLASSES]
-    far = [[12.0 + i, told] for i, (_, told) in enumerate(calibration.SCALE)]
-    knots = {name: {group: far for group in calibration.GROUPS['user']} for name in names}
-    clean = random.normal(0, 1, (count, len(LANES)))
-    twins = random.normal(2, 1, (2_000, len(LANES)))
-    # Of this lane ordinary texts reach further than the twins.
-    clean[:, LANE['sexual']] += 6
-    told = calibration.measured(knots, rows, np.full(count, 40), clean, twins, np.ones(2_000))
-    at = {group: next(at for at, told_at in line if told_at == 0.40) for group, line in told['one window'].items()}
-    for group in calibration.FROM_FOLDS:
-        assert at[group] == far[5][0]
-    for group in ('hate', 'self_harm'):
-        assert (twins[:, LANE[group]] > at[group]).mean() == pytest.approx(0.005, abs=0.001)
-    assert (clean[:, LANE['sexual']] > at['sexual']).mean() <= 0.001
-    # No text of these lengths is there: what shorter ones and the twins say holds.
-    assert told['longer']['hate'] == told['one window']['hate']
 
 
 def test_a_share_of_one_text_and_more_is_never_beyond_the_highest() -> None:
