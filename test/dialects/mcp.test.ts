@@ -6,7 +6,6 @@ import { readMessage } from '../../src/dialects/mcp/message.js'
 import { methodOf, methods, revisions } from '../../src/dialects/mcp/methods.js'
 import { readFromClient, readFromServer } from '../../src/dialects/mcp/read.js'
 import { isToolName, skeleton } from '../../src/proxy/mcp/look-alike.js'
-import { growth } from '../support/growth.js'
 
 const request = (method: string, params: JsonObject = {}) => readMessage({ jsonrpc: '2.0', id: 1, method, params })
 const wordsOf = ({ parts }: ReturnType<typeof readFromClient>) =>
@@ -143,34 +142,4 @@ t.test('names that look alike', async (t) => {
   }
   t.not(skeleton('read_file'), skeleton('read_files'))
   for (const name of ['', 'a b', 'n\u200bame', 'аdd', 'x'.repeat(129)]) t.notOk(isToolName(name), JSON.stringify(name))
-})
-
-t.test('reading costs what a message holds', async (t) => {
-  const tools = (n: number) =>
-    Array.from({ length: n }, (_, i) => ({
-      name: `f${i}`,
-      description: `Does ${i}.`,
-      inputSchema: { properties: { [`p${i}`]: { description: 'x' } } }
-    }))
-  const lists: [string, (n: number) => JsonObject][] = [
-    ['definitions', (n) => ({ tools: tools(n) })],
-    ['blocks', (n) => ({ content: Array.from({ length: n }, (_, i) => ({ type: 'text', text: `text ${i}` })) })],
-    [
-      'one definition',
-      (n) => ({
-        tools: [
-          {
-            name: 'f',
-            inputSchema: {
-              properties: Object.fromEntries(Array.from({ length: n }, (_, i) => [`p${i}`, { enum: ['a', 'b'] }]))
-            }
-          }
-        ]
-      })
-    ]
-  ]
-  for (const [what, make] of lists) {
-    const made = new Map([2000, 4000, 8000].map((n) => [n, { body: { result: make(n) } }]))
-    t.ok(growth((n) => readFromServer(made.get(n)!), 2000) < 1.6, what)
-  }
 })
