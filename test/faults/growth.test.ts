@@ -144,6 +144,8 @@ interface Row {
 }
 
 let seeds = 1
+/** Bytes of the largest size below which nothing is compared. */
+const leastCompared = 32_768
 
 async function measure(gateway: Gateway, shape: Shape, bytes: number): Promise<{ cost: Cost; outcome: string }> {
   const traffic = shape.of(bytes, ++seeds)
@@ -188,11 +190,12 @@ async function growthOf(gateway: Gateway, shape: Shape): Promise<Row> {
     return cost
   }
   if (top < whole) await look(whole)
-  // One size says nothing of growth: of what is refused twice as large, smaller ones are compared.
+  // One size says nothing of growth: of what is refused twice as large, smaller ones are compared. Not small ones: what a budget
+  // ends there is the product of its parts, and costs no more than the budget.
   for (let isTried = false; !isTried; top /= 2) {
     let cost = 0
     for (let part = 1; part <= 4 && cost <= tooMuch; part *= 2) cost = (await look((top * part) / 4)).cpu
-    isTried = cost > tooMuch || costs.size > 1 || top <= 4_096
+    isTried = cost > tooMuch || costs.size > 1 || top <= leastCompared
   }
   const row = (): Row => {
     const sizes = [...costs.keys()].sort((a, b) => a - b)

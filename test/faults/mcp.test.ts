@@ -148,13 +148,17 @@ function withWord(message: JsonObject, at: number, word: string): Json {
   return copy
 }
 
+const refusedAnswer = 'The answer was refused by the policy.'
+
 t.test('what is judged is what is forwarded, and a forbidden word arrives nowhere', async (t) => {
   let says: Json = {}
   let got: Json[] = []
   const url = await httpServer(t, (request, response, body) => {
     if (request.method !== 'POST') return response.writeHead(405).end()
+    const { id, method, error } = body as JsonObject
+    // What the gateway itself says where it refused a client's answer: the server that waits for one is told so.
+    if ((error as JsonObject | undefined)?.message === refusedAnswer) return response.writeHead(202).end()
     got.push(body as Json)
-    const { id, method } = body as JsonObject
     if (id === undefined || method === undefined) return response.writeHead(202).end()
     const told = method === 'tools/list' && says === null ? { jsonrpc: '2.0', id, result: { tools: [tool] } } : says
     response.writeHead(200, { 'content-type': 'application/json' })
