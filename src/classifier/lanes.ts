@@ -25,6 +25,11 @@ export const scored = labels.filter((label): label is Exclude<Label, 'misinforma
 export const lanes = [...scored, 'harmful_request', 'harmful_answer', 'screen', 'screen_tool'] as const
 export type Lane = (typeof lanes)[number]
 
+/** The number of a lane; -1 where there is none of that name. */
+export function laneNumber(name: string): number {
+  return (lanes as readonly string[]).indexOf(name)
+}
+
 /** Lanes are kept in rows of this many numbers. */
 export const WIDTH = 16
 /** The last is no label: there words are counted that no training text held. */

@@ -1,11 +1,11 @@
 /**
- * From logits to findings. Where the classifier seconds a group, its score of the same words is added to the encoder's logit: the two
- * err on different texts, so that fewer harmless ones reach as high as harmful ones do. A confidence says what share of harmless texts of unseen sources scores as high (0.25: 5 %,
- * 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of the text and who speaks; `training/encoder/calibration.py`
- * made the curves.
+ * From logits to findings. Where the classifier seconds a group, its score of the same words is added to the encoder's logit:
+ * the two err on different texts, so that fewer harmless ones reach as high as harmful ones do. A confidence says what share
+ * of harmless texts of unseen sources scores as high (0.25: 5 %, 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of
+ * the text and who speaks; `training/encoder/calibration.py` made the curves.
  */
 import type { Role } from '../base/chat.js'
-import { lanes as screenLanes } from '../classifier/lanes.js'
+import { laneNumber } from '../classifier/lanes.js'
 import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
 import type { Manifest } from './manifest.js'
 
@@ -53,8 +53,6 @@ export function confidence(knots: Knots, logit: number): number {
   return knots.at(-1)![1]
 }
 
-const secondLanes: readonly string[] = screenLanes
-
 /** A window that was read. */
 export interface Scored extends Stretch {
   /** By lane. */
@@ -80,6 +78,8 @@ interface Group {
 }
 
 export class Calibration {
+  /** Whether windows are to come with what the classifier says of them. */
+  readonly isSeconded: boolean
   readonly #lengths: Manifest['calibrated']['lengths']
   /** By speaker and class of length. */
   readonly #groups: Readonly<Record<Speaker, readonly (readonly Group[])[]>>
@@ -106,7 +106,7 @@ export class Calibration {
           if (knots === undefined) return []
           const kind = kinds.includes(group) ? (group as EncoderKind) : undefined
           const by = seconded?.groups[role]?.[group]
-          const second = by && { lane: secondLanes.indexOf(by.lane), weight: by.weight, least: seconded!.least }
+          const second = by && { lane: laneNumber(by.lane), weight: by.weight, least: seconded!.least }
           return [{ lane: lanes.indexOf(lane), second, knots, kind }]
         })
       })
@@ -121,9 +121,6 @@ export class Calibration {
       Group[][]
     >
   }
-
-  /** Whether windows are to come with what the classifier says of them. */
-  readonly isSeconded: boolean
 
   /** From so many pieces on, a text is of the longest class. */
   get longestFrom(): number {

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { lanes as screenLanes } from '../classifier/lanes.js'
+import { laneNumber, lanes as screenLanes } from '../classifier/lanes.js'
 import { shippedFile } from '../classifier/shipped.js'
 import { nameKinds } from './index.js'
 
@@ -98,8 +98,6 @@ export async function readEncoderFiles(folder: string): Promise<EncoderFiles> {
   return { manifest, label, model: path('model'), tokenizer: path('tokenizer'), names }
 }
 
-const isLane = (name: string) => (screenLanes as readonly string[]).includes(name)
-
 async function reading<T>(file: string, read: (file: string) => Promise<T>): Promise<T> {
   try {
     return await read(file)
@@ -144,7 +142,7 @@ function parse(json: string, file: string): Manifest {
     for (const [group, { lane }] of Object.entries(lines)) {
       const place = `${file}: calibrated.seconded.groups.${role}.${group}`
       if (groups[role]?.[group] === undefined) throw new EncoderFileError(`${place} is no group of ${role}`)
-      if (!isLane(lane))
+      if (laneNumber(lane) === -1)
         throw new EncoderFileError(`${place} names no lane of the classifier (${screenLanes.join(', ')})`)
     }
   }

@@ -34,5 +34,4 @@ def learn(options: Options) -> dict[str, float]:
     rows = np.flatnonzero(beside_guards(data) & ~aside(data))
     plan = Plan(rows, options.seed, options.most, LENGTH, options.budget, 0, ('written:',))
     budget = Budget(options.epochs, options.minutes, options.rate)
-    told = train_once(model, data, plan, budget, options.work, seed=options.seed)
-    return told
+    return train_once(model, data, plan, budget, options.work, seed=options.seed)
