@@ -11,13 +11,15 @@ import { createSpool, type Spool, type SpoolOptions } from './spool.js'
 const groupMs = 100
 /** After a failed commit the next try waits longer, so that a dead disk is not hammered ten times a second. */
 const retryMs = 1000
-/** A commit that takes so long may not come: what waits for it goes to the spool meanwhile. */
+/** A group whose commit takes so long, and a row that waits so long for its group: what waits goes to the spool meanwhile. */
 const lateMs = 500
 
 export interface JournalOptions {
   node: string
   /** Takes a group, rows in order, in one transaction, or rejects having stored none. One that it took before is done. */
   store(group: Group): Promise<void>
+  /** Rows of the next group, at most. Default: `maxGroup`. */
+  groupRows?(): number
   /** Default: what waits is in memory alone. */
   spool?: SpoolOptions | undefined
   log?: JournalLog | undefined
@@ -33,18 +35,27 @@ export interface Journal extends Pick<AuditStore, 'append' | 'commit' | 'flush' 
   close(): Promise<boolean>
 }
 
-export function createJournal({ node, store, spool: spoolOptions, log }: JournalOptions): Journal {
+export function createJournal({
+  node,
+  store,
+  groupRows = () => maxGroup,
+  spool: spoolOptions,
+  log
+}: JournalOptions): Journal {
   const id = randomUUID()
   // Everything that waits, the oldest first: the spool, then the one group that was sealed and is not in it, then the queue.
   let spool: Spool | undefined
   let current: Group | undefined
   const queue = new JournalQueue(id, node, log)
-  let committing: { done: Promise<void>; began: number } | undefined
+  let committing: Promise<void> | undefined
+  /** When the commit of the current group began, monotonic ms. */
+  let began = 0
   let isFailing = false
   let isSpoolRefusing = false
   let keeping: NodeJS.Timeout | undefined
   let timer: NodeJS.Timeout | undefined
-  let dueAt = 0
+  /** What the timer was set to, ms. */
+  let timerMs = 0
   let closed = false
 
   const isWaiting = () => !queue.isEmpty || current !== undefined || spool?.isEmpty === false
@@ -54,8 +65,8 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
     if (spoolOptions === undefined || (queue.isEmpty && current === undefined)) return
     try {
       spool ??= createSpool(spoolOptions)
-      current ??= queue.seal()
-      for (; current !== undefined; current = queue.seal()) spool.push(current)
+      current ??= queue.seal(maxGroup)
+      for (; current !== undefined; current = queue.seal(maxGroup)) spool.push(current)
       isSpoolRefusing = false
     } catch (error) {
       // Tried again with the next rows: room may come.
@@ -67,14 +78,15 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
   function oldest(): Group | undefined {
     const spooled = spool?.first()
     if (spooled !== undefined) return spooled
-    current ??= queue.seal()
+    current ??= queue.seal(groupRows())
     return current
   }
 
   /** What is queued now, and not what comes meanwhile: a flush must end under a load that does not. */
   async function commitAll(): Promise<void> {
-    const until = queue.number + Math.max(1, Math.ceil(queue.rows / maxGroup))
+    const until = queue.number + Math.max(1, Math.ceil(queue.rows / groupRows()))
     for (let group = oldest(); group !== undefined; group = oldest()) {
+      began = performance.now()
       await store(group)
       // Meanwhile it may have gone to the spool.
       if (current?.number === group.number) current = undefined
@@ -102,11 +114,11 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    while (committing) await committing.done.catch(() => {})
+    while (committing) await committing.catch(() => {})
     if (!isWaiting()) return
-    committing = { done: attempt(), began: performance.now() }
+    committing = attempt()
     try {
-      await committing.done
+      await committing
     } finally {
       committing = undefined
       if (isWaiting()) schedule(isFailing ? retryMs : queue.isUrgent ? 0 : groupMs)
@@ -115,10 +127,10 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
 
   function schedule(delay: number): void {
     if (closed || committing) return
-    const at = performance.now() + delay
-    if (timer !== undefined && dueAt <= at) return
+    // It was set before now, so to no longer a time is sooner: no clock is read for each row.
+    if (timer !== undefined && timerMs <= delay) return
     clearTimeout(timer)
-    dueAt = at
+    timerMs = delay
     timer = setTimeout(() => {
       timer = undefined
       flush().catch((error) => {
@@ -133,7 +145,8 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
   /** While the storage is late or fails, what comes is on the disk within the time that it would be committed in. */
   function keep(): void {
     keeping = undefined
-    if (isFailing || (committing !== undefined && performance.now() - committing.began > lateMs)) harden()
+    const now = performance.now()
+    if (isFailing || (committing !== undefined && now - Math.min(began, queue.since ?? now) > lateMs)) harden()
     if (!queue.isEmpty) keepSoon()
   }
   function keepSoon(): void {
@@ -149,13 +162,13 @@ export function createJournal({ node, store, spool: spoolOptions, log }: Journal
   const journal: Journal = {
     id,
     append(row) {
-      queue.push({ row })
+      queue.push(row)
       added(groupMs)
     },
     // All that come in the same turn of the event loop share a commit, and those of the next share the one after.
     commit: (row) =>
       new Promise((resolve, reject) => {
-        queue.push({ row, done: { resolve, reject } })
+        queue.push(row, { resolve, reject })
         added(0)
       }),
     flush,

@@ -5,8 +5,8 @@ import { unavailable } from '../contracts/failure.js'
 /** About 50 MB at the usual row; past it the oldest rows are dropped, counted, and told of in the audit. */
 const maxQueued = 100_000
 /**
- * Rows per commit: bounds how long one transaction holds the storage, and the event loop where that is embedded and has
- * no thread for it (20 to 30 µs a row, measured).
+ * Rows per commit where the storage names no other bound: how long one transaction holds the storage, and the event loop
+ * where that is embedded and has no thread for it (20 to 30 µs a row, measured).
  */
 export const maxGroup = 250
 
@@ -34,7 +34,9 @@ export interface Done {
 }
 interface Entry {
   row: AuditRow
-  done?: Done
+  /** Monotonic ms. */
+  came: number
+  done: Done | undefined
 }
 
 export class JournalQueue {
@@ -68,15 +70,23 @@ export class JournalQueue {
     return this.#entries.some(({ done }) => done !== undefined)
   }
 
-  push(entry: Entry): void {
-    this.#entries.push(entry)
+  /** Monotonic ms at which the oldest row came that is in no group; undefined where there is none. */
+  get since(): number | undefined {
+    return this.#entries[0]?.came
+  }
+
+  push(row: AuditRow, done?: Done): void {
+    this.#entries.push({ row, came: performance.now(), done })
     if (this.#entries.length > maxQueued) this.#drop()
   }
 
-  /** Its number is for good: a group whose commit may or may not have happened is tried again as it is. */
-  seal(): Group | undefined {
+  /**
+   * Its number is for good: a group whose commit may or may not have happened is tried again as it is.
+   * @param most rows in it
+   */
+  seal(most: number): Group | undefined {
     if (this.isEmpty) return undefined
-    const entries = this.#entries.splice(0, maxGroup)
+    const entries = this.#entries.splice(0, most)
     const number = ++this.number
     const dones = entries.flatMap(({ done }) => done ?? [])
     if (dones.length > 0) this.#waiters.set(number, dones)
@@ -100,7 +110,7 @@ export class JournalQueue {
     this.#waiters.clear()
     for (const entry of this.#entries) {
       entry.done?.reject(error)
-      delete entry.done
+      entry.done = undefined
     }
   }
 
@@ -115,7 +125,9 @@ export class JournalQueue {
     const to = gone.at(-1)!.row.at
     const rows = gone.length + Number(told?.data['rows'] ?? 0)
     this.#entries.unshift({
-      row: { at: to, kind: lostKind, account: null, keyId: null, subject: this.#node, data: { from, rows, to } }
+      row: { at: to, kind: lostKind, account: null, keyId: null, subject: this.#node, data: { from, rows, to } },
+      came: performance.now(),
+      done: undefined
     })
     this.#log?.error({ rows }, 'rows of the audit are lost: too many wait')
   }

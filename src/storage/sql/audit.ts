@@ -4,7 +4,7 @@ import type { AuditFilter, AuditStore, ChainedRow, UsageRow, UsageStore } from '
 import { storageCall } from '../contracts/failure.js'
 import { genesis } from '../journal/chain.js'
 import { createJournal, type Journal } from '../journal/journal.js'
-import type { Group, JournalLog } from '../journal/queue.js'
+import { type Group, type JournalLog, maxGroup } from '../journal/queue.js'
 import type { SpoolOptions } from '../journal/spool.js'
 import { countCourse } from './course.js'
 import type { Write } from './database.js'
@@ -29,6 +29,8 @@ export interface AuditOptions {
 export interface Aside {
   /** @returns whether it has taken and stored it; where it rejects, it may have */
   store(group: Group): Promise<boolean>
+  /** Rows of one group, at most; undefined: none is taken now. */
+  readonly groupRows: number | undefined
   close(): Promise<void>
 }
 
@@ -72,7 +74,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   const forget = async (journal: string) => {
     await write((db) => db.deleteFrom('journals').where('journal', '=', journal).execute())
   }
-  const journal = createJournal({ node, store, spool, log })
+  const journal = createJournal({ node, store, groupRows: () => aside?.groupRows ?? maxGroup, spool, log })
 
   /** By the index that leads to the fewest rows; what it does not know is looked at in its entries. */
   async function read(page: AuditPage): Promise<ChainedRow[]> {

@@ -10,6 +10,11 @@ import type { Aside } from '../sql/audit.js'
 
 /** Rows of a group that is worth sending: at ten groups a second, that of some 200 chats in each. */
 const fewest = 40
+/**
+ * Rows of one group, at most. A transaction waits for the disk once, and the event loop hands it over once, however many
+ * rows it has; where the thread fails, the event loop stores a group of so many by itself.
+ */
+const most = 1000
 /** ms without a large group. */
 const idleTimeout = 60_000
 
@@ -55,6 +60,9 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
       // However long it takes: what comes meanwhile waits in the spool, where a blocked event loop would serve nobody.
       await pool!.run({ path, group: JSON.stringify(group) } satisfies AsideTask)
       return true
+    },
+    get groupRows() {
+      return isReady && !isClosed ? most : undefined
     },
     async close() {
       isClosed = true
