@@ -50,6 +50,22 @@ export function decodeUtf8(bytes: Buffer, field = ''): string {
  * @throws Fault `validation_error` with `details.field` the dotted path where it is known
  */
 export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json {
+  return readJson(text, limits).value
+}
+
+/** A value, and whether its text may be passed on for it. */
+export interface ReadJson {
+  value: Json
+  /**
+   * Whether every reader takes the text that was read for this value. What readers differ on is refused, but for what this
+   * one replaces (lone surrogates) or reads with care (escapes in keys): a text with `\u`, or with an escape in a key, has to
+   * be written anew.
+   */
+  isPlain: boolean
+}
+
+/** The same as `parseJson`, for who passes the text on. */
+export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJson {
   const field = limits.field ?? ''
   const source = typeof text === 'string' ? text : decodeUtf8(text, field)
   const maxDepth = limits.depth ?? defaults.depth
@@ -67,7 +83,8 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
     throw malformed(field, error)
   }
 
-  if (mayHoldLoneSurrogates(source, typeof text !== 'string') && !holdsOnlyWellFormed(value))
+  const hasCodes = source.includes('\\u')
+  if (mayHoldLoneSurrogates(source, hasCodes, typeof text !== 'string') && !holdsOnlyWellFormed(value))
     value = wellFormedCopy(value)
   // Equal keys have become one on the way (also those that differed in lone surrogates), so that fewer are left than read.
   const tally: Tally = { keys: 0, nodes: 0, oversized: false }
@@ -80,7 +97,7 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
     // The count and the slow reader must agree; if they ever do not, nothing is let through.
     if (tally.keys !== keys) throw refusal(field, 'duplicate_key', '')
   }
-  return value
+  return { value, isPlain: !hasCodes && !escaped }
 }
 
 /**
@@ -172,8 +189,8 @@ function count(value: Json, tally: Tally): void {
 }
 
 /** Bytes that are valid UTF-8 can hold a lone surrogate only as an escape. */
-function mayHoldLoneSurrogates(text: string, decoded: boolean): boolean {
-  return (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) || (!decoded && !isWellFormed(text))
+function mayHoldLoneSurrogates(text: string, hasCodes: boolean, decoded: boolean): boolean {
+  return (hasCodes && /\\u[dD][89a-fA-F]/.test(text)) || (!decoded && !isWellFormed(text))
 }
 
 function holdsOnlyWellFormed(value: Json): boolean {

@@ -29,6 +29,8 @@ export interface Read {
   body: JsonObject
   /** Of the body as it was read, decoded; 0 where it came as an event. */
   bytes: number
+  /** The bytes themselves, where every reader takes them for the body as it was read; undefined: it is written anew. */
+  sent: Buffer | undefined
   /** What of the body a person is shown, and what a permit is for. */
   reviewed: JsonObject
   chat: ChatRequest
@@ -52,6 +54,7 @@ export class Exchange implements Readonly<Read> {
   readonly route: Route
   readonly body: JsonObject
   readonly bytes: number
+  readonly sent: Buffer | undefined
   readonly reviewed: JsonObject
   readonly chat: ChatRequest
   readonly context: JsonObject | undefined
@@ -95,11 +98,12 @@ export class Exchange implements Readonly<Read> {
   /** Time in the upstream, ms: until its last byte; while a stream comes, until its first text left. */
   upstreamMs = 0
 
-  constructor({ inbound, route, body, bytes, reviewed, chat, context, session, policy, readAt }: Read) {
+  constructor({ inbound, route, body, bytes, sent, reviewed, chat, context, session, policy, readAt }: Read) {
     this.inbound = inbound
     this.route = route
     this.body = body
     this.bytes = bytes
+    this.sent = sent
     this.reviewed = reviewed
     this.chat = chat
     this.context = context
@@ -137,7 +141,7 @@ export function answerSession(account: string, id: string): string {
   return `${account}:answer.${id}`
 }
 
-/** What is to be sent to an upstream: the serialisation of the very object that was judged. */
+/** What is to be sent to an upstream: bytes that say the very object that was judged. */
 export interface Forward {
   /** Name of the upstream. */
   upstream: string

@@ -6,7 +6,9 @@ import { spawnSync } from 'node:child_process'
 import { Agent, request as httpRequest } from 'node:http'
 import zlib from 'node:zlib'
 import t from 'tap'
+import { parse as parseYaml, YAMLParseError } from 'yaml'
 import { supportedEncodings } from '../../src/edge/body.js'
+import { parseJson } from '../../src/json/parse.js'
 import { either, no, yes } from '../fixtures/json-texts.js'
 import { type Answer, chunks, completion, fakeUpstream, json, sseText } from '../support/upstream.js'
 import { chat, gatewayKey, harness, route, shown, upstreamSettings } from './harness.js'
@@ -32,10 +34,15 @@ function* textsOf(value: unknown): Generator<string> {
   }
 }
 
+/** YAML: it has comments, bare words, single quotes, numbers of many forms, and takes the last of two equal keys. */
+const lenient = (text: Buffer): unknown => parseYaml(text.toString(), { uniqueKeys: false, logLevel: 'silent' })
+
 t.test('JSON', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })
-  const pairs: [sent: Buffer, forwarded: Buffer][] = []
+  const pairs: [sent: Buffer, forwarded: Buffer, judged: Buffer][] = []
+
+  let asTheyCame = 0
 
   async function ask(text: string | Buffer, put: (text: string | Buffer) => Buffer): Promise<number> {
     upstream.requests.length = 0
@@ -49,7 +56,11 @@ t.test('JSON', async (t) => {
       return status
     }
     const forwarded = upstream.requests[0]!.body
-    pairs.push([sent, forwarded])
+    const judgedAs = Buffer.from(JSON.stringify(parseJson(sent)))
+    pairs.push([sent, forwarded, judgedAs])
+    const isAsItCame = forwarded.equals(sent)
+    if (!isAsItCame) t.ok(forwarded.equals(judgedAs) && sent.includes('\\'), `written anew: ${named(text)}`)
+    asTheyCame += isAsItCame ? 1 : 0
     const judged = new Set(gateway.evaluator.inputs.flatMap(({ parts }) => parts.map((part) => part.text)))
     const { x } = JSON.parse(forwarded.toString()) as { x: unknown }
     const unseen = [...textsOf(x)].filter((each) => each !== '' && !judged.has(each))
@@ -72,8 +83,23 @@ t.test('JSON', async (t) => {
     t.ok(status === 200 || status === 400 || status === 422, `either: ${named(text)}: ${status}`)
   }
 
+  t.ok(asTheyCame > 50)
+
+  t.test('a lenient reader takes what was forwarded for what was judged, where it reads it', async (t) => {
+    let read = 0
+    for (const [, forwarded, judgedAs] of pairs) {
+      try {
+        t.same(lenient(forwarded), lenient(judgedAs), named(forwarded))
+        read++
+      } catch (error) {
+        t.ok(error instanceof YAMLParseError, named(forwarded))
+      }
+    }
+    t.ok(read > 50)
+  })
+
   const skip = spawnSync('python3', ['-V']).error !== undefined && 'python3 is not installed'
-  t.test('another reader takes what was forwarded for what was sent', { skip }, async (t) => {
+  t.test('another reader takes what was forwarded for what was sent, and for what was judged', { skip }, async (t) => {
     const script = [
       'import json, sys, re',
       'def clean(v):',
@@ -83,7 +109,7 @@ t.test('JSON', async (t) => {
       '  return v',
       'pairs = json.load(sys.stdin)',
       'load = lambda h: clean(json.loads(bytes.fromhex(h).decode("utf-8")))',
-      'print(json.dumps([i for i, (a, b) in enumerate(pairs) if load(a) != load(b)]))'
+      'print(json.dumps([i for i, (a, b, c) in enumerate(pairs) if not load(a) == load(b) == load(c)]))'
     ].join('\n')
     const input = JSON.stringify(pairs.map((pair) => pair.map((each) => each.toString('hex'))))
     const ran = spawnSync('python3', ['-c', script], { input })

@@ -470,6 +470,38 @@ t.test('bad requests: the dialect’s error, never a pass and never a 5xx', asyn
   t.equal(upstream.requests.length, 0)
 })
 
+t.test(
+  'what nobody changed leaves as it came, without its coding; what was replaced or escaped is written anew',
+  async (t) => {
+    const upstream = await fakeUpstream(t, json(completion('hello')))
+    const gateway = await harness(t, [route({ redact: ['personal_data'] })], {
+      default: upstreamSettings(upstream.url)
+    })
+    const forwarded = async (body: string | Buffer, headers = {}) => {
+      upstream.requests.length = 0
+      t.equal((await gateway.post(body, headers)).status, 200)
+      return upstream.requests[0]!.body.toString()
+    }
+    const asWritten =
+      '{ "messages": [{"role":"user","content":"a\\/b\\n"}],\r\n\t"temperature": 1.0, "2": 1e0, "1": -0 }'
+    t.equal(await forwarded(asWritten), asWritten)
+    t.equal(await forwarded(gzipSync(asWritten), { 'content-encoding': 'gzip' }), asWritten)
+    for (const [sent, anew] of [
+      ['{ "messages":[{"role":"user","content":"\\u0061"}] }', '{"messages":[{"role":"user","content":"a"}]}'],
+      [
+        '{ "messages":[{"role":"user","content":"a"}],"b\\/c":1 }',
+        '{"messages":[{"role":"user","content":"a"}],"b/c":1}'
+      ],
+      [
+        '{ "messages":[{"role":"user","content":"me@example.com"}] }',
+        '{"messages":[{"role":"user","content":"<PERSONAL_DATA>"}]}'
+      ]
+    ] as const) {
+      t.equal(await forwarded(sent), anew)
+    }
+  }
+)
+
 t.test('lone surrogates leave as U+FFFD, __proto__ is an ordinary key', async (t) => {
   const upstream = await fakeUpstream(t, json(completion('hello')))
   const gateway = await harness(t, [route()], { default: upstreamSettings(upstream.url) })

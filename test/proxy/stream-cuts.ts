@@ -71,6 +71,7 @@ export async function relayed(
     route: entry.candidates[0]!,
     body,
     bytes: 0,
+    sent: undefined,
     reviewed: body,
     chat: {
       parts: [],

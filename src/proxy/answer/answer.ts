@@ -12,7 +12,7 @@ import type { TextAnswers } from '../../dialects/dialect.js'
 import { isObject } from '../../dialects/rewrite.js'
 import { Secret } from '../../dialects/secret.js'
 import { decodeBody } from '../../edge/body.js'
-import { parseJson } from '../../json/parse.js'
+import { type ReadJson, readJson } from '../../json/parse.js'
 import type { SessionStore } from '../../policy/evaluate/session.js'
 import type { Evaluation } from '../../policy/evaluation.js'
 import type { Denials } from '../denials.js'
@@ -287,10 +287,7 @@ function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent,
   return { body }
 }
 
-/**
- * @returns the value, and its text: the bytes as they came, since the strict reader let in only what every reader takes
- * for the same value; a serialisation of the value where the reader replaced something (lone surrogates, always escaped)
- */
+/** @returns the value, and its text: the bytes as they came, where every reader takes them for that value, else its serialisation */
 async function readValue(answer: UpstreamAnswer, limit: number): Promise<AnswerValue> {
   const coding = codingOf(answer)
   const { body } = answer
@@ -309,15 +306,16 @@ async function readDecoded(answer: UpstreamAnswer, limit: number): Promise<Buffe
 }
 
 function parse(answer: UpstreamAnswer, decoded: Buffer): AnswerValue {
-  let value: Json
+  let read: ReadJson
   try {
-    value = parseJson(decoded, { nodes: answerNodes })
+    read = readJson(decoded, { nodes: answerNodes })
   } catch (cause) {
     throw unreadable(cause)
   }
+  const { value, isPlain } = read
   if (!isObject(value)) throw new Fault('upstream_error', { internal: 'the answer is not an object' })
   refuseCredential(answer.key, value)
-  return { value, bytes: decoded.includes('\\u') ? JSON.stringify(value) : decoded }
+  return { value, bytes: isPlain ? decoded : JSON.stringify(value) }
 }
 
 function unreadable(cause: unknown): Fault {

@@ -1,6 +1,7 @@
 /**
  * The request's stage: bytes → one layer of coding off → strict JSON, or a strict form → every leaf with its role → verdict → act. What
- * leaves here is the serialisation of the very object that was judged. Only `permit` forwards.
+ * leaves here says the very object that was judged: the bytes that came, where every reader takes them for it and nothing
+ * of it was changed; its serialisation otherwise. Only `permit` forwards.
  */
 
 import type { Budget } from '../../base/budget.js'
@@ -15,7 +16,7 @@ import { append, Collector, withinParts } from '../../dialects/walk.js'
 import { bodyMissing, decodeBody, payloadTooLarge } from '../../edge/body.js'
 import { maxContextBytes } from '../../edge/evaluate-input.js'
 import { largeTurns } from '../../edge/large-turns.js'
-import { parseJson } from '../../json/parse.js'
+import { parseJson, readJson } from '../../json/parse.js'
 import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
 import { checkBudget } from '../../policy/match/budget.js'
 import type { Clarifier } from '../clarify.js'
@@ -46,6 +47,8 @@ export interface Opening {
   body: JsonObject
   /** Of the body as it came, decoded. Default: it came as an event. */
   bytes?: number
+  /** Decoded, where they may be sent for it. */
+  sent?: Buffer | undefined
   /** What of the body a person is shown. Default: all of it. */
   reviewed?: JsonObject
 }
@@ -71,21 +74,27 @@ export class Requests {
     const { nodes, parts } = this.#deps.budget
     const { form } = entry.dialect
     if (decoded.length === 0) throw bodyMissing(form === undefined ? 'json' : 'form')
-    const body =
+    const { value: body, isPlain } =
       form === undefined
-        ? parseJson(decoded, { nodes, keys: parts })
-        : readForm(decoded, boundaryOf(headers['content-type'] ?? '') ?? '', form)
+        ? readJson(decoded, { nodes, keys: parts })
+        : { value: readForm(decoded, boundaryOf(headers['content-type'] ?? '') ?? '', form), isPlain: false }
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
     const grown = entry.dialect.chain?.after(body) === undefined ? 0 : await this.#deps.clarifier.resume(inbound, body)
     const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
     const route = chooseRoute(entry, chat.model)
     const size = decoded.length + grown
     if (size > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
-    return this.open(inbound, route, chat, { body, bytes: size })
+    const sent = isPlain && grown === 0 ? decoded : undefined
+    return this.open(inbound, route, chat, { body, bytes: size, sent })
   }
 
   /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
-  open(inbound: Inbound, route: Route, chat: ChatRequest, { body, bytes = 0, reviewed = body }: Opening): Exchange {
+  open(
+    inbound: Inbound,
+    route: Route,
+    chat: ChatRequest,
+    { body, bytes = 0, sent, reviewed = body }: Opening
+  ): Exchange {
     const { evaluator, clock, budget, constitutionOf } = this.#deps
     const { context, texts } = readContext(inbound, route, chat.metadata)
     append(chat.parts, texts)
@@ -97,6 +106,7 @@ export class Requests {
       route,
       body,
       bytes,
+      sent,
       reviewed,
       chat,
       context,
@@ -120,8 +130,10 @@ export class Requests {
     // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
     if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
     // To write a large body, and to redact it first, takes as long as to read it.
-    const turn = largeTurn(exchange.inbound, exchange.bytes)
-    if (turn !== undefined) await turn
+    if (exchange.sent === undefined || route.redact.length > 0) {
+      const turn = largeTurn(exchange.inbound, exchange.bytes)
+      if (turn !== undefined) await turn
+    }
     if (evaluation === undefined || route.mode === 'observe') return this.#forward(exchange, route.upstream)
     const { decision } = evaluation
     if (unscanned !== undefined && decision !== 'forbid') {
@@ -143,11 +155,12 @@ export class Requests {
   }
 
   #forward(exchange: Exchange, upstream: string, evaluation?: Evaluation): Forward {
-    const { body, chat, route } = exchange
+    const { body, sent, chat, route } = exchange
     this.#deps.verdicts.passMedia(exchange, chat)
-    if (evaluation !== undefined) redactBody(exchange, body, chat, evaluation)
+    const isChanged = evaluation !== undefined && redactBody(exchange, body, chat, evaluation)
     if (route.spoken.form !== undefined) return { upstream, ...writeForm(body) }
-    return { upstream, bytes: Buffer.from(JSON.stringify(body)), type: 'application/json' }
+    const bytes = sent === undefined || isChanged ? Buffer.from(JSON.stringify(body)) : sent
+    return { upstream, bytes, type: 'application/json' }
   }
 
   /** To another backend, or before a person: unless one has decided over this very request already. */
