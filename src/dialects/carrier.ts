@@ -16,6 +16,8 @@ export interface Carrier {
   /** The media type, lower case, without parameters; empty where none is told. */
   type: string
   charset: string | undefined
+  /** What stands beside the bytes for their type, with its parameters. */
+  claim: string
   name: string
 }
 
@@ -110,11 +112,19 @@ function read(pointer: string, text: string, told: Told): Carrier | NoCarrier {
       ?.slice('charset='.length)
       .replace(/^"(.*)"$/, '$1')
   if (url === undefined)
-    return { pointer, data: text, header: '', type: claimed, charset: charsetOf(claims), name: told.name }
+    return {
+      pointer,
+      data: text,
+      header: '',
+      type: claimed,
+      charset: charsetOf(claims),
+      claim: told.type,
+      name: told.name
+    }
   if (!url.isBase64) return 'bad_encoding'
   if (claimed !== '' && claimed !== url.type) return 'type_mismatch'
   const { data, header, type, charset = charsetOf(claims) } = url
-  return { pointer, data, header, type, charset, name: told.name }
+  return { pointer, data, header, type, charset, claim: told.type, name: told.name }
 }
 
 const deepest = 4

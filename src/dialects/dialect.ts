@@ -8,6 +8,7 @@ import type { DialectId, UpstreamAuth } from '../base/settings.js'
 import type { Denial, TurnFacts } from './denial.js'
 import type { FormFiles } from './form.js'
 import type { ReplyStream } from './reply-stream.js'
+import type { SoundFormat, SpelledSound } from './sound.js'
 
 export type { Target } from '../base/chat.js'
 export type { TurnFacts } from './denial.js'
@@ -115,6 +116,13 @@ export interface Dialect {
   /** How a streamed answer to this target comes, and how it is sent on. */
   framing(target: Target): Framing
   openStream(target: Target): ReplyStream
+  /**
+   * Reads the sound of a streamed answer, so that it can be heard. Without it, and where it is undefined, what a stream
+   * brings of sound is left where it stands, and counts as media.
+   */
+  spelledSound?(request: JsonObject): SpelledSound | undefined
+  /** What the sound of a whole answer is in, where it is samples without a container. @param claim its type, lower case */
+  sampleFormat?(request: JsonObject, claim: string): SoundFormat | undefined
 
   /** The pointer that a client can act on: the message, where the leaf lies in one. */
   offender(pointer: string): string

@@ -6,6 +6,7 @@ import type { Dialect, Framing, Target } from './dialect.js'
 import { names } from './gemini/names.js'
 import { forgetTokens, readReply } from './gemini/reply.js'
 import { readBatchEmbed, readCountTokens, readEmbed, readGenerate } from './gemini/request.js'
+import { PartSound, sampleFormat } from './gemini/sound.js'
 import { GenerateStreamShape } from './gemini/stream.js'
 import { denied, error, errorFrame, filtered, frameEnd, frameOf, turn } from './gemini/write.js'
 import { HeldStream } from './held-stream.js'
@@ -50,6 +51,8 @@ const generate = {
   readReply,
   framing,
   openStream: (target) => new HeldStream(new GenerateStreamShape(framing(target))),
+  spelledSound: () => new PartSound(),
+  sampleFormat: (_, claim) => sampleFormat(claim),
   turn,
   turnStream: (facts) => {
     const form = framing(facts.target)

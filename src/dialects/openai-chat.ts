@@ -8,6 +8,7 @@ import { names } from './openai/names.js'
 import { forgetTokens } from './openai/tokens.js'
 import { readReply } from './openai-chat/reply.js'
 import { readRequest } from './openai-chat/request.js'
+import { sampleFormat, spelledSound } from './openai-chat/sound.js'
 import { filtered, filteredStream, turn, turnStream } from './openai-chat/write.js'
 
 export const openaiChat: Dialect = {
@@ -19,6 +20,8 @@ export const openaiChat: Dialect = {
   readRequest,
   readReply,
   openStream: () => new HeldStream(new ChoicesStreamShape(filteredStream)),
+  spelledSound,
+  sampleFormat,
   offender: offenderBy(/^\/messages\/\d+/, names),
   turn,
   turnStream,

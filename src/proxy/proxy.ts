@@ -111,10 +111,9 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
     constitutionOf
   })
   const answers = new Answers({ media, verdicts, denials, reviews, sessions: deps.sessions, answerLimit })
-  const streams = new Streams({ answers, denials, reviews, evaluator, clock, metrics })
+  const { admission, tracing, transcriber } = deps
+  const streams = new Streams({ answers, denials, reviews, evaluator, transcriber, clock, metrics })
   const stages = { requests, answers, streams }
-  const { admission, tracing } = deps
-  const { transcriber } = deps
   const sessions = new Sessions({ ...stages, verdicts, admission, budget, transcriber, clock, metrics, log, tracing })
   return {
     table,

@@ -1,42 +1,21 @@
 /** The sound of a session, where its route has it scanned: over real sockets, with a transcription backend that is asked for each piece. */
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { boundaryOf, type FormFile, readForm } from '../../src/dialects/form.js'
-import { formatIn, type SoundFormat, sampleAt, silentByte, wavOf } from '../../src/dialects/openai-realtime/sound.js'
-import { Pieces } from '../../src/proxy/realtime/pieces.js'
+import { formatIn } from '../../src/dialects/openai-realtime/sound.js'
+import { type SoundFormat, sampleAt, wavOf } from '../../src/dialects/sound.js'
+import { Pieces } from '../../src/proxy/sound/pieces.js'
 import { type Client, type Event, spoken, until } from '../support/realtime.js'
-import { type Answer, fakeUpstream, json, nowhere, type Recorded } from '../support/upstream.js'
+import { hears, pause, pcm, saidIn, speech, wavIn, wordsIn } from '../support/sound.js'
+import { type Answer, fakeUpstream, json, nowhere } from '../support/upstream.js'
 import { gateway } from './realtime-harness.js'
 
-const pcm: SoundFormat = { coding: 'pcm', rate: 24_000 }
 const pcmu: SoundFormat = { coding: 'pcmu', rate: 8000 }
-
-/** Loud samples, in which whoever knows where to look finds a text. */
-function speech(says: string, ms = 400, { coding, rate }: SoundFormat = pcm): Buffer {
-  const count = (rate * ms) / 1000
-  if (coding !== 'pcm') return Buffer.from(Array.from({ length: count }, (_, i) => (i % 2 === 0 ? 0x80 : 0x00)))
-  const bytes = Buffer.alloc(count * 2)
-  for (let i = 0; i < count; i++) bytes.writeInt16LE(i % 2 === 0 ? 8000 + (i % 97) : -8000 - (i % 89), i * 2)
-  Buffer.from(`{{${says}}}`).copy(bytes, 4000)
-  return bytes
-}
-const pause = (ms = 400, { coding, rate }: SoundFormat = pcm) =>
-  Buffer.alloc((rate * ms * (coding === 'pcm' ? 2 : 1)) / 1000, silentByte({ coding, rate }))
 const cut = (bytes: Buffer) => [...new Pieces(pcm).add(bytes)]
 const noise = (level: number, ms: number) => {
   const bytes = Buffer.alloc(48 * ms)
   for (let i = 0; i < bytes.length; i += 2) bytes.writeInt16LE(i % 4 === 0 ? level : -level, i)
   return bytes
 }
-
-const wavIn = ({ headers, body }: Recorded) =>
-  Buffer.from(
-    (readForm(body, boundaryOf(headers['content-type'] ?? '') ?? '', { file: 'audio' }).file as FormFile).data,
-    'base64'
-  )
-const wordsIn = (bytes: Buffer) => [...bytes.toString('latin1').matchAll(/\{\{(.*?)\}\}/gs)].map(([, text]) => text)
-const saidIn = (request: Recorded) => wordsIn(wavIn(request))
-const hears: Answer = (res, request) => json({ text: saidIn(request).join('') })(res, request)
 
 async function house(
   t: Test,

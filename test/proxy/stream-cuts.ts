@@ -56,7 +56,7 @@ export async function relayed(
   const desk = new ReviewDesk(reviews, denials)
   const media = new MediaStage({ file: undefined, audio: undefined }, defaultBudget)
   const answers = new Answers({ media, verdicts, denials, reviews: desk, sessions: undefined, answerLimit: 1 })
-  const streams = new Streams({ answers, denials, reviews: desk, evaluator, clock, metrics })
+  const streams = new Streams({ answers, denials, reviews: desk, evaluator, transcriber: undefined, clock, metrics })
   const body = { model: 'm', stream: true, messages: [] }
   const exchange = new Exchange({
     inbound: {

@@ -75,12 +75,14 @@ export const everyAnswer: Answer = (res, request) => {
 /**
  * The built gateway as a process, each operation under its own path and, refused as a turn, under `/said`.
  * @param sections lines of further sections of the configuration
+ * @param defaults more of what every route has
  */
 export async function startGateway(
   t: Test,
   upstream: string,
   upstreamKey = 'upstream-secret',
-  sections: readonly string[] = []
+  sections: readonly string[] = [],
+  defaults = ''
 ) {
   const dir = tempDir(t)
   const key = generateKey('live')
@@ -97,7 +99,7 @@ export async function startGateway(
       `upstreams: { default: { url: "${upstream}", key: "${upstreamKey}" } }`,
       'limits: { live_per_minute: 100000 }',
       // On a busy machine too, a stream waits for its verdict.
-      'defaults: { hold: { time: 60s } }',
+      `defaults: { hold: { time: 60s }, ${defaults} }`,
       'review: { max_open_per_key: 5000 }',
       ...sections,
       'routes:',

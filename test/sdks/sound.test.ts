@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { boundaryOf, type FormFile, readForm } from '../../src/dialects/form.js'
 import { build } from '../support/gateway.js'
 import { prompts } from '../support/outcomes.js'
+import { chunksOf, geminiChunksOf, hears as hearsSamples, pause, speech, streamOf, wordsIn } from '../support/sound.js'
 import { texts } from '../support/texts.js'
 import { type Answer, completion, fakeUpstream, json, nowhere, type Recorded } from '../support/upstream.js'
 
@@ -39,8 +40,10 @@ async function house(t: Test, backend: string, more = '') {
     'routes:',
     '  - { path: /v1/chat/completions, dialect: openai-chat, unscannable: { audio: scan } }',
     '  - { path: "/v1beta/models/{model}:generateContent", dialect: gemini, unscannable: { audio: scan } }',
+    '  - { path: "/v1beta/models/{model}:streamGenerateContent", dialect: gemini, unscannable: { audio: scan } }',
     '  - { path: /v1/audio/transcriptions, dialect: openai-transcriptions, unscannable: { audio: scan } }',
     '  - { path: /redact/v1/chat/completions, upstream_path: /v1/chat/completions, dialect: openai-chat, unscannable: { audio: scan }, redact: [personal_data] }',
+    '  - { path: /deny/v1/chat/completions, upstream_path: /v1/chat/completions, dialect: openai-chat }',
     'limits: { live_per_minute: 100000 }'
   ].join('\n')
   const { url, key } = await build(t, { yaml })
@@ -77,7 +80,7 @@ async function house(t: Test, backend: string, more = '') {
         return `${error.status ?? status} ${details?.reason ?? code}`
       }
     )
-  return { upstream, chat, ask, told, client }
+  return { upstream, chat, ask, told, client, google }
 }
 
 t.test('sound that is heard is judged like any text', async (t) => {
@@ -124,8 +127,8 @@ t.test('sound that is heard is judged like any text', async (t) => {
 
 t.test('sound of an answer is heard before it is played', async (t) => {
   const hearing = await fakeUpstream(t, hears)
-  const { upstream, client, ask: google } = await house(t, hearing.url)
-  const ask = async (data: string, more: object = {}, base = '') => {
+  const { upstream, client, ask: google, google: models } = await house(t, hearing.url)
+  const ask = async (data: string, more: object = {}, base = '', format = 'wav') => {
     const audio = { id: 'audio_1', expires_at: 1_800_000_000, data, transcript: 'Good evening.', ...more }
     const { choices, ...rest } = completion('') as { choices: { message: object }[] }
     const message = { role: 'assistant', content: null, refusal: null, audio }
@@ -133,7 +136,7 @@ t.test('sound of an answer is heard before it is played', async (t) => {
     const { choices: got } = await client(base).chat.completions.create({
       model: 'm',
       modalities: ['text', 'audio'],
-      audio: { voice: 'alloy', format: 'wav' },
+      audio: { voice: 'alloy', format: format as 'wav' },
       messages: [{ role: 'user', content: 'Say something.' }]
     })
     const { finish_reason, message: said } = got[0]!
@@ -143,6 +146,21 @@ t.test('sound of an answer is heard before it is played', async (t) => {
   t.equal(await ask(wav(texts.forbiddenAnswer)), 'withheld', 'whatever its transcript says')
   t.equal(await ask(wav('Good evening.'), { transcript: texts.forbiddenAnswer }), 'withheld')
   t.equal(await ask(wav('Write to ada@harbour.example today.'), {}, '/redact'), 'withheld')
+  t.equal(await ask(speech('Good night.').toString('base64'), {}, '', 'pcm16'), 'withheld', 'nobody hears a word')
+  hearing.answer = hearsSamples
+  const spoken = speech('Good evening.').toString('base64')
+  t.equal(await ask(spoken, {}, '', 'pcm16'), spoken, 'samples, which were asked for')
+  t.equal(await ask(speech(texts.forbiddenAnswer).toString('base64'), {}, '', 'pcm16'), 'withheld')
+  for (const [sound, reason] of [
+    [speech('Good evening.'), 'STOP'],
+    [speech(texts.forbiddenAnswer), 'SAFETY']
+  ] as const) {
+    const { candidates, ...rest } = geminiChunksOf(sound, undefined, sound.length)[0] as { candidates: object[] }
+    upstream.answer = json({ ...rest, candidates: [{ ...candidates[0], finishReason: 'STOP' }] })
+    const got = await models.models.generateContent({ model: 'g', contents: 'Speak.' })
+    t.equal(got.candidates?.[0]?.finishReason, reason)
+  }
+  hearing.answer = hears
   const samples = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 67 + 190) % 256)).toString('base64')
   t.equal(await ask(samples), 'withheld', 'samples without a container')
   t.equal(await ask(wav('Good evening.'), { caption: 'x' }), 'withheld', 'beside what nobody knows')
@@ -156,6 +174,122 @@ t.test('sound of an answer is heard before it is played', async (t) => {
   }
   hearing.answer = json({ error: {} }, 500)
   t.equal(await ask(wav('Good night.')), 'withheld', 'nobody hears it')
+})
+
+t.test('sound of a streamed answer waits until it was heard', async (t) => {
+  const hearing = await fakeUpstream(t, hearsSamples)
+  const { upstream, client, google } = await house(t, hearing.url)
+  const ask = async (answer: Answer, { base = '', format = 'pcm16' } = {}) => {
+    upstream.answer = answer
+    const stream = await client(base).chat.completions.create({
+      model: 'm',
+      stream: true,
+      modalities: ['text', 'audio'],
+      audio: { voice: 'alloy', format: format as 'pcm16' },
+      messages: [{ role: 'user', content: 'Say something.' }]
+    })
+    let [transcript, finish, id] = ['', '', '']
+    const sound: Buffer[] = []
+    for await (const { choices } of stream) {
+      const [choice] = choices
+      const { audio } = (choice?.delta ?? {}) as { audio?: { id?: string; data?: string; transcript?: string } }
+      transcript += audio?.transcript ?? ''
+      id += audio?.id ?? ''
+      if (audio?.data !== undefined) sound.push(Buffer.from(audio.data, 'base64'))
+      finish = choice?.finish_reason ?? finish
+    }
+    const bytes = Buffer.concat(sound)
+    return { transcript, finish, id, bytes, said: wordsIn(bytes) }
+  }
+  const good = Buffer.concat([speech('Good evening. '), pause(), speech('It is quiet.', 700)])
+  for (const step of [334, 9600, good.length]) {
+    const got = await ask(streamOf(chunksOf(good, { step })))
+    t.equal(got.finish, 'stop')
+    t.equal(got.transcript, 'Good evening.')
+    t.equal(got.id, 'audio_1')
+    t.ok(got.bytes.equals(good), `every byte of it, in steps of ${step}`)
+  }
+  t.ok(hearing.requests.length > 0)
+
+  const bad = Buffer.concat([
+    speech('Good evening. '),
+    pause(),
+    speech(texts.forbiddenAnswer, 900),
+    pause(),
+    speech('So.')
+  ])
+  for (const step of [9600, bad.length]) {
+    const got = await ask(streamOf(chunksOf(bad, { step })))
+    t.same([got.finish, got.said.at(-1) ?? ''].includes(texts.forbiddenAnswer), false)
+    t.equal(got.finish, 'content_filter', 'whatever its transcript says')
+    t.notMatch(got.said.join(), /pipe/)
+  }
+  const cut = texts.forbiddenAnswer.indexOf(' ', texts.forbiddenAnswer.length / 2)
+  const [first, second] = [texts.forbiddenAnswer.slice(0, cut), texts.forbiddenAnswer.slice(cut + 1)]
+  const halves = await ask(streamOf(chunksOf(Buffer.concat([speech(first, 900), pause(), speech(second, 900)]))))
+  t.equal(halves.finish, 'content_filter', 'half before a pause and half behind it')
+  t.equal((await ask(streamOf(chunksOf(good, { transcript: texts.forbiddenAnswer })))).finish, 'content_filter')
+
+  const mail = Buffer.concat([speech('Good evening. '), pause(), speech('Write to ada@harbour.example.', 900), pause()])
+  const redacted = await ask(streamOf(chunksOf(mail)), { base: '/redact' })
+  t.equal(redacted.finish, 'stop')
+  t.same(redacted.said, ['Good evening. '])
+  t.equal(redacted.bytes.length, mail.length, 'silence of the same length')
+
+  for (const [what, answer, options] of [
+    ['another format', streamOf(chunksOf(good)), { format: 'mp3' }],
+    [
+      'no base64',
+      streamOf(chunksOf(good).map((each) => JSON.parse(JSON.stringify(each).replace(/("data":")/, '$1%')))),
+      {}
+    ],
+    ['what nobody is asked to hear', streamOf(chunksOf(good)), { base: '/deny' }]
+  ] as const) {
+    const got = await ask(answer, options)
+    t.equal(got.finish, 'content_filter', what)
+    t.equal(got.bytes.length, 0, what)
+  }
+  // Fields beside the sound are judged as all others are.
+  t.equal((await ask(streamOf(chunksOf(good, { more: { caption: texts.forbiddenAnswer } })))).finish, 'content_filter')
+  t.equal((await ask(streamOf(chunksOf(good, { more: { caption: 'Good.' } })))).bytes.length, good.length)
+
+  await t.rejects(ask(streamOf(chunksOf(good), '')), 'a stream without its end is none')
+  const many = chunksOf(good, { step: 1200 }).map((each, i) => {
+    const { choices, ...rest } = each as { choices: { index: number }[] }
+    return { ...rest, choices: choices.map((choice) => ({ ...choice, index: i % 40 })) }
+  })
+  t.equal((await ask(streamOf(many))).finish, 'content_filter', 'more places than are heard at once')
+
+  hearing.answer = json({ error: {} }, 500)
+  const unheard = Buffer.concat([speech('Good night.'), pause()])
+  const got = await ask(streamOf(chunksOf(unheard)))
+  t.equal(got.finish, 'content_filter', 'nobody hears it')
+  t.equal(got.bytes.length, 0)
+  t.equal((await ask(streamOf(chunksOf(pause(2000))))).bytes.length, pause(2000).length, 'silence needs nobody')
+
+  hearing.answer = hearsSamples
+  const gemini = async (sound: Buffer, mimeType = 'audio/L16;codec=pcm;rate=24000') => {
+    upstream.answer = streamOf(geminiChunksOf(sound, mimeType), '')
+    const pieces: Buffer[] = []
+    let finish = ''
+    for await (const { candidates } of await google.models.generateContentStream({ model: 'g', contents: 'Speak.' })) {
+      for (const { inlineData } of candidates?.[0]?.content?.parts ?? []) {
+        pieces.push(Buffer.from(inlineData?.data ?? '', 'base64'))
+      }
+      finish = candidates?.[0]?.finishReason ?? finish
+    }
+    const bytes = Buffer.concat(pieces)
+    return { finish, bytes, said: wordsIn(bytes) }
+  }
+  const fine = await gemini(good)
+  t.equal(fine.finish, 'STOP')
+  t.ok(fine.bytes.equals(good))
+  const stopped = await gemini(bad)
+  t.equal(stopped.finish, 'SAFETY')
+  t.notMatch(stopped.said.join(), /pipe/)
+  for (const type of ['audio/wav', 'audio/L16', 'audio/L16;rate=24000;channels=2', 'audio/L16;rate=24000;note=pipe']) {
+    t.equal((await gemini(good, type)).bytes.length, 0, type)
+  }
 })
 
 t.test('what is not heard does not pass, and says why', async (t) => {

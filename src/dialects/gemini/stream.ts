@@ -4,14 +4,17 @@
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Framing, TurnFacts } from '../dialect.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { isPieceOfMedia } from '../media.js'
+import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { HeardEvents } from '../sound.js'
 import { any, type Fields, index, indexOf, object, ofRest, readFields, walked, word } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
 import { takeWhole } from '../whole-value.js'
 import { readPart } from './content.js'
 import { names, spellings } from './names.js'
 import { forgetTokens } from './reply.js'
+import { soundIn } from './sound.js'
 import { filteredChunk, frameEnd, frameOf } from './write.js'
 
 const bodyFields = new Set(['candidates'])
@@ -35,6 +38,7 @@ export class GenerateStreamShape implements StreamShape {
   readonly #told = new Set<number>()
   #hasLeft = false
   #calls = 0
+  readonly #heard = new HeardEvents()
 
   readonly #candidateFields: Fields<{ sink: StreamSink }> = {
     content: object((value, { sink }, { at }) => this.#readContent(value, at, sink)),
@@ -57,13 +61,27 @@ export class GenerateStreamShape implements StreamShape {
     return this.#isBlocked || (this.#begun.size > 0 && this.#ended.size === this.#begun.size)
   }
 
-  read(chunk: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
+  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' {
     if (name !== undefined) throw unreadable('the upstream sent a named event')
     if ('error' in chunk) throw unreadable('the upstream sent an error in its stream')
     const { candidates, promptFeedback } = chunk
     if (candidates !== undefined && !Array.isArray(candidates)) throw unreadable('candidates is not an array')
+    if (heard !== undefined) return this.#readHeard(chunk, heard, sink)
     for (const [position, candidate] of (candidates ?? []).entries()) this.#readCandidate(candidate, position, sink)
     if (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string') this.#isBlocked = true
+    sink.rest.rest('parameter', chunk, '', bodyFields)
+    return 'more'
+  }
+
+  /** Whoever heard the sound wrote the chunk: it has one candidate, and nothing else in it. */
+  #readHeard(chunk: JsonObject, heard: HeardSound, sink: StreamSink): 'more' {
+    const [candidate] = chunk.candidates as [JsonObject]
+    const number = indexOf(candidate, 'index') ?? 0
+    this.#begun.add(number)
+    const pointer = `/candidates/${number}/content`
+    this.#heard.take(chunk, heard, sink, `${pointer}/heard`)
+    const holder = soundIn(chunk)!
+    if (!isPieceOfMedia(holder.data as string, 'audio')) sink.delta(`${pointer}/data`, holder, 'data')
     sink.rest.rest('parameter', chunk, '', bodyFields)
     return 'more'
   }
@@ -122,7 +140,15 @@ export class GenerateStreamShape implements StreamShape {
   }
 
   frame(chunk: JsonObject, _name: string | undefined, first: boolean): string {
-    return frameOf(this.#framing, chunk, first)
+    const holder = soundIn(chunk)
+    const pieces = holder === undefined ? undefined : this.#heard.pieces(chunk, holder.data as string)
+    if (pieces === undefined) return frameOf(this.#framing, chunk, first)
+    return pieces
+      .map((data, i) => {
+        holder!.data = data
+        return frameOf(this.#framing, chunk, first && i === 0)
+      })
+      .join('')
   }
 
   left({ candidates }: JsonObject): void {

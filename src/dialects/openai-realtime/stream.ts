@@ -10,11 +10,11 @@ import { readPrompt } from '../openai-responses/request.js'
 import { leafOf, spelledFields, stemOf } from '../openai-responses/spelling.js'
 import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { HeardEvents } from '../sound.js'
 import { type Fields, index, indexOf, object, ofRest, readFields, type Taker, walked, wordsOf } from '../taken.js'
 import { readItem, readPart } from './items.js'
 import { names } from './names.js'
 import { SeenResponse } from './seen.js'
-import { silenceFor } from './sound.js'
 import { denialError, writeEvent } from './write.js'
 
 const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
@@ -38,8 +38,6 @@ const textPlaces: Readonly<Record<string, TextPlace | undefined>> = {
 
 export const audioDeltas: ReadonlySet<string> = new Set(['response.output_audio.delta', 'response.audio.delta'])
 const audioEnds: ReadonlySet<string> = new Set(['response.output_audio.done', 'response.audio.done'])
-/** UTF-16 units of sound in one event that leaves: whole samples, in whole units of base64. */
-const soundUnits = 64 * 1024
 
 interface To {
   sink: StreamSink
@@ -77,8 +75,7 @@ export class RealtimeStreamShape implements StreamShape {
   readonly #seen = new SeenResponse()
   #id: string | undefined
   #sounds = 0
-  /** By event, what was heard in it, and what of that may be said. */
-  readonly #heard = new WeakMap<JsonObject, { sound: HeardSound; said: { text: string } }>()
+  readonly #heard = new HeardEvents()
 
   /** @param nextId names the events that leave: an upstream's own names for them could hold anything */
   constructor(until: Until, nextId: () => string) {
@@ -120,35 +117,18 @@ export class RealtimeStreamShape implements StreamShape {
     if (!audioDeltas.has(type)) return spelled
     const sound: Taker<To> = (value, { sink }) => {
       if (typeof value !== 'string') return false
-      if (heard !== undefined) {
-        const said = { text: heard.text }
-        this.#heard.set(event, { sound: heard, said })
-        if (heard.text !== '') sink.delta(`${part}/audio/heard`, said, 'text')
-      } else {
-        // Each by itself, so that each that passes is counted.
-        sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
-      }
+      if (heard !== undefined) this.#heard.take(event, heard, sink, `${part}/audio/heard`)
+      // Each by itself, so that each that passes is counted.
+      else sink.media(`${part}/audio/${this.#sounds++}`, 'audio')
       return isPieceOfMedia(value, 'audio')
     }
     return { ...spelled, delta: sound }
   }
 
   frame(event: JsonObject): string {
-    const heard = this.#heard.get(event)
-    return heard === undefined
-      ? writeEvent(event, this.#nextId)
-      : this.#soundFrames(event, heard.sound, heard.said.text)
-  }
-
-  /** Where something of what is said was replaced, silence stands for all of the piece. */
-  #soundFrames(event: JsonObject, { text, silence }: HeardSound, said: string): string {
-    const whole = event.delta as string
-    const delta = said === text ? whole : silenceFor(whole, silence)
-    let frames = ''
-    for (let at = 0; at < delta.length; at += soundUnits) {
-      frames += writeEvent({ ...event, delta: delta.slice(at, at + soundUnits) }, this.#nextId)
-    }
-    return frames
+    const pieces = this.#heard.pieces(event, event.delta as string)
+    if (pieces === undefined) return writeEvent(event, this.#nextId)
+    return pieces.map((delta) => writeEvent({ ...event, delta }, this.#nextId)).join('')
   }
 
   left(event: JsonObject): void {

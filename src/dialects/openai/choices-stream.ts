@@ -6,8 +6,9 @@ import type { Json, JsonObject } from '../../base/chat.js'
 import type { Holder } from '../channel.js'
 import type { TurnFacts } from '../dialect.js'
 import { dataKind, isPieceOfMedia } from '../media.js'
-import { type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
+import { type HeardSound, type StreamShape, type StreamSink, unreadable } from '../reply-stream.js'
 import { isObject, pointerSegment } from '../rewrite.js'
+import { HeardEvents } from '../sound.js'
 import { any, type Fields, index, indexOf, ofRest, readFields, word } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
 import type { ChoiceWriter } from './choices-write.js'
@@ -31,26 +32,28 @@ const bodyFields = new Set(['choices'])
 export class ChoicesStreamShape implements StreamShape {
   readonly names = names
   readonly endMarker = endMarker
-  readonly frame = dataFrame
   readonly forgetTokens = forgetTokens
   readonly repeats = false
   /** Nothing but the end marker ends it. */
   readonly complete = false
   readonly #choices = new Set<number>()
+  readonly #heard = new HeardEvents()
   readonly #filtered: ChoiceWriter['filteredStream']
 
   constructor(filtered: ChoiceWriter['filteredStream']) {
     this.#filtered = filtered
   }
 
-  read(chunk: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
+  read(chunk: JsonObject, sink: StreamSink, name: string | undefined, heard?: HeardSound): 'more' {
     if (name === 'error') throw unreadable('the upstream sent an error event')
     if ('error' in chunk) throw unreadable('the upstream sent an error in its stream')
     // Padding against size analysis: useless where frames are held back, and noise to judge.
     delete chunk.obfuscation
     const { choices } = chunk
     if (choices !== undefined && !Array.isArray(choices)) throw unreadable('choices is not an array')
-    for (const [position, choice] of (choices ?? []).entries()) this.#readChoice(choice, position, sink)
+    for (const [position, choice] of (choices ?? []).entries()) {
+      this.#readChoice(choice, position, heard === undefined ? sink : this.#hearing(chunk, heard, sink))
+    }
     sink.rest.rest('parameter', chunk, '', bodyFields)
     return 'more'
   }
@@ -68,6 +71,25 @@ export class ChoicesStreamShape implements StreamShape {
     if (typeof choice.finish_reason === 'string') sink.close(`${pointer}/`)
   }
 
+  /** A chunk in which sound was heard has none that was not: whoever heard it wrote it. */
+  #hearing(chunk: JsonObject, heard: HeardSound, sink: StreamSink): StreamSink {
+    const media = (pointer: string) =>
+      this.#heard.take(chunk, heard, sink, `${pointer.slice(0, pointer.lastIndexOf('/'))}/heard`)
+    return { ...sink, media }
+  }
+
+  frame(chunk: JsonObject): string {
+    const audio = soundIn(chunk)
+    const pieces = audio === undefined ? undefined : this.#heard.pieces(chunk, audio.data as string)
+    if (pieces === undefined) return dataFrame(chunk)
+    let frames = ''
+    for (const data of pieces) {
+      audio!.data = data
+      frames += dataFrame(chunk)
+    }
+    return frames
+  }
+
   left(): void {}
 
   filtered(facts: TurnFacts, started: boolean): string {
@@ -81,6 +103,14 @@ export class ChoicesStreamShape implements StreamShape {
   end(): string {
     return doneFrame
   }
+}
+
+/** The place of the sound in a chunk that brings nothing else. */
+function soundIn({ choices }: JsonObject): JsonObject | undefined {
+  const choice = Array.isArray(choices) ? choices[0] : undefined
+  const delta = isObject(choice) ? choice.delta : undefined
+  const audio = isObject(delta) ? delta.audio : undefined
+  return isObject(audio) && typeof audio.data === 'string' ? audio : undefined
 }
 
 function readLeaves(holder: Holder, key: string, pointer: string, sink: StreamSink): void {

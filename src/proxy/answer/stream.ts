@@ -10,6 +10,7 @@ import type { Framing } from '../../dialects/dialect.js'
 import { messageOf } from '../../dialects/event-stream.js'
 import type { ReplyStream, WireEvent } from '../../dialects/reply-stream.js'
 import { largeTurns } from '../../edge/large-turns.js'
+import type { Files } from '../../files/file.js'
 import type { Metrics } from '../../observe/metrics.js'
 import type { Evaluator } from '../../policy/evaluation.js'
 import type { Denials } from '../denials.js'
@@ -17,6 +18,8 @@ import { ClientGone, type Exchange, type Reply } from '../exchange.js'
 import { addVerdictHeaders, clientHeaders, encodingOf, streamHeaders } from '../headers.js'
 import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
+import { Ear, isHeard } from '../sound/ear.js'
+import { HeardAnswer } from '../sound/heard.js'
 import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
 import { releaseHeld } from '../verdict.js'
 import type { Answers } from './answer.js'
@@ -28,6 +31,8 @@ export interface StreamDeps {
   denials: Denials
   reviews: ReviewDesk
   evaluator: Pick<Evaluator, 'settled'>
+  /** Hears sound; without it, sound that a route wants scanned is denied. */
+  transcriber: Pick<Files, 'read'> | undefined
   clock: Clock
   metrics: Pick<Metrics, 'streamAddedTtft' | 'streamEnds' | 'streamHeldBytes'>
 }
@@ -49,7 +54,8 @@ export class Streams {
     const { route, inbound } = exchange
     this.#deps.answers.passIfOff(exchange)
     this.#deps.answers.passSound(exchange)
-    const frames = this.relay(exchange, openSource(exchange, answer), route.spoken.openStream(inbound.target))
+    const source = this.#heard(exchange, openSource(exchange, answer))
+    const frames = this.relay(exchange, source, route.spoken.openStream(inbound.target))
     const first = await frames.next()
     const headers = Object.assign(clientHeaders(route.spoken, answer, exchange.chat.model), streamHeaders(exchange))
     addVerdictHeaders(headers, exchange, exchange.requestVerdict)
@@ -63,6 +69,24 @@ export class Streams {
         encoding,
         frames,
         broken: (error) => route.spoken.errorFrame(transportFault(error), inbound.requestId, inbound.target)
+      }
+    }
+  }
+
+  /** What a stream brings of sound waits until it is heard, where its route says so. */
+  #heard({ route, inbound, body }: Exchange, source: Source): Source {
+    const { transcriber } = this.#deps
+    if (transcriber === undefined || route.output === 'off' || !isHeard(route)) return source
+    const spelled = route.spoken.spelledSound?.(body)
+    if (spelled === undefined) return source
+    const events = new HeardAnswer(new Ear(transcriber, inbound), spelled).all(source.events)
+    return {
+      ...source,
+      events,
+      isLive: true,
+      close(ended) {
+        source.close(ended)
+        events.return().catch(() => {})
       }
     }
   }

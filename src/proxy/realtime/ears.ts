@@ -1,27 +1,17 @@
 /**
- * What a session hears with, where its route has sound scanned: the formats that its sound is in, as the upstream tells them,
- * and the transcription backend, which says what is spoken in a piece.
+ * What a session hears with, where its route has sound scanned: the formats that its sound is in, as the upstream tells
+ * them, and what says what is spoken in a piece.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import {
-  type FormatTold,
-  formatIn,
-  type SoundFormat,
-  sampleBytes,
-  silentByte,
-  usualFormat,
-  wavOf
-} from '../../dialects/openai-realtime/sound.js'
+import { type FormatTold, formatIn, usualFormat } from '../../dialects/openai-realtime/sound.js'
 import { isObject } from '../../dialects/rewrite.js'
-import type { Files, UnreadReason } from '../../files/file.js'
-import type { Inbound } from '../exchange.js'
-import type { Piece } from './pieces.js'
+import type { SoundFormat } from '../../dialects/sound.js'
+import type { UnreadReason } from '../../files/file.js'
+import { Ear } from '../sound/ear.js'
 
-/** Silence around a piece, s: models hear a word badly that begins with the sound. */
-const breathSeconds = 0.25
 /** How long an upstream has to say in which format it takes sound, ms. */
 const longestSettling = 10_000
 
@@ -30,28 +20,18 @@ const sessionTold = /^(?:transcription_)?session\.(?:created|updated)$/
 /** Those by which a client changes it. */
 export const sessionChange = /^(?:transcription_)?session\.update$/
 
-/** What is said in a piece. Empty: nothing that anybody hears, so that silence stands for it. */
-export type Heard = { text: string } | { reason: UnreadReason }
-
 interface Change {
   /** The client's own name for the event. */
   id: string | null
   input: FormatTold
 }
 
-export class Ears {
-  readonly #reader: Pick<Files, 'read'>
-  readonly #inbound: Inbound
+export class Ears extends Ear {
   #input: FormatTold
   #output: FormatTold = usualFormat
   /** Changes of the session that the upstream has not answered, in their order, by the gateway's name for the event. */
   readonly #changes = new Map<string, Change>()
   #whenSettled: (() => void)[] = []
-
-  constructor(reader: Pick<Files, 'read'>, inbound: Inbound) {
-    this.#reader = reader
-    this.#inbound = inbound
-  }
 
   /**
    * The format that the client's next sound will be taken for.
@@ -122,36 +102,11 @@ export class Ears {
     }
     return isRenamed
   }
-
-  /** @throws Fault `overloaded` */
-  async hear({ bytes, isSilent, again }: Piece, format: SoundFormat): Promise<Heard> {
-    if (isSilent) return { text: '' }
-    const { caller, cancel } = this.#inbound
-    const breath = Buffer.alloc(breathSeconds * format.rate * sampleBytes(format), silentByte(format))
-    const reading = await this.#reader.read({
-      account: caller.accountId,
-      whose: caller.lineage,
-      data: wavOf(Buffer.concat([breath, again, bytes, breath]), format).toString('base64'),
-      type: 'audio/wav',
-      charset: undefined,
-      name: '',
-      readsPictures: false,
-      isGone: () => cancel.reason !== undefined
-    })
-    if (cancel.reason !== undefined) throw cancel.reason
-    if (reading.whole) return { text: reading.texts.map(({ text }) => text).join(' ') }
-    return reading.reason === 'nothing_heard' ? { text: '' } : { reason: reading.reason }
-  }
 }
 
 function isSame(one: FormatTold, other: FormatTold): boolean {
   if (typeof one !== 'object' || typeof other !== 'object') return one === other
   return one.coding === other.coding && one.rate === other.rate
-}
-
-/** Silence of the same length, in base64: what nobody heard does not go on. */
-export function silenceOf({ bytes }: Piece, format: SoundFormat): string {
-  return Buffer.alloc(bytes.length, silentByte(format)).toString('base64')
 }
 
 export function unheard(reason: UnreadReason, pointer: string): Fault {

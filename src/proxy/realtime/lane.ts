@@ -5,7 +5,8 @@ import type { WireEvent } from '../../dialects/reply-stream.js'
 import type { Answers } from '../answer/answer.js'
 import type { Streams } from '../answer/stream.js'
 import type { Exchange } from '../exchange.js'
-import { HeardAnswer, type TypedEvent } from './heard.js'
+import { HeardAnswer } from '../sound/heard.js'
+import { ResponseSound, type TypedEvent } from './heard.js'
 import type { Session } from './session.js'
 
 /** Frames that came and are not taken yet: beyond, the upstream is left alone. */
@@ -33,7 +34,7 @@ export class Lane {
     this.shape = new RealtimeStreamShape(until, session.nextId)
     this.#stream = new HeldStream(this.shape)
     const { ears, route } = session
-    if (ears !== undefined && route.output !== 'off') this.#sound = new HeardAnswer(ears)
+    if (ears !== undefined && route.output !== 'off') this.#sound = new HeardAnswer(ears, new ResponseSound(ears))
     // Not a stream of its own: what is withheld is ended as a response, whether any of it has left or not.
     this.#stream.started = true
   }
@@ -68,7 +69,7 @@ export class Lane {
         this.#waiting = []
         this.#hasRoom?.()
         if (this.#sound === undefined) yield events.map(({ data }) => ({ data }))
-        else yield* this.#heard(this.#sound, events)
+        else yield* this.#sound.events([events], (isHearing) => (this.#isHearing = isHearing))
       } else if (this.#isOver) return
       else {
         await new Promise<void>((resolve) => {
@@ -76,24 +77,6 @@ export class Lane {
         })
       }
     }
-  }
-
-  async *#heard(
-    sound: HeardAnswer,
-    events: readonly TypedEvent[]
-  ): AsyncGenerator<readonly WireEvent[], void, undefined> {
-    let ready: WireEvent[] = []
-    for (const due of events.flatMap((event) => sound.take(event))) {
-      if (!('piece' in due)) {
-        ready.push(due)
-        continue
-      }
-      if (ready.length > 0) yield ready
-      this.#isHearing = true
-      ready = [await sound.hear(due)]
-      this.#isHearing = false
-    }
-    if (ready.length > 0) yield ready
   }
 
   /** Sends on what may leave. Resolves at the end of the response; rejects as the stream of an answer does. */

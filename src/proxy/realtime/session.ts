@@ -6,7 +6,6 @@ import type { Budget } from '../../base/budget.js'
 import type { ChatRequest, JsonObject } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
-import { actFor } from '../../base/unscannable.js'
 import { faultError, writeEvent } from '../../dialects/openai-realtime/write.js'
 import type { Files } from '../../files/file.js'
 import type { Admission } from '../../identity/admission.js'
@@ -18,6 +17,7 @@ import type { Streams } from '../answer/stream.js'
 import { ClientGone, type Exchange, type Forward, type Inbound, type Reply } from '../exchange.js'
 import type { Requests } from '../request/request.js'
 import type { Route } from '../request/routes.js'
+import { isHeard } from '../sound/ear.js'
 import type { LetGo, Places, Upstream } from '../upstream/upstreams.js'
 import type { Verdicts } from '../verdict.js'
 import { Ears } from './ears.js'
@@ -128,12 +128,9 @@ export class Session {
     this.#answers = answers
   }
 
-  /** In `observe` what a client hears and says is not held up, and so not heard. */
   #openEars(): Ears | undefined {
-    const { unscannable, mode } = this.route
     const { transcriber } = this.deps
-    if (transcriber === undefined || mode === 'observe' || actFor(unscannable, 'audio') !== 'scan') return undefined
-    return new Ears(transcriber, this.inbound)
+    return transcriber !== undefined && isHeard(this.route) ? new Ears(transcriber, this.inbound) : undefined
   }
 
   get id(): string {

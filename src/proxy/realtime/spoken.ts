@@ -5,11 +5,12 @@
 import { isBase64 } from '../../base/base64.js'
 import type { ChatRequest, Json, JsonObject, Media } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
-import { type SoundFormat, sampleBytes } from '../../dialects/openai-realtime/sound.js'
 import { isObject, pointerSegments, setOwn } from '../../dialects/rewrite.js'
+import { type SoundFormat, sampleBytes } from '../../dialects/sound.js'
 import type { Forward, Reply } from '../exchange.js'
-import { type Ears, silenceOf, unheard } from './ears.js'
-import { type Piece, Pieces } from './pieces.js'
+import { silenceOf } from '../sound/ear.js'
+import { type Piece, Pieces } from '../sound/pieces.js'
+import { type Ears, unheard } from './ears.js'
 import type { Session } from './session.js'
 
 /** Events that have nothing to do with what is being said: they pass it. */

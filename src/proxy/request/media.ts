@@ -2,6 +2,7 @@
  * What becomes of content that is no text: denied, put before a person, passed, or read. What is read of a file or a picture,
  * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
  */
+import { isBase64 } from '../../base/base64.js'
 import type { Budget } from '../../base/budget.js'
 import type { Brought, ChatContent, ChatPart, Json, JsonObject, Media, Picture, Role } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
@@ -9,6 +10,7 @@ import { actFor } from '../../base/unscannable.js'
 import { type Carrier, carrierOf } from '../../dialects/carrier.js'
 import { soundTypeOf } from '../../dialects/media.js'
 import { isObject, pointerSegments } from '../../dialects/rewrite.js'
+import { wavOf } from '../../dialects/sound.js'
 import { type Files, type FileText, type UnreadReason, wholeText } from '../../files/file.js'
 import { formatOf } from '../../files/read/picture/structure.js'
 import { checkBudget } from '../../policy/match/budget.js'
@@ -67,7 +69,7 @@ export class MediaStage {
     return reviewed
   }
 
-  /** The sound of an open session comes in pieces: what hears those is `realtime/ears.ts`. */
+  /** The sound of an open session comes in pieces: what hears those is `proxy/sound`. */
   #isRead({ route }: Exchange, { kind }: Media): boolean {
     return kind !== 'audio' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
   }
@@ -130,7 +132,7 @@ export class MediaStage {
   }
 
   async #scan(
-    { inbound, route }: Exchange,
+    { inbound, route, body: request }: Exchange,
     body: JsonObject,
     media: Media,
     isAnswer: boolean
@@ -142,9 +144,14 @@ export class MediaStage {
     const reader = this.#readers[kind === 'audio' ? 'audio' : 'file']
     if (reader === undefined || media.role === undefined) return 'reader_failed'
     const { caller, cancel } = inbound
-    const { data, charset, name } = carrier
+    const { charset, name } = carrier
+    const format = spelling === 'spoken' ? route.spoken.sampleFormat?.(request, carrier.claim) : undefined
+    if (format !== undefined && !isBase64(carrier.data)) return 'bad_encoding'
+    const data =
+      format === undefined ? carrier.data : wavOf(Buffer.from(carrier.data, 'base64'), format).toString('base64')
     // An answer does not say what its sound is in.
-    const type = spelling === 'spoken' && carrier.type === '' ? soundTypeOf(headOf(data)) : carrier.type
+    const isUntold = spelling === 'spoken' && carrier.type === ''
+    const type = format !== undefined ? 'audio/wav' : isUntold ? soundTypeOf(headOf(data)) : carrier.type
     const isGone = () => cancel.reason !== undefined
     const readsPictures = actFor(route.unscannable, 'image') === 'scan'
     try {

@@ -2,7 +2,7 @@
  * Running sound, cut into pieces that can be heard: where somebody pauses, and where nobody does for long, at the quietest
  * place. A word that a cut may have split is heard again with the piece behind it.
  */
-import { type SoundFormat, sampleAt, sampleBytes } from '../../dialects/openai-realtime/sound.js'
+import { type SoundFormat, sampleAt, sampleBytes } from '../../dialects/sound.js'
 
 /** How long a frame is, of which the loudness is taken, ms. */
 const frameMs = 20

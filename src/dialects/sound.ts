@@ -1,0 +1,130 @@
+/**
+ * Raw sound: its loudness, the same sound as a WAV file or as silence, how the events of a stream spell it out, and how it is
+ * written again once it was heard. G.711 by ITU-T.
+ */
+import type { JsonObject } from '../base/chat.js'
+import { parseJson } from '../json/parse.js'
+import type { HeardSound, StreamSink, WireEvent } from './reply-stream.js'
+import { isObject } from './rewrite.js'
+
+export interface SoundFormat {
+  coding: 'pcm' | 'pcmu' | 'pcma'
+  /** Samples a second. */
+  rate: number
+}
+
+/** Bytes of one sample: both codings of telephones have one. */
+export function sampleBytes({ coding }: SoundFormat): 1 | 2 {
+  return coding === 'pcm' ? 2 : 1
+}
+
+/** The byte that silence consists of. */
+export function silentByte({ coding }: SoundFormat): number {
+  return coding === 'pcm' ? 0 : coding === 'pcmu' ? 0xff : 0xd5
+}
+
+/** Silence of the same length, in base64. */
+export function silenceFor(base64: string, byte: number): string {
+  return Buffer.alloc(Buffer.byteLength(base64, 'base64'), byte).toString('base64')
+}
+
+function decodeUlaw(byte: number): number {
+  const code = ~byte & 0xff
+  const size = ((((code & 0x0f) << 3) + 0x84) << ((code & 0x70) >> 4)) - 0x84
+  return (code & 0x80) === 0 ? size : -size
+}
+
+function decodeAlaw(byte: number): number {
+  const code = byte ^ 0x55
+  const exponent = (code & 0x70) >> 4
+  const low = ((code & 0x0f) << 4) + 8
+  const size = exponent === 0 ? low : (low + 0x100) << (exponent - 1)
+  return (code & 0x80) === 0 ? -size : size
+}
+
+const tables = {
+  pcmu: Int16Array.from({ length: 256 }, (_, byte) => decodeUlaw(byte)),
+  pcma: Int16Array.from({ length: 256 }, (_, byte) => decodeAlaw(byte))
+}
+
+/** The sample that begins at a byte, of 16 bits. */
+export function sampleAt(bytes: Buffer, at: number, { coding }: SoundFormat): number {
+  return coding === 'pcm' ? bytes.readInt16LE(at) : tables[coding][bytes[at]!]!
+}
+
+const headBytes = 44
+
+/** A WAV file of 16-bit samples, one channel. */
+export function wavOf(bytes: Buffer, format: SoundFormat): Buffer {
+  const count = Math.floor(bytes.length / sampleBytes(format))
+  const wav = Buffer.alloc(headBytes + count * 2)
+  wav.write('RIFF', 0, 'latin1')
+  wav.writeUInt32LE(wav.length - 8, 4)
+  wav.write('WAVEfmt ', 8, 'latin1')
+  wav.writeUInt32LE(16, 16)
+  wav.writeUInt16LE(1, 20)
+  wav.writeUInt16LE(1, 22)
+  wav.writeUInt32LE(format.rate, 24)
+  wav.writeUInt32LE(format.rate * 2, 28)
+  wav.writeUInt16LE(2, 32)
+  wav.writeUInt16LE(16, 34)
+  wav.write('data', 36, 'latin1')
+  wav.writeUInt32LE(count * 2, 40)
+  if (format.coding === 'pcm') bytes.copy(wav, headBytes, 0, count * 2)
+  else for (let i = 0; i < count; i++) wav.writeInt16LE(sampleAt(bytes, i, format), headBytes + i * 2)
+  return wav
+}
+
+/** What an event of a stream is, to whoever hears its sound: in the order in which it is to be taken. */
+export type SoundStep =
+  /** Sound that goes on with what came before it in its place, and how an event is written that brings a piece of it. */
+  | { place: string; format: SoundFormat; bytes: Buffer; write: (base64: string) => string }
+  /** Nothing follows in a place, or in any. */
+  | { ends: string | 'all' }
+  /** What is no sound goes on as it is. */
+  | { event: WireEvent }
+
+/** Reads the sound of one stream. What it leaves in its events is not heard, and follows `unscannable`. */
+export interface SpelledSound {
+  take(event: WireEvent): SoundStep[]
+}
+
+/** @returns undefined where whoever judges the event will say what is wrong with it */
+export function parseEvent(data: string): JsonObject | undefined {
+  try {
+    const value = parseJson(data)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** UTF-16 units of sound in one event that leaves: whole samples, in whole units of base64. */
+const soundUnits = 64 * 1024
+
+/** Of a stream, the events that bring sound that was heard. */
+export class HeardEvents {
+  /** By event, what was heard in it, and what of that may be said. */
+  readonly #heard = new WeakMap<JsonObject, { sound: HeardSound; said: { text: string } }>()
+
+  /** @param pointer of the channel that what was heard is judged in */
+  take(event: JsonObject, sound: HeardSound, sink: StreamSink, pointer: string): void {
+    const said = { text: sound.text }
+    this.#heard.set(event, { sound, said })
+    if (sound.text !== '') sink.delta(pointer, said, 'text')
+  }
+
+  /**
+   * The sound of an event as it may leave, in base64, one for each event; undefined where none of it was heard. Where
+   * something of what is said was replaced, silence stands for all of the piece.
+   */
+  pieces(event: JsonObject, whole: string): string[] | undefined {
+    const heard = this.#heard.get(event)
+    if (heard === undefined) return undefined
+    const { sound, said } = heard
+    const left = said.text === sound.text ? whole : silenceFor(whole, sound.silence)
+    const pieces: string[] = []
+    for (let at = 0; at < left.length; at += soundUnits) pieces.push(left.slice(at, at + soundUnits))
+    return pieces
+  }
+}
