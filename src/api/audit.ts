@@ -42,6 +42,21 @@ const Query = Type.Object(
     route: Type.Optional(name('The id of a route, or the path of an endpoint.')),
     upstream: Type.Optional(name('The name of an upstream.')),
     model: Type.Optional(name('A model as clients name it.')),
+    status: Type.Optional(
+      Type.String({
+        pattern: '^[1-5](?:[0-9]{2}|xx)$',
+        description:
+          'Of a call that failed once it was judged, or got no verdict: its HTTP status, or the class of it. Of an upstream that answered, its own status.',
+        examples: ['502', '5xx']
+      })
+    ),
+    code: Type.Optional(
+      Type.String({
+        pattern: '^[a-z_]{1,64}$',
+        description: 'The code of the error of such a call, where the gateway gave one.',
+        examples: ['upstream_timeout']
+      })
+    ),
     min_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'The lowest risk, inclusive.' })),
     max_score: Type.Optional(Type.Number({ minimum: 0, maximum: 1, description: 'The highest risk, inclusive.' })),
     from: Type.Optional(instant('The earliest')),
@@ -59,6 +74,74 @@ const Query = Type.Object(
   { additionalProperties: false }
 )
 
+const Verdict = Type.Object({ decision: Type.Enum([...decisions]), risk_score: Type.Number() })
+const NextBand = Type.Union([
+  Type.Object({
+    decision: Type.Enum([...decisions]),
+    by: Type.Number({ description: 'How far the score is from it.' })
+  }),
+  Type.Null()
+])
+const CategoryName = Type.Enum([...categories])
+/** Of rows of `evaluation` alone: as kept by `policy/explain/kept.ts` and `observe/record.ts`. */
+const AuditExplanation = Type.Object(
+  {
+    thresholds: Type.Optional(Type.Object({ middle: Type.Number(), high: Type.Number() })),
+    categories: Type.Optional(
+      Type.Array(
+        Type.Object({
+          category: CategoryName,
+          score: Type.Number(),
+          decision: Type.Enum([...decisions]),
+          to_milder: NextBand,
+          to_stricter: NextBand
+        }),
+        { description: 'In which anything counted, and how far each is from the next decision.' }
+      )
+    ),
+    rules: Type.Optional(
+      Type.Array(
+        Type.Object({
+          rule: Type.String(),
+          category: CategoryName,
+          score: Type.Number({ description: 'What it counts: 0 where the context settles it.' }),
+          context: Type.Enum(['none', 'permit', 'forbid', 'open'], { description: 'What the context did to it.' })
+        }),
+        { description: 'The strongest twelve.' }
+      )
+    ),
+    flips: Type.Optional(
+      Type.Array(Type.Object({ without: Type.Array(Type.String()), ...Verdict.properties }), {
+        description:
+          'Without these rules the verdict would be this. At most eight; of much that was found none is tried.'
+      })
+    ),
+    missing_context: Type.Optional(
+      Type.Array(Type.String(), { description: 'Keys of the context that could settle it.' })
+    ),
+    places: Type.Array(
+      Type.Object({
+        rule: Type.String(),
+        confidence: Type.Number(),
+        layer: Type.String({ description: 'The reading that showed it.' }),
+        reader: Type.Optional(Type.Enum([...readers])),
+        excepted: Type.Optional(Type.Literal(true, { description: 'By people: it did not count.' })),
+        pointer: Type.Optional(
+          Type.String({
+            description:
+              'The text in the body, as a JSON pointer; … for a name that a client gave. Absent where there is one text.'
+          })
+        ),
+        role: Type.Optional(Type.String()),
+        start: Type.Integer({ description: 'UTF-16 units into that text.' }),
+        end: Type.Integer()
+      }),
+      { description: 'Where something was found: the strongest sixteen places. Never a text.' }
+    )
+  },
+  { description: 'How a verdict in which something was found came about, and what would flip it.' }
+)
+
 const AuditRecord = Type.Object({
   seq: Type.Integer(),
   at: Type.String({ format: 'date-time' }),
@@ -67,7 +150,10 @@ const AuditRecord = Type.Object({
     description: 'A key or a user; null for the program and the command line.'
   }),
   subject: Type.Union([Type.String(), Type.Null()]),
-  data: Type.Object({}, { additionalProperties: true, description: 'Facts of that kind; never a text.' }),
+  data: Type.Object(
+    { explanation: Type.Optional(AuditExplanation) },
+    { additionalProperties: true, description: 'Facts of that kind; never a text.' }
+  ),
   account: Type.Union([Type.String(), Type.Null()]),
   node: Type.String(),
   position: Type.Integer({ description: '1, 2, 3, … within the node.' }),
@@ -110,7 +196,7 @@ const AuditCourse = Type.Object({
 
 const AuditPage = Type.Object({ rows: Type.Array(AuditRecord), next_cursor: Type.Optional(Type.String()) })
 const AuditLines = Type.String({ description: 'With format=jsonl: one row a line.' })
-nameSchemas({ AuditRow: AuditRecord, AuditPage, AuditCourse })
+nameSchemas({ AuditExplanation, AuditRow: AuditRecord, AuditPage, AuditCourse })
 
 export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Clock): void {
   app.route<{ Querystring: Static<typeof Query> }>({
@@ -248,7 +334,8 @@ function readFilter(
   now: number
 ): AuditFilter {
   const { kind, by: keyId, subject, node } = query
-  const { rule, category, reader, decision, model, upstream, route, min_score: minScore, max_score: maxScore } = query
+  const { rule, category, reader, decision, model, upstream, route, status, code } = query
+  const { min_score: minScore, max_score: maxScore } = query
   if (minScore !== undefined && maxScore !== undefined && minScore > maxScore) {
     throw invalid('query.min_score', 'out_of_range', 'min_score must not be above max_score.')
   }
@@ -258,7 +345,7 @@ function readFilter(
     keyId,
     subject,
     node,
-    marks: { rule, category, reader, decision, model, upstream, route },
+    marks: { rule, category, reader, decision, model, upstream, route, status, code },
     minScore,
     maxScore,
     from: readInstant('from', query.from, now),

@@ -91,7 +91,7 @@ export interface Gateway {
 
 export async function createGateway(given: Settings, platform: Platform): Promise<Gateway> {
   const settings = await withBackends(given, platform)
-  const { clock, log, metrics, admission, keys, record, unjudged, people, storage } = platform
+  const { clock, log, metrics, admission, keys, record, answered, unjudged, people, storage } = platform
   const { reviews } = people
   const exceptions = (caller: Caller) => people.exceptions.for(caller)
   const judges = await openJudges(settings.judges, { clock, report: judgeReport(metrics, log) })
@@ -121,6 +121,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       wording,
       keeping: platform.keeping,
       metrics,
+      answered,
       log,
       admission,
       budget: settings.limits.request,

@@ -13,6 +13,7 @@ import type { Checker } from '../constitutions/check.js'
 import type { ConstitutionService } from '../constitutions/constitution-service.js'
 import type { Enforcement } from '../constitutions/enforcement.js'
 import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
+import { placeOf } from '../dialects/places.js'
 import { EncoderKeeper } from '../encoder/keeper.js'
 import { type Admission, createAdmission } from '../identity/admission.js'
 import type { Actor } from '../identity/caller.js'
@@ -27,6 +28,7 @@ import type { Metrics } from '../observe/metrics.js'
 import { createRecorder, encoderReport, type Recorder } from '../observe/record.js'
 import { openTracing, type Tracing, traced } from '../observe/tracing.js'
 import { createUnjudgedRecorder, type UnjudgedRecorder } from '../observe/unjudged.js'
+import { createUpstreamRecorder, type UpstreamRecorder } from '../observe/upstream-answers.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Keeping } from '../proxy/clarify.js'
 import { ConnectedUpstreams } from '../proxy/upstream/connected.js'
@@ -82,6 +84,7 @@ export interface Platform extends Readonly<Self> {
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
   readonly unjudged: UnjudgedRecorder
+  readonly answered: UpstreamRecorder
   readonly samples: Samples
   /** Undefined where none are configured. */
   readonly tracing?: Tracing
@@ -264,7 +267,7 @@ function build(
   const { audit, usage } = storage
   const { fingerprints } = people
   const sample = samples.take
-  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, sample, settings: auditing })
+  const record = createRecorder({ metrics, audit, usage, clock, fingerprints, placeOf, sample, settings: auditing })
   const tell = (kind: string, data: Record<string, unknown>) =>
     audit.append({ at: clock.now(), kind, account: null, keyId: null, subject: settings.node, data })
   tell('process.started', { version })
@@ -308,6 +311,7 @@ function build(
     alerts,
     record,
     samples,
+    answered: createUpstreamRecorder({ metrics, audit, clock }),
     unjudged: createUnjudgedRecorder({ metrics, audit, clock, log, settings: auditing }),
     constitutions,
     checker: policies.checker,

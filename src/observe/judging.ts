@@ -5,6 +5,7 @@
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation, EvaluationInput, Evaluator, Exceptions, HeldPolicy } from '../policy/evaluation.js'
+import type { KeptExplanation } from '../policy/explanation.js'
 import type { Decided, Recorder, Said, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 
@@ -46,6 +47,8 @@ export interface Besides extends Pick<Decided, 'beyond'>, Partial<Pick<Said, 're
 
 export class Judging<E extends Judged> {
   readonly #deps: JudgingDeps<E>
+  /** Of verdicts that are not recorded yet. */
+  readonly #explanations = new WeakMap<EvaluationInput, KeptExplanation>()
 
   constructor(deps: JudgingDeps<E>) {
     this.#deps = deps
@@ -105,7 +108,19 @@ export class Judging<E extends Judged> {
     const said = this.#deps.sampling?.() === true ? this.#said(input, besides) : undefined
     const { parts } = input
     const { beyond } = besides
-    return this.#deps.record({ surface, evaluation, caller, route, requestId, sentTo, parts, beyond, said })
+    const explanation = this.#explanations.get(input)
+    return this.#deps.record({
+      surface,
+      evaluation,
+      caller,
+      route,
+      requestId,
+      sentTo,
+      parts,
+      beyond,
+      explanation,
+      said
+    })
   }
 
   #said(
@@ -121,6 +136,7 @@ export class Judging<E extends Judged> {
   #with(input: EvaluationInput, { caller }: Asked): EvaluationInput {
     input.whose = caller.lineage
     input.exceptions = this.#deps.exceptions(caller)
+    input.explained = (explanation) => this.#explanations.set(input, explanation)
     input.pay = async (windows) => {
       // What a model answers is charged as far as the limit goes, and read in any case.
       const outcome = await this.#deps.chargeWindows?.(caller, windows, input.direction === 'request')

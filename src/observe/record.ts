@@ -2,12 +2,13 @@
  * What becomes of one evaluation besides its answer: counted, metered, audited. The same on every surface, so that
  * dashboards, bills and the audit add up.
  */
-import type { ChatPart } from '../base/chat.js'
+import type { ChatPart, Role } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import type { Category, Reader, Redactable } from '../base/decision.js'
 import type { EncoderReport } from '../encoder/index.js'
 import type { Caller } from '../identity/caller.js'
-import type { Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import type { Detection, Evaluation, EvaluationInput } from '../policy/evaluation.js'
+import type { KeptExplanation } from '../policy/explanation.js'
 import type { AuditStore, UsageStore } from '../storage/contracts/audit.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
@@ -59,6 +60,8 @@ export interface Decided {
   parts: readonly ChatPart[]
   /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
   beyond?: readonly string[] | undefined
+  /** How it came about; undefined where nothing counted. */
+  explanation?: KeptExplanation | undefined
   /** Undefined: no sample is taken of it. Where samples are off it is not made. */
   said?: Said | undefined
 }
@@ -73,6 +76,8 @@ export interface RecorderDeps {
   clock: Clock
   /** Of the texts that a decision was about, for exceptions; see `review/fingerprint.ts`. */
   fingerprints: (evaluation: Evaluation, parts: readonly ChatPart[]) => readonly string[]
+  /** A pointer without what a client wrote: see `dialects/places.ts`. */
+  placeOf: (pointer: string) => string
   /** Takes a sample, where one is wanted. @returns its id */
   sample?: ((decided: Decided, at: number) => string | undefined) | undefined
   /** Read at each use. */
@@ -80,7 +85,7 @@ export interface RecorderDeps {
 }
 
 export function createRecorder(deps: RecorderDeps): Recorder {
-  const { metrics, audit, usage, clock, fingerprints, settings } = deps
+  const { metrics, audit, usage, clock, fingerprints, placeOf, settings } = deps
   return (decided) => {
     const { surface, evaluation, caller, route, requestId, sentTo, parts, beyond } = decided
     const { decision } = evaluation
@@ -101,6 +106,9 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     const facts = {
       ...(found !== undefined && { categories: found.categories }),
       decision,
+      ...(found !== undefined && {
+        explanation: { ...decided.explanation, places: placesOf(evaluation, parts, placeOf) }
+      }),
       ...(sentTo?.model !== undefined && { model: sentTo.model }),
       ...(beyond !== undefined && { not_evaluated: beyond }),
       policy: evaluation.policy,
@@ -174,6 +182,59 @@ function findingsOf({ detections, scores }: Evaluation) {
     readers: [...readers].sort(),
     scores: Object.fromEntries(scored.sort(([a], [b]) => (a < b ? -1 : 1)))
   }
+}
+
+/** Where something was found, as the row of a verdict tells it. */
+interface Place {
+  rule: string
+  confidence: number
+  layer: string
+  reader?: Reader
+  excepted?: true
+  /** UTF-16 offsets into the text that stands there. */
+  start: number
+  end: number
+  /** Absent where there is one text. */
+  pointer?: string
+  role?: Role
+}
+
+/** More are of little use, and a row is kept for as long as the audit. */
+const maxPlaces = 16
+
+/** The strongest places, those of the rules that bear on the decision first; in the order of the texts. */
+function placesOf(
+  { detections, matched_rules: bearing }: Evaluation,
+  parts: readonly ChatPart[],
+  placeOf: (pointer: string) => string
+): Place[] {
+  const weightOf = ({ rule, confidence }: Detection) => confidence + Number(bearing.includes(rule))
+  const shown = detections.filter(({ kind }) => kind === undefined)
+  const strongest = new Set(
+    shown.length <= maxPlaces ? shown : [...shown].sort((a, b) => weightOf(b) - weightOf(a)).slice(0, maxPlaces)
+  )
+  const chosen = shown.filter((detection) => strongest.has(detection))
+  const roles = new Map<string, Role | undefined>()
+  for (const { pointer } of chosen) if (pointer !== undefined) roles.set(pointer, undefined)
+  if (roles.size > 0) {
+    for (const { pointer, role } of parts) {
+      if (roles.has(pointer) && roles.get(pointer) === undefined) roles.set(pointer, role)
+    }
+  }
+  return chosen.map(({ rule, confidence, layer, reader, suppressed, span, pointer }) => {
+    const role = pointer === undefined ? undefined : roles.get(pointer)
+    return {
+      confidence,
+      end: span.end,
+      ...(suppressed && { excepted: true as const }),
+      layer,
+      ...(pointer !== undefined && { pointer: placeOf(pointer) }),
+      ...(reader !== undefined && { reader }),
+      ...(role !== undefined && { role }),
+      rule,
+      start: span.start
+    }
+  })
 }
 
 /** What is counted of the second reader. */

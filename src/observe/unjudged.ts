@@ -1,5 +1,6 @@
 /** What becomes of a call that got no verdict, whichever edge it came in by: counted, logged, audited. */
 import type { Clock } from '../base/clock.js'
+import { errorTable } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
 import type { AuditStore } from '../storage/contracts/audit.js'
 import { describeError, type Log } from './log.js'
@@ -41,7 +42,10 @@ export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }:
       log.warn({ request_id: requestId, route, cause, err: describeError(error) }, 'passed without a verdict')
     }
     const { accountId: account, keyId } = caller
-    const data = { surface, route, cause, upstream: sentTo?.upstream, model: sentTo?.model }
+    const refused = passed
+      ? undefined
+      : { code: 'evaluator_unavailable', status: errorTable.evaluator_unavailable.status }
+    const data = { ...refused, surface, route, cause, upstream: sentTo?.upstream, model: sentTo?.model }
     const kind = passed ? 'fail_open' : 'fail_closed'
     const row = { at: clock.now(), kind, account, keyId, subject: requestId, data }
     if (passed && settings.required) return audit.commit(row)

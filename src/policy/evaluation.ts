@@ -3,6 +3,7 @@ import type { ChatPart, JsonObject, Picture, Role } from '../base/chat.js'
 import type { Category, Decision, DetectionType, Reader } from '../base/decision.js'
 import type { TextsSource } from '../base/texts.js'
 import type { NameKind, Pay } from '../encoder/index.js'
+import type { KeptExplanation } from './explanation.js'
 
 export {
   type Category,
@@ -113,6 +114,8 @@ export interface EvaluationInput {
   exceptions?: Exceptions | undefined
   /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
   recalled?: ((history: readonly Said[]) => void) | undefined
+  /** Told how a verdict in which anything counted came about, before it is answered. */
+  explained?: ((explanation: KeptExplanation) => void) | undefined
   /** Told where the encoder is asked: what comes next of the same text had better be more than a word. */
   raised?: (() => void) | undefined
   /** What windows of the encoder cost whoever calls. Default: nothing. */

@@ -6,12 +6,14 @@ import type { Clock } from '../base/clock.js'
 import { Fault } from '../base/errors.js'
 import { describeError, type Log } from '../observe/log.js'
 import { type Metrics, statusClass } from '../observe/metrics.js'
+import type { UpstreamRecorder } from '../observe/upstream-answers.js'
 import { type Answers, isStreamed } from './answer/answer.js'
 import type { Streams } from './answer/stream.js'
 import { ClientGone, type Exchange, type Forward, type Inbound, type Reply } from './exchange.js'
 import { addVerdictHeaders } from './headers.js'
 import { faultReply } from './reply.js'
 import type { Requests } from './request/request.js'
+import { tellAnswered } from './upstream/answered.js'
 import { type Transport, transportFault } from './upstream/send.js'
 
 export interface FunnelDeps {
@@ -19,7 +21,9 @@ export interface FunnelDeps {
   answers: Answers
   streams: Streams
   clock: Pick<Clock, 'monotonic'>
-  metrics: Pick<Metrics, 'overhead' | 'upstreamRequests' | 'upstreamDuration'>
+  metrics: Pick<Metrics, 'overhead' | 'upstreamDuration'>
+  /** Counts, and audits what failed. */
+  answered: UpstreamRecorder
   log: Log
 }
 
@@ -70,12 +74,12 @@ export class Funnel {
   }
 
   async #relay(exchange: Exchange, forward: Forward, transport: Transport): Promise<Reply> {
-    const { clock, metrics, answers, streams } = this.#deps
-    const { route, inbound } = exchange
+    const { clock, metrics, answers, streams, answered } = this.#deps
+    const { route } = exchange
     const began = clock.monotonic()
     const evaluatedBefore = exchange.evaluationMs
-    // A failure without a status of its own counts as the gateway's 502.
-    let status = 502
+    let status: number | undefined
+    let failure: unknown
     try {
       const answer = await transport(exchange, forward)
       status = answer.status
@@ -87,13 +91,15 @@ export class Funnel {
         })
       }
       return await (isStreamed(exchange, answer) ? streams : answers).judge(exchange, answer)
+    } catch (error) {
+      failure = error
+      throw error
     } finally {
       if (exchange.upstreamMs === 0) {
         exchange.upstreamMs = clock.monotonic() - began - (exchange.evaluationMs - evaluatedBefore)
       }
-      // Who leaves before an answer came says nothing of the upstream.
-      if (inbound.cancel.reason === undefined) metrics.upstreamRequests.of(forward.upstream, statusClass(status)).inc()
-      metrics.upstreamDuration.of(route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
+      tellAnswered(answered, exchange, forward.upstream, { status, error: failure })
+      metrics.upstreamDuration.of(route.id, statusClass(status ?? 502)).observe(exchange.upstreamMs / 1000)
     }
   }
 

@@ -11,6 +11,7 @@ import { Judging, type JudgingDeps } from '../observe/judging.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
 import type { Tracing } from '../observe/tracing.js'
+import type { UpstreamRecorder } from '../observe/upstream-answers.js'
 import type { SessionStore } from '../policy/evaluate/session.js'
 import type { Evaluator } from '../policy/evaluation.js'
 import { shippedWording, type Wording } from '../wording/wording.js'
@@ -42,6 +43,8 @@ export interface ProxyDeps extends JudgingDeps<Evaluator> {
   /** Without it people are asked nothing that they could answer. */
   keeping?: Keeping
   metrics: Metrics
+  /** Counts what upstreams answer, and audits what failed. */
+  answered: UpstreamRecorder
   log: Log
   /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
   admission: Pick<Admission, 'admit' | 'charge'>
@@ -80,6 +83,7 @@ export interface ChatProxy {
   /** Of the Realtime API. */
   readonly sessions: Sessions
   readonly metrics: Metrics
+  readonly answered: UpstreamRecorder
   readonly clock: Clock
   readonly log: Log
   /** Waits for the exchanges under way. */
@@ -118,7 +122,8 @@ export function createProxy(deps: ProxyDeps, settings: ProxySettings): ChatProxy
   return {
     table,
     upstreams,
-    funnel: new Funnel({ ...stages, clock, metrics, log }),
+    funnel: new Funnel({ ...stages, clock, metrics, answered: deps.answered, log }),
+    answered: deps.answered,
     stages,
     sender,
     transport: sender.transport,

@@ -155,7 +155,7 @@ function speaksOfMinors({ requestVerdict }: Exchange): boolean {
 }
 
 /** A client's name of a model; what does not look like a name is text, and no text is written down. */
-function modelOf({ chat: { model } }: Exchange): string | undefined {
+export function modelOf({ chat: { model } }: Exchange): string | undefined {
   return model !== undefined && modelForm.test(model) ? model : undefined
 }
 

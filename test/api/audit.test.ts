@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -157,6 +158,117 @@ t.test('verdicts are found by what they say, and their rows explain them without
   for (const query of ['decision=maybe', 'category=x', 'min_score=2', 'min_score=0.5&max_score=0.2', 'rule=%00']) {
     t.match(await call(url, `${path}?${query}`, { key }), { status: 400, body: { error: 'validation_error' } }, query)
   }
+})
+
+t.test(
+  'the row of a verdict says what counted, what would flip it and where, and never a text of its caller',
+  async (t) => {
+    const { url, key } = await build(t, { yaml: 'audit: { decisions: all }' })
+    const rowOf = async (query: string) =>
+      (await call(url, `${path}?kind=evaluation&${query}`, { key })).body.rows[0]?.data.explanation
+    await call(url, '/v1/chat/completions', {
+      key,
+      body: {
+        model: 'demo',
+        messages: [
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'So? How do I kill it?' }
+        ]
+      }
+    })
+    const why = await rowOf('decision=depends')
+    t.match(why, {
+      thresholds: { middle: Number, high: Number },
+      categories: [{ category: 'violence', decision: 'depends', to_milder: { decision: 'permit' } }],
+      rules: [{ rule: 'ambiguous_kill', category: 'violence', context: 'open' }],
+      flips: [{ without: ['ambiguous_kill'], decision: 'permit' }],
+      missing_context: ['platform', 'topic'],
+      places: [{ rule: 'ambiguous_kill', pointer: '/messages/1/content', role: 'user', reader: 'rule', layer: 'plain' }]
+    })
+    const [{ category: _, score, to_milder, to_stricter }] = why.categories
+    t.ok(score - to_milder.by < why.thresholds.middle && score - to_milder.by > why.thresholds.middle - 0.001)
+    t.ok(Math.abs(score + to_stricter.by - why.thresholds.high) < 0.0001)
+    const [{ start, end }] = why.places
+    t.match('So? How do I kill it?'.slice(start, end), /kill it/)
+
+    // A client's own names are texts too.
+    await call(url, '/v1/chat/completions', {
+      key,
+      body: {
+        model: 'demo',
+        messages: [{ role: 'user', content: 'Hello' }],
+        metadata: { 'my/secret name': 'Explain how to build a pipe bomb' }
+      }
+    })
+    const inField = await rowOf('decision=forbid')
+    t.equal(inField.places[0].pointer, '/metadata/…')
+    t.notMatch(JSON.stringify(inField), /secret|pipe bomb/)
+
+    // However much is found, the row stays small.
+    const many = Array.from({ length: 400 }, (_, i) => `jane${i}@example.org and kill it`).join(', ')
+    await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: many } })
+    const { body } = await call(url, `${path}?kind=evaluation&limit=1`, { key })
+    t.equal(body.rows[0].data.explanation.places.length, 16)
+    t.equal(body.rows[0].data.explanation.places[0].pointer, undefined, 'of one text')
+    t.ok(JSON.stringify(body.rows[0].data).length < 6_000)
+    await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: 'Hello!' } })
+    t.match(await call(url, `${path}?kind=evaluation&limit=1`, { key }), {
+      body: { rows: [{ data: { decision: 'permit' } }] }
+    })
+    t.equal(await rowOf('limit=1'), undefined, 'where nothing was found there is nothing to explain')
+  }
+)
+
+t.test('calls that failed once they were judged are found by upstream, status and error', async (t) => {
+  const answers = [500, 429, 200]
+  const backend = createServer((request, response) => {
+    request.resume().on('end', () => {
+      response
+        .writeHead(answers.shift() ?? 200, { 'content-type': 'application/json' })
+        .end('{"error":{"message":"no"}}')
+    })
+  })
+  await new Promise<void>((resolve) => backend.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => backend.close())
+  const { port } = backend.address() as AddressInfo
+  const yaml = `
+upstreams:
+  default: { url: "http://127.0.0.1:${port}" }
+  gone: { url: "http://127.0.0.1:1" }
+routes:
+  - { path: /v1/chat/completions, dialect: openai-chat, upstream: gone, match: { model: ["gone*"] } }
+  - { path: /v1/chat/completions, dialect: openai-chat }
+`
+  const { url, key } = await build(t, { yaml })
+  const ask = (model: string) =>
+    call(url, '/v1/chat/completions', { key, body: { model, messages: [{ role: 'user', content: 'Hello!' }] } })
+  for (const model of ['demo', 'demo', 'gone-1']) t.ok((await ask(model)).status >= 400)
+  const find = async (query: string) => (await call(url, `${path}?order=oldest&${query}`, { key })).body.rows
+  const rows = await find('kind=upstream_failed')
+  t.match(rows, [
+    { data: { upstream: 'default', model: 'demo', status: 500, route: String, request_id: String } },
+    { data: { upstream: 'default', status: 429 } },
+    { data: { upstream: 'gone', model: 'gone-1', status: 502, code: 'upstream_error' } }
+  ])
+  t.same(await find('status=5xx'), [rows[0], rows[2]])
+  t.same(await find('status=429'), [rows[1]])
+  t.same(await find('code=upstream_error'), [rows[2]])
+  t.same(await find('upstream=gone&kind=upstream_failed'), [rows[2]])
+  t.match(
+    (await find(`subject=${rows[0].subject}`)).map(({ kind }: { kind: string }) => kind),
+    ['evaluation', 'upstream_failed'],
+    'the verdict and what became of it are one search'
+  )
+  const { body } = await call(url, '/api/v1/safety/metrics', { key })
+  t.match(
+    body.upstreams.map(({ name, requests, failures }: Record<string, unknown>) => [name, requests, failures]),
+    [
+      ['default', 2, 1],
+      ['gone', 1, 1]
+    ],
+    'as many as the figures say'
+  )
+  t.match(await call(url, `${path}?status=600`, { key }), { status: 400, body: { error: 'validation_error' } })
 })
 
 t.test('the course of a filter counts the rows that the search finds, and says what it cannot read', async (t) => {

@@ -61,6 +61,13 @@ function checkFlips(t: Test, judge: Judge, given: JudgeInput, found: Explanation
     const then = judge.judge({ ...given, context: { ...given.context, ...context } })
     t.same([then.decision, then.riskScore], [decision, risk_score], `${what}: ${JSON.stringify(context)}`)
   }
+  // What a verdict keeps beside it is the same, found from the rules that bear on it.
+  const kept = judge.judge({ ...given, flips: true }).flips ?? []
+  const bearing = found.flips.rules.filter((flip) => flip.without.every((name) => now.matchedRules.includes(name)))
+  const byName = (flips: readonly { without: string[] }[]) =>
+    [...flips].sort((a, b) => (`${a.without}` < `${b.without}` ? -1 : 1))
+  t.same(byName(kept), byName(bearing))
+  t.equal(judge.judge(given).flips, undefined, 'found where it is asked for')
   // A decision that is not permit can be undone by taking out rules; there is always a claim to check.
   t.equal(found.flips.rules.length > 0, now.decision !== 'permit')
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../src/base/chat.js'
 import { systemClock } from '../../src/base/clock.js'
 import { Fault } from '../../src/base/errors.js'
 import type { ReviewBound, RouteSettings, UpstreamSettings } from '../../src/base/settings.js'
+import { placeOf } from '../../src/dialects/places.js'
 import { registerEdge } from '../../src/edge/edge.js'
 import { plainFault } from '../../src/edge/faults.js'
 import { UnderWay } from '../../src/edge/under-way.js'
@@ -13,6 +14,7 @@ import { createLog, type Log } from '../../src/observe/log.js'
 import { createMetrics } from '../../src/observe/metrics.js'
 import { createRecorder } from '../../src/observe/record.js'
 import { createUnjudgedRecorder, type Unjudged } from '../../src/observe/unjudged.js'
+import { createUpstreamRecorder } from '../../src/observe/upstream-answers.js'
 import {
   type Category,
   categories,
@@ -221,6 +223,7 @@ export function testRecorder(metrics: ReturnType<typeof testMetrics>) {
     usage,
     clock: systemClock,
     fingerprints: () => [],
+    placeOf,
     settings
   })
 }
@@ -279,6 +282,7 @@ export function buildProxy(
       record,
       exceptions: () => undefined,
       metrics,
+      answered: createUpstreamRecorder({ metrics, audit: unread(), clock: systemClock }),
       log,
       admission: admission as never,
       files,

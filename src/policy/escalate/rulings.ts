@@ -8,6 +8,7 @@ import { typeOfCategory } from '../constitution/rules.js'
 import { withinBand } from '../decide/decide.js'
 import type { Verdict } from '../evaluate/judge.js'
 import { type Category, type Decision, type Detection, type EvaluationInput, strictest } from '../evaluation.js'
+import type { RuleFlip } from '../explanation.js'
 import type { Policy } from '../match/compile.js'
 import type { Doubt } from './doubts.js'
 import type { Failure, Judges, Opinion } from './judges.js'
@@ -44,7 +45,14 @@ export async function consult(
     if (ruled.decision === 'forbid') break
     ruled = applyRulings(policy.constitution, ruled, [await ask(doubt)])
   }
-  return ruled
+  return ruled === verdict || verdict.flips === undefined ? ruled : { ...ruled, flips: flipsBy(ruled, verdict) }
+}
+
+/** Without its judges a verdict is the one that was in doubt. What else would flip it is known of that alone. */
+function flipsBy({ decision, rules }: Verdict, before: Verdict): RuleFlip[] {
+  if (decision === before.decision) return before.flips ?? []
+  const without = rules.slice(before.rules.length).map(({ rule }) => rule)
+  return [{ without: [...new Set(without)], decision: before.decision, risk_score: before.riskScore }]
 }
 
 export interface Ruling {

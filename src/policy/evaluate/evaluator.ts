@@ -12,6 +12,7 @@ import type { Judges } from '../escalate/judges.js'
 import { consult } from '../escalate/rulings.js'
 import type { Evaluation, EvaluationInput, Evaluator, HeldPolicy } from '../evaluation.js'
 import { type Explanation, explain } from '../explain/explain.js'
+import { keptOf } from '../explain/kept.js'
 import type { Policy } from '../match/compile.js'
 import { type Beside, besideOf } from '../match/guarded/beside.js'
 import { askEncoder, noReadings, type Question, type Readings } from './asking.js'
@@ -99,7 +100,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
     const { parts, joined, context, settled, direction, prompts, session: key, calledFrom, isBrought } = input
     const beside = besideFor(input, judge.policy)
-    const given = { parts, joined, context, settled, direction, prompts, beside, readings }
+    const flips = input.explained !== undefined
+    const given = { parts, joined, context, settled, direction, prompts, beside, readings, flips }
     if (key === undefined || direction === 'answer' || isBrought === true) return { ...given, session: undefined }
     const rules = judge.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
@@ -237,7 +239,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return inTurn(() => {
       const entry = loaded(found)
       const started = clock.monotonic()
-      const tell = (verdict: Verdict) => told(verdict, entry, clock.monotonic() - started)
+      const tell = (verdict: Verdict) => {
+        if (verdict.categories.length > 0) input.explained?.(keptOf(verdict, entry.judge.policy.constitution))
+        return told(verdict, entry, clock.monotonic() - started)
+      }
       const verdict = judge(input, entry)
       return verdict instanceof Promise ? verdict.then(tell) : tell(verdict)
     }, input.whose)

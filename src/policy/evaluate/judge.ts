@@ -7,6 +7,8 @@ import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
 import type { Category, Decision, Detection, Evaluation, Said, Settled, Speaker } from '../evaluation.js'
+import { flipsOfRules } from '../explain/rule-flips.js'
+import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
 import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
 import type { Beside } from '../match/guarded/beside.js'
@@ -49,6 +51,8 @@ export interface JudgeInput {
   beside?: Beside | undefined
   /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
   readings?: Readings | undefined
+  /** Whether it is found out, too, without which rules the decision would be milder. */
+  flips?: boolean | undefined
 }
 
 /** Plain data, so that it can come from another thread. */
@@ -58,6 +62,8 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
   /** Every rule that matched, those that the context settled included. */
   rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
+  /** Where it was asked for, and found. */
+  flips?: RuleFlip[]
   /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
   ownRisk: number
   /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
@@ -127,7 +133,7 @@ export class Judge {
 
   judge(input: JudgeInput): Verdict {
     const { parts, session } = input
-    const { matches, questions, charsTotal, charsCovered, isCrowded } = this.find(input)
+    const { matches, alone, questions, charsTotal, charsCovered, isCrowded } = this.find(input)
     const covered = {
       charsTotal,
       charsCovered,
@@ -154,8 +160,16 @@ export class Judge {
       detections,
       rules: rules.map(({ rule, score, effect }) => ({ rule: rule.name, category: rule.category, score, effect })),
       ownRisk: judgement.categories.reduce((most, { own }) => Math.max(most, own), 0),
-      ...covered
+      ...covered,
+      ...(input.flips === true && questions.length === 0 && { flips: this.#flipsOf(judgement, alone, input) })
     }
+  }
+
+  #flipsOf(now: Judgement, alone: readonly Match[], input: JudgeInput): RuleFlip[] {
+    const isCounting = input.suppressed === undefined ? undefined : isCounted(input.suppressed)
+    return flipsOfRules(now, alone, this.policy.conditional, (matches) => {
+      return this.weigh(isCounting === undefined ? matches : matches.filter(isCounting), input).judgement
+    })
   }
 
   /** What matches come to, by the context, the session and the bands. */

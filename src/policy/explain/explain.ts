@@ -8,12 +8,10 @@ import type { CategoryVerdict } from '../decide/decide.js'
 import { doubtsOf } from '../escalate/doubts.js'
 import type { Found, Judge, JudgeInput } from '../evaluate/judge.js'
 import type { Category, Decision } from '../evaluation.js'
+import type { ContextOutcome, NextBand } from '../explanation.js'
 import type { Policy } from '../match/compile.js'
 import { type Flips, flipsOf } from './flips.js'
 import { type TracedView, trace } from './trace.js'
-
-/** The next band in a direction, and how far the score is from it; null where no band there decides otherwise. */
-export type NextBand = { decision: Decision; by: number } | null
 
 export interface ExplainedCategory {
   category: Category
@@ -36,8 +34,7 @@ export interface ExplainedRule {
   weight: number
   /** What it counts: 0 where the context settles it. */
   score: number
-  /** What the context did: nothing, settled it, sharpened it, or left it open for want of a key. */
-  context: 'none' | 'permit' | 'forbid' | 'open'
+  context: ContextOutcome
   /** The keys that could settle it. */
   context_keys: string[]
   /** Only the session's earlier turns complete it. */
@@ -171,9 +168,9 @@ function explainCategory(constitution: Constitution, verdict: CategoryVerdict): 
 /** The smallest step between two scores as they are shown. */
 const step = 0.0001
 
-function nextBands(
+export function nextBands(
   { bands, categories }: Constitution,
-  { category, score, decision }: CategoryVerdict
+  { category, score, decision }: Pick<CategoryVerdict, 'category' | 'score' | 'decision'>
 ): Pick<ExplainedCategory, 'to_milder' | 'to_stricter'> {
   const policy = categories[category]
   const middle: Decision = policy.middle === 'ask' ? 'depends' : policy.middle

@@ -3,16 +3,11 @@ import type { JsonObject } from '../../base/chat.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Judgement } from '../decide/decide.js'
 import type { Found, Judge, JudgeInput } from '../evaluate/judge.js'
-import { type Decision, decisions } from '../evaluation.js'
+import type { Decision } from '../evaluation.js'
+import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule } from '../match/compile.js'
 import { countedOf } from '../match/findings.js'
-
-export interface RuleFlip {
-  /** Without these rules, the decision would be this. The session is taken as it stands. */
-  without: string[]
-  decision: Decision
-  risk_score: number
-}
+import { isMilder, ruleFlips } from './rule-flips.js'
 
 export interface ContextFlip {
   key: string
@@ -49,49 +44,13 @@ export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Fou
   const matched = [...new Set(matches.map(({ rule }) => rule))]
   const withContext = (context: JsonObject) => judge.weigh(matches, { ...input, context }).judgement
   return {
-    rules: ruleFlips(now, matched, (isLeft) => {
+    rules: ruleFlips(now, matched.slice(0, maxRules), (isLeft) => {
       // Rules count beside others: those are asked again, too.
       const left = alone.filter(({ rule }) => isLeft(rule))
       return judge.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
     }),
     ...contextFlips(constitution, now, matched, input.context, withContext)
   }
-}
-
-function ruleFlips(
-  now: Judgement,
-  matched: readonly CompiledRule[],
-  judge: (isLeft: (rule: CompiledRule) => boolean) => Judgement
-): RuleFlip[] {
-  if (now.decision === 'permit') return []
-  const flip = (gone: readonly CompiledRule[], { decision, riskScore }: Judgement): RuleFlip => ({
-    without: gone.map(({ name }) => name),
-    decision,
-    risk_score: riskScore
-  })
-  const tried = matched.slice(0, maxRules)
-  const single = tried
-    .map((gone) => ({ gone, after: judge((rule) => rule !== gone) }))
-    .filter(({ after }) => isMilder(after.decision, now.decision))
-  if (single.length > 0) return single.map(({ gone, after }) => flip([gone], after))
-  // No one rule decides alone: the strongest are taken away until it flips, then those given back that need not go.
-  let gone: CompiledRule[] = []
-  let after = now
-  while (!isMilder(after.decision, now.decision) && gone.length < tried.length) {
-    const [next] = tried
-      .filter((rule) => !gone.includes(rule))
-      .map((rule) => ({ rule, after: judge((other) => other !== rule && !gone.includes(other)) }))
-      .sort((a, b) => order(a.after) - order(b.after))
-    gone.push(next!.rule)
-    after = next!.after
-  }
-  if (!isMilder(after.decision, now.decision)) return []
-  for (const rule of [...gone]) {
-    const fewer = gone.filter((other) => other !== rule)
-    const without = judge((other) => !fewer.includes(other))
-    if (isMilder(without.decision, now.decision)) [gone, after] = [fewer, without]
-  }
-  return [flip(gone, after)]
 }
 
 function contextFlips(
@@ -160,12 +119,4 @@ function combine(
 function sampleOf(glob: string): string {
   const sample = glob.replaceAll('*', '').trim()
   return sample === '' ? 'anything' : sample
-}
-
-function isMilder(a: Decision, b: Decision): boolean {
-  return decisions.indexOf(a) < decisions.indexOf(b)
-}
-
-function order({ decision, riskScore }: Judgement): number {
-  return decisions.indexOf(decision) + Math.min(riskScore, 0.99999)
 }

@@ -17,9 +17,11 @@ import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import { describeError, type Log } from '../../observe/log.js'
 import { type Metrics, statusClass } from '../../observe/metrics.js'
+import type { UpstreamRecorder } from '../../observe/upstream-answers.js'
 import { Cancel, ClientGone, type Exchange, type Inbound, type Reply } from '../exchange.js'
 import { addVerdictHeaders, jsonType, mediaTypes } from '../headers.js'
 import type { Requests } from '../request/request.js'
+import { tellAnswered } from '../upstream/answered.js'
 import { readAll, type UpstreamAnswer } from '../upstream/send.js'
 import type { Gate } from './gate.js'
 import { mismatchOf, revisionOf, serverHeaders, sessionHeader } from './headers.js'
@@ -39,7 +41,8 @@ export interface CallDeps {
   transmit: Transmit
   budget: Budget
   clock: Pick<Clock, 'monotonic'>
-  metrics: Pick<Metrics, 'overhead' | 'upstreamRequests' | 'upstreamDuration'>
+  metrics: Pick<Metrics, 'overhead' | 'upstreamDuration'>
+  answered: UpstreamRecorder
   log: Log
 }
 
@@ -166,7 +169,7 @@ export class Calls {
     exchange: Exchange,
     { message, revision, sent }: { message: Message; revision: Revision; sent: Record<string, string> }
   ): Promise<Reply> {
-    const { clock, metrics, requests, transmit } = this.#deps
+    const { clock, metrics, requests, transmit, answered } = this.#deps
     const { inbound, server } = call
     const verdict = await requests.judge(exchange)
     if (!('bytes' in verdict)) {
@@ -177,7 +180,8 @@ export class Calls {
       return { ...verdict, body: plainRefusal(verdict) }
     }
     const began = clock.monotonic()
-    let status = 502
+    let status: number | undefined
+    let failure: unknown
     try {
       const answer = await transmit(exchange, { server, method: 'POST', headers: sent, body: verdict.bytes })
       status = answer.status
@@ -194,10 +198,13 @@ export class Calls {
       const reply = await this.#answered(call, heard, message, answer)
       addVerdictHeaders(reply.headers, exchange, exchange.verdict)
       return reply
+    } catch (error) {
+      failure = error
+      throw error
     } finally {
       exchange.upstreamMs = clock.monotonic() - began
-      if (inbound.cancel.reason === undefined) metrics.upstreamRequests.of(server.name, statusClass(status)).inc()
-      metrics.upstreamDuration.of(exchange.route.id, statusClass(status)).observe(exchange.upstreamMs / 1000)
+      tellAnswered(answered, exchange, server.name, { status, error: failure })
+      metrics.upstreamDuration.of(exchange.route.id, statusClass(status ?? 502)).observe(exchange.upstreamMs / 1000)
       this.#observe(exchange)
     }
   }

@@ -33,7 +33,7 @@ import { type EventPlace, type Holder, Tickets } from './tickets.js'
 import { createTransmit, type Transmit } from './transmit.js'
 
 export interface McpDeps {
-  proxy: Pick<ChatProxy, 'stages' | 'sender' | 'metrics' | 'clock' | 'log'>
+  proxy: Pick<ChatProxy, 'answered' | 'stages' | 'sender' | 'metrics' | 'clock' | 'log'>
   reviews: Pick<Reviews, 'open' | 'consume'>
   pins: PinStore
   seal: Seal
@@ -93,6 +93,7 @@ export class McpProxy {
       budget,
       clock,
       metrics,
+      answered: proxy.answered,
       log
     })
   }

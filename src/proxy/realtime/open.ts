@@ -11,6 +11,7 @@ import { statusClass } from '../../observe/metrics.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { type Propagate, upstreamHeaders } from '../headers.js'
 import type { ChatProxy } from '../proxy.js'
+import { tellAnswered } from '../upstream/answered.js'
 import { candidates, type Sender, transportFault } from '../upstream/send.js'
 import { ConnectFailed, type LetGo, type Upstream } from '../upstream/upstreams.js'
 import { Peer } from './peer.js'
@@ -90,20 +91,23 @@ export async function openSession(proxy: ChatProxy, exchange: Exchange, face: Up
   )
 }
 
-async function askUpstream({ clock, metrics, sender }: ChatProxy, exchange: Exchange): Promise<Connected> {
-  const { route, inbound } = exchange
+async function askUpstream({ clock, metrics, sender, answered }: ChatProxy, exchange: Exchange): Promise<Connected> {
+  const { route } = exchange
   const began = clock.monotonic()
-  // A failure without a status of its own counts as the gateway's 502.
-  let status = 502
+  let status: number | undefined
+  let failure: unknown
   let name = route.upstream
   try {
     const connected = await connect(sender, exchange)
     status = 101
     name = connected.upstream.name
     return connected
+  } catch (error) {
+    failure = error
+    throw error
   } finally {
-    if (inbound.cancel.reason === undefined) metrics.upstreamRequests.of(name, statusClass(status)).inc()
-    metrics.upstreamDuration.of(route.id, statusClass(status)).observe((clock.monotonic() - began) / 1000)
+    tellAnswered(answered, exchange, name, { status, error: failure })
+    metrics.upstreamDuration.of(route.id, statusClass(status ?? 502)).observe((clock.monotonic() - began) / 1000)
   }
 }
 

@@ -37,8 +37,18 @@ export interface ChainHead {
   removedHash: string
 }
 
-/** What the row of a verdict is looked for by: its decision, each of its rules, and so on. */
-export const markNames = ['rule', 'category', 'reader', 'decision', 'model', 'upstream', 'route'] as const
+/** What the row of a verdict, or of a call that failed, is looked for by: its decision, each of its rules, and so on. */
+export const markNames = [
+  'rule',
+  'category',
+  'reader',
+  'code',
+  'status',
+  'decision',
+  'model',
+  'upstream',
+  'route'
+] as const
 export type MarkName = (typeof markNames)[number]
 /** A decision to look for: any but `permit`. */
 export const stopped = 'stopped'

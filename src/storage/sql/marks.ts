@@ -16,7 +16,7 @@ const marksPerInsert = 120
 const rowsPerStep = 500
 
 /** Kinds of rows that are searched for so. */
-const kinds: readonly string[] = ['evaluation', 'fail_open', 'fail_closed']
+const kinds: readonly string[] = ['evaluation', 'fail_open', 'fail_closed', 'upstream_failed']
 
 type Marked = Pick<AuditRow, 'at' | 'kind' | 'account' | 'data'> & {
   seq: number
@@ -31,11 +31,13 @@ export function marksOf({ seq, at, kind, account, data }: Marked): MarkColumns[]
       if (typeof value === 'string') marks.push({ account, name, value, seq, at, score })
     }
   }
-  const { decision } = data
+  const { decision, status } = data
   add('decision', decision === undefined || decision === 'permit' ? decision : [decision, stopped])
   add('rule', data['rules'])
   add('category', data['categories'])
   add('reader', data['readers'])
+  add('code', data['code'])
+  if (typeof status === 'number') add('status', [String(status), `${Math.floor(status / 100)}xx`])
   add('model', data['model'])
   add('upstream', data['upstream'])
   add('route', data['route'])
@@ -121,7 +123,8 @@ export function leadOf(filter: AuditFilter): Mark | undefined {
   if (account === undefined || subject !== undefined) return undefined
   const marks = asked(filter)
   const rare = marks.find(
-    ({ name, value }) => ['rule', 'category', 'reader'].includes(name) || (name === 'decision' && value !== 'permit')
+    ({ name, value }) =>
+      ['rule', 'category', 'reader', 'code', 'status'].includes(name) || (name === 'decision' && value !== 'permit')
   )
   if (rare !== undefined) return rare
   const step = scoreSteps.find((step) => minScore >= step)
