@@ -35,3 +35,29 @@ export interface Detection {
   pointer?: string
   suppressed?: true
 }
+
+/** What the row of a verdict keeps of how it came about; rows of earlier versions have none. */
+export interface AuditExplanation {
+  thresholds?: { middle: number; high: number }
+  categories?: {
+    category: Category
+    score: number
+    decision: Decision
+    to_milder: { decision: Decision; by: number } | null
+    to_stricter: { decision: Decision; by: number } | null
+  }[]
+  rules?: { rule: string; category: Category; score: number; context: 'none' | 'permit' | 'forbid' | 'open' }[]
+  flips?: { without: string[]; decision: Decision; risk_score: number }[]
+  missing_context?: string[]
+  places: {
+    rule: string
+    confidence: number
+    layer: string
+    reader?: string
+    excepted?: true
+    pointer?: string
+    role?: string
+    start: number
+    end: number
+  }[]
+}

@@ -1,7 +1,9 @@
 /** The kinds of rows of the audit, for a choice: what is typed beside them is taken too. */
 export const kinds: readonly string[] = [
   'evaluation',
+  'upstream_failed',
   'fail_open',
+  'fail_closed',
   'key.created',
   'key.rotated',
   'key.revoked',

@@ -23,6 +23,8 @@ type Name =
   | 'route'
   | 'upstream'
   | 'model'
+  | 'status'
+  | 'code'
   | 'min_score'
   | 'max_score'
   | 'from'
@@ -59,6 +61,10 @@ const spans = [
   { value: '30d', label: 'Last 30 days' },
   { value: 'all', label: 'All of it' }
 ]
+
+/** Of calls that failed once they were judged, or got no verdict. */
+const statuses = ['5xx', '4xx', '401', '429', '500', '502', '503', '504']
+const codes = ['upstream_error', 'upstream_timeout', 'overloaded', 'evaluator_unavailable']
 
 type Change = (changes: Record<string, string | undefined>) => void
 
@@ -131,6 +137,8 @@ export function Filters({ search, ...part }: Part & { search: Search }) {
     route: <Typed key="route" name="route" label="Route" placeholder="/v1/chat/completions" {...part} />,
     upstream: <Typed key="upstream" name="upstream" label="Upstream" placeholder="its name" {...part} />,
     model: <Typed key="model" name="model" label="Model" placeholder="as clients name it" {...part} />,
+    status: <Known key="status" name="status" label="HTTP status" among={statuses} {...part} />,
+    code: <Known key="code" name="code" label="Error" among={codes} {...part} />,
     by: <Typed key="by" name="by" label="Key or person" placeholder="key_… or usr_…" {...part} />,
     subject: (
       <Typed key="subject" name="subject" label="Subject" placeholder="the id of what it was done to" {...part} />
@@ -185,6 +193,12 @@ function Chosen({ name, filter, change, placeholder = 'any', ...field }: ChosenP
       onChange={(value) => change({ [name]: value ?? '' })}
     />
   )
+}
+
+/** One of those that come up; a link may name another. */
+function Known({ among, ...field }: Part & { name: 'status' | 'code'; label: string; among: readonly string[] }) {
+  const chosen = field.filter[field.name]
+  return <Chosen {...field} data={[...new Set(chosen === undefined ? among : [...among, chosen])]} />
 }
 
 /** Since when: a span, or the instant that a link names. */

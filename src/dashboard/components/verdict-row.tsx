@@ -1,9 +1,10 @@
 /** The row of a verdict in the audit, as far as it explains itself: never a text, and each part leads to the rows like it. */
 import { Anchor, Group, Stack, Table, Text } from '@mantine/core'
 import { linkTo } from '../router'
-import type { AuditRow, Category, Decision } from '../types'
+import type { AuditExplanation, AuditRow, Category, Decision } from '../types'
 import { CategoryBadge, DecisionBadge, Risk } from './badges'
 import { useMay } from './may'
+import { Row, readerName, WhyRows } from './verdict-why'
 
 /** What the row of a verdict holds; rows of earlier versions lack some of it. */
 interface Verdict {
@@ -13,6 +14,7 @@ interface Verdict {
   categories?: Category[]
   scores?: Partial<Record<Category, number>>
   readers?: string[]
+  explanation?: AuditExplanation
   policy?: string
   surface?: string
   route?: string
@@ -35,14 +37,6 @@ const bands: Record<Decision, string> = {
   forbid: 'in the high band'
 }
 
-const readerNames: Record<string, string> = {
-  rule: 'words and patterns',
-  detector: 'detectors',
-  screen: 'the classifier',
-  encoder: 'the encoder',
-  judge: 'a heavier judge'
-}
-
 export function VerdictLine({ verdict }: { verdict: Verdict }) {
   const { decision, risk_score, rules = [], categories = [] } = verdict
   return (
@@ -63,7 +57,8 @@ export function VerdictLine({ verdict }: { verdict: Verdict }) {
 }
 
 export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | null }) {
-  const { decision, risk_score, rules, categories = [], scores = {}, readers, not_evaluated: beyond } = verdict
+  const { decision, risk_score, rules = [], categories = [], scores = {}, readers, explanation } = verdict
+  const { not_evaluated: beyond } = verdict
   const mayRead = useMay('samples:read')
   const scored = categories.filter((category) => scores[category] !== undefined)
   return (
@@ -73,35 +68,30 @@ export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | n
         <Text size="xs" c="dimmed">
           {bands[decision]}
           {verdict.policy !== undefined && ` of ${verdict.policy}`}
+          {explanation?.thresholds !== undefined &&
+            ` (middle from ${explanation.thresholds.middle}, high from ${explanation.thresholds.high})`}
         </Text>
       </Group>
       <Table withRowBorders={false} verticalSpacing={2} horizontalSpacing={4} fz="xs" aria-label="Why">
         <Table.Tbody>
-          <Fact name="Rules" filter="rule" values={rules} />
-          {scored.length > 0 && (
-            <Table.Tr>
-              <Table.Th fw={500}>Scores</Table.Th>
-              <Table.Td>
-                <Group gap={8}>
-                  {scored.map((category) => (
-                    <Anchor key={category} href={linkTo('audit', { category })} fz="xs">
-                      {category} {scores[category]!.toFixed(2)}
-                    </Anchor>
-                  ))}
-                </Group>
-              </Table.Td>
-            </Table.Tr>
+          {explanation?.rules === undefined && <Fact name="Rules" filter="rule" values={rules} />}
+          {explanation?.categories === undefined && scored.length > 0 && (
+            <Row name="Scores">
+              <Group gap={8}>
+                {scored.map((category) => (
+                  <Anchor key={category} href={linkTo('audit', { category })} fz="xs">
+                    {category} {scores[category]!.toFixed(2)}
+                  </Anchor>
+                ))}
+              </Group>
+            </Row>
           )}
-          <Fact name="Found by" filter="reader" values={readers} shown={(reader) => readerNames[reader] ?? reader} />
+          {explanation !== undefined && <WhyRows explanation={explanation} bearing={rules} />}
+          <Fact name="Found by" filter="reader" values={readers} shown={readerName} />
           <Fact name="Route" filter="route" values={verdict.route} />
           <Fact name="Upstream" filter="upstream" values={verdict.upstream} />
           <Fact name="Model" filter="model" values={verdict.model} />
-          {beyond !== undefined && (
-            <Table.Tr>
-              <Table.Th fw={500}>Not judged</Table.Th>
-              <Table.Td>{beyond.join(', ')}</Table.Td>
-            </Table.Tr>
-          )}
+          {beyond !== undefined && <Row name="Not judged">{beyond.join(', ')}</Row>}
         </Table.Tbody>
       </Table>
       {id !== null && (
@@ -109,11 +99,19 @@ export function VerdictFacts({ verdict, id }: { verdict: Verdict; id: string | n
           <Anchor size="xs" href={linkTo('exceptions', { evaluation: id })}>
             This was wrong
           </Anchor>
-          {mayRead && verdict.sample !== undefined && (
-            <Anchor size="xs" href={linkTo('samples', { sample: verdict.sample })}>
-              View sample
-            </Anchor>
-          )}
+          <Anchor size="xs" href={linkTo('audit', { subject: id })}>
+            All rows of this call
+          </Anchor>
+          {verdict.sample !== undefined &&
+            (mayRead ? (
+              <Anchor size="xs" href={linkTo('samples', { sample: verdict.sample })}>
+                View sample, with its places marked
+              </Anchor>
+            ) : (
+              <Text size="xs" c="dimmed">
+                Its text is kept for people who may read samples.
+              </Text>
+            ))}
         </Group>
       )}
     </Stack>
@@ -132,22 +130,14 @@ function Fact({ name, filter, values, shown = String }: FactProps) {
   const all = values === undefined ? [] : [values].flat()
   if (all.length === 0) return null
   return (
-    <Table.Tr>
-      <Table.Th fw={500}>{name}</Table.Th>
-      <Table.Td>
-        <Group gap={8}>
-          {all.map((value) => (
-            <Anchor
-              key={value}
-              href={linkTo('audit', { [filter]: value })}
-              fz="xs"
-              style={{ overflowWrap: 'anywhere' }}
-            >
-              {shown(value)}
-            </Anchor>
-          ))}
-        </Group>
-      </Table.Td>
-    </Table.Tr>
+    <Row name={name}>
+      <Group gap={8}>
+        {all.map((value) => (
+          <Anchor key={value} href={linkTo('audit', { [filter]: value })} fz="xs" style={{ overflowWrap: 'anywhere' }}>
+            {shown(value)}
+          </Anchor>
+        ))}
+      </Group>
+    </Row>
   )
 }

@@ -1,7 +1,8 @@
 /** Every decision and every administrative act, newest first; never a text. */
-import { Button, Card, Code, Table, Text } from '@mantine/core'
+import { Anchor, Button, Card, Code, Table, Text } from '@mantine/core'
 import { IconDownload, IconHistory } from '@tabler/icons-react'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { api, path } from '../api'
 import { DataTable } from '../components/data-table'
 import { Filters, type Search, useFilter } from '../components/filters'
@@ -9,12 +10,13 @@ import { useNames } from '../components/names'
 import { instant } from '../components/time'
 import { VerdictFacts, VerdictLine, verdictOf } from '../components/verdict-row'
 import { Empty, Failure, PageHeader } from '../components/view'
+import { linkTo } from '../router'
 import type { AuditRow } from '../types'
 
 const search: Search = {
   page: 'audit',
   fields: ['decision', 'category', 'rule', 'kind', 'from'],
-  more: ['by', 'subject', 'route', 'upstream', 'model', 'reader', 'score'],
+  more: ['by', 'subject', 'route', 'upstream', 'model', 'reader', 'status', 'code', 'score'],
   // Of a busy gateway more is many pages.
   usual: '7d'
 }
@@ -118,8 +120,10 @@ function Facts({ row }: { row: AuditRow }) {
     typeof value === 'object' || hidden.has(name) ? [] : [`${name} ${value}`]
   )
   const { data, node, position, hash } = row
+  // Of hundreds of rows a few are opened.
+  const [isOpen, setOpen] = useState(false)
   return (
-    <details>
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {verdict === undefined ? (
           <Text span size="xs" style={{ overflowWrap: 'anywhere' }}>
@@ -129,10 +133,19 @@ function Facts({ row }: { row: AuditRow }) {
           <VerdictLine verdict={verdict} />
         )}
       </summary>
-      {verdict !== undefined && <VerdictFacts verdict={verdict} id={row.subject} />}
-      <Code block fz={11} mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-        {JSON.stringify({ ...data, node, position, hash }, null, 2)}
-      </Code>
+      {isOpen && (
+        <>
+          {verdict !== undefined && <VerdictFacts verdict={verdict} id={row.subject} />}
+          {row.kind === 'upstream_failed' && row.subject !== null && (
+            <Anchor size="xs" href={linkTo('audit', { subject: row.subject })}>
+              The verdict by which it was sent
+            </Anchor>
+          )}
+          <Code block fz={11} mt={4} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+            {JSON.stringify({ ...data, node, position, hash }, null, 2)}
+          </Code>
+        </>
+      )}
     </details>
   )
 }

@@ -1,6 +1,6 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
 import { BarChart } from '@mantine/charts'
-import { Anchor, Badge, Button, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
+import { Anchor, Badge, Button, Code, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -241,8 +241,18 @@ function Charts({ data }: { data: SafetyMetrics }) {
                       {state}
                     </Badge>
                   </Table.Td>
-                  <Table.Td ta="right">{requests.toLocaleString('en')}</Table.Td>
-                  <Table.Td ta="right">{failures.toLocaleString('en')}</Table.Td>
+                  <Table.Td ta="right">
+                    <RowsLink filter={rows({ upstream: name })}>{requests.toLocaleString('en')}</RowsLink>
+                  </Table.Td>
+                  <Table.Td ta="right">
+                    {failures === 0 ? (
+                      0
+                    ) : (
+                      <RowsLink filter={rows({ kind: 'upstream_failed', upstream: name, status: '5xx' })}>
+                        {failures.toLocaleString('en')}
+                      </RowsLink>
+                    )}
+                  </Table.Td>
                   <Table.Td>
                     <Ago at={last_failure_at} />
                   </Table.Td>
@@ -265,11 +275,27 @@ function Charts({ data }: { data: SafetyMetrics }) {
                     </Text>
                   ))}
               </Group>
+              <Answered rows={rows} />
             </Stack>
           </Section>
         </Stack>
       </SimpleGrid>
     </Stack>
+  )
+}
+
+/** Which of the answers that failed have rows, and where the others are told of. */
+function Answered({ rows }: { rows(filter: Record<string, string>): Record<string, string> }) {
+  const { kind: _, ...failed } = rows({})
+  return (
+    <Text size="xs" c="dimmed">
+      All answers of this gateway, its own pages included. In the audit are calls that{' '}
+      <RowsLink filter={rows({ decision: 'stopped' })}>a verdict stopped</RowsLink>, that an upstream{' '}
+      <RowsLink filter={{ ...failed, kind: 'upstream_failed', status: '4xx' }}>refused (4xx)</RowsLink>, and that{' '}
+      <RowsLink filter={{ ...failed, status: '5xx' }}>failed (5xx)</RowsLink> at an upstream or without a verdict. What
+      was refused before it was judged, as a wrong key or a limit, has no row: it is counted by{' '}
+      <Code fz={11}>sluicegate_requests_total</Code> and <Code fz={11}>sluicegate_key_denials_total</Code>.
+    </Text>
   )
 }
 
