@@ -20,7 +20,8 @@ import { type Cost, canMeasure, Meter } from './growth/meter.js'
 import { others, triggers } from './growth/others.js'
 import { requests } from './growth/requests.js'
 import { long, type Shape, type Traffic } from './growth/shape.js'
-import { type Backend, openBackend } from './growth/upstream.js'
+import { sound } from './growth/sound.js'
+import { type Backend, hearing, openBackend } from './growth/upstream.js'
 import { isFull, promise } from './report.js'
 
 t.setTimeout(isFull ? 3_600_000 : 600_000)
@@ -54,14 +55,27 @@ interface Gateway {
   backend: Backend
 }
 
-/** @param encoder whether what is raised is put to the encoder, whose time is then most of what a text costs */
-async function open(t: Test, encoder: boolean): Promise<Gateway> {
+/** What a family has otherwise. */
+interface Kind {
+  /** What is raised is put to the encoder, whose time is then most of what a text costs. */
+  encoder?: boolean
+  /** Sound is heard. */
+  ears?: boolean
+}
+
+async function open(t: Test, { encoder = false, ears = false }: Kind): Promise<Gateway> {
   const backend = await openBackend(t)
   const folder = tempDir(t)
   const config = join(folder, 'gateway.yaml')
   writeFileSync(
     config,
-    `limits: { live_per_minute: 1000000 }\ndefaults: { redact: [personal_data, secrets], unscannable: permit }\nupstreams: { default: { url: "${backend.origin}" } }\nmcp: { servers: { ${mcpServer}: { url: "${backend.origin}/mcp" } } }\n`
+    [
+      'limits: { live_per_minute: 1000000 }',
+      `defaults: { redact: [personal_data, secrets], unscannable: ${ears ? '{ audio: scan }' : 'permit'} }`,
+      `upstreams: { default: { url: "${backend.origin}" } }`,
+      `mcp: { servers: { ${mcpServer}: { url: "${backend.origin}/mcp" } } }`,
+      ears ? `transcription: { base_url: "${backend.origin}${hearing}", model: w }` : ''
+    ].join('\n')
   )
   const node = await startNode(t, {
     SLUICEGATE_CONFIG: config,
@@ -108,8 +122,9 @@ const codeIn = (text: string) =>
 async function talk(
   node: Node,
   backend: Backend,
-  { client, server }: { client: string[]; server: string[] }
+  { greeting, client, server }: NonNullable<Traffic['session']>
 ): Promise<string> {
+  backend.greeting = greeting
   backend.server = server
   const socket = new WebSocket(`${node.url.replace(/^http/, 'ws')}/v1/realtime?model=gpt-realtime`, {
     headers: { authorization: `Bearer ${key}` }
@@ -248,24 +263,24 @@ const told = ({ shape, sizes, costs, exponent, health, outcome, fault }: Row): s
   ].join('  ')
 
 const skip = !canMeasure && 'this machine does not tell the processor time of threads'
-const encoderFamily = 'what the encoder reads'
-const families: readonly [string, readonly Shape[]][] = [
+const families: readonly [string, readonly Shape[], Kind?][] = [
   ['requests', requests],
   ['answers', answers],
   ['evaluate, moderations, guards, realtime', others],
   ['MCP', mcp],
   ['what each reading looks for', triggers],
-  [encoderFamily, encoded]
+  ['what the encoder reads', encoded, { encoder: true }],
+  ['sound that is heard', sound, { ears: true }]
 ]
 
-for (const [family, shapes] of families) {
+for (const [family, shapes, kind = {}] of families) {
   const chosen =
     only === undefined
       ? shapes.filter(({ found }, i) => isFull || found || i % step === 0)
       : shapes.filter(({ name }) => new RegExp(only).test(name))
   if (chosen.length === 0) continue
   t.test(`growth: ${family}`, { skip }, async (t) => {
-    let gateway = await open(t, family === encoderFamily)
+    let gateway = await open(t, kind)
     const rows: Row[] = []
     for (const shape of chosen) {
       let row: Row
@@ -285,7 +300,7 @@ for (const [family, shapes] of families) {
       await setTimeout(0)
       if (gateway.node.child.exitCode !== null || gateway.node.child.signalCode !== null) {
         row.fault = 'ends the process'
-        gateway = await open(t, family === encoderFamily)
+        gateway = await open(t, kind)
       }
       rows.push(row)
       if (isFull || row.fault !== undefined)

@@ -9,8 +9,8 @@ export interface Traffic {
   headers?: Record<string, string>
   method?: 'GET' | 'POST'
   answer?: Answer
-  /** Of a session: what each side sends. The last of them comes back or arrives as it ends. */
-  session?: { client: string[]; server: string[] }
+  /** Of a session: what each side sends, and what the server says first. The last of them comes back or arrives as it ends. */
+  session?: { greeting?: string; client: string[]; server: string[] }
 }
 
 export interface Answer {
@@ -42,7 +42,7 @@ const nouns =
 const verbs = 'opens rests waits shines folds grows leans turns'.split(' ')
 
 /** A number that says nothing, the same for the same two. */
-function mixed(i: number, seed: number): number {
+export function mixed(i: number, seed: number): number {
   let x = Math.imul(i + 1, 0x9e3779b1) ^ Math.imul(seed + 7, 0x85ebca6b)
   x = Math.imul(x ^ (x >>> 15), 0x2c1b3c6d)
   return (x ^ (x >>> 13)) >>> 0

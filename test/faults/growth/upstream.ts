@@ -31,20 +31,27 @@ function usualAt(target: string): Answer {
   return usual.get(pathOf(target)) ?? asJson({})
 }
 
+/** Where the same backend hears sound. */
+export const hearing = '/heard/v1'
+let pieces = 0
+/** Another text in each piece. */
+const heard = () => asJson({ text: `It is quiet, ${++pieces}.` })
+
 export interface Backend {
   origin: string
   /** What the next question gets; undefined: what is usual there. */
   answer: Answer | undefined
-  /** What a session gets once its client has said all. */
+  /** What a session gets as it opens, and once its client has said all. */
+  greeting: string | undefined
   server: readonly string[]
 }
 
 export async function openBackend(t: { teardown(fn: () => unknown): unknown }): Promise<Backend> {
-  const backend: Backend = { origin: '', answer: undefined, server: [] }
+  const backend: Backend = { origin: '', answer: undefined, greeting: undefined, server: [] }
   const http = createServer({ keepAlive: true }, (request, response) => {
     request.resume()
     request.once('end', async () => {
-      const { type, writes } = backend.answer ?? usualAt(request.url!)
+      const { type, writes } = request.url!.startsWith(hearing) ? heard() : (backend.answer ?? usualAt(request.url!))
       response.writeHead(200, { 'content-type': type })
       for (const each of writes) {
         if (response.destroyed) return
@@ -60,6 +67,7 @@ export async function openBackend(t: { teardown(fn: () => unknown): unknown }): 
   http.on('upgrade', (request, socket, head) => {
     sockets.handleUpgrade(request, socket, head, (opened) => {
       opened.on('error', () => {})
+      if (backend.greeting !== undefined) opened.send(backend.greeting)
       opened.on('message', async (data) => {
         if (!data.toString().includes('"response.create"')) return
         for (const frame of backend.server) await new Promise((resolve) => opened.send(frame, resolve))
