@@ -36,10 +36,12 @@ const fewest = 3
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
-const ORDERS = lanes.indexOf('screen_tool')
-/** Words of a page, of which the strongest window for orders is told; a text has at most so many pages, longer ones if need be. */
-const page = 480
-const mostPages = 48
+/** Lanes that say what the encoder is to read: of each page of a text their strongest window is told. */
+export const screens = ['screen', 'screen_tool'] as const
+const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
+/** Words of a page, about as many as the encoder reads at once; a text has at most so many pages, longer ones if need be. */
+const page = 120
+const mostPages = 192
 /** Letters beyond ASCII: another language than English. */
 const foreign = /[\u00c0-\u02af\u0370-\u1fff\u3040-\ud7ff]/
 
@@ -62,15 +64,15 @@ export class Scorer {
   /** The window that the model knows least of: the share that it does not know, and the words [from, to). */
   readonly #unread = { share: 0, from: 0, to: 0 }
   /**
-   * By page: the highest score for orders among windows that begin there, and the words [from, to) of the window. There are
-   * none in a text of one page, of which the strongest window says as much.
+   * By screening lane and page: the highest score among windows that begin there, and the words [from, to) of the window.
+   * There are none in a text of one page, of which the strongest window says as much.
    */
   readonly #pages = {
     count: 0,
     words: page,
-    best: new Float64Array(mostPages),
-    from: new Int32Array(mostPages),
-    to: new Int32Array(mostPages)
+    best: new Float64Array(mostPages * paged.length),
+    from: new Int32Array(mostPages * paged.length),
+    to: new Int32Array(mostPages * paged.length)
   }
   /** Where the segment at hand begins, in words. */
   #start = 0
@@ -97,7 +99,7 @@ export class Scorer {
     const pages = this.#pages
     pages.words = Math.max(page, Math.ceil(words.count / mostPages))
     pages.count = words.count <= page ? 0 : Math.ceil(words.count / pages.words)
-    pages.best.fill(none, 0, pages.count)
+    pages.best.fill(none)
     this.#unread.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#text = text
@@ -117,15 +119,22 @@ export class Scorer {
   }
 
   /**
-   * Of each page of a text that has several, its strongest window for orders: what sounds most like one may be harmless, and
-   * the order stand elsewhere.
+   * Of each page of a text that has several, its strongest window in each screening lane: what sounds worst may be harmless, and
+   * the harm stand elsewhere.
    * @param least told from this confidence on
    */
-  orders(folded: Folder, text: string, least: number, tell: (confidence: number, span: Span) => void): void {
+  screened(
+    folded: Folder,
+    text: string,
+    least: number,
+    tell: (kind: (typeof screens)[number], confidence: number, span: Span) => void
+  ): void {
     const { count, best, from, to } = this.#pages
-    for (let i = 0; i < count; i++) {
-      const confidence = best[i] === none ? 0 : this.#calibrated(ORDERS, best[i]!)
-      if (confidence >= least) tell(confidence, this.#words.span(folded, text, from[i]!, to[i]!))
+    for (const [i, kind] of screens.entries()) {
+      for (let at = i * mostPages; at < i * mostPages + count; at++) {
+        const confidence = best[at] === none ? 0 : this.#calibrated(paged[i]!, best[at]!)
+        if (confidence >= least) tell(kind, confidence, this.#words.span(folded, text, from[at]!, to[at]!))
+      }
     }
   }
 
@@ -308,12 +317,16 @@ export class Scorer {
     }
     const pages = this.#pages
     if (pages.count === 0) return
-    const at = (begin / pages.words) | 0
-    const score = (prefix[high + ORDERS]! - prefix[low + ORDERS]!) * unit[ORDERS]! * scale + bias[own + ORDERS]!
-    if (score <= pages.best[at]!) return
-    pages.best[at] = score
-    pages.from[at] = begin
-    pages.to[at] = end
+    const place = (begin / pages.words) | 0
+    for (let i = 0; i < paged.length; i++) {
+      const lane = paged[i]!
+      const score = (prefix[high + lane]! - prefix[low + lane]!) * unit[lane]! * scale + bias[own + lane]!
+      const at = i * mostPages + place
+      if (score <= pages.best[at]!) continue
+      pages.best[at] = score
+      pages.from[at] = begin
+      pages.to[at] = end
+    }
   }
 }
 

@@ -64,11 +64,11 @@ export const classifier: Detector = {
         finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
       found.push(finding)
     }
-    scorer.orders(folded, text, floor, (confidence, span) => {
+    const strongest = new Map(found?.map(({ kind, start }) => [kind, start]))
+    scorer.screened(folded, text, floor, (kind, confidence, span) => {
+      if (strongest.get(kind) === span.start) return
       found ??= []
-      // The strongest of all has been told above.
-      if (found.some(({ kind, start }) => kind === 'screen_tool' && start === span.start)) return
-      found.push({ kind: 'screen_tool', confidence, ...span })
+      found.push({ kind, confidence, ...span })
     })
     if (scorer.unread >= unknown) {
       found ??= []

@@ -8,6 +8,7 @@ import type { Role } from '../base/chat.js'
 import { laneNumber } from '../classifier/lanes.js'
 import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } from './index.js'
 import type { Manifest } from './manifest.js'
+import { confidenceOf, shareOf } from './scale.js'
 
 /** Who speaks, as the encoder is told: it learnt no others. */
 export const speakers = ['user', 'assistant', 'tool', 'system'] as const
@@ -57,6 +58,8 @@ export function confidence(knots: Knots, logit: number): number {
 export interface Scored extends Stretch {
   /** By lane. */
   logits: Float32Array
+  /** Whether it is a sentence without the rest of its paragraph. */
+  isTorn?: boolean
   /** What the classifier says of the same words, by its lanes; left out where no group is seconded by it. */
   second?: Float32Array
 }
@@ -76,6 +79,13 @@ interface Group {
   /** Undefined: whichever content kind scored highest. */
   kind: EncoderKind | undefined
 }
+
+/**
+ * So many times as many harmless texts score as high where a sentence of theirs is read without its paragraph, which may say what it
+ * is for: "write code that overwrites the log" is a tester's sentence, too. Of 1,427 harmless prompts and 605 documents of `train`
+ * 5 reach 0.75 by such a sentence, and 5 reach 0.40 without.
+ */
+const torn = 5
 
 export class Calibration {
   /** Whether windows are to come with what the classifier says of them. */
@@ -136,9 +146,10 @@ export class Calibration {
     const length = this.#lengths.findIndex(({ most }) => most === null || pieces <= most)
     const groups = beside ? this.#guarded : this.#groups[speakerOf[role]][length]!
     const best = new Map<EncoderKind, EncoderFinding>()
-    for (const { logits, second, start, end } of windows) {
+    for (const { logits, second, start, end, isTorn } of windows) {
       for (const { lane, second: by, knots, kind: own } of groups) {
-        const sure = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
+        const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
+        const sure = isTorn ? confidenceOf(Math.min(1, shareOf(alone) * torn)) : alone
         if (sure < least) continue
         const kind = own ?? this.#highest(logits)
         if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })

@@ -4,6 +4,7 @@
  * a text costs may depend on nothing but its length: a piece has at most `longest` units, so each unit is looked at no
  * more often than that.
  */
+import { legible } from './legible.js'
 import { Normaliser, WORD } from './normalise.js'
 
 /** Pieces of a text, in order. */
@@ -135,7 +136,8 @@ export class Pieces {
 
   /** @param continues whether the text goes on in the middle of a word */
   cut(text: string, continues = false): Cut {
-    this.#normaliser.read(text, continues)
+    const read = legible(text)
+    this.#normaliser.read(read.text, continues)
     const { units, places, length } = this.#normaliser
     this.#fit(length + 1)
     let count = 0
@@ -150,7 +152,8 @@ export class Pieces {
       const at = this.#starts[i]!
       const next = i + 1 < count ? this.#starts[i + 1]! : length
       // A word begins at its first letter, not at the space before.
-      starts[i] = places[units[at] === WORD && at + 1 < next ? at + 1 : at]!
+      const place = places[units[at] === WORD && at + 1 < next ? at + 1 : at]!
+      starts[i] = read.places?.[place] ?? place
     }
     return { ids: this.#ids.slice(0, count), starts }
   }

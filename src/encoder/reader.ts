@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.js'
+import { passagesAround } from '../text/sentences.js'
 import { Calibration, type Scored } from './calibration.js'
 import { type GuardReading, Guards } from './guards.js'
 import {
@@ -166,7 +167,9 @@ export class Reader implements Encoder {
         if (guard?.length === 0) return { pieced: uncut, guard, spans: [], isLast: true }
         const pieced = await this.#cut(question, signal)
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
-        return { pieced, guard, room, spans: question.spans, isLast: guard !== undefined }
+        const { spans, text } = question
+        const passages = guard === undefined && spans !== undefined ? passagesAround(text, spans) : undefined
+        return { pieced, guard, room, spans, passages, isLast: guard !== undefined }
       })
     )
     const planned = plan(texts)
@@ -177,10 +180,10 @@ export class Reader implements Encoder {
     })
     await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
     const scored = await all(
-      planned.map(async ({ question, from, to }, at): Promise<Scored> => {
+      planned.map(async ({ question, from, to, isTorn }, at): Promise<Scored> => {
         const { text, whose, guard } = first[question]!.question
         const logits = await this.#score(windows[at]!, whose, signal)
-        const stretch = stretchOf(texts[question]!.pieced, from, to)
+        const stretch = { ...stretchOf(texts[question]!.pieced, from, to), isTorn }
         if (!this.#calibration.isSeconded || guard !== undefined) return { ...stretch, logits }
         return {
           ...stretch,

@@ -1,6 +1,7 @@
 /** Which windows of which texts are read: a request may ask for so many, and what was raised comes first. */
 import { createHash } from 'node:crypto'
 import type { Role } from '../base/chat.js'
+import type { PassagesAround } from '../text/sentences.js'
 import { type Speaker, speakers, toSpeaker } from './calibration.js'
 import type { Stretch } from './index.js'
 import type { Cut } from './pieces.js'
@@ -15,6 +16,9 @@ export const marks = 3
 export const mostWindows = 64
 /** They overlap by a quarter, so that what lies across the end of one stands whole in another. */
 const strideOf = (room: number) => Math.floor((room * 3) / 4)
+
+/** What fills its window up to this share is not read by itself: it is the window. */
+const mostOfWindow = 0.8
 
 /** A text in pieces, from its beginning. */
 export interface Pieced extends Cut {
@@ -47,6 +51,8 @@ export interface Planned {
   /** Pieces. */
   from: number
   to: number
+  /** A sentence without the rest of its paragraph. */
+  isTorn: boolean
 }
 
 /** @param spans what was raised; undefined: all of it is to be read. @param room the pieces of it that a window holds */
@@ -56,36 +62,53 @@ interface Asked {
   /** Whether others are read before it. */
   isLast?: boolean
   spans: readonly Stretch[] | undefined
+  /** What was raised, to the ends of its paragraphs and of its sentences. */
+  passages?: PassagesAround | undefined
 }
 
-/** The windows to read: raised ones, then those beside them, then those of texts of which all is to be read; texts take turns. */
+/**
+ * The windows to read: paragraphs and sentences that were raised by themselves, then the windows that they lie in, those beside them,
+ * and those of texts of which all is to be read; texts take turns. A request among harmless ones is lost in its window, and by itself
+ * says what it would say alone.
+ */
 export function plan(asked: readonly Asked[]): Planned[] {
   const ranked: { tier: number; turn: number; planned: Planned }[] = []
-  for (const [question, { pieced, spans, room = windowPieces, isLast = false }] of asked.entries()) {
+  for (const [question, { pieced, spans, passages, room = windowPieces, isLast = false }] of asked.entries()) {
     const count = pieced.ids.length
     const starts = windowStarts(count, room)
-    const seen = new Set<number>()
-    const turns = [0, 0, 0]
-    const add = (own: number, window: number) => {
-      const tier = isLast ? 2 : own
+    const seen = new Set<string>()
+    const turns = [0, 0, 0, 0]
+    const add = (own: number, from: number, to: number, isTorn = false) => {
+      const key = `${from} ${to}`
+      if (seen.has(key)) return
+      seen.add(key)
+      const tier = isLast ? 3 : own
+      ranked.push({ tier, turn: turns[tier]!++, planned: { question, from, to, isTorn } })
+    }
+    const addWindow = (tier: number, window: number) => {
       const from = starts[window]
-      if (from === undefined || seen.has(window)) return
-      seen.add(window)
-      const planned = { question, from, to: Math.min(count, from + room) }
-      ranked.push({ tier, turn: turns[tier]!++, planned })
+      if (from !== undefined) add(tier, from, Math.min(count, from + room))
     }
     if (spans === undefined) {
       // The opening and the end say most; texts that are too long are read from their beginning on.
-      add(2, 0)
-      add(2, starts.length - 1)
-      for (let i = 1; i < starts.length && i < mostWindows; i++) add(2, i)
+      addWindow(3, 0)
+      addWindow(3, starts.length - 1)
+      for (let i = 1; i < starts.length && i < mostWindows; i++) addWindow(3, i)
       continue
     }
+    const addPassages = (stretches: readonly Stretch[] = [], isTorn: boolean) => {
+      for (const stretch of stretches) {
+        const [from, to] = piecesOf(pieced, stretch)
+        if (to - from <= Math.min(count, room) * mostOfWindow) add(0, from, to, isTorn)
+      }
+    }
+    addPassages(passages?.paragraphs, false)
+    addPassages(passages?.sentences, true)
     const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span), room))
-    for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) add(0, i)
+    for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) addWindow(1, i)
     for (const [first, last] of raised) {
-      add(1, first - 1)
-      add(1, last + 1)
+      addWindow(2, first - 1)
+      addWindow(2, last + 1)
     }
   }
   return ranked

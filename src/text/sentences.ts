@@ -1,9 +1,13 @@
 /** Cuts a text into its sentences, whatever language it is in. */
 
-/** A stretch of a text that ends as a sentence does, or with its line. */
-export interface Sentence {
+/** UTF-16 units. */
+interface Stretch {
   start: number
   end: number
+}
+
+/** A stretch of a text that ends as a sentence does, or with its line. */
+export interface Sentence extends Stretch {
   isQuestion: boolean
 }
 
@@ -25,4 +29,38 @@ export function sentencesOf(text: string): Sentence[] {
   for (const { 0: mark, index } of text.matchAll(ends)) add(index + mark.length, /[?？؟]/.test(mark))
   add(text.length, false)
   return sentences
+}
+
+/** What a stretch of a text stands in. */
+export interface PassagesAround {
+  paragraphs: Stretch[]
+  /** Of more than a sentence, those that were touched. */
+  sentences: Stretch[]
+}
+
+/** An empty line, or the end of a line that ends a sentence. */
+const paragraphEnd = /\n[ \t\r]*\n|[.!?…。！？।۔؟]["'”’»)\]]{0,2}[ \t\r]*\n/gu
+
+/** The paragraphs and the sentences that stretches touch, each once. Linear in the stretches. */
+export function passagesAround(text: string, stretches: readonly Stretch[]): PassagesAround {
+  const paragraphs = new Map<string, Stretch>()
+  const sentences = new Map<string, Stretch>()
+  const add = (to: Map<string, Stretch>, start: number, end: number) => to.set(`${start} ${end}`, { start, end })
+  for (const { start, end } of stretches) {
+    const from = Math.max(0, start - longest)
+    const around = text.slice(from, end + longest)
+    let [first, last] = [from, from + around.length]
+    for (const { 0: mark, index } of around.matchAll(paragraphEnd)) {
+      const after = from + index + mark.length
+      if (after <= start) first = after
+      else if (after >= end) {
+        last = after
+        break
+      }
+    }
+    add(paragraphs, first, last)
+    const touched = sentencesOf(around).filter((each) => from + each.start < end && from + each.end > start)
+    if (touched.length > 0) add(sentences, from + touched[0]!.start, from + touched.at(-1)!.end)
+  }
+  return { paragraphs: [...paragraphs.values()], sentences: [...sentences.values()] }
 }

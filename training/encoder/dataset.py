@@ -20,6 +20,7 @@ from .composed import composed_rows, folds_of
 from .e5pack import read_pack
 from .guarded import guard_sentences, guarded_rows
 from .lanes import LANES, targets
+from .legible import legible
 from .pairs import pair_rows, prompts
 from .relatives import deal, made_here
 from .rows import Row, read_corpus
@@ -58,7 +59,7 @@ def encode(tokenizer: Tokenizer, told: list[str]) -> tuple[np.ndarray, np.ndarra
     """:returns: the pieces of all texts end to end, and where each begins"""
     parts: list[np.ndarray] = []
     for at in range(0, len(told), 2000):
-        texts = [text[:LONGEST] for text in told[at : at + 2000]]
+        texts = [legible(text[:LONGEST]) for text in told[at : at + 2000]]
         parts += [np.array(e.ids, np.int32) for e in tokenizer.encode_batch(texts, add_special_tokens=False)]
     start = np.zeros(len(told) + 1, np.int64)
     start[1:] = np.cumsum([len(part) for part in parts])

@@ -47,9 +47,6 @@ export function keyOf({ role, text, guard }: Pick<Question, 'role' | 'text' | 'g
   return `${role}|${guard?.key ?? ''}|${text}`
 }
 
-/** Stretches closer than this are one question: what lies between them is read as a neighbour of both. UTF-16 units. */
-const near = 100
-
 /** The questions of one call. */
 export class Asking {
   /** How often anything was raised: what is remembered of a text holds no questions. */
@@ -95,16 +92,26 @@ export class Asking {
 }
 
 function both(a: Question, b: Question): Question {
-  const spans = a.spans === undefined || b.spans === undefined ? undefined : merged([...a.spans, ...b.spans], near)
+  const spans = a.spans === undefined || b.spans === undefined ? undefined : distinct([...a.spans, ...b.spans])
   return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], reaches: higher(a.reaches, b.reaches) }
 }
 
-/** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
-export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
+/** More stretches than that are no longer told apart: a request has fewer windows. */
+const mostStretches = 256
+
+/** Stretches from left to right, each once. They may overlap: a sentence in a paragraph is read by itself, too. */
+function distinct(stretches: readonly Stretch[]): Stretch[] {
+  if (stretches.length > mostStretches) return merged(stretches)
+  const sorted = [...stretches].sort((a, b) => a.start - b.start || a.end - b.end)
+  return sorted.filter(({ start, end }, i) => i === 0 || start !== sorted[i - 1]!.start || end !== sorted[i - 1]!.end)
+}
+
+/** Stretches from left to right, those that touch as one. */
+export function merged(stretches: readonly Stretch[]): Stretch[] {
   const all: Stretch[] = []
   for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
     const last = all.at(-1)
-    if (last !== undefined && start <= last.end + gap) last.end = Math.max(last.end, end)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
     else all.push({ start, end })
   }
   return all
@@ -190,14 +197,16 @@ export class Raised {
     }
     this.#nominations = []
     const raised = nominations.map(({ from, to }) => ({ start: from, end: to }))
-    const spans = all ? undefined : merged(raised, near)
+    const spans = all ? undefined : distinct(raised)
     const rules = [...new Set(nominations.map(({ rule }) => rule.name))]
     const { layer, text } = view
     const reaches = bandOf(nominations, this.#asking.bands)
     const reading = this.#put({ part, ...placeOf(view), layer, role, text, spans, rules, reaches })
     const unread = merged(reading?.unread ?? [])
     const over =
-      isSeam && spans !== undefined ? { start: spans[0]!.start, end: spans[spans.length - 1]!.end } : undefined
+      isSeam && spans !== undefined
+        ? { start: spans[0]!.start, end: spans.reduce((most, { end }) => Math.max(most, end), 0) }
+        : undefined
     return {
       nominations: nominations.map((each) => ({ ...each, isDecided: !touches(unread, each.from, each.to) })),
       reading:
