@@ -150,6 +150,14 @@ export class Texts {
   /** Pictures that were read. */
   pictures = 0
   #units = 0
+  readonly #said = new Set<string>()
+
+  /** Those that the file has not said before: what each of its parts repeats is judged once. */
+  fresh(values: Iterable<string>): string[] {
+    const found = [...values].filter((value) => !this.#said.has(value))
+    for (const value of found) this.#said.add(value)
+    return found
+  }
 
   /** @throws Unread `too_large` */
   add(text: string, where: string, hidden?: HiddenKind): void {

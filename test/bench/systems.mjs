@@ -103,8 +103,11 @@ async function layer(upstream, name, { constitution = 'default', output = 'windo
 /** @param yaml of a whole configuration with MCP servers */
 export const guardedServers = (yaml) => gateway({}, yaml, 'mcp:call')
 
-/** @param yaml the configuration; undefined: none */
-async function gateway(more, yaml, scope) {
+/**
+ * @param yaml the configuration; undefined: none
+ * @param program the built command
+ */
+export async function gateway(more, yaml, scope, program = cli) {
   const data = mkdtempSync(join(tmpdir(), 'sluicegate-bench-'))
   const env = {
     SLUICEGATE_DATA_DIR: data,
@@ -117,7 +120,7 @@ async function gateway(more, yaml, scope) {
     env.SLUICEGATE_CONFIG = join(data, 'gateway.yaml')
     writeFileSync(env.SLUICEGATE_CONFIG, yaml)
   }
-  const { match, stop, pid } = await launch(process.execPath, [cli, 'serve'], {
+  const { match, stop, pid } = await launch(process.execPath, [program, 'serve'], {
     env,
     ready: /serves at (http:\S+?)\.?\s[\s\S]*?(slg_live_\w+)/
   })

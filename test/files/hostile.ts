@@ -33,11 +33,12 @@ const page =
   () =>
     pagePdf(`${showing('harmless')} ${content}`, options)
 /** A font whose letters stand for what a map says, from A on. */
-const mapped = (to: (code: number) => string) => {
+/** A page in letters that its font maps to others. */
+export const mapped = (to: (code: number) => string, content = showing('ABCDEFGHIJKLMNOP')) => {
   const lines = Array.from({ length: 26 }, (_, i) => `<${(65 + i).toString(16)}> <${to(65 + i)}>`)
   const map = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap 1 begincodespacerange <00> <ff> endcodespacerange 26 beginbfchar\n${lines.join('\n')}\nendbfchar endcmap end end`
   return () =>
-    pagePdf(showing('ABCDEFGHIJKLMNOP'), {
+    pagePdf(content, {
       font: '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding /ToUnicode 6 0 R >>',
       more: [stream(map)]
     })
@@ -200,6 +201,18 @@ export const hostile: readonly Hostile[] = [
     what: 'PDF whose font maps to private letters',
     name: 'a.pdf',
     make: mapped((code) => `e0${code.toString(16)}`),
+    outcome: 'glyphs_unmapped'
+  },
+  {
+    what: 'PDF with a private letter within a word',
+    name: 'a.pdf',
+    make: mapped((code) => (code === 65 ? 'f0b7' : `00${code.toString(16)}`), showing('BOAMB')),
+    outcome: 'glyphs_unmapped'
+  },
+  {
+    what: 'PDF with more private letters than bullets',
+    name: 'a.pdf',
+    make: mapped((code) => `f0${code.toString(16)}`, showing('A B C D E')),
     outcome: 'glyphs_unmapped'
   },
   {

@@ -1,7 +1,26 @@
+import { deflateSync } from 'node:zlib'
 import t from 'tap'
 import type { FileText } from '../../src/files/file.js'
 import { readFile } from '../../src/files/read/index.js'
-import { docx, mail, odp, ods, odt, paragraph, pdf, png, pptx, run, slidePart, white, wordPart, xlsx } from './make.js'
+import { mapped } from './hostile.js'
+import {
+  docx,
+  mail,
+  odp,
+  ods,
+  odt,
+  pagePdf,
+  paragraph,
+  pdf,
+  png,
+  pptx,
+  run,
+  showing,
+  slidePart,
+  white,
+  wordPart,
+  xlsx
+} from './make.js'
 
 const buffers = ArrayBuffer.prototype as { transferToFixedLength?: (length?: number) => ArrayBuffer }
 buffers.transferToFixedLength ??= function (this: ArrayBuffer, length) {
@@ -78,6 +97,46 @@ t.test('PDF, with the page, and what is hidden on it', async (t) => {
   t.same(await places('secret', await pdf(['seen'], (document) => document.setTitle('secret')), 'a.pdf'), [
     'part=objects metadata'
   ])
+})
+
+t.test('PDF as other programs write it', async (t) => {
+  const bullet = (content: string) => mapped((code) => (code === 65 ? 'f0b7' : `00${code.toString(16)}`), content)()
+  const list = 'BT /F1 12 Tf 40 700 Td (A) Tj 20 0 Td (BCDE) Tj -20 -20 Td (A) Tj 20 0 Td (FGH) Tj ET'
+  t.same(await places('BCDE', bullet(list), 'a.pdf'), ['page=1'], 'with bullets of a font of symbols')
+  // A length that stands elsewhere, and data that ends as a line does.
+  const packed = Array.from({ length: 4096 }, (_, i) => deflateSync(`${showing('secret')} % ${i}`)).find(
+    (each) => each.at(-1) === 13
+  )!
+  const head = Buffer.from('<< /Filter /FlateDecode /Length 6 0 R >>\nstream\n')
+  const content = Buffer.concat([head, packed, Buffer.from('\nendstream')])
+  t.same(await places('secret', pagePdf(content, { more: [`${packed.length}`] }), 'a.pdf'), ['page=1'])
+})
+
+t.test('documents within documents', async (t) => {
+  const holding = (name: string, content: Buffer | string) => docx('seen', { more: [{ name, content }] })
+  const chart = holding('word/embeddings/Microsoft_Excel_Sheet1.xlsx', xlsx([{ rows: [['a', 'secret']] }]))
+  t.same(await places('secret', chart, 'a.docx'), ['object=1&part=sharedstrings', 'object=1&sheet=1'])
+  t.same(await texts(holding('word/embeddings/a.xlsx', docx('secret')), 'a.docx'), 'type_mismatch')
+  t.same(await texts(holding('word/embeddings/a.bin', xlsx([{ rows: [['a']] }])), 'a.docx'), 'object_unread')
+  const nested = (depth: number): Buffer =>
+    holding('word/embeddings/a.docx', depth === 0 ? docx('secret') : nested(depth - 1))
+  t.same(await places('secret', nested(2), 'a.docx'), ['object=1&object=1&object=1&part=document'])
+  t.same(await texts(nested(3), 'a.docx'), 'too_large')
+})
+
+t.test('what each part of a document says again is judged once', async (t) => {
+  const twice = docx('seen', { more: [wordPart('header1', 'hdr', 'a'), wordPart('header2', 'hdr', 'b')] })
+  const found = (await texts(twice, 'a.docx')) as readonly FileText[]
+  const [namespace] = /http:[^\n]*wordprocessingml[^\n]*/.exec(
+    found.find(({ text }) => text.includes('2006/main'))!.text
+  )!
+  t.equal(found.filter(({ text }) => text.split('\n').includes(namespace)).length, 1)
+  const properties = { name: 'docProps/core.xml', content: '<p><a>00P0D</a><b>Libre</b></p>' }
+  const told = (await texts(docx('seen', { more: [properties] }), 'a.docx')) as readonly FileText[]
+  t.ok(
+    told.some(({ text }) => text.includes('00P0D\nLibre')),
+    'each property by itself'
+  )
 })
 
 t.test('Word, with what is hidden in it', async (t) => {

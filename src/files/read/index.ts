@@ -45,7 +45,9 @@ async function within(
     case 'word':
     case 'slides':
     case 'sheets':
-      await readOffice(input.bytes, kind, out, picture)
+      await readOffice(input.bytes, kind, out, picture, async (bytes, name) => {
+        return (await within({ bytes, type: '', name }, picture, depth + 1)).out
+      })
       break
     case 'open-text':
     case 'open-slides':

@@ -45,7 +45,9 @@ const pictureNames: Readonly<Record<PictureFormat, { types: readonly string[]; e
 const textTypes = new Set(
   `application/xml application/yaml application/x-yaml application/toml application/sql application/javascript
   application/x-javascript application/ecmascript application/typescript application/x-typescript application/x-sh
-  application/x-python application/x-httpd-php application/graphql application/csv application/markdown`.split(/\s+/)
+  application/x-python application/x-httpd-php application/graphql application/csv application/markdown application/x-tex
+  application/x-latex application/x-subrip application/x-bibtex application/x-perl application/x-ruby
+  application/x-csh application/x-patch`.split(/\s+/)
 )
 
 const textEndings = new Set(

@@ -122,7 +122,9 @@ class Part {
 
   close(name: string): void {
     this.#levels.pop()
-    const end = this.#words.breaks.has(name) ? '\n' : this.#words.cells.has(name) ? '\t' : ''
+    // Each property of a document stands by itself.
+    const isBreak = this.#words.breaks.has(name) || this.#all === 'metadata'
+    const end = isBreak ? '\n' : this.#words.cells.has(name) ? '\t' : ''
     if (end === '') return
     this.#seen.push(end)
     for (const texts of this.#unseen.values()) texts.push(end)
@@ -147,6 +149,6 @@ class Part {
 
   end(): void {
     this.#flush()
-    this.#out.add([...this.#attributes].join('\n'), this.#where, 'attribute')
+    this.#out.add(this.#out.fresh(this.#attributes).join('\n'), this.#where, 'attribute')
   }
 }

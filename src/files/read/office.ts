@@ -2,7 +2,7 @@
  * Word, PowerPoint and Excel since 2007 (ECMA-376): an archive of XML. Every part of it is read, whatever refers to it; what
  * is no XML is a picture, an object, a macro or a font, and leaves the file unread.
  */
-import { type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
+import { bounds, type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
 import type { PictureReader } from './picture/index.js'
 import { readMedia } from './picture/media.js'
@@ -42,20 +42,33 @@ export const officeWords: Vocabulary = {
 
 const pictures = /\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|wdp|svg|webp|ico|heic|avif|pict)$/i
 
-/** @throws Unread */
+/** Another document within this one: the numbers of a chart, above all. */
+const embedded = /^(?:word|xl|ppt)\/embeddings\/[^/]+\.(?:docx|pptx|xlsx)$/i
+
+/**
+ * @param within reads a file within this one into texts of its own
+ * @throws Unread
+ */
 export async function readOffice(
   bytes: Buffer,
   kind: FileKind,
   out: Texts,
-  picture: PictureReader | undefined
+  picture: PictureReader | undefined,
+  within: (bytes: Buffer, name: string) => Promise<Texts>
 ): Promise<void> {
   const archive = await unzip(bytes)
   checkTypes(archive, kind)
   const strings = kind === 'sheets' ? sharedStrings(archive) : []
+  let objects = 0
   const sheets = kind === 'sheets' ? sheetNames(archive) : new Map<string, string>()
   for (const [name, content] of archive) {
     if (/^(?:word|xl|ppt)\/printerSettings\/[^/]+\.bin$/.test(name)) {
       addStrings(content, out)
+      continue
+    }
+    if (embedded.test(name)) {
+      if (++objects > bounds.attachments) throw new Unread('too_large')
+      out.take(await within(content, name), `object=${objects}`)
       continue
     }
     if (refuse(name, content) === 'picture') {

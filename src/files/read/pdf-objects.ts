@@ -76,13 +76,17 @@ class Pictures {
       if (mask instanceof PDFRef) this.#masks.add(nameOfRef(mask))
     }
     const filters = filtersOf(stream)
-    return filters.length === 1 && (filters[0] === 'DCTDecode' || filters[0] === 'DCT')
+    const last = filters.pop()
+    return (last === 'DCTDecode' || last === 'DCT') && filters.every((name) => written.has(name))
   }
 
   refs(): PictureRefs {
     return new Set([...this.#found].filter((name) => !this.#masks.has(name)))
   }
 }
+
+/** How bytes are written as text, which only makes them longer. */
+const written = new Set(['ASCII85Decode', 'A85', 'ASCIIHexDecode', 'AHx'])
 
 const nameOfRef = ({ objectNumber, generationNumber }: PDFRef) =>
   `${objectNumber}R${generationNumber === 0 ? '' : generationNumber}`
@@ -187,7 +191,10 @@ function checkFont(dict: PDFDict, subtype: string | undefined): void {
   const descriptor = dict.lookup(PDFName.of('FontDescriptor'))
   const isEmbedded =
     descriptor instanceof PDFDict && ['FontFile', 'FontFile2', 'FontFile3'].some((key) => has(descriptor, key))
-  if (isEmbedded && dict.lookup(PDFName.of('Encoding')) === undefined) throw new Unread('glyphs_unmapped')
+  // A font of Type 1 says itself what its codes are (TeX): pdf.ts takes those that have a letter.
+  const saysItself = subtype === 'Type1' && descriptor instanceof PDFDict && has(descriptor, 'FontFile')
+  if (isEmbedded && !saysItself && dict.lookup(PDFName.of('Encoding')) === undefined)
+    throw new Unread('glyphs_unmapped')
 }
 
 function filtersOf(stream: PDFRawStream): string[] {
@@ -221,11 +228,18 @@ function contentOf(stream: PDFRawStream, room: number): Uint8Array {
 
 function inflate(content: Uint8Array, room: number): Uint8Array {
   if (room <= 0) throw new Unread('too_large')
-  try {
-    return inflateSync(content, { maxOutputLength: Math.min(room, bounds.entryBytes) })
-  } catch (error) {
-    throw new Unread((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'damaged')
+  let failure: string | undefined
+  // Where a length stands elsewhere, a line end that belongs to the data is taken for the one behind it; its sum tells.
+  for (const end of ['', '\r', '\n', '\r\n']) {
+    try {
+      const whole = end === '' ? content : Buffer.concat([content, Buffer.from(end)])
+      return inflateSync(whole, { maxOutputLength: Math.min(room, bounds.entryBytes) })
+    } catch (error) {
+      failure = (error as NodeJS.ErrnoException).code
+      if (failure !== 'Z_BUF_ERROR') break
+    }
   }
+  throw new Unread(failure === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'damaged')
 }
 
 /** Texts that stand for others in the marks of a page's content, which some readers take in their place. */

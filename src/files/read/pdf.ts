@@ -54,6 +54,7 @@ function unreadOf(error: unknown): Unread {
 async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPictures | undefined): Promise<void> {
   if (document.numPages > bounds.pages) throw new Unread('too_large')
   const broken = watch(document)
+  const signs = new Set<string>()
   for (let number = 1; number <= document.numPages; number++) {
     let page: PDFPageProxy
     let shown: string
@@ -62,7 +63,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPi
       page = await document.getPage(number)
       const { items } = await page.getTextContent({ includeMarkedContent: false, disableNormalization: true })
       shown = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('')
-      drawn = new Drawn(page, pictures !== undefined)
+      drawn = new Drawn(page, pictures !== undefined, signs)
       const list = await page.getOperatorList({ intent: 'display' })
       if (broken.error !== undefined) throw broken.error
       drawn.read(list)
@@ -70,6 +71,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPi
       throw unreadOf(broken.error ?? error)
     }
     const where = `page=${number}`
+    if (signs.size > 0 && signInWord.test(shown)) throw new Unread('glyphs_unmapped')
     out.add(shown, where)
     for (const [hidden, texts] of drawn.hidden) out.add(texts.join(''), where, hidden)
     // Text beside the page is drawn and not shown.
@@ -142,6 +144,11 @@ const pictureOps = new Set(
     .map(([, code]) => code)
 )
 
+/** What Unicode has no letter for: fonts of symbols draw bullets and arrows with these. */
+const isSign = /[\uE000-\uF8FF\u{F0000}-\u{10FFFF}]/u
+const signInWord = new RegExp(`\\S${isSign.source}|${isSign.source}\\S`, 'u')
+/** Of a file, whatever they show: where each stands by itself, so few spell nothing. */
+const mostSigns = 4
 /** Codes of a font that may stand for one letter: its variants, and as many kinds of spaces. */
 const mostForOne = 6
 /** Points below which nobody reads. */
@@ -164,10 +171,16 @@ class Drawn {
   #lines = 0
   #curves = 0
 
-  /** @param takesPictures whether somebody reads what pictures it draws */
-  constructor(page: PDFPageProxy, takesPictures: boolean) {
+  readonly #signs: Set<string>
+
+  /**
+   * @param takesPictures whether somebody reads what pictures it draws
+   * @param signs of the file that are no letters, by font and code
+   */
+  constructor(page: PDFPageProxy, takesPictures: boolean, signs: Set<string>) {
     this.#page = page
     this.#takesPictures = takesPictures
+    this.#signs = signs
   }
 
   read({ fnArray, argsArray }: { fnArray: number[]; argsArray: unknown[] }): void {
@@ -286,11 +299,13 @@ class Drawn {
       this.#codes.set(name, known)
     }
     const codes = known
+    const signs = this.#signs
     return {
       take({ unicode, originalCharCode: code, isSpace }) {
         if (codes.has(code)) return
         if (!isSpace && (map as Record<number, unknown>)[code] === undefined) throw new Unread('glyphs_unmapped')
-        if (/[\uE000-\uF8FF\uFFFD\u{F0000}-\u{10FFFF}\x00-\x08]/u.test(unicode)) throw new Unread('glyphs_unmapped')
+        if (isSign.test(unicode)) signs.add(`${name} ${code}`)
+        if (signs.size > mostSigns || /[\uFFFD\x00-\x08]/.test(unicode)) throw new Unread('glyphs_unmapped')
         codes.set(code, unicode)
       }
     }
