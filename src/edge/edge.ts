@@ -4,8 +4,8 @@
  * address → scope → limit → content type and encoding → size → body. Under overload what may be refused is refused
  * before its key is looked at, so that a refusal costs little and counts against no limit.
  */
-import type { IncomingHttpHeaders } from 'node:http'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { FastifyContextConfig, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Json } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -89,13 +89,15 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     jsonBodyParser(deps.bodyLimit, { nodes: deps.maxNodes, keys: deps.maxParts })
   )
 
-  app.addHook('onRequest', function checkTarget(request, reply, next) {
+  // One hook for all three steps: each of its own would cost every request another round through the framework.
+  app.addHook('onRequest', function begin(request, reply, next) {
+    const { raw } = request
+    // Fastify puts these together at each look.
+    const { config = {} as FastifyContextConfig, url } = request.routeOptions
     const facts: RequestFacts = {
       id: nextId(),
-      address: clientAddress(
-        request.raw.socket.remoteAddress ?? '',
-        request.raw.headers['x-forwarded-for'] as string | undefined
-      ),
+      route: url ?? 'unmatched',
+      address: clientAddress(raw.socket.remoteAddress ?? '', raw.headers['x-forwarded-for'] as string | undefined),
       started: clock.monotonic(),
       caller: undefined,
       signedIn: undefined,
@@ -104,60 +106,75 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       isShed: false
     }
     request.sluicegate = facts
-    underWay.begin(request.raw, reply.raw)
+    underWay.begin(raw, reply.raw)
     reply.header('x-request-id', facts.id)
+    const fault = checkTarget(raw, reply, config)
+    if (fault !== undefined) next(fault)
+    else if (deps.overload === undefined || config.isLoad !== true) admitCaller(request, reply, config, next)
+    else {
+      deps.overload.await(raw, facts.route, (refusal) => {
+        if (refusal === undefined) admitCaller(request, reply, config, next)
+        else next(refusal)
+      })
+    }
+  })
+
+  function checkTarget(raw: IncomingMessage, reply: FastifyReply, { reads }: FastifyContextConfig): Fault | undefined {
     // What describes a body describes nothing where none comes (`curl -d ''` names a form): no reader is looked for.
-    if (!hasBody(request.raw)) delete request.raw.headers['content-type']
-    const framing = checkFraming(request.raw)
+    if (!hasBody(raw)) delete raw.headers['content-type']
+    const framing = checkFraming(raw)
     if (framing !== undefined) reply.header('connection', 'close')
-    const { reads } = request.routeOptions.config ?? {}
     const target = canonicalTarget(
-      request.raw.url ?? '',
+      raw.url ?? '',
       folder,
       reads && ((path) => reads(withoutMount(app, path)) !== undefined)
     )
-    next(target instanceof Fault ? target : framing)
-  })
+    return target instanceof Fault ? target : framing
+  }
 
-  app.addHook('onRequest', function awaitTurn(request, _reply, next) {
-    if (deps.overload === undefined || request.routeOptions.config?.isLoad !== true) return next()
-    deps.overload.await(request, next)
-  })
-
-  app.addHook('onRequest', function admitCaller(request, reply, next) {
-    const { access, takes } = request.routeOptions.config ?? {}
+  function admitCaller(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { access, takes }: FastifyContextConfig,
+    next: (fault?: Error) => void
+  ): void {
+    const { raw, sluicegate: facts } = request
     // Before its body is looked at: what nothing is at has no size, type or coding to be wrong.
-    if (request.is404) return answerUnknown(request, reply)
-    // A route that declares no access is a mistake that must not open a door.
-    if (access === undefined) return next(new Fault('not_found'))
-    if (access.posture === 'public') return next()
-    deps.tracing?.begin(request.sluicegate.id, request.method, request.routeOptions.url ?? '', request.raw.headers)
-    if ('key' in (request.query as Record<string, unknown>)) {
-      return next(
-        invalid(
-          'query.key',
-          'unknown_field',
-          `Keys are not taken from the query string: send ${['X-API-Key', ...(access.keyHeaders ?? [])].join(', ')} or Authorization: Bearer.`
-        )
-      )
+    if (request.is404) {
+      answerUnknown(request, reply)
+      return
     }
-    if (deps.people?.presents(request.raw, access)) {
-      deps.people.admit(request.raw, access).then((signedIn) => {
+    // A route that declares no access is a mistake that must not open a door.
+    if (access === undefined) {
+      next(new Fault('not_found'))
+      return
+    }
+    if (access.posture === 'public') {
+      next()
+      return
+    }
+    deps.tracing?.begin(facts.id, request.method, facts.route, raw.headers)
+    if ('key' in (request.query as Record<string, unknown>)) {
+      next(keyInQuery(access))
+      return
+    }
+    if (deps.people?.presents(raw, access)) {
+      deps.people.admit(raw, access).then((signedIn) => {
         if (signedIn instanceof Fault) return next(signedIn)
-        Object.assign(request.sluicegate, { signedIn, caller: signedIn.caller })
-        next(checkBodyHeaders(request.raw, takes))
+        Object.assign(facts, { signedIn, caller: signedIn.caller })
+        next(checkBodyHeaders(raw, takes))
       }, next)
       return
     }
     const finish = (outcome: Awaited<ReturnType<Admission['admit']>>) => {
       if (outcome instanceof Fault) return next(outcome)
-      request.sluicegate.caller = outcome.caller
+      facts.caller = outcome.caller
       if (outcome.limit !== undefined) reply.headers(limitHeaders(outcome.limit))
-      next(checkBodyHeaders(request.raw, takes))
+      next(checkBodyHeaders(raw, takes))
     }
     const outcome = admission.admit({
-      headers: request.raw.headers,
-      address: request.sluicegate.address,
+      headers: raw.headers,
+      address: facts.address,
       scope: access.scope,
       cost: access.cost ?? 0,
       keyHeaders: access.keyHeaders,
@@ -165,7 +182,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     })
     if (outcome instanceof Promise) outcome.then(finish, next)
     else finish(outcome)
-  })
+  }
 
   // A validator is given null for no body, as for a body of null.
   app.addHook('preValidation', function requireBody(request, _reply, next) {
@@ -174,9 +191,8 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   app.addHook('onResponse', function countResponse(request, reply, next) {
-    const route = request.is404 ? 'unmatched' : (request.routeOptions.url ?? 'unmatched')
     const status = reply.statusCode
-    const { id, started, decision, isShed } = request.sluicegate
+    const { id, route, started, decision, isShed } = request.sluicegate
     metrics.requests.of(route, statusClass(status)).inc()
     deps.tracing?.end(id, status)
     const line = {
@@ -230,6 +246,11 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   function answer(reply: FastifyReply, path: string | undefined, fault: Fault, id: string): void {
     sendFault(reply, path === undefined ? plainFault(fault, id) : deps.shape(withoutMount(app, path), fault, id))
   }
+}
+
+function keyInQuery({ keyHeaders = [] }: Access): Fault {
+  const message = `Keys are not taken from the query string: send ${['X-API-Key', ...keyHeaders].join(', ')} or Authorization: Bearer.`
+  return invalid('query.key', 'unknown_field', message)
 }
 
 /** Somebody who typed the address, and wants a page. Programs that ask at the root get what every unknown path gets. */

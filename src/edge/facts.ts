@@ -35,6 +35,8 @@ export function managed(scope?: Scope, { confirmed = false } = {}): Access {
 
 export interface RequestFacts {
   id: string
+  /** As the routes name it; `unmatched` where none was found. */
+  route: string
   /** Client address after trusted proxies. */
   address: string
   /** Monotonic ms. */

@@ -3,7 +3,7 @@
  * Retry-After, before anything is asked about its caller. Management and health stay answerable.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { Fault } from '../base/errors.js'
 import type { Log } from '../observe/log.js'
 import type { Metrics } from '../observe/metrics.js'
@@ -83,10 +83,10 @@ export class Overload {
 
   /**
    * For the edge, of a request that was routed: when its turn has come, or at once where it is refused.
+   * @param url of its route
    * @param begin takes the refusal
    */
-  await({ raw, method, routeOptions: { url = '' } }: FastifyRequest, begin: (refusal?: Fault) => void): void {
-    const target = raw.url ?? ''
+  await({ method, url: target = '' }: IncomingMessage, url: string, begin: (refusal?: Fault) => void): void {
     if (method === 'POST' && !this.#refusals.has(target)) this.#remember(target, url)
     if (this.#refuses()) {
       this.#count()

@@ -17,6 +17,8 @@ interface Open {
   /** What the client had taken at the last look, and since when it has taken no more; undefined: nothing waits for it. */
   taken: number
   since: number | undefined
+  /** Called when it is over. */
+  over: (() => void)[] | undefined
 }
 
 export class UnderWay {
@@ -25,6 +27,7 @@ export class UnderWay {
   readonly #open = new Map<ServerResponse, Open>()
   readonly #bySocket = new WeakMap<Socket, Set<ServerResponse>>()
   #looks: NodeJS.Timeout | undefined
+  #idle: (() => void) | undefined
 
   /**
    * @param timeoutMs how long a client may take nothing
@@ -35,9 +38,19 @@ export class UnderWay {
     this.#stalled = stalled
   }
 
+  /** Requests whose answers are not taken yet. */
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Resolves when none is left, at once where none is. */
+  whenIdle(): Promise<void> {
+    return this.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#idle = resolve))
+  }
+
   /** To be told of every request; its response is then certain to be closed, however it ends. */
   begin(request: IncomingMessage, response: ServerResponse): void {
-    const open = { response, isHttp2: isHttp2(request), taken: 0, since: undefined }
+    const open = { response, isHttp2: isHttp2(request), taken: 0, since: undefined, over: undefined }
     this.#open.set(response, open)
     response.once('close', () => this.#over(request, response))
     if (!open.isHttp2) this.#tie(request.socket, response)
@@ -46,14 +59,19 @@ export class UnderWay {
 
   /** @param over called when the request of this response is over, at once where it is */
   whenOver(response: ServerResponse, over: () => void): void {
-    if (this.#open.has(response)) response.once('close', over)
-    else over()
+    const open = this.#open.get(response)
+    if (open === undefined) over()
+    else if (open.over === undefined) open.over = [over]
+    else open.over.push(over)
   }
 
   #over({ socket }: IncomingMessage, response: ServerResponse): void {
+    const open = this.#open.get(response)
     this.#open.delete(response)
     this.#bySocket.get(socket)?.delete(response)
+    if (open?.over !== undefined) for (const over of open.over) over()
     if (this.#open.size > 0) return
+    this.#idle?.()
     clearInterval(this.#looks)
     this.#looks = undefined
   }

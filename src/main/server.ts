@@ -165,19 +165,12 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
   const gateway = await createGateway(settings, platform)
   const app = await buildApp((scope) => gateway.register(scope))
   const ops = await buildApp((scope) => gateway.registerOps(scope))
-  let underWay = 0
-  let idle: (() => void) | undefined
-  const ended = () => {
-    if (--underWay === 0) idle?.()
-  }
+  const { underWay } = gateway
   return {
     gateway,
-    underWay: () => underWay,
+    underWay: () => underWay.size,
     handle(request, response) {
-      if (gateway.refuse(request, response)) return
-      underWay++
-      response.once('close', ended)
-      app.routing(request, response)
+      if (!gateway.refuse(request, response)) app.routing(request, response)
     },
     handleOps: (request, response) => ops.routing(request, response),
     warmUp: (ms) => gateway.evaluator.warmUp(ms),
@@ -187,7 +180,7 @@ async function assemble(settings: Settings, platform: Platform): Promise<Assembl
       void gateway.drain(drainMs)
       const deadline = new AbortController()
       const timeout = setTimeout(drainMs, undefined, { signal: deadline.signal, ref: false }).catch(() => undefined)
-      if (underWay > 0) await Promise.race([new Promise<void>((resolve) => (idle = resolve)), timeout])
+      await Promise.race([underWay.whenIdle(), timeout])
       deadline.abort()
       await gateway.close()
       await Promise.all([app.close(), ops.close()])

@@ -72,16 +72,17 @@ export class Judging<E extends Judged> {
     asked: Asked,
     passes: boolean
   ): Promise<Evaluation | undefined>
-  async evaluate(
+  evaluate(
     input: EvaluationInput,
     constitution: string | HeldPolicy | undefined,
     asked: Asked,
     passes = false
   ): Promise<Evaluation | undefined> {
+    const failed = (error: unknown) => this.#failed(error, input, asked, passes)
     try {
-      return await this.#deps.evaluator.evaluate(this.#with(input, asked), constitution)
+      return this.#deps.evaluator.evaluate(this.#with(input, asked), constitution).catch(failed)
     } catch (error) {
-      return await this.#failed(error, input, asked, passes)
+      return failed(error)
     }
   }
 

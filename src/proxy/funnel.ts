@@ -50,7 +50,8 @@ export class Funnel {
     let exchange: Exchange | undefined
     let upstream: string | undefined
     try {
-      exchange = await requests.read(inbound, bytes)
+      const reading = requests.read(inbound, bytes)
+      exchange = reading instanceof Promise ? await reading : reading
       const verdict = await requests.judge(exchange)
       let reply: Reply
       if ('bytes' in verdict) {

@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { unjudgedIn } from '../base/unscannable.js'
 import type { ReplyStream } from '../dialects/reply-stream.js'
 import { type Replacement, rewriteTree } from '../dialects/rewrite.js'
-import type { Judging } from '../observe/judging.js'
+import type { Asked, Judging } from '../observe/judging.js'
 import type { Metrics } from '../observe/metrics.js'
 import type { Surface } from '../observe/record.js'
 import { replacementOf } from '../policy/decide/names.js'
@@ -40,7 +40,7 @@ export class Verdicts {
   }
 
   /** @returns as `Judging.evaluate`, of a request in its session */
-  async ofRequest(exchange: Exchange): Promise<Evaluation | undefined> {
+  ofRequest(exchange: Exchange): Promise<Evaluation | undefined> {
     const { session, chat } = exchange
     const input = inputOf(exchange, 'request', chat)
     if (session !== undefined) {
@@ -50,9 +50,7 @@ export class Verdicts {
         exchange.recalled = turns
       }
     }
-    const evaluation = await this.#ask(exchange, input, chat, exchange.route.spoken.judged?.request ?? 'chat')
-    exchange.requestVerdict = evaluation
-    return evaluation
+    return this.#ask(exchange, input, chat, exchange.route.spoken.judged?.request ?? 'chat', true)
   }
 
   /**
@@ -71,39 +69,55 @@ export class Verdicts {
     return this.#ask(exchange, input, content, judged?.answer ?? 'answer')
   }
 
-  async #ask(
+  #ask(
     exchange: Exchange,
     input: EvaluationInput,
     content: ChatContent,
-    surface: Surface
+    surface: Surface,
+    isRequest = false
   ): Promise<Evaluation | undefined> {
     const { judging, clock } = this.#deps
     const { route, inbound, policy } = exchange
     const { caller, requestId } = inbound
-    const { direction } = input
     const sentTo = { upstream: route.upstream, model: modelOf(exchange) }
     const asked = { surface, route: route.id, caller, requestId, sentTo }
     const began = clock.monotonic()
-    let found: Evaluation | undefined
-    try {
-      found = await judging.evaluate(input, policy, asked, route.onFailure === 'open')
-    } finally {
-      exchange.evaluationMs += clock.monotonic() - began
-    }
-    if (found === undefined) {
-      noteUnjudged(exchange, 'evaluator_failure')
-      return undefined
-    }
-    const evaluation = refuseDecoded(exchange, found, content)
-    const committed = judging.record(asked, evaluation, input, {
-      beyond: beyondVerdict(exchange, direction, content),
+    return judging.evaluate(input, policy, asked, route.onFailure === 'open').then(
+      (found) => {
+        exchange.evaluationMs += clock.monotonic() - began
+        if (found === undefined) {
+          noteUnjudged(exchange, 'evaluator_failure')
+          return undefined
+        }
+        const evaluation = refuseDecoded(exchange, found, content)
+        const recorded = this.#record(exchange, asked, evaluation, input, content)
+        if (isRequest) exchange.requestVerdict = evaluation
+        return recorded
+      },
+      (error: unknown) => {
+        exchange.evaluationMs += clock.monotonic() - began
+        throw error
+      }
+    )
+  }
+
+  /** @returns a promise only where the answer waits for the commit of its row */
+  #record(
+    exchange: Exchange,
+    asked: Asked,
+    evaluation: Evaluation,
+    input: EvaluationInput,
+    content: ChatContent
+  ): Evaluation | Promise<Evaluation> {
+    const { route, policy } = exchange
+    const committed = this.#deps.judging.record(asked, evaluation, input, {
+      beyond: beyondVerdict(exchange, input.direction, content),
       redact: route.redact,
       policy,
       isOfMinors: speaksOfMinors(exchange)
     })
     keepStricter(exchange, evaluation)
-    if (committed !== undefined) await committed
-    return evaluation
+    return committed === undefined ? evaluation : committed.then(() => evaluation)
   }
 
   /** What an answer says and no verdict is asked about. @param reason one of the metric's: a kind of media, or `output_off` */
@@ -121,13 +135,15 @@ export class Verdicts {
   }
 }
 
+const noPictures: EvaluationInput['pictures'] = []
+
 function inputOf(
   { context, settled, inbound, prompts, route }: Exchange,
   direction: Direction,
   content: ChatContent
 ): EvaluationInput {
   const { parts, joined, media } = content
-  const pictures = media.flatMap(({ picture }) => picture ?? [])
+  const pictures = media.length === 0 ? noPictures : media.flatMap(({ picture }) => picture ?? [])
   return {
     parts: parts.some(isMarked) ? parts.map(marked) : parts,
     joined,
@@ -182,6 +198,8 @@ function noteUnjudged(exchange: Exchange, reason: string): void {
   exchange.unjudged.add(reason)
 }
 
+const outputOff: readonly string[] = ['output_off']
+
 /** @returns what the row of a verdict says was no part of it; undefined where all of it was */
 function beyondVerdict(
   { route }: Exchange,
@@ -189,6 +207,7 @@ function beyondVerdict(
   { media }: ChatContent
 ): readonly string[] | undefined {
   const isOff = direction === 'request' && route.output === 'off'
+  if (media.length === 0) return isOff ? outputOff : undefined
   const beyond = new Set(media.flatMap((each) => unjudgedIn(each) ?? []))
   if (isOff) beyond.add('output_off')
   return beyond.size === 0 ? undefined : [...beyond]

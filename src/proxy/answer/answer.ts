@@ -57,6 +57,9 @@ export interface Judged {
 /** An answer that is passed on as it came. */
 const asItCame: Judged = { body: undefined }
 
+/** Of what no verdict is asked about. */
+const unasked: Promise<undefined> = Promise.resolve(undefined)
+
 export interface AnswerDeps {
   media: Pick<MediaStage, 'readAnswer'>
   verdicts: Verdicts
@@ -79,15 +82,12 @@ export class Answers {
    * Judges a whole answer, or the error in its place.
    * @throws Fault `upstream_error`, `upstream_timeout`, `evaluator_unavailable`, `storage_unavailable`
    */
-  async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
+  judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
     const type = mediaType(answer)
     const ok = isOk(answer)
-    if (ok && exchange.route.spoken.answersWithSound === true && isSoundType(type)) {
-      return this.#passSound(exchange, answer, type)
-    }
-    if (ok && exchange.route.spoken.textAnswers?.types.has(type) === true) {
-      return this.#judgeText(exchange, answer, type, exchange.route.spoken.textAnswers)
-    }
+    const { answersWithSound, textAnswers } = exchange.route.spoken
+    if (ok && answersWithSound === true && isSoundType(type)) return this.#passSound(exchange, answer, type)
+    if (ok && textAnswers?.types.has(type) === true) return this.#judgeText(exchange, answer, type, textAnswers)
     // A redirect is not followed: it could lead to a host that is not in the configuration.
     if ((!ok && answer.status < 400) || !(type === 'application/json' || type.endsWith('+json'))) {
       discard(answer.body)
@@ -95,12 +95,19 @@ export class Answers {
         internal: `status ${answer.status}, type ${knownTypes.has(type) ? type : 'another'}`
       })
     }
-    const { value, bytes } = await readValue(answer, this.#deps.answerLimit)
+    const read = readValue(answer, this.#deps.answerLimit)
+    return read instanceof Promise
+      ? read.then((read) => this.#judgeValue(exchange, answer, read))
+      : this.#judgeValue(exchange, answer, read)
+  }
+
+  #judgeValue(exchange: Exchange, answer: UpstreamAnswer, { value, bytes }: AnswerValue): Promise<Reply> {
     this.passIfOff(exchange)
-    const judged = await (ok
-      ? this.ofReply(exchange, value, answer.key)
-      : this.#judgeError(exchange, value, answer.key))
-    return replyOf(exchange, answer, judged, jsonType, judged.body === undefined ? bytes : JSON.stringify(judged.body))
+    const { key } = answer
+    const judging = isOk(answer) ? this.ofReply(exchange, value, key) : this.#judgeError(exchange, value, key)
+    return judging.then((judged) =>
+      replyOf(exchange, answer, judged, jsonType, judged.body === undefined ? bytes : JSON.stringify(judged.body))
+    )
   }
 
   /** @param type one of those that the dialect names */
@@ -145,54 +152,60 @@ export class Answers {
    * Judges one whole reply that is read already, and acts on the verdict.
    * @param key the credential that was used: never shown to a client
    */
-  async ofReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
+  ofReply(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
     const { route } = exchange
     const content = route.spoken.readReply(body)
     if (content === undefined) throw new Fault('upstream_error', { internal: 'not an answer of this dialect' })
     refuseSpelledCredential(key, content)
-    if (route.output === 'off') {
-      await this.fork(exchange, content.id)
-      return asItCame
-    }
-    if (content.media.length > 0) await this.#deps.media.readAnswer(exchange, content, body)
-    return this.act(exchange, body, content, await this.verdictOf(exchange, content))
+    if (route.output === 'off') return Promise.resolve(this.fork(exchange, content.id)).then(() => asItCame)
+    const judge = () =>
+      this.verdictOf(exchange, content).then((evaluation) => this.act(exchange, body, content, evaluation))
+    return content.media.length === 0 ? judge() : this.#deps.media.readAnswer(exchange, content, body).then(judge)
   }
 
   /** Does with a reply what its verdict says. @param content what of it was judged */
-  async act(
+  act(
     exchange: Exchange,
     body: JsonObject,
     content: ChatContent,
     evaluation: Evaluation | undefined
-  ): Promise<Judged> {
+  ): Judged | Promise<Judged> {
     const { route } = exchange
     if (evaluation === undefined || route.mode === 'observe') return asItCame
     const { decision } = evaluation
     switch (decision) {
       case 'permit':
         return redactReply(exchange, body, content, evaluation)
-      case 'forbid': {
-        const stopped = { decision, direction: 'answer', content, evaluation } as const
-        const denial = await this.#deps.denials.of(exchange, stopped)
-        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
-        return {
-          body: route.spoken.filtered(body, turnFacts(exchange, denial)),
-          headers: refusalHeaders('content_filter', denial.pointer, denial.wording.end_user.language)
-        }
-      }
+      case 'forbid':
+        return this.#withhold(exchange, body, content, evaluation)
       case 'divert':
-      case 'depends': {
-        const denial = await this.#deps.reviews.ofAnswer(exchange, content, evaluation, JSON.stringify(body))
-        if (!route.spoken.hasTurns) return errorFor(exchange, denial)
-        const facts = turnFacts(exchange, denial)
-        return {
-          body: denial.decision === 'forbid' ? route.spoken.filtered(body, facts) : route.spoken.turn(facts),
-          headers: refusalHeaders(refusalOf(denial).code, denial.pointer, denial.wording.end_user.language)
-        }
-      }
+      case 'depends':
+        return this.#review(exchange, body, content, evaluation)
       default:
         decision satisfies never
         throw new Error('unknown decision')
+    }
+  }
+
+  async #withhold(exchange: Exchange, body: JsonObject, content: ChatContent, evaluation: Evaluation): Promise<Judged> {
+    const { spoken } = exchange.route
+    const stopped = { decision: 'forbid', direction: 'answer', content, evaluation } as const
+    const denial = await this.#deps.denials.of(exchange, stopped)
+    if (!spoken.hasTurns) return errorFor(exchange, denial)
+    return {
+      body: spoken.filtered(body, turnFacts(exchange, denial)),
+      headers: refusalHeaders('content_filter', denial.pointer, denial.wording.end_user.language)
+    }
+  }
+
+  async #review(exchange: Exchange, body: JsonObject, content: ChatContent, evaluation: Evaluation): Promise<Judged> {
+    const { spoken } = exchange.route
+    const denial = await this.#deps.reviews.ofAnswer(exchange, content, evaluation, JSON.stringify(body))
+    if (!spoken.hasTurns) return errorFor(exchange, denial)
+    const facts = turnFacts(exchange, denial)
+    return {
+      body: denial.decision === 'forbid' ? spoken.filtered(body, facts) : spoken.turn(facts),
+      headers: refusalHeaders(refusalOf(denial).code, denial.pointer, denial.wording.end_user.language)
     }
   }
 
@@ -215,29 +228,38 @@ export class Answers {
    * route says.
    * @param raised called where the encoder is asked about it
    */
-  async verdictOf(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
+  verdictOf(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
     const forked = this.fork(exchange, content.id)
-    if (forked !== undefined) await forked
+    return forked === undefined
+      ? this.#verdictOn(exchange, content, raised)
+      : forked.then(() => this.#verdictOn(exchange, content, raised))
+  }
+
+  #verdictOn(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
     const { media, parts } = content
     // Sound alone, many times a second: there is nothing in it that a verdict could be about.
-    if (parts.length === 0 && exchange.route.spoken.answersWithSound === true) return undefined
+    if (parts.length === 0 && exchange.route.spoken.answersWithSound === true) return unasked
     if (media.length > 0 && parts.length === 0 && strictestAct(exchange.route.unscannable, media) === 'permit') {
       this.#deps.verdicts.passMedia(exchange, content)
-      return undefined
+      return unasked
     }
     return this.#evaluate(exchange, content, raised)
   }
 
-  async #evaluate(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
-    const { verdicts } = this.#deps
-    const evaluation = await verdicts.ofAnswer(exchange, content, raised)
-    if (evaluation === undefined || content.media.length === 0) return evaluation
+  #evaluate(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
+    const verdict = this.#deps.verdicts.ofAnswer(exchange, content, raised)
+    return content.media.length === 0 ? verdict : verdict.then((found) => this.#withMedia(exchange, content, found))
+  }
+
+  /** What could not be read in an answer counts against it as the route says. */
+  #withMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation | undefined): Evaluation | undefined {
+    if (evaluation === undefined) return undefined
     const { route } = exchange
     const act = strictestAct(route.unscannable, content.media)
     if (route.mode === 'enforce' && act !== 'permit') {
       return raise(exchange, evaluation, act === 'deny' ? 'forbid' : 'divert')
     }
-    verdicts.passMedia(exchange, content)
+    this.#deps.verdicts.passMedia(exchange, content)
     return evaluation
   }
 
@@ -288,12 +310,12 @@ function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent,
 }
 
 /** @returns the value, and its text: the bytes as they came, where every reader takes them for that value, else its serialisation */
-async function readValue(answer: UpstreamAnswer, limit: number): Promise<AnswerValue> {
+function readValue(answer: UpstreamAnswer, limit: number): AnswerValue | Promise<AnswerValue> {
   const coding = codingOf(answer)
   const { body } = answer
   const isPlain = coding === undefined || coding === 'identity'
   if (isPlain && Buffer.isBuffer(body) && body.length <= limit) return parse(answer, body)
-  return parse(answer, await readDecoded(answer, limit))
+  return readDecoded(answer, limit).then((decoded) => parse(answer, decoded))
 }
 
 async function readDecoded(answer: UpstreamAnswer, limit: number): Promise<Buffer> {

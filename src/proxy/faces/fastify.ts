@@ -96,7 +96,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
   })
 }
 
-async function handleChat(
+function handleChat(
   proxy: ChatProxy,
   entry: PathEntry,
   scope: FastifyInstance,
@@ -106,9 +106,10 @@ async function handleChat(
   const { raw, body } = request
   const query = checkQuery(entry.dialect, raw.url ?? '')
   const inbound = inboundOf(request, reply, entry, { params: paramsOf(entry, scope, raw), query })
-  const outcome = await proxy.funnel.run(inbound, (body as Buffer | undefined) ?? noBytes, proxy.transport)
-  request.sluicegate.decision = outcome?.exchange?.verdict?.decision
-  sendReply(reply, outcome?.reply)
+  return proxy.funnel.run(inbound, (body as Buffer | undefined) ?? noBytes, proxy.transport).then((outcome) => {
+    request.sluicegate.decision = outcome?.exchange?.verdict?.decision
+    sendReply(reply, outcome?.reply)
+  })
 }
 
 const noBytes = Buffer.alloc(0)

@@ -5,7 +5,7 @@
  */
 
 import type { Budget } from '../../base/budget.js'
-import type { ChatPart, ChatRequest, JsonObject } from '../../base/chat.js'
+import type { ChatPart, ChatRequest, JsonObject, Media } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
 import { invalid } from '../../base/errors.js'
 import type { ReviewBound } from '../../base/settings.js'
@@ -63,29 +63,46 @@ export class Requests {
   /**
    * Reads a body into an exchange.
    * @param bytes as they came, still in their content coding
+   * @returns a promise only where something is waited for: a coding, the turn of a large body, what was asked before
    * @throws Fault of the 4xx kind; the reason of the cancel where the client has left meanwhile
    */
-  async read(inbound: Inbound, bytes: Buffer): Promise<Exchange> {
+  read(inbound: Inbound, bytes: Buffer): Exchange | Promise<Exchange> {
     const { entry, headers } = inbound
-    const decoding = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
-    const decoded = decoding instanceof Promise ? await decoding : decoding
+    const decoded = decodeBody(bytes, headers['content-encoding'], entry.bodyLimit)
+    if (decoded instanceof Promise) return decoded.then((decoded) => this.#readInTurn(inbound, decoded))
+    return this.#readInTurn(inbound, decoded)
+  }
+
+  #readInTurn(inbound: Inbound, decoded: Buffer): Exchange | Promise<Exchange> {
     const turn = largeTurn(inbound, decoded.length)
-    if (turn !== undefined) await turn
+    return turn === undefined ? this.#readBody(inbound, decoded) : turn.then(() => this.#readBody(inbound, decoded))
+  }
+
+  #readBody(inbound: Inbound, decoded: Buffer): Exchange | Promise<Exchange> {
+    const { entry, headers } = inbound
     const { nodes, parts } = this.#deps.budget
-    const { form } = entry.dialect
+    const { form, chain } = entry.dialect
     if (decoded.length === 0) throw bodyMissing(form === undefined ? 'json' : 'form')
     const { value: body, isPlain } =
       form === undefined
         ? readJson(decoded, { nodes, keys: parts })
         : { value: readForm(decoded, boundaryOf(headers['content-type'] ?? '') ?? '', form), isPlain: false }
     if (!isObject(body)) throw invalid('', 'wrong_type', 'The body must be a JSON object.')
-    const grown = entry.dialect.chain?.after(body) === undefined ? 0 : await this.#deps.clarifier.resume(inbound, body)
-    const chat = withinParts(parts, () => entry.dialect.readRequest(body, inbound.target))
+    const sent = isPlain ? decoded : undefined
+    if (chain?.after(body) === undefined) return this.#readChat(inbound, { body, bytes: decoded.length, sent })
+    return this.#deps.clarifier.resume(inbound, body).then((grown) =>
+      // What a request goes on from stands in it now.
+      this.#readChat(inbound, { body, bytes: decoded.length + grown, sent: grown === 0 ? sent : undefined })
+    )
+  }
+
+  #readChat(inbound: Inbound, opening: Opening & { bytes: number }): Exchange {
+    const { entry, target } = inbound
+    const { body, bytes } = opening
+    const chat = withinParts(this.#deps.budget.parts, () => entry.dialect.readRequest(body, target))
     const route = chooseRoute(entry, chat.model)
-    const size = decoded.length + grown
-    if (size > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
-    const sent = isPlain && grown === 0 ? decoded : undefined
-    return this.open(inbound, route, chat, { body, bytes: size, sent })
+    if (bytes > route.bodyLimit) throw payloadTooLarge(route.bodyLimit)
+    return this.open(inbound, route, chat, opening)
   }
 
   /** @throws Fault `validation_error` for a header that cannot be read, `too_complex` beyond the budget of a request */
@@ -120,20 +137,55 @@ export class Requests {
    * Judges a request and acts on the verdict.
    * @returns what to send upstream, or the reply to a request that goes no further
    */
-  async judge(exchange: Exchange): Promise<Forward | Reply> {
+  judge(exchange: Exchange): Promise<Forward | Reply> {
     const { route, chat } = exchange
-    const unscanned = chat.media.length === 0 ? undefined : await this.#deps.media.check(exchange)
-    if (chat.brings !== undefined) this.#deps.media.checkBrought(route, chat.brings)
-    const settling = this.#deps.clarifier.settle(exchange)
+    const { media, clarifier, verdicts } = this.#deps
+    if (chat.media.length > 0) return this.#judgeMedia(exchange)
+    if (chat.brings !== undefined) media.checkBrought(route, chat.brings)
+    const settling = clarifier.settle(exchange)
+    if (settling !== undefined) return this.#judgeSettled(exchange, settling, undefined)
+    return verdicts.ofRequest(exchange).then((evaluation) => this.#act(exchange, evaluation, undefined))
+  }
+
+  async #judgeMedia(exchange: Exchange): Promise<Forward | Reply> {
+    const { media, clarifier } = this.#deps
+    const { brings } = exchange.chat
+    const unscanned = await media.check(exchange)
+    if (brings !== undefined) media.checkBrought(exchange.route, brings)
+    return this.#judgeSettled(exchange, clarifier.settle(exchange), unscanned)
+  }
+
+  async #judgeSettled(
+    exchange: Exchange,
+    settling: ReturnType<Clarifier['settle']>,
+    unscanned: Media | undefined
+  ): Promise<Forward | Reply> {
     if (settling !== undefined) exchange.settled = await settling
-    const evaluation = await this.#deps.verdicts.ofRequest(exchange)
+    return this.#act(exchange, await this.#deps.verdicts.ofRequest(exchange), unscanned)
+  }
+
+  /** @param unscanned a part that a person has to see */
+  #act(
+    exchange: Exchange,
+    evaluation: Evaluation | undefined,
+    unscanned: Media | undefined
+  ): Forward | Reply | Promise<Forward | Reply> {
     // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
     if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
     // To write a large body, and to redact it first, takes as long as to read it.
-    if (exchange.sent === undefined || route.redact.length > 0) {
-      const turn = largeTurn(exchange.inbound, exchange.bytes)
-      if (turn !== undefined) await turn
-    }
+    const isWritten = exchange.sent === undefined || exchange.route.redact.length > 0
+    const turn = isWritten ? largeTurn(exchange.inbound, exchange.bytes) : undefined
+    return turn === undefined
+      ? this.#actInTurn(exchange, evaluation, unscanned)
+      : turn.then(() => this.#actInTurn(exchange, evaluation, unscanned))
+  }
+
+  #actInTurn(
+    exchange: Exchange,
+    evaluation: Evaluation | undefined,
+    unscanned: Media | undefined
+  ): Forward | Reply | Promise<Forward | Reply> {
+    const { route } = exchange
     if (evaluation === undefined || route.mode === 'observe') return this.#forward(exchange, route.upstream)
     const { decision } = evaluation
     if (unscanned !== undefined && decision !== 'forbid') {
