@@ -87,7 +87,7 @@ export interface RecorderDeps {
 export function createRecorder(deps: RecorderDeps): Recorder {
   const { metrics, audit, usage, clock, fingerprints, placeOf, settings } = deps
   return (decided) => {
-    const { surface, evaluation, caller, route, requestId, sentTo, parts, beyond } = decided
+    const { surface, evaluation, caller, parts } = decided
     const { decision } = evaluation
     metrics.evaluations.of(surface, decision).inc()
     metrics.evaluationDuration.of(surface).observe(evaluation.decision_time_ms / 1000)
@@ -101,42 +101,42 @@ export function createRecorder(deps: RecorderDeps): Recorder {
     usage.add({ account, keyId, environment, surface, at, evaluations: 1, characters })
     const sample = deps.sample?.(decided, at)
     if (decision === 'permit' && settings.decisions === 'stopped') return undefined
-    // In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows.
-    const found = findingsOf(evaluation)
-    const facts = {
-      ...(found !== undefined && { categories: found.categories }),
-      decision,
-      ...(found !== undefined && {
-        explanation: { ...decided.explanation, places: placesOf(evaluation, parts, placeOf) }
-      }),
-      ...(sentTo?.model !== undefined && { model: sentTo.model }),
-      ...(beyond !== undefined && { not_evaluated: beyond }),
-      policy: evaluation.policy,
-      ...(found !== undefined && { readers: found.readers }),
-      request_id: requestId,
-      risk_score: evaluation.risk_score,
-      route,
-      rules: evaluation.matched_rules,
-      ...(sample !== undefined && { sample }),
-      ...(found !== undefined && { scores: found.scores }),
-      surface,
-      ...(sentTo !== undefined && { upstream: sentTo.upstream })
+    const data = factsOf(decided, sample, placeOf)
+    if (decision !== 'permit') {
+      data['lineage'] = caller.lineage
+      data['fingerprints'] = fingerprints(evaluation, parts)
     }
-    const row = {
-      at,
-      kind: 'evaluation',
-      account,
-      keyId,
-      subject: evaluation.evaluation_id,
-      data:
-        decision === 'permit'
-          ? facts
-          : { ...facts, lineage: caller.lineage, fingerprints: fingerprints(evaluation, parts) }
-    }
+    const row = { at, kind: 'evaluation', account, keyId, subject: evaluation.evaluation_id, data }
     if (settings.required) return audit.commit(row)
     audit.append(row)
     return undefined
   }
+}
+
+/** In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows. */
+function factsOf(
+  { surface, evaluation, explanation, route, requestId, sentTo, parts, beyond }: Decided,
+  sample: string | undefined,
+  placeOf: RecorderDeps['placeOf']
+): Record<string, unknown> {
+  const found = findingsOf(evaluation)
+  const facts: Record<string, unknown> = {}
+  if (found !== undefined) facts['categories'] = found.categories
+  facts['decision'] = evaluation.decision
+  if (found !== undefined) facts['explanation'] = { ...explanation, places: placesOf(evaluation, parts, placeOf) }
+  if (sentTo?.model !== undefined) facts['model'] = sentTo.model
+  if (beyond !== undefined) facts['not_evaluated'] = beyond
+  facts['policy'] = evaluation.policy
+  if (found !== undefined) facts['readers'] = found.readers
+  facts['request_id'] = requestId
+  facts['risk_score'] = evaluation.risk_score
+  facts['route'] = route
+  facts['rules'] = evaluation.matched_rules
+  if (sample !== undefined) facts['sample'] = sample
+  if (found !== undefined) facts['scores'] = found.scores
+  facts['surface'] = surface
+  if (sentTo !== undefined) facts['upstream'] = sentTo.upstream
+  return facts
 }
 
 interface Tally {
@@ -148,6 +148,7 @@ interface Tally {
 
 /** How often each rule matched: there may be many thousands of detections, and they are of a few rules. */
 function tallied({ detections, matched_rules: bearing }: Evaluation): Iterable<Tally> {
+  if (detections.length === 0) return []
   const tallies = new Map<string, Tally>()
   let last: Tally | undefined
   for (const { rule, category, confidence, suppressed } of detections) {
@@ -168,6 +169,7 @@ function tallied({ detections, matched_rules: bearing }: Evaluation): Iterable<T
 
 /** What the row of a verdict says of its detections; undefined where there are none. Excepted ones did not count. */
 function findingsOf({ detections, scores }: Evaluation) {
+  if (detections.length === 0) return undefined
   const categories = new Set<Category>()
   const readers = new Set<Reader>()
   for (const { suppressed, kind, category, reader } of detections) {

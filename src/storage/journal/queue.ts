@@ -142,13 +142,14 @@ export class UsageSums {
     return this.#sums.size
   }
 
-  add({ at, ...use }: Parameters<UsageStore['add']>[0]): void {
+  add(use: Parameters<UsageStore['add']>[0]): void {
     // Dividing is a tenth of the cost of writing a date, which then is written once a day and key.
-    const day = Math.floor(at / dayMs)
+    const day = Math.floor(use.at / dayMs)
     const key = `${use.keyId} ${use.surface} ${day}`
     const sum = this.#sums.get(key)
     if (sum === undefined) {
-      this.#sums.set(key, { ...use, day: new Date(day * dayMs).toISOString().slice(0, 10) })
+      const { at: _, ...counted } = use
+      this.#sums.set(key, { ...counted, day: new Date(day * dayMs).toISOString().slice(0, 10) })
     } else {
       sum.evaluations += use.evaluations
       sum.characters += use.characters
