@@ -66,18 +66,19 @@ t.test('a large group is stored by the thread, chained and counted as it would b
   await taken(aside, groupOf(journal, 1, 250))
   await taken(aside, groupOf(journal, 2, 40))
   t.equal(await aside.store(groupOf(journal, 2, 40)), true, 'again, since an answer may be lost')
+  t.equal(await aside.store(groupOf(journal, 3, 1)), true, 'a small one too, while the thread is there')
 
   const [head] = await storage.audit.heads()
   const check = new ChainCheck(head!)
   const rows = await storage.audit.chain('n1', { after: 0, limit: 1000 })
   for (const each of rows) check.next(each)
   t.same(check.end(), [])
-  t.equal(rows.length, 290)
+  t.equal(rows.length, 291)
   const { absent: _, ...data } = row('').data
   t.match(rows[0], { subject: '1.0', position: 1, data })
   t.notOk('absent' in rows[0]!.data)
   t.match(await storage.usage.read('acct', { from: '2026-01-01', to: '2026-01-31' }), [
-    { evaluations: 290, characters: 2900 }
+    { evaluations: 291, characters: 2910 }
   ])
   t.same(told, [])
 })

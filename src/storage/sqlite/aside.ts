@@ -1,14 +1,14 @@
 /**
- * Stores large groups of the journal in a thread: a row costs SQLite some 20 µs, and a commit waits for the disk, while
- * an event loop that is busy enough to make large groups has better to do. The thread starts with the first of them and
- * ends when none has come for a while: a quiet server does not pay for it.
+ * Stores groups of the journal in a thread: a row costs SQLite some 20 µs, and a commit waits for the disk, while an event
+ * loop that is busy enough to make large groups has better to do. The thread starts with the first large one, takes all
+ * while it is there, and ends when no large one has come for a while: a quiet server does not pay for it.
  */
 import type { Piscina } from 'piscina'
 import { threadFile } from '../../base/thread.js'
-import type { JournalLog } from '../journal/queue.js'
+import type { Group, JournalLog } from '../journal/queue.js'
 import type { Aside } from '../sql/audit.js'
 
-/** Rows of a group that is worth sending: at ten groups a second, that of some 200 chats in each. */
+/** Rows, or uses, of a group for which the thread starts: at ten groups a second, that of some 200 chats in each. */
 const fewest = 40
 /**
  * Rows of one group, at most. A transaction waits for the disk once, and the event loop hands it over once, however many
@@ -24,6 +24,10 @@ export interface AsideTask {
   group: string | undefined
 }
 
+function sizeOf({ rows, usage }: Group): number {
+  return usage.reduce((most, { evaluations }) => Math.max(most, evaluations), rows.length)
+}
+
 /** @param path of a database in the newest form */
 export function createAside(path: string, log: JournalLog | undefined): Aside {
   let starting: Promise<void> | undefined
@@ -31,6 +35,8 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
   /** Groups do not wait for it. */
   let isReady = false
   let isClosed = false
+  /** When the last large group came, monotonic ms. */
+  let largeAt = Number.NEGATIVE_INFINITY
 
   async function start(): Promise<void> {
     // Loaded where it is used only: a quiet server needs neither.
@@ -54,9 +60,13 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
 
   return {
     async store(group) {
-      if (isClosed || group.rows.length < fewest) return false
-      starting ??= start()
-      if (!isReady) return false
+      if (isClosed) return false
+      if (sizeOf(group) >= fewest) {
+        largeAt = performance.now()
+        starting ??= start()
+      }
+      // As long as the thread is kept it takes the small ones too: each would else hold the event loop while the disk is written.
+      if (!isReady || performance.now() - largeAt >= idleTimeout) return false
       // However long it takes: what comes meanwhile waits in the spool, where a blocked event loop would serve nobody.
       await pool!.run({ path, group: JSON.stringify(group) } satisfies AsideTask)
       return true
