@@ -120,7 +120,8 @@ export async function gateway(more, yaml, scope, program = cli) {
     env.SLUICEGATE_CONFIG = join(data, 'gateway.yaml')
     writeFileSync(env.SLUICEGATE_CONFIG, yaml)
   }
-  const { match, stop, pid } = await launch(process.execPath, [program, 'serve'], {
+  // As the image does.
+  const { match, stop, pid } = await launch(process.execPath, ['--max-semi-space-size=64', program, 'serve'], {
     env,
     ready: /serves at (http:\S+?)\.?\s[\s\S]*?(slg_live_\w+)/
   })
