@@ -25,6 +25,11 @@ export class Secret {
     return this.#text.length
   }
 
+  /** Where it can begin at the earliest, from an index of a text on; the text's length where it cannot. */
+  mayBegin(text: string, from: number): number {
+    return indexIn(text, this.#text[0] ?? '', from)
+  }
+
   /** How much of it ends with a further unit, where `found` of it ended before. */
   after(found: number, unit: number): number {
     let k = found
@@ -60,6 +65,11 @@ export class Secret {
   }
 }
 
+function indexIn(text: string, unit: string, from: number): number {
+  const index = text.indexOf(unit, from)
+  return index === -1 ? text.length : index
+}
+
 /** Reads a text that comes in pieces, as it stands and with one layer of escapes undone. */
 export class SecretReader {
   readonly #secret: Secret
@@ -80,7 +90,16 @@ export class SecretReader {
 
   isFoundIn(piece: string): boolean {
     const { length } = this.#secret
+    let begin = -1
+    let slash = -1
     for (let i = 0; i < piece.length; i++) {
+      if (this.found === 0 && this.#step === 0) {
+        // Nothing between here and the first unit of it, or an escape, can be part of it.
+        if (begin < i) begin = this.#secret.mayBegin(piece, i)
+        if (slash < i) slash = indexIn(piece, '\\', i)
+        i = Math.min(begin, slash)
+        if (i === piece.length) return false
+      }
       const unit = piece.charCodeAt(i)
       this.#plain = this.#secret.after(this.#plain, unit)
       const meant = this.#unescape(unit)
