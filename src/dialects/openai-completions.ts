@@ -22,7 +22,7 @@ const bodyFields = new Set(['prompt', 'suffix'])
 
 function readRequest(body: JsonObject): ChatRequest {
   const { prompt } = body
-  const options = readOptions(body)
+  const { model, stream, metadata } = readOptions(body)
   const suffix = stringField(body, 'suffix')
   if (prompt === undefined) throw invalid('prompt', 'missing', 'The field prompt is required.')
   const out = new Collector(names)
@@ -36,7 +36,7 @@ function readRequest(body: JsonObject): ChatRequest {
   }
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
-  return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
+  return { model, stream, metadata, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }
 
 const replyFields = new Set(['choices'])

@@ -19,7 +19,7 @@ export function readRequest(body: JsonObject): ChatRequest {
   if (messages === undefined) throw invalid('messages', 'missing', 'The field messages is required.')
   if (!Array.isArray(messages)) throw invalid('messages', 'wrong_type', 'The field messages must be an array.')
   if (messages.length === 0) throw invalid('messages', 'empty', 'The field messages must not be empty.')
-  const options = readOptions(body)
+  const { model, stream, metadata } = readOptions(body)
 
   const out = new Collector(names)
   readMessages(out, messages)
@@ -28,7 +28,8 @@ export function readRequest(body: JsonObject): ChatRequest {
   readDefinitions(out, body.response_format, '/response_format')
   readTokenFields(out, body)
   out.rest('parameter', body, '', bodyFields)
-  return { ...options, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
+  // Field by field: to spread the options took half of the reading of a short chat.
+  return { model, stream, metadata, parts: out.parts, joined: out.joined, media: out.media, session: undefined }
 }
 
 function readMessages(out: Collector, messages: readonly Json[]): void {
