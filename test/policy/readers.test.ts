@@ -206,7 +206,7 @@ t.test('no reading, no verdict', async (t) => {
   await t.rejects(evaluate('boom'), { name: 'EvaluatorError' }, 'an answer to each question')
 })
 
-t.test('each reading of a text is one question, its stretches together', async (t) => {
+t.test('each reading of a text is one question, with each stretch of it', async (t) => {
   const { encoder, evaluate } = await start(t)
   const far = 'and so it goes on for a while, '.repeat(13)
   await evaluate(`boom boom, ${far}boom`)
@@ -216,7 +216,8 @@ t.test('each reading of a text is one question, its stretches together', async (
         role: 'user',
         text: `boom boom, ${far}boom`,
         spans: [
-          { start: 0, end: 9 },
+          { start: 0, end: 4 },
+          { start: 5, end: 9 },
           { start: 414, end: 418 }
         ]
       }
@@ -335,7 +336,10 @@ t.test('an explanation says what was raised, what was said of it, and what would
         layer: 'plain',
         role: 'user',
         raised_by: ['boom', 'hint'],
-        raised: [{ start: 0, end: 9 }],
+        raised: [
+          { start: 0, end: 4 },
+          { start: 5, end: 9 }
+        ],
         findings: [{ kind: 'weapons', confidence: 0.95, span: { start: 15, end: 19 } }],
         unread: []
       }

@@ -96,22 +96,24 @@ function both(a: Question, b: Question): Question {
   return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], reaches: higher(a.reaches, b.reaches) }
 }
 
-/** More stretches than that are no longer told apart: a request has fewer windows. */
+/** More stretches than that are no longer told apart, and those closer than `near` are one: a request has fewer windows. */
 const mostStretches = 256
+/** UTF-16 units. */
+const near = 100
 
 /** Stretches from left to right, each once. They may overlap: a sentence in a paragraph is read by itself, too. */
 function distinct(stretches: readonly Stretch[]): Stretch[] {
-  if (stretches.length > mostStretches) return merged(stretches)
+  if (stretches.length > mostStretches) return merged(stretches, near)
   const sorted = [...stretches].sort((a, b) => a.start - b.start || a.end - b.end)
   return sorted.filter(({ start, end }, i) => i === 0 || start !== sorted[i - 1]!.start || end !== sorted[i - 1]!.end)
 }
 
-/** Stretches from left to right, those that touch as one. */
-export function merged(stretches: readonly Stretch[]): Stretch[] {
+/** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
+export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
   const all: Stretch[] = []
   for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
     const last = all.at(-1)
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    if (last !== undefined && start <= last.end + gap) last.end = Math.max(last.end, end)
     else all.push({ start, end })
   }
   return all
