@@ -101,6 +101,12 @@ export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJs
 }
 
 /**
+ * Keys of the container that is open at each depth, of the scan under way: to make such an array takes as long as to scan
+ * a short chat, and no scan begins before another ends.
+ */
+const keysByDepth = new Int32Array(defaults.depth + 1)
+
+/**
  * Walks the text once, skipping over strings, and answers how many keys it holds, and whether one of them is spelt with
  * an escape. The text need not be JSON yet.
  */
@@ -114,8 +120,9 @@ function scan(
   let stringAt = 0
   let depth = 0
   let keys = 0
-  /** Keys of the container that is open at each depth, and those of all objects beyond what is an API's own. */
-  const keysAt = new Int32Array(maxDepth + 1)
+  const keysAt = maxDepth < keysByDepth.length ? keysByDepth : new Int32Array(maxDepth + 1)
+  keysAt[0] = 0
+  /** Keys of all objects beyond what is an API's own. */
   let foreign = 0
   let commas = 0
   let containers = 0
