@@ -97,7 +97,7 @@ for (let i = 0; i < starts; i++) {
     system.stop()
   }
 }
-for (const [k, [name]] of kinds.entries())
+for (const [k, [name]] of starts > 0 ? kinds.entries() : [])
   console.log(`| ${name} | ${spread(seen[k].cpu, 0)} | ${spread(seen[k].own, 0)} | ${spread(seen[k].all, 0)} |`)
 
 // In one process, by its path, in short turns: what other programs do falls on both alike.
@@ -132,7 +132,7 @@ async function turn(name, times = 25) {
   return (used() - before) / (4 * times)
 }
 const names = Object.keys(acts)
-for (const name of names) await turn(name, 1000)
+for (const name of names) await turn(name, 250)
 const costs = Object.fromEntries(names.map((name) => [name, []]))
 for (let round = 0; round < rounds; round++) {
   // Each stands in each place as often as the others.
