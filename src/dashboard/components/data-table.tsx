@@ -6,62 +6,17 @@ import { Table, type TableProps, UnstyledButton } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react'
 import type { CSSProperties, ReactNode } from 'react'
+import { type Sorting, useSorted, type Worth } from './sorting'
+import { TableMenu } from './table-menu'
 
 /** `end`: numbers, one under the other. `unseen`: a column of buttons, named for those who hear the page. */
 type Column = string | { name: string; as: 'end' | 'unseen' }
 
-interface Order {
-  column: string
-  isDown: boolean
-}
-
-/** How rows are ordered, and by what they can be. */
-export interface Sorting {
-  order: Order | undefined
-  columns: readonly string[]
-  by(column: string): void
-}
-
-type Worth = string | number | null | undefined
-
-/**
- * Rows in the order that was last chosen for a table, which this browser remembers.
- * @param table names it, as the label of the table does
- * @param worths by the names of columns: what a row is ordered by; what has none comes last, whichever way
- */
-export function useSorted<R>(
-  table: string,
-  rows: readonly R[],
-  worths: Readonly<Record<string, (row: R) => Worth>>
-): { rows: readonly R[]; sorting: Sorting } {
-  const [stored, setOrder] = useLocalStorage<Order | null>({
-    key: `sluicegate-order-${table}`,
-    defaultValue: null,
-    getInitialValueInEffect: false
-  })
-  const worth = stored === null ? undefined : worths[stored.column]
-  const order = worth === undefined || stored === null ? undefined : stored
-  const sorted =
-    order === undefined || worth === undefined
-      ? rows
-      : [...rows].sort((a, b) => compared(worth(a), worth(b), order.isDown ? -1 : 1))
-  const by = (column: string) => {
-    if (order?.column !== column) setOrder({ column, isDown: false })
-    else setOrder(order.isDown ? null : { column, isDown: true })
-  }
-  return { rows: sorted, sorting: { order, columns: Object.keys(worths), by } }
-}
-
-function compared(a: Worth, b: Worth, way: 1 | -1): number {
-  if (a === null || a === undefined || b === null || b === undefined)
-    return Number(a === null || a === undefined) - Number(b === null || b === undefined)
-  const difference = typeof a === 'number' && typeof b === 'number' ? a - b : String(a).localeCompare(String(b), 'en')
-  return difference * way
-}
-
 interface DataTableProps extends Omit<TableProps, 'data'> {
   /** Names the table for those who hear the page. */
   label: string
+  /** By which this browser remembers the columns. Default: the label. */
+  name?: string
   columns: readonly Column[]
   /** Pixels below which the table scrolls. */
   minWidth: number
@@ -72,25 +27,60 @@ interface DataTableProps extends Omit<TableProps, 'data'> {
   children: ReactNode
 }
 
-export function DataTable({ label, columns, minWidth, maxHeight, sorting, children, ...table }: DataTableProps) {
+export function DataTable(given: DataTableProps) {
+  const { label, name = label, columns, minWidth, maxHeight, sorting, children, ...table } = given
+  const [hidden, setHidden] = useLocalStorage<string[]>({
+    key: `sluicegate-columns-${name.toLowerCase()}`,
+    defaultValue: [],
+    getInitialValueInEffect: false
+  })
+  const titles = columns.map(nameOf)
+  // The first says what a row is, and what buttons do is never out of reach.
+  const optional = titles.slice(1).filter((title) => title !== '')
+  const hasMenu = columns.length > 2
   // Read by dashboard.css, where the head is not seen.
-  const names = Object.fromEntries(columns.map((column, i) => [`--column-${i + 1}`, JSON.stringify(nameOf(column))]))
+  const names = Object.fromEntries(titles.map((title, i) => [`--column-${i + 1}`, JSON.stringify(title)]))
+  const places = titles.flatMap((title, i) => (optional.includes(title) && hidden.includes(title) ? [i + 1] : []))
   return (
-    <Table.ScrollContainer
-      className="stacking"
-      style={names as CSSProperties}
-      minWidth={minWidth}
-      {...(maxHeight !== undefined && { mah: maxHeight })}
-      // No room is kept for a bar that only shows while it scrolls.
-      scrollAreaProps={{ offsetScrollbars: false, viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' } }}
-    >
-      <Table {...table}>
-        <Table.Thead>
-          <Table.Tr>{columns.map((column) => head(column, sorting))}</Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>{children}</Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <div className="stacking" data-menu={hasMenu || undefined} data-hidden={places.join(' ') || undefined}>
+      {hasMenu && <TableMenu label={label} columns={optional} hidden={hidden} change={setHidden} sorting={sorting} />}
+      <Table.ScrollContainer
+        style={names as CSSProperties}
+        minWidth={minWidth}
+        {...(maxHeight !== undefined && { mah: maxHeight })}
+        // No room is kept for a bar that only shows while it scrolls.
+        scrollAreaProps={{
+          offsetScrollbars: false,
+          viewportProps: { tabIndex: 0, 'aria-label': label, role: 'region' }
+        }}
+      >
+        <Table {...table}>
+          <Table.Thead>
+            <Table.Tr>{columns.map((column) => head(column, sorting))}</Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>{children}</Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </div>
+  )
+}
+
+interface SortedTableProps<R> extends Omit<DataTableProps, 'children' | 'sorting'> {
+  rows: readonly R[]
+  /** By the names of columns: what a row is ordered by. */
+  worths: Readonly<Record<string, (row: R) => Worth>>
+  /** One row. */
+  children(row: R, index: number): ReactNode
+}
+
+/** A table of rows that are all there. */
+export function SortedTable<R>({ rows, worths, children, ...table }: SortedTableProps<R>) {
+  const { label, name = label } = table
+  const sorted = useSorted(name.toLowerCase(), rows, worths)
+  return (
+    <DataTable {...table} sorting={sorted.sorting}>
+      {sorted.rows.map(children)}
+    </DataTable>
   )
 }
 

@@ -1,7 +1,7 @@
 /** A definition of an MCP server that waits for a person: where it is another than it was, and all that it says. */
 import { Code, Divider, Group, Stack, Table, Text } from '@mantine/core'
 import type { ReviewDetail } from '../types'
-import { DataTable } from './data-table'
+import { SortedTable } from './data-table'
 import { MarkedText } from './marked-text'
 
 interface Change {
@@ -64,8 +64,14 @@ export function DefinitionReview({ review, definition }: { review: ReviewDetail;
         )}
       </div>
       {difference.length > 0 && (
-        <DataTable label="What has changed" columns={['Place', 'Was', 'Is']} minWidth={480}>
-          {difference.map((change) => (
+        <SortedTable
+          label="What has changed"
+          columns={['Place', 'Was', 'Is']}
+          minWidth={480}
+          rows={difference}
+          worths={{ Place: ({ at }) => at }}
+        >
+          {(change) => (
             <Table.Tr key={change.at}>
               <Table.Td>
                 <Code fz={11}>{change.at}</Code>
@@ -82,8 +88,8 @@ export function DefinitionReview({ review, definition }: { review: ReviewDetail;
                 </Table.Td>
               ))}
             </Table.Tr>
-          ))}
-        </DataTable>
+          )}
+        </SortedTable>
       )}
       <div>
         <Divider label="All of it, as it is" labelPosition="left" mb={6} />

@@ -3,7 +3,7 @@ import { Accordion, Badge, Box, Code, Group, List, Stack, Table, Text } from '@m
 import type { Explanation, Outcome as Verdict } from '../constitution-types'
 import { categories } from '../types'
 import { CategoryBadge, DecisionBadge, hintFloor, isDetection, Risk } from './badges'
-import { DataTable } from './data-table'
+import { SortedTable } from './data-table'
 import { MarkedText } from './marked-text'
 
 /** A text of a chat, with the pointer by which findings name it. */
@@ -126,8 +126,21 @@ export function Explained({ explanation }: { explanation: Explanation }) {
         <Accordion.Item value="rules">
           <Accordion.Control>What each rule saw ({rules.length})</Accordion.Control>
           <Accordion.Panel>
-            <DataTable label="Rules" columns={['Rule', 'Category', 'Found', 'Counts', 'Context']} minWidth={480}>
-              {rules.map((rule) => (
+            <SortedTable
+              label="Rules"
+              name="rules-tried"
+              columns={['Rule', 'Category', 'Found', 'Counts', 'Context']}
+              minWidth={480}
+              rows={rules}
+              worths={{
+                Rule: ({ rule }) => rule,
+                Category: ({ category }) => category,
+                Found: ({ weight }) => weight,
+                Counts: ({ score }) => score,
+                Context: ({ context }) => context
+              }}
+            >
+              {(rule) => (
                 <Table.Tr key={rule.rule}>
                   <Table.Td>{rule.rule}</Table.Td>
                   <Table.Td>
@@ -140,8 +153,8 @@ export function Explained({ explanation }: { explanation: Explanation }) {
                     {rule.context_keys.length > 0 && ` (${rule.context_keys.join(', ')})`}
                   </Table.Td>
                 </Table.Tr>
-              ))}
-            </DataTable>
+              )}
+            </SortedTable>
           </Accordion.Panel>
         </Accordion.Item>
       )}

@@ -1,7 +1,7 @@
 /** Every process that serves, as it says of itself: one that is behind, or not heard of, is seen at a glance. */
 import { Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Process } from '../types'
-import { DataTable } from './data-table'
+import { SortedTable } from './data-table'
 import { Ago, lengthOf } from './time'
 import { Section } from './view'
 
@@ -24,12 +24,21 @@ export function Processes({ processes }: { processes: Process[] }) {
             They do not agree on: {differing.join(', ')}. While a change is being rolled out that is as it should be.
           </Text>
         )}
-        <DataTable
+        <SortedTable
           label="Nodes"
+          rows={processes}
+          worths={{
+            Node: ({ node, worker }) => `${node} ${String(worker ?? 0).padStart(3, '0')}`,
+            State: ({ state, seen_at }) => `${state} ${seen_at}`,
+            Version: ({ version }) => version,
+            'Up for': ({ seen_at, started_at }) => Date.parse(seen_at) - Date.parse(started_at),
+            Configuration: ({ configuration }) => configuration.age_seconds,
+            Weakened: ({ weakenings }) => weakenings.length
+          }}
           columns={['Node', 'State', 'Version', 'Up for', 'Configuration', 'Policies', 'Weakened']}
           minWidth={820}
         >
-          {processes.map((each) => (
+          {(each) => (
             <Table.Tr key={`${each.node} ${each.pid} ${each.started_at}`}>
               <Table.Td>
                 <Group gap={6} wrap="nowrap">
@@ -63,8 +72,8 @@ export function Processes({ processes }: { processes: Process[] }) {
               <Table.Td>{policiesOf(each)}</Table.Td>
               <Table.Td>{each.weakenings.length === 0 ? 'no' : `by ${each.weakenings.length}`}</Table.Td>
             </Table.Tr>
-          ))}
-        </DataTable>
+          )}
+        </SortedTable>
       </Stack>
     </Section>
   )

@@ -5,7 +5,7 @@ import { api } from '../api'
 import { linkTo } from '../router'
 import type { ReviewDetail } from '../types'
 import { CategoryBadge, categoryName, isDetection, StatusBadge, subjectsOf } from './badges'
-import { DataTable } from './data-table'
+import { SortedTable } from './data-table'
 import { MarkedText } from './marked-text'
 import { useNames } from './names'
 import { partsOf } from './request-text'
@@ -61,9 +61,18 @@ export function Seen({ review }: { review: ReviewDetail }) {
         </Text>
       }
     >
-      <DataTable label="What each rule saw" columns={['Rule', 'Confidence', 'Reading', 'Words']} minWidth={480}>
-        {ordered.map((detection, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a stored list never changes
+      <SortedTable
+        label="What each rule saw"
+        columns={['Rule', 'Confidence', 'Reading', 'Words']}
+        minWidth={480}
+        rows={ordered}
+        worths={{
+          Rule: ({ rule }) => rule,
+          Confidence: ({ confidence }) => confidence,
+          Reading: ({ layer }) => layer
+        }}
+      >
+        {(detection, i) => (
           <Table.Tr key={i}>
             <Table.Td>
               <Stack gap={4} align="flex-start">
@@ -79,8 +88,8 @@ export function Seen({ review }: { review: ReviewDetail }) {
               <Code style={{ overflowWrap: 'anywhere' }}>{wordsOf(detection)}</Code>
             </Table.Td>
           </Table.Tr>
-        ))}
-      </DataTable>
+        )}
+      </SortedTable>
     </Section>
   )
 }

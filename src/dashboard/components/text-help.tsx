@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Group, Stack, Table, Text, Textarea, TextInput } from '@mantine/core'
 import { IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import { DataTable } from './data-table'
+import { SortedTable } from './data-table'
 import { regionName } from './text-occasions'
 
 type Help = Readonly<Record<string, string>>
@@ -33,12 +33,14 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
   return (
     <Stack gap="md">
       {Object.keys(help).length > 0 && (
-        <DataTable
+        <SortedTable
           label="Help by region"
+          rows={Object.entries(help)}
+          worths={{ Region: ([name]) => regionName(name) }}
           columns={['Region', 'Help', { name: 'Actions', as: 'unseen' }]}
           minWidth={320}
         >
-          {Object.entries(help).map(([name, said]) => (
+          {([name, said]) => (
             <Table.Tr key={name}>
               <Table.Td w={180}>
                 {regionName(name)} {name !== 'default' && `(${name})`}
@@ -64,8 +66,8 @@ export function HelpByRegion({ help, put, keeps, isKeeping = false, refusal }: H
                 )}
               </Table.Td>
             </Table.Tr>
-          ))}
-        </DataTable>
+          )}
+        </SortedTable>
       )}
       {put !== undefined && (
         <form

@@ -89,7 +89,7 @@ export function Course({
             withDots={false}
             curveType="monotone"
             connectNulls={false}
-            legendProps={{ verticalAlign: 'top' }}
+            legendProps={{ verticalAlign: 'top', itemSorter: null }}
             yAxisProps={{ allowDecimals: false }}
             series={[
               ...decisions.map((name) => ({ name, color: decisionColors[name], type: 'bar' as const })),

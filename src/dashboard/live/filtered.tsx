@@ -79,7 +79,7 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
           {...time}
           type="stacked"
           withLegend
-          legendProps={{ verticalAlign: 'top' }}
+          legendProps={{ verticalAlign: 'top', itemSorter: null }}
           yAxisProps={{ allowDecimals: false }}
           series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
           barProps={({ name }) => ({

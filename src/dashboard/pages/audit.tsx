@@ -7,6 +7,7 @@ import { api, path } from '../api'
 import { DataTable } from '../components/data-table'
 import { Filters, type Search, useFilter } from '../components/filters'
 import { useNames } from '../components/names'
+import { useOrder, useSorted } from '../components/sorting'
 import { instant } from '../components/time'
 import { VerdictFacts, VerdictLine, verdictOf } from '../components/verdict-row'
 import { Empty, Failure, PageHeader } from '../components/view'
@@ -24,14 +25,24 @@ const search: Search = {
 export function Audit() {
   const nameOf = useNames()
   const { filter, query, change } = useFilter(search)
+  const order = useOrder('audit')
+  const isOldest = order?.column === 'When' && !order.isDown
+  const asked = isOldest ? { ...query, order: 'oldest' } : query
   const rows = useInfiniteQuery({
-    queryKey: ['audit', query],
-    queryFn: ({ pageParam }) => api.audit({ ...query, cursor: pageParam, limit: 100 }),
+    queryKey: ['audit', asked],
+    queryFn: ({ pageParam }) => api.audit({ ...asked, cursor: pageParam, limit: 100 }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
     placeholderData: (old) => old
   })
-  const shown = rows.data?.pages.flatMap((page) => page.rows) ?? []
+  const found = rows.data?.pages.flatMap((page) => page.rows) ?? []
+  const { rows: shown, sorting } = useSorted('audit', found, {
+    When: ({ seq }) => seq,
+    Kind: ({ kind }) => kind,
+    By: ({ by }) => (by === null ? 'the program' : nameOf(by)),
+    Subject: ({ subject }) => subject,
+    Risk: ({ data }) => (typeof data['risk_score'] === 'number' ? data['risk_score'] : null)
+  })
   return (
     <>
       <PageHeader
@@ -63,11 +74,12 @@ export function Audit() {
               label="Audit"
               columns={['When', 'Kind', 'By', 'Subject', 'Facts']}
               minWidth={820}
+              sorting={sorting}
               horizontalSpacing="md"
               verticalSpacing="xs"
             >
               {shown.map((row) => (
-                <Table.Tr key={row.seq} style={{ verticalAlign: 'top' }}>
+                <Table.Tr key={row.seq} style={{ verticalAlign: 'baseline' }}>
                   <Table.Td className="nowrap">{instant(row.at)}</Table.Td>
                   <Table.Td>
                     <Button
@@ -98,6 +110,11 @@ export function Audit() {
                 </Table.Tr>
               ))}
             </DataTable>
+          )}
+          {rows.hasNextPage && order !== null && order.column !== 'When' && (
+            <Text size="xs" c="dimmed" px="md" py="xs">
+              Ordered among the {shown.length} rows that are shown.
+            </Text>
           )}
           {rows.hasNextPage && (
             <Button variant="subtle" fullWidth onClick={() => rows.fetchNextPage()} loading={rows.isFetchingNextPage}>

@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { api } from '../api'
 import { AlertBanner, useAlerts } from '../components/alerts'
 import { categoryName } from '../components/badges'
-import { DataTable } from '../components/data-table'
+import { SortedTable } from '../components/data-table'
 import { FigureLinks, RowsLink } from '../components/figure-links'
 import { Filters, type Search, useFilter } from '../components/filters'
 import { useMay } from '../components/may'
@@ -216,8 +216,16 @@ function Charts({ data }: { data: SafetyMetrics }) {
         </Section>
         <Stack>
           <Section title="Upstreams">
-            <DataTable
+            <SortedTable
               label="Upstreams"
+              rows={upstreams}
+              worths={{
+                Name: ({ name }) => name,
+                State: ({ state }) => state,
+                Requests: ({ requests }) => requests,
+                Failed: ({ failures }) => failures,
+                'Last failure': ({ last_failure_at }) => last_failure_at
+              }}
               columns={[
                 'Name',
                 'State',
@@ -227,7 +235,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
               ]}
               minWidth={420}
             >
-              {upstreams.map(({ name, state, requests, failures, last_failure_at }) => (
+              {({ name, state, requests, failures, last_failure_at }) => (
                 <Table.Tr key={name}>
                   <Table.Td>
                     <RowsLink filter={rows({ upstream: name })}>{name}</RowsLink>
@@ -257,8 +265,8 @@ function Charts({ data }: { data: SafetyMetrics }) {
                     <Ago at={last_failure_at} />
                   </Table.Td>
                 </Table.Tr>
-              ))}
-            </DataTable>
+              )}
+            </SortedTable>
           </Section>
           <Section title="Limits and answers">
             <Stack gap="xs">

@@ -6,9 +6,10 @@ import { useState } from 'react'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
 import { SecretDialog } from '../components/copy-secret'
-import { DataTable, useSorted } from '../components/data-table'
+import { DataTable, SortedTable } from '../components/data-table'
 import { useNames } from '../components/names'
 import { tell, tellError } from '../components/notify'
+import { useSorted } from '../components/sorting'
 import { Ago } from '../components/time'
 import { Loaded, PageHeader, Section } from '../components/view'
 import type { Role } from '../types'
@@ -156,12 +157,20 @@ function Invitations() {
                 None. An invitation is a link for one person and one role; it ends after 24 hours.
               </Text>
             ) : (
-              <DataTable
+              <SortedTable
                 label="Invitations not used yet"
+                name="invitations"
+                rows={invitations}
+                worths={{
+                  Role: ({ role }) => role,
+                  Made: ({ created_at }) => created_at,
+                  By: ({ created_by }) => (created_by === null ? 'the program' : nameOf(created_by)),
+                  Ends: ({ expires_at }) => expires_at
+                }}
                 columns={['Role', 'Made', 'By', 'Ends', { name: 'Actions', as: 'unseen' }]}
                 minWidth={520}
               >
-                {invitations.map(({ invitation_id, role, created_at, created_by, expires_at }) => (
+                {({ invitation_id, role, created_at, created_by, expires_at }) => (
                   <Table.Tr key={invitation_id}>
                     <Table.Td>{role}</Table.Td>
                     <Table.Td>
@@ -183,8 +192,8 @@ function Invitations() {
                       </Button>
                     </Table.Td>
                   </Table.Tr>
-                ))}
-              </DataTable>
+                )}
+              </SortedTable>
             )
           }
         </Loaded>

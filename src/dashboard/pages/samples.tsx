@@ -11,10 +11,11 @@ import { Filters, type Search, useFilter } from '../components/filters'
 import { useNames } from '../components/names'
 import { tell, tellError } from '../components/notify'
 import { SampleView } from '../components/sample-view'
+import { useSorted } from '../components/sorting'
 import { Ago } from '../components/time'
 import { Empty, Failure, PageHeader, Waiting } from '../components/view'
 import { linkTo, usePlace } from '../router'
-import type { SampleKeeping } from '../types'
+import { decisions, type SampleKeeping } from '../types'
 
 const search: Search = {
   page: 'samples',
@@ -56,7 +57,14 @@ export function Samples() {
       setClearing(false)
     }
   })
-  const rows = list.data?.pages.flatMap(({ samples }) => samples) ?? []
+  const found = list.data?.pages.flatMap(({ samples }) => samples) ?? []
+  const { rows, sorting } = useSorted('samples', found, {
+    When: ({ created_at }) => created_at,
+    Decision: ({ decision }) => decisions.indexOf(decision),
+    Risk: ({ risk_score }) => risk_score,
+    Rules: ({ matched_rules }) => matched_rules[0],
+    Where: ({ surface, route }) => `${surface} ${route}`
+  })
   const keeping = list.data?.pages[0]?.keeping
   const shown = rows.find(({ sample_id }) => sample_id === open)
   return (
@@ -92,6 +100,7 @@ export function Samples() {
               label="Samples"
               columns={['When', 'Decision', 'Risk', 'Rules', 'Where', { name: 'Actions', as: 'unseen' }]}
               minWidth={760}
+              sorting={sorting}
               horizontalSpacing="md"
               verticalSpacing="sm"
             >
@@ -132,6 +141,11 @@ export function Samples() {
                 </Table.Tr>
               ))}
             </DataTable>
+          )}
+          {list.hasNextPage && sorting.order !== undefined && (
+            <Text size="xs" c="dimmed" px="md" py="xs">
+              Ordered among the {rows.length} samples that are shown.
+            </Text>
           )}
           {list.hasNextPage && (
             <Button variant="subtle" fullWidth onClick={() => list.fetchNextPage()} loading={list.isFetchingNextPage}>

@@ -3,6 +3,7 @@ import { Alert, Anchor, Badge, Button, Group, List, SimpleGrid, Stack, Table, Te
 import { IconAlertTriangle, IconShieldCheck } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
+import { SortedTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { tellError } from '../components/notify'
 import { Processes } from '../components/processes'
@@ -32,22 +33,20 @@ export function Status() {
             <SimpleGrid cols={{ base: 1, md: 2 }}>
               <Health status={data} />
               <Section title="Policies in force">
-                <Table>
-                  <Table.Thead>
-                    <Table.Tr>
-                      <Table.Th>Constitution</Table.Th>
-                      <Table.Th>Version</Table.Th>
+                <SortedTable
+                  label="Policies in force"
+                  columns={['Constitution', 'Version']}
+                  minWidth={200}
+                  rows={data.policies}
+                  worths={{ Constitution: ({ name }) => name, Version: ({ version }) => version }}
+                >
+                  {({ name, version }) => (
+                    <Table.Tr key={name}>
+                      <Table.Td>{name}</Table.Td>
+                      <Table.Td>{version}</Table.Td>
                     </Table.Tr>
-                  </Table.Thead>
-                  <Table.Tbody>
-                    {data.policies.map(({ name, version }) => (
-                      <Table.Tr key={name}>
-                        <Table.Td>{name}</Table.Td>
-                        <Table.Td>{version}</Table.Td>
-                      </Table.Tr>
-                    ))}
-                  </Table.Tbody>
-                </Table>
+                  )}
+                </SortedTable>
               </Section>
             </SimpleGrid>
             {data.terms_url !== null && (

@@ -4,7 +4,7 @@ import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { DataTable } from '../components/data-table'
+import { SortedTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { messageOf, tell } from '../components/notify'
 import { SentenceText, scopeName, TextEditor, type Written } from '../components/text-editor'
@@ -88,14 +88,21 @@ export function Texts() {
                     Nothing is written for them in {languageName(language)}: they read English.
                   </Text>
                 ) : (
-                  <DataTable
+                  <SortedTable
                     label={`Texts in ${languageName(language)}`}
+                    name="texts"
+                    rows={shown}
+                    worths={{
+                      When: ({ occasion, category }) => `${occasions[occasion]?.title ?? occasion} ${category}`,
+                      Sentence: ({ text }) => text,
+                      Whose: ({ from }) => whose[from]
+                    }}
                     columns={['When', 'Sentence', 'Whose', { name: 'Actions', as: 'unseen' }]}
                     minWidth={680}
                     horizontalSpacing="md"
                     verticalSpacing="sm"
                   >
-                    {shown.map((one) => (
+                    {(one) => (
                       <Table.Tr key={`${one.occasion}/${one.category}`} style={{ verticalAlign: 'top' }}>
                         <Table.Td w={190}>
                           <div>
@@ -128,8 +135,8 @@ export function Texts() {
                           )}
                         </Table.Td>
                       </Table.Tr>
-                    ))}
-                  </DataTable>
+                    )}
+                  </SortedTable>
                 )}
               </Card>
               <Section title="Help by region">

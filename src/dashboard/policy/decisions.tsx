@@ -19,7 +19,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { api } from '../api'
 import { DecisionBadge } from '../components/badges'
-import { DataTable } from '../components/data-table'
+import { SortedTable } from '../components/data-table'
 import { messageOf } from '../components/notify'
 import type { ShippedExample, Trial, TrialText } from '../constitution-types'
 import { linkTo } from '../router'
@@ -269,15 +269,23 @@ function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges
           You may not read samples: counts alone are told.
         </Text>
       ) : (
-        <DataTable
+        <SortedTable
           label="Decisions"
+          rows={shown}
+          worths={{
+            Text: ({ row }) => row.shown,
+            [names.beside]: ({ active }) => rankOf(active),
+            [names.candidate]: ({ candidate }) => rankOf(candidate),
+            ...(hasExpected && {
+              Marked: ({ row }: (typeof shown)[number]) => rankOf(row.expected && { decision: row.expected })
+            })
+          }}
           columns={['Text', names.beside, names.candidate, ...(hasExpected ? ['Marked'] : [])]}
           minWidth={420}
           maxHeight={420}
           verticalSpacing={6}
         >
-          {shown.map(({ index, active, candidate, changed, row }, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a run never changes, and a text may stand in it twice
+          {({ index, active, candidate, changed, row }, i) => (
             <Table.Tr key={`${index} ${i}`}>
               <Table.Td>
                 <Text size="sm" fw={changed ? 600 : 400} lineClamp={2} style={{ overflowWrap: 'anywhere' }}>
@@ -292,8 +300,8 @@ function Outcome({ rows, trials, left, count, names, onlyChanges, setOnlyChanges
               <Table.Td>{said(candidate)}</Table.Td>
               {hasExpected && <Table.Td>{said(row.expected && { decision: row.expected })}</Table.Td>}
             </Table.Tr>
-          ))}
-        </DataTable>
+          )}
+        </SortedTable>
       )}
       {rules.length > 0 && (
         <Group gap={6}>
@@ -320,6 +328,11 @@ async function overSamples({ name, ...which }: Candidate, beside: string | undef
   )
   const count = trial.diff === null ? rows.length : trial.diff.changed + trial.diff.unchanged
   return { rows, trials: [trial], left: 0, count }
+}
+
+/** From the mildest to the strictest. */
+function rankOf(outcome: { decision: Decision } | null | undefined): number | undefined {
+  return outcome ? decisions.indexOf(outcome.decision) : undefined
 }
 
 function saidOf(outcome: { decision: Decision } | null | undefined): Decision | undefined {

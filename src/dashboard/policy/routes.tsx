@@ -3,7 +3,7 @@ import { Alert, Badge, Group, Select, Stack, Table, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { api } from '../api'
 import { useConfirmed } from '../components/confirm'
-import { DataTable } from '../components/data-table'
+import { SortedTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { useNames } from '../components/names'
 import { tell, tellError } from '../components/notify'
@@ -28,16 +28,21 @@ export function Routes({ constitutions }: { constitutions: Constitution[] }) {
             routes.length === 0 ? (
               <Empty title="No routes">The configuration has none.</Empty>
             ) : (
-              <DataTable
+              <SortedTable
                 label="Routes"
+                rows={routes}
+                worths={{
+                  Route: ({ route }) => route,
+                  Upstream: ({ upstream }) => upstream,
+                  'Judged by': ({ constitution }) => constitution,
+                  'By whose word': ({ file, store }) => (file !== null ? 'configuration' : store?.constitution)
+                }}
                 columns={['Route', 'Upstream', 'Judged by', 'By whose word']}
                 minWidth={720}
                 verticalSpacing="xs"
               >
-                {routes.map((route) => (
-                  <RouteRow key={route.route} route={route} constitutions={constitutions} />
-                ))}
-              </DataTable>
+                {(route) => <RouteRow key={route.route} route={route} constitutions={constitutions} />}
+              </SortedTable>
             )
           }
         </Loaded>

@@ -4,7 +4,7 @@ import { IconArrowBackUp, IconBolt, IconFile } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api'
-import { DataTable } from '../components/data-table'
+import { SortedTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { useNames } from '../components/names'
 import { Ago, instant } from '../components/time'
@@ -37,14 +37,21 @@ export function Versions({ constitution, shown, open }: VersionsProps) {
       <Section title="Versions">
         <Loaded query={versions}>
           {(data) => (
-            <DataTable
+            <SortedTable
               label="Versions"
+              rows={data.versions}
+              worths={{
+                Version: ({ version }) => version,
+                Note: ({ note }) => note,
+                Stored: ({ created_at }) => created_at,
+                By: ({ created_by, origin }) => whoOf(created_by, origin, nameOf)
+              }}
               columns={['Version', 'Note', 'Stored', 'By', { name: 'Actions', as: 'unseen' }]}
               minWidth={680}
               maxHeight={420}
               verticalSpacing="xs"
             >
-              {data.versions.map((version) => (
+              {(version) => (
                 <Table.Tr key={version.version} aria-current={version.version === shown || undefined}>
                   <Table.Td>
                     <Group gap="xs" wrap="nowrap">
@@ -90,8 +97,8 @@ export function Versions({ constitution, shown, open }: VersionsProps) {
                     </Group>
                   </Table.Td>
                 </Table.Tr>
-              ))}
-            </DataTable>
+              )}
+            </SortedTable>
           )}
         </Loaded>
       </Section>
