@@ -48,6 +48,36 @@ export function path(route: string, query: Query = {}): string {
   return `${base}${route}${given.length === 0 ? '' : `?${new URLSearchParams(given)}`}`
 }
 
+function send(method: string, url: string, body?: unknown): Promise<Response> {
+  return fetch(url, {
+    method,
+    // No other site can set it (CSRF): see src/edge/same-site.ts.
+    headers: { 'x-sluicegate-csrf': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+}
+
+/** Answers to questions that were asked ahead, by their addresses. */
+const early = new Map<string, Promise<Response>>()
+/** Later it would be of another time. */
+const earlyMs = 10_000
+
+/** Asks now what somebody will ask in a moment: whoever asks first is given the answer, and everybody after that asks anew. */
+export function askAhead(route: string, query?: Query): void {
+  const url = path(route, query)
+  const answer = send('GET', url)
+  // Whoever takes it learns of it.
+  answer.catch(() => {})
+  early.set(url, answer)
+  setTimeout(() => early.delete(url), earlyMs)
+}
+
+function taken(url: string): Promise<Response> | undefined {
+  const answer = early.get(url)
+  early.delete(url)
+  return answer
+}
+
 async function call<R>(
   method: string,
   route: string,
@@ -55,12 +85,8 @@ async function call<R>(
 ): Promise<R> {
   let response: Response
   try {
-    response = await fetch(path(route, query), {
-      method,
-      // No other site can set it (CSRF): see src/edge/same-site.ts.
-      headers: { 'x-sluicegate-csrf': '1', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
-    })
+    const url = path(route, query)
+    response = await ((method === 'GET' ? taken(url) : undefined) ?? send(method, url, body))
   } catch {
     throw new ApiError(0, { error: 'unreachable', message: 'The gateway cannot be reached.' })
   }

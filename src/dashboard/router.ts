@@ -1,11 +1,6 @@
 /** Where one is, in the fragment of the address: no request and no log on the way ever has it. */
 import { useSyncExternalStore } from 'react'
-
-export interface Place {
-  /** The first segment; empty at the start. */
-  page: string
-  query: URLSearchParams
-}
+import { type Place, placeOf } from './place'
 
 function subscribe(listener: () => void): () => void {
   window.addEventListener('hashchange', listener)
@@ -13,17 +8,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 export function usePlace(): Place {
-  return read(useSyncExternalStore(subscribe, () => location.hash))
-}
-
-/** The same, once. */
-export function placeNow(): Place {
-  return read(location.hash)
-}
-
-function read(hash: string): Place {
-  const [page = '', query = ''] = hash.replace(/^#\/?/, '').split('?')
-  return { page, query: new URLSearchParams(query) }
+  return placeOf(useSyncExternalStore(subscribe, () => location.hash))
 }
 
 export function linkTo(page: string, query: Record<string, string> = {}): string {

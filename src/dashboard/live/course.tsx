@@ -1,7 +1,5 @@
 /** The course of a window: decisions, the share of what was stopped and the time it took, with last week faintly behind. */
-import { CompositeChart, LineChart } from '@mantine/charts'
 import { SimpleGrid, Text } from '@mantine/core'
-import { ReferenceArea } from 'recharts'
 import { FigureLinks } from '../components/figure-links'
 import { useMay } from '../components/may'
 import { lengthOf } from '../components/time'
@@ -9,7 +7,7 @@ import { Section } from '../components/view'
 import { goTo } from '../router'
 import { decisionColors } from '../theme'
 import { decisions, type SafetyMetrics } from '../types'
-import { Later } from './later'
+import { type Charts, Later } from './later'
 
 const lastWeek = 'last week'
 /** Behind everything else, and still seen. */
@@ -54,9 +52,17 @@ export function Course({
     tooltipProps: { labelFormatter: (at: unknown) => label(String(at)) }
   }
   const gaps = gapsOf(data.points)
-  const shades = gaps.map(({ from, to }) => (
-    <ReferenceArea key={from} yAxisId="left" x1={from} x2={to} fill="var(--mantine-color-gray-5)" fillOpacity={0.15} />
-  ))
+  const shades = (ReferenceArea: Charts['ReferenceArea']) =>
+    gaps.map(({ from, to }) => (
+      <ReferenceArea
+        key={from}
+        yAxisId="left"
+        x1={from}
+        x2={to}
+        fill="var(--mantine-color-gray-5)"
+        fillOpacity={0.15}
+      />
+    ))
   const mayOpen = useMay('*')
   /** Verdicts of one step of a chart. */
   const open = (at: unknown, filter: Record<string, string> = {}) => {
@@ -81,31 +87,33 @@ export function Course({
     <>
       <Section title="Decisions" aside={<Aside>{`evaluations in each ${step}`}</Aside>}>
         <Later h={240}>
-          <CompositeChart
-            h={240}
-            data={points}
-            dataKey="at"
-            withLegend
-            withDots={false}
-            curveType="monotone"
-            connectNulls={false}
-            legendProps={{ verticalAlign: 'top', itemSorter: null }}
-            yAxisProps={{ allowDecimals: false }}
-            series={[
-              ...decisions.map((name) => ({ name, color: decisionColors[name], type: 'bar' as const })),
-              ...(before === null ? [] : [{ name: lastWeek, ...faint, type: 'line' as const }])
-            ]}
-            barProps={({ name }) => ({
-              stackId: 'decisions',
-              isAnimationActive: false,
-              cursor: pointer,
-              onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
-            })}
-            lineProps={{ isAnimationActive: false, strokeWidth: 1.5 }}
-            {...time}
-          >
-            {shades}
-          </CompositeChart>
+          {({ CompositeChart, ReferenceArea }) => (
+            <CompositeChart
+              h={240}
+              data={points}
+              dataKey="at"
+              withLegend
+              withDots={false}
+              curveType="monotone"
+              connectNulls={false}
+              legendProps={{ verticalAlign: 'top', itemSorter: null }}
+              yAxisProps={{ allowDecimals: false }}
+              series={[
+                ...decisions.map((name) => ({ name, color: decisionColors[name], type: 'bar' as const })),
+                ...(before === null ? [] : [{ name: lastWeek, ...faint, type: 'line' as const }])
+              ]}
+              barProps={({ name }) => ({
+                stackId: 'decisions',
+                isAnimationActive: false,
+                cursor: pointer,
+                onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
+              })}
+              lineProps={{ isAnimationActive: false, strokeWidth: 1.5 }}
+              {...time}
+            >
+              {shades(ReferenceArea)}
+            </CompositeChart>
+          )}
         </Later>
         {gaps.length > 0 && (
           <Text size="xs" c="dimmed" mt="xs">
@@ -124,41 +132,45 @@ export function Course({
       <SimpleGrid cols={{ base: 1, lg: 2 }}>
         <Section title="Not permitted" aside={<Aside>{thresholdsOf(thresholds.stopped)}</Aside>}>
           <Later h={240}>
-            <LineChart
-              {...lines}
-              unit=" %"
-              series={[
-                { name: 'share', label: 'of evaluations', color: 'red.7' },
-                ...(before === null ? [] : [{ name: 'share last week', label: lastWeek, ...faint }])
-              ]}
-              yAxisProps={{ domain: [0, domainOf(points, thresholds.stopped)] }}
-              referenceLines={unusual(thresholds.stopped)}
-              lineProps={line}
-              lineChartProps={{
-                cursor: pointer,
-                onClick: ({ activeLabel }) => open(activeLabel, { decision: 'stopped' })
-              }}
-            >
-              {shades}
-            </LineChart>
+            {({ LineChart, ReferenceArea }) => (
+              <LineChart
+                {...lines}
+                unit=" %"
+                series={[
+                  { name: 'share', label: 'of evaluations', color: 'red.7' },
+                  ...(before === null ? [] : [{ name: 'share last week', label: lastWeek, ...faint }])
+                ]}
+                yAxisProps={{ domain: [0, domainOf(points, thresholds.stopped)] }}
+                referenceLines={unusual(thresholds.stopped)}
+                lineProps={line}
+                lineChartProps={{
+                  cursor: pointer,
+                  onClick: ({ activeLabel }) => open(activeLabel, { decision: 'stopped' })
+                }}
+              >
+                {shades(ReferenceArea)}
+              </LineChart>
+            )}
           </Later>
         </Section>
         <Section title="How long an evaluation takes" aside={<Aside>milliseconds</Aside>}>
           <Later h={240}>
-            <LineChart
-              {...lines}
-              unit=" ms"
-              series={[
-                { name: 'p50', color: 'cyan.6' },
-                { name: 'p99', color: 'grape.6' },
-                { name: 'overhead p50', color: 'orange.6' },
-                ...(before === null ? [] : [{ name: 'p50 last week', ...faint }])
-              ]}
-              lineProps={line}
-              lineChartProps={{ cursor: pointer, onClick: ({ activeLabel }) => open(activeLabel) }}
-            >
-              {shades}
-            </LineChart>
+            {({ LineChart, ReferenceArea }) => (
+              <LineChart
+                {...lines}
+                unit=" ms"
+                series={[
+                  { name: 'p50', color: 'cyan.6' },
+                  { name: 'p99', color: 'grape.6' },
+                  { name: 'overhead p50', color: 'orange.6' },
+                  ...(before === null ? [] : [{ name: 'p50 last week', ...faint }])
+                ]}
+                lineProps={line}
+                lineChartProps={{ cursor: pointer, onClick: ({ activeLabel }) => open(activeLabel) }}
+              >
+                {shades(ReferenceArea)}
+              </LineChart>
+            )}
           </Later>
         </Section>
       </SimpleGrid>

@@ -1,5 +1,4 @@
 /** The charts of a filter, counted from the rows of the audit that it finds: each figure and each bar leads to them. */
-import { BarChart, LineChart } from '@mantine/charts'
 import { SimpleGrid, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api'
@@ -9,6 +8,7 @@ import { Figure, Loaded, Section } from '../components/view'
 import { goTo } from '../router'
 import { decisionColors } from '../theme'
 import { type AuditCourse, decisions } from '../types'
+import { Later } from './later'
 
 /** To count is more work than to read what was counted as it happened. */
 const refreshMs = 20_000
@@ -75,19 +75,23 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
         />
       </SimpleGrid>
       <Section title="Decisions" aside={<Aside>{`evaluations in each ${lengthOf(step_seconds)}`}</Aside>}>
-        <BarChart
-          {...time}
-          type="stacked"
-          withLegend
-          legendProps={{ verticalAlign: 'top', itemSorter: null }}
-          yAxisProps={{ allowDecimals: false }}
-          series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
-          barProps={({ name }) => ({
-            isAnimationActive: false,
-            cursor: 'pointer',
-            onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
-          })}
-        />
+        <Later h={240}>
+          {({ BarChart }) => (
+            <BarChart
+              {...time}
+              type="stacked"
+              withLegend
+              legendProps={{ verticalAlign: 'top', itemSorter: null }}
+              yAxisProps={{ allowDecimals: false }}
+              series={decisions.map((name) => ({ name, color: decisionColors[name] }))}
+              barProps={({ name }) => ({
+                isAnimationActive: false,
+                cursor: 'pointer',
+                onClick: ({ payload }: { payload?: { at?: string } }) => open(payload?.at, { decision: name })
+              })}
+            />
+          )}
+        </Later>
         {data.counted_from > data.from && (
           <Text size="xs" c="dimmed" mt="xs">
             Counted from {instant(data.counted_from)} on: there are more rows than are looked through for a chart.
@@ -99,19 +103,23 @@ function Charts({ data, filter }: { data: AuditCourse; filter: Filter }) {
         />
       </Section>
       <Section title="Not permitted" aside={<Aside>per cent of evaluations that fit</Aside>}>
-        <LineChart
-          {...time}
-          unit=" %"
-          curveType="monotone"
-          connectNulls={false}
-          yAxisProps={{ domain: [0, 100] }}
-          series={[{ name: 'share', label: 'of evaluations', color: 'red.7' }]}
-          lineProps={{ isAnimationActive: false }}
-          lineChartProps={{
-            cursor: 'pointer',
-            onClick: ({ activeLabel }) => open(activeLabel, { decision: filter['decision'] ?? 'stopped' })
-          }}
-        />
+        <Later h={240}>
+          {({ LineChart }) => (
+            <LineChart
+              {...time}
+              unit=" %"
+              curveType="monotone"
+              connectNulls={false}
+              yAxisProps={{ domain: [0, 100] }}
+              series={[{ name: 'share', label: 'of evaluations', color: 'red.7' }]}
+              lineProps={{ isAnimationActive: false }}
+              lineChartProps={{
+                cursor: 'pointer',
+                onClick: ({ activeLabel }) => open(activeLabel, { decision: filter['decision'] ?? 'stopped' })
+              }}
+            />
+          )}
+        </Later>
       </Section>
     </Stack>
   )

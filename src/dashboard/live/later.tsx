@@ -1,10 +1,28 @@
-/** A chart that is drawn once what stands around it is shown: to draw it takes longer than all else of the page. */
+/** A chart that is drawn once what stands around it is shown: to fetch and to draw it takes longer than all else of the page. */
+import { Text } from '@mantine/core'
 import { type ReactNode, startTransition, useEffect, useState } from 'react'
 
+export type Charts = typeof import('./charts')
+const load = () => import('./charts')
+
 /** @param h what the chart takes, in pixels: nothing moves when it comes */
-export function Later({ h, children }: { h: number; children: ReactNode }) {
-  const [isDrawn, setDrawn] = useState(false)
+export function Later({ h, children }: { h: number; children(charts: Charts): ReactNode }) {
+  const [charts, setCharts] = useState<Charts | 'lost'>()
   // After the page was painted, and given up for whatever is more urgent.
-  useEffect(() => startTransition(() => setDrawn(true)), [])
-  return isDrawn ? children : <div style={{ height: h }} />
+  useEffect(() => {
+    load().then(
+      (charts) => startTransition(() => setCharts(charts)),
+      () => setCharts('lost')
+    )
+  }, [])
+  if (charts !== undefined && charts !== 'lost') return children(charts)
+  return (
+    <div style={{ height: h }}>
+      {charts === 'lost' && (
+        <Text size="sm" c="dimmed" role="alert">
+          The chart could not be fetched. Load the page again.
+        </Text>
+      )}
+    </div>
+  )
 }

@@ -19,31 +19,18 @@ import type { HeldScope } from '../types'
 import { Audit } from './audit'
 import { Exceptions } from './exceptions'
 import { Keys } from './keys'
+import { loads } from './loads'
 import { People } from './people'
 import { Reviews } from './reviews'
 import { Samples } from './samples'
 import { Status } from './status'
 import { Texts } from './texts'
 
-/** Most of the code draws charts and edits policies: it is fetched when such a page is first looked at. */
-const loads = {
-  'first-steps': async () => ({ default: (await import('./first-steps')).FirstSteps }),
-  live: async () => ({ default: (await import('./live')).Live }),
-  constitutions: async () => ({ default: (await import('./constitutions')).Constitutions }),
-  playground: async () => ({ default: (await import('./playground')).Playground }),
-  usage: async () => ({ default: (await import('./usage')).Usage })
-}
 const FirstSteps = lazy(loads['first-steps'])
 const Live = lazy(loads.live)
 const Constitutions = lazy(loads.constitutions)
 const Playground = lazy(loads.playground)
 const Usage = lazy(loads.usage)
-
-/** Fetches the code of a page before it is looked at; where that fails, looking at it tries again. */
-export function fetchAhead(page: string): void {
-  const load = Object.entries(loads).find(([id]) => id === (page === '' ? 'live' : page))?.[1]
-  load?.().catch(() => {})
-}
 
 export interface PageEntry {
   id: string

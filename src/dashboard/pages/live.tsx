@@ -1,5 +1,4 @@
 /** What happens now, from the gateway's own course of its metrics: no Prometheus is needed to look. */
-import { BarChart } from '@mantine/charts'
 import { Anchor, Badge, Button, Code, Group, SegmentedControl, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { IconFilter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -186,22 +185,24 @@ function Charts({ data }: { data: SafetyMetrics }) {
           ) : (
             <>
               <Later h={tall}>
-                <BarChart
-                  h={tall}
-                  data={found}
-                  dataKey="category"
-                  orientation="vertical"
-                  gridAxis="y"
-                  yAxisProps={{ width: 110, interval: 0 }}
-                  series={[{ name: 'matches', color: 'cyan.7' }]}
-                  barProps={{
-                    isAnimationActive: false,
-                    radius: 3,
-                    cursor: pointer,
-                    onClick: ({ payload }: { payload?: { id?: string } }) =>
-                      mayOpen && payload?.id !== undefined && goTo('audit', rows({ category: payload.id }))
-                  }}
-                />
+                {({ BarChart }) => (
+                  <BarChart
+                    h={tall}
+                    data={found}
+                    dataKey="category"
+                    orientation="vertical"
+                    gridAxis="y"
+                    yAxisProps={{ width: 110, interval: 0 }}
+                    series={[{ name: 'matches', color: 'cyan.7' }]}
+                    barProps={{
+                      isAnimationActive: false,
+                      radius: 3,
+                      cursor: pointer,
+                      onClick: ({ payload }: { payload?: { id?: string } }) =>
+                        mayOpen && payload?.id !== undefined && goTo('audit', rows({ category: payload.id }))
+                    }}
+                  />
+                )}
               </Later>
               <FigureLinks
                 label="Matches of the window"

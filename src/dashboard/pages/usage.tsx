@@ -1,5 +1,4 @@
 /** Who uses how much, per key and day; the same figures as a table for a spreadsheet. */
-import { BarChart } from '@mantine/charts'
 import { Button, Card, Code, Group, SimpleGrid, Stack, Table, Text, TextInput } from '@mantine/core'
 import { IconChartBar, IconDownload } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -9,6 +8,7 @@ import { DataTable } from '../components/data-table'
 import { useMay } from '../components/may'
 import { useSorted } from '../components/sorting'
 import { Empty, Figure, Loaded, PageHeader, Section } from '../components/view'
+import { Later } from '../live/later'
 import type { Usage as Report } from '../types'
 
 const dayMs = 86_400_000
@@ -105,21 +105,25 @@ function Days({ report, earlier }: { report: Report; earlier: Report | undefined
         ))}
       </SimpleGrid>
       <Section title="Evaluations by day">
-        <BarChart
-          h={220}
-          data={[...byDay.values()]}
-          dataKey="day"
-          type="stacked"
-          withLegend
-          yAxisLabel="evaluations"
-          valueFormatter={(value) => value.toLocaleString('en')}
-          legendProps={{ verticalAlign: 'top' }}
-          series={[
-            { name: 'live', color: 'cyan.7' },
-            { name: 'test', color: 'gray.5' }
-          ]}
-          barProps={{ isAnimationActive: false }}
-        />
+        <Later h={220}>
+          {({ BarChart }) => (
+            <BarChart
+              h={220}
+              data={[...byDay.values()]}
+              dataKey="day"
+              type="stacked"
+              withLegend
+              yAxisLabel="evaluations"
+              valueFormatter={(value) => value.toLocaleString('en')}
+              legendProps={{ verticalAlign: 'top' }}
+              series={[
+                { name: 'live', color: 'cyan.7' },
+                { name: 'test', color: 'gray.5' }
+              ]}
+              barProps={{ isAnimationActive: false }}
+            />
+          )}
+        </Later>
       </Section>
       <Card withBorder padding={0}>
         {days.length === 0 ? (

@@ -1,16 +1,10 @@
-import '@mantine/core/styles.css'
-import '@mantine/charts/styles.css'
-import '@mantine/notifications/styles.css'
-import './dashboard.css'
+/** The dashboard in its page. */
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { focusManager, MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api'
 import { App } from './app'
-import { wasSignedIn } from './known'
-import { fetchAhead } from './pages'
-import { placeNow } from './router'
 import { readableGreys, theme } from './theme'
 
 // The page's policy lets no <style> element in without the nonce of this answer.
@@ -62,8 +56,6 @@ function pauseWhenIdle(): void {
 }
 
 pauseWhenIdle()
-// While the gateway is asked who is signed in: in a browser in which somebody was, somebody most likely is.
-if (wasSignedIn()) fetchAhead(placeNow().page)
 createRoot(document.getElementById('root')!).render(
   <MantineProvider
     theme={theme}
