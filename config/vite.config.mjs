@@ -59,7 +59,11 @@ export default {
         codeSplitting: {
           groups: [
             // What the first script needs, and nothing with it.
-            { name: 'ask', priority: 3, test: /src\/dashboard\/(?:api|known|place|pages\/loads)\.ts|vite\/preload-helper/ },
+            {
+              name: 'ask',
+              priority: 3,
+              test: /src\/dashboard\/(?:api|known|place|pages\/loads)\.ts|vite\/preload-helper/
+            },
             {
               name: 'shared',
               priority: 2,

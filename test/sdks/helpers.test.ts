@@ -71,7 +71,7 @@ t.test('a sentence of the gateway is no broken JSON: where JSON is asked for it 
   })
   t.match(
     plain.choices[0]!.message,
-    { content: /^I want to understand you right/, refusal: null },
+    { content: /^I want to be sure that I understand you/, refusal: null },
     'an ordinary text elsewhere'
   )
 

@@ -110,7 +110,7 @@ export function Filters({ search, ...part }: Part & { search: Search }) {
         key="decision"
         name="decision"
         label="Decision"
-        data={[{ value: 'stopped', label: 'stopped: any but permit' }, ...decisions]}
+        data={[{ value: 'stopped', label: 'any but permit' }, ...decisions]}
         {...part}
       />
     ),

@@ -40,7 +40,7 @@ const bands: Record<Decision, string> = {
 export function VerdictLine({ verdict }: { verdict: Verdict }) {
   const { decision, risk_score, rules = [], categories = [] } = verdict
   return (
-    <Group gap={8} component="span">
+    <Group gap={8} component="span" display="inline-flex" style={{ verticalAlign: 'middle' }}>
       <DecisionBadge decision={decision} size="sm" />
       <Text span size="xs" ff="monospace">
         {risk_score.toFixed(2)}

@@ -219,6 +219,7 @@ function Charts({ data }: { data: SafetyMetrics }) {
           <Section title="Upstreams">
             <SortedTable
               label="Upstreams"
+              className="crowded"
               rows={upstreams}
               worths={{
                 Name: ({ name }) => name,
