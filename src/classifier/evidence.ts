@@ -9,16 +9,15 @@ import type { Folder } from '../text/fold.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
 import { UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
-import { pairLane } from './pair-rows.js'
+import type { PackedRows } from './packed-rows.js'
 import { classes, longest, mostWords } from './windows.js'
-import { SHIFT, type WordRows } from './word-rows.js'
+import type { WordRows } from './word-rows.js'
 
 /** Words and pairs of words as the scorer keeps them. */
 export interface Rows {
   readonly model: Pick<Model, 'pairTable' | 'unit' | 'bias' | 'slope' | 'offset'>
   readonly wordRows: WordRows
-  /** See `packed`. */
-  readonly pairRows: Int32Array
+  readonly pairRows: PackedRows
 }
 
 /** By lane the drift, in units of the lane; infinite where nothing is evidence. */
@@ -131,10 +130,8 @@ export class Evidence {
   /** What the word read last adds to a lane. */
   #add(lane: number): number {
     const { wordRows, pairRows } = this.#rows
-    const both = wordRows.rows[this.#row + (lane >> 1)]!
-    const upper = Math.round(both / SHIFT)
-    let sum = (lane & 1) === 0 ? both - upper * SHIFT : upper
-    for (let i = 0; i < this.#pairs; i++) sum += pairLane(pairRows, this.#pair[i]!, lane)
+    let sum = wordRows.lane(this.#row, lane)
+    for (let i = 0; i < this.#pairs; i++) sum += pairRows.lane(this.#pair[i]!, lane)
     return sum
   }
 }

@@ -4,7 +4,7 @@ import { type Drifts, Evidence } from './evidence.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
 import { lanes, UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
-import { BYTES, packed } from './pair-rows.js'
+import { PackedRows } from './packed-rows.js'
 import { sigmoid } from './sigmoid.js'
 import {
   Blocks,
@@ -16,18 +16,15 @@ import {
   mostBlocks,
   scaleOf,
   segment,
-  segmentStep
+  segmentStep,
+  stride
 } from './windows.js'
-import { SHIFT, WordRows } from './word-rows.js'
+import { LIFT, mostAdded, WordRows } from './word-rows.js'
 
 /** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
 const doubtOfMany = 0.15
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
-/** Every other byte of a word of 32 bits. */
-const EVEN = 0x00ff00ff
-/** Added to a number of less than 51 bits and taken away again, it rounds it. */
-const ROUND = 6_755_399_441_055_744
 
 /** Fewer words than this are a name or a number, in no language. */
 const fewest = 3
@@ -50,8 +47,7 @@ export class Scorer {
   readonly #model: Omit<Model, 'pairs'>
   readonly #words = new Words()
   readonly #wordRows: WordRows
-  /** The rows of pairs as bytes without a sign, four to a number. */
-  readonly #pairRows: Int32Array
+  readonly #pairRows: PackedRows
   readonly #blocks = new Blocks()
   /** By lane: sums up to the edge of every block of a segment. */
   readonly #prefix = new Int32Array((mostBlocks + 1) * WIDTH)
@@ -59,6 +55,8 @@ export class Scorer {
   readonly #best = new Float64Array(2 * WIDTH)
   readonly #from = new Int32Array(2 * WIDTH)
   readonly #to = new Int32Array(2 * WIDTH)
+  /** Of a block: each word ends two pairs, and the first two of a passage one more each. */
+  readonly #features = new Int32Array(2 * stride + 2)
   /** Pairs that the model knows, up to the edge of every block of a segment. */
   readonly #pairs = new Int32Array(mostBlocks + 1)
   /** The window that the model knows least of: the share that it does not know, and the words [from, to). */
@@ -84,7 +82,7 @@ export class Scorer {
   constructor({ pairs, ...model }: Model) {
     this.#model = model
     this.#wordRows = new WordRows(model)
-    this.#pairRows = packed(pairs)
+    this.#pairRows = new PackedRows(pairs)
     this.evidence = new Evidence({ model, wordRows: this.#wordRows, pairRows: this.#pairRows })
   }
 
@@ -203,82 +201,87 @@ export class Scorer {
 
   /** Adds up what words and pairs say, a block at a time. */
   #sum(units: Uint16Array, start: number): void {
-    const { hash, from, to } = this.#words
-    const { tags } = this.#model.pairTable
-    const mask = tags.length - 1
+    const { count, edges } = this.#blocks
+    const { hash } = this.#words
+    this.#prefix.fill(0, 0, WIDTH)
+    this.#wordRows.fetch(hash, start, start + edges[1]!)
+    for (let block = 0, passage = 1; block < count; block++) {
+      const from = start + edges[block]!
+      const to = start + edges[block + 1]!
+      if (block + 1 < count) this.#wordRows.fetch(hash, to, start + edges[block + 2]!)
+      this.#addWords(units, from, to, block)
+      // A passage opens as a text does.
+      const opens = block === this.#blocks.first[passage]
+      if (opens) passage++
+      this.#addPairs(this.#pairsOf(from, to, opens), block)
+    }
+  }
+
+  /** Makes the prefix after a block: the one before it, and what its words [from, to) add. */
+  #addWords(units: Uint16Array, from: number, to: number, block: number): void {
+    const { hash, from: starts, to: ends } = this.#words
     const wordRows = this.#wordRows
     const { rows } = wordRows
-    const pairRows = this.#pairRows
     const prefix = this.#prefix
-    const { count, edges, first } = this.#blocks
-    const pairs = this.#pairs
-    prefix.fill(0, 0, WIDTH)
-    let before = start > 0 ? hash[start - 1]! : START
-    let second = start > 1 ? hash[start - 2]! : START
-    let passage = 1
-    for (let block = 0, i = start, at = WIDTH; block < count; block++, at += WIDTH) {
+    const at = (block + 1) * WIDTH
+    prefix.copyWithin(at, at - WIDTH, at)
+    for (let first = from; first < to; first += mostAdded) {
+      const after = Math.min(first + mostAdded, to)
+      // Two lanes each, without a sign.
       let [a, b, c, d, e, f, g, h] = [0, 0, 0, 0, 0, 0, 0, 0]
-      // Each of these holds two sums of bytes; a block's worth stays below 2^16: 2 · 9 · 255.
-      let [s0, s1, s2, s3, s4, s5, s6, s7] = [0, 0, 0, 0, 0, 0, 0, 0]
-      let known = 0
-      // A passage opens as a text does.
-      let opening = block === first[passage] ? 2 : 0
-      if (opening > 0) passage++
-      for (const last = start + edges[block + 1]!; i < last; i++) {
-        const own = hash[i]!
-        const row = wordRows.find(units, from[i]!, to[i]!, own)
-        a += rows[row]!
-        b += rows[row + 1]!
-        c += rows[row + 2]!
-        d += rows[row + 3]!
-        e += rows[row + 4]!
-        f += rows[row + 5]!
-        g += rows[row + 6]!
-        h += rows[row + 7]!
-        let feature = pairFeature(before, own)
-        let kind = i > 0 ? 0 : 1
-        if (opening > 0) {
-          kind = -1
-          feature = opening-- === 2 ? pairFeature(START, own) : skipFeature(START, own)
-        }
-        for (; kind < 2; kind++) {
-          // As `FeatureTable.find`, which a call would cost more than it does.
-          const tag = feature >>> 16 || 1
-          let place = feature & mask
-          feature = kind < 0 ? pairFeature(before, own) : skipFeature(second, own)
-          if (tags[place] !== tag) {
-            place ^= 1
-            if (tags[place] !== tag) continue
-          }
-          const base = place * BYTES
-          const x = pairRows[base]!
-          const y = pairRows[base + 1]!
-          const z = pairRows[base + 2]!
-          const w = pairRows[base + 3]!
-          s0 += x & EVEN
-          s1 += (x >>> 8) & EVEN
-          s2 += y & EVEN
-          s3 += (y >>> 8) & EVEN
-          s4 += z & EVEN
-          s5 += (z >>> 8) & EVEN
-          s6 += w & EVEN
-          s7 += (w >>> 8) & EVEN
-          known++
-        }
-        second = before
-        before = own
+      for (let i = first; i < after; i++) {
+        const row = wordRows.find(units, starts[i]!, ends[i]!, hash[i]!)
+        a = (a + rows[row]!) | 0
+        b = (b + rows[row + 1]!) | 0
+        c = (c + rows[row + 2]!) | 0
+        d = (d + rows[row + 3]!) | 0
+        e = (e + rows[row + 4]!) | 0
+        f = (f + rows[row + 5]!) | 0
+        g = (g + rows[row + 6]!) | 0
+        h = (h + rows[row + 7]!) | 0
       }
-      const off = known * 128
-      pairs[block + 1] = pairs[block]! + known
-      put(prefix, at, a, (s0 & 0xffff) - off, (s1 & 0xffff) - off)
-      put(prefix, at + 2, b, (s0 >>> 16) - off, (s1 >>> 16) - off)
-      put(prefix, at + 4, c, (s2 & 0xffff) - off, (s3 & 0xffff) - off)
-      put(prefix, at + 6, d, (s2 >>> 16) - off, (s3 >>> 16) - off)
-      put(prefix, at + 8, e, (s4 & 0xffff) - off, (s5 & 0xffff) - off)
-      put(prefix, at + 10, f, (s4 >>> 16) - off, (s5 >>> 16) - off)
-      put(prefix, at + 12, g, (s6 & 0xffff) - off, (s7 & 0xffff) - off)
-      put(prefix, at + 14, h, (s6 >>> 16) - off, (s7 >>> 16) - off)
+      const off = (after - first) * LIFT
+      addTwo(prefix, at, a, off)
+      addTwo(prefix, at + 2, b, off)
+      addTwo(prefix, at + 4, c, off)
+      addTwo(prefix, at + 6, d, off)
+      addTwo(prefix, at + 8, e, off)
+      addTwo(prefix, at + 10, f, off)
+      addTwo(prefix, at + 12, g, off)
+      addTwo(prefix, at + 14, h, off)
     }
+  }
+
+  /** Writes the features of the pairs that end with words [from, to), which open a passage or not. @returns how many */
+  #pairsOf(from: number, to: number, opens: boolean): number {
+    const { hash } = this.#words
+    const features = this.#features
+    let count = 0
+    let before = from > 0 ? hash[from - 1]! : START
+    let second = from > 1 ? hash[from - 2]! : START
+    for (let i = from; i < to; i++) {
+      const own = hash[i]!
+      features[count++] = pairFeature(before, own)
+      if (i > 0) features[count++] = skipFeature(second, own)
+      second = before
+      before = own
+    }
+    if (opens) {
+      features[count++] = pairFeature(START, hash[from]!)
+      if (from + 1 < to) features[count++] = skipFeature(START, hash[from + 1]!)
+    }
+    return count
+  }
+
+  /** Adds to the prefix after a block what pairs say, which are given by their features. */
+  #addPairs(count: number, block: number): void {
+    const rows = this.#features
+    const { pairTable } = this.#model
+    pairTable.findAll(rows, count)
+    this.#pairRows.addTo(this.#prefix, (block + 1) * WIDTH, rows, count)
+    let known = 0
+    for (let i = 0; i < count; i++) known += rows[i] === pairTable.none ? 0 : 1
+    this.#pairs[block + 1] = this.#pairs[block]! + known
   }
 
   readonly #window = (first: number, after: number, words: number, kind: number): void => {
@@ -335,9 +338,8 @@ function heldTo(most: number, confidence: number): number {
   return most + (confidence - most) / 10
 }
 
-/** Two lanes of the next prefix: those of the last, what two lanes in one number add, and what pairs add to each. */
-function put(prefix: Int32Array, at: number, both: number, even: number, odd: number): void {
-  const upper = both / SHIFT + ROUND - ROUND
-  prefix[at] = prefix[at - WIDTH]! + (both - upper * SHIFT) + even
-  prefix[at + 1] = prefix[at + 1 - WIDTH]! + upper + odd
+/** Adds to two lanes what one number holds of them. */
+function addTwo(prefix: Int32Array, at: number, both: number, off: number): void {
+  prefix[at]! += (both & 0xffff) - off
+  prefix[at + 1]! += (both >>> 16) - off
 }

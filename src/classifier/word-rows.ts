@@ -5,86 +5,124 @@
 import { longestWord, mostFeatures, wordFeatures } from './features.js'
 import { UNKNOWN, WIDTH } from './lanes.js'
 import type { Model } from './model.js'
+import { PackedRows } from './packed-rows.js'
+import type { FeatureTable } from './table.js'
 
 /** Words whose rows are kept, in sets of two: a new one takes the place of the older of its set. */
-const places = 1 << 15
+const places = 1 << 16
 
-/** A row of sixteen sums is eight numbers: each holds two sums of 26 bits, `high · 2^26 + low`, which additions keep exact. */
+/** Two lanes of a row are one number, sixteen bits each, and stand `LIFT` above what they add: nothing in it has a sign. */
 export const PAIRS = WIDTH / 2
-export const SHIFT = 67_108_864
-/** What one word adds is held within this, so that the sums of 4,096 words and their pairs fit 26 bits. */
+/** What one word adds is held within this: then the sums of 4,096 words and their pairs fit 26 bits. */
 const most = 7900
+export const LIFT = 8192
+/** So many rows may be added before a lane runs over into the next: 4 · (8192 + 7900) < 2^16. */
+export const mostAdded = 4
 
 /**
- * What is kept of a word lies together, two lines of the processor's cache: its row, its letters (16 bits each, up to
- * `longestWord`), its hash, and its length plus one (0 for an empty place).
+ * What is kept of a word lies together, in what the processor fetches at once: its row, its hash, its length plus one (0 for
+ * an empty place) and its first letters, in 16 bits each. The letters behind those, of few words, are kept apart.
  */
-const bytes = 128
-const lettersAt = PAIRS * 8
-const hashAt = lettersAt + longestWord * 2
+const bytes = 64
+const hashAt = PAIRS * 4
 const lengthAt = hashAt + 4
+const lettersAt = lengthAt + 2
+const letters = (bytes - lettersAt) / 2
 
 export class WordRows {
   readonly #places = new ArrayBuffer(places * bytes)
-  readonly rows = new Float64Array(this.#places)
-  readonly #letters = new Uint16Array(this.#places)
-  readonly #numbers = new Int32Array(this.#places)
-  readonly #model: Pick<Model, 'wordTable' | 'words'>
+  /** Rows, `PAIRS` numbers each, at what `find` returns; and the hashes behind them. */
+  readonly rows = new Int32Array(this.#places)
+  /** The lengths and the first letters. */
+  readonly #units = new Uint16Array(this.#places)
+  readonly #moreLetters = new Uint16Array(places * (longestWord - letters))
+  /** Of no meaning: what nobody wants would not be read. */
+  fetched = 0
+  readonly #table: FeatureTable
+  readonly #weights: PackedRows
   readonly #features = new Int32Array(mostFeatures)
   readonly #sums = new Int32Array(WIDTH)
 
-  constructor(model: Pick<Model, 'wordTable' | 'words'>) {
-    this.#model = model
+  constructor({ wordTable, words }: Pick<Model, 'wordTable' | 'words'>) {
+    this.#table = wordTable
+    this.#weights = new PackedRows(words)
+  }
+
+  /**
+   * Reads where the rows of words may be, before they are asked for one by one: each waits for the one before it, and the
+   * processor fetches these all at a time. A place may lie on two lines of its cache.
+   * @param hashes of the words [from, to)
+   */
+  fetch(hashes: Int32Array, from: number, to: number): void {
+    const { rows } = this
+    let read = 0
+    for (let i = from; i < to; i++) {
+      const block = placeOf(hashes[i]!) * (bytes / 4)
+      read ^= rows[block]! ^ rows[block + bytes / 4 - 1]!
+    }
+    this.fetched = read
   }
 
   /** @returns where in `rows` the row of a word begins */
   find(units: Uint16Array, from: number, to: number, hash: number): number {
-    const place = (hash ^ (hash >>> 15)) & (places - 1)
-    if (this.#is(units, from, to, hash, place)) return place * (bytes / 8)
+    const place = placeOf(hash)
+    if (this.#is(units, from, to, hash, place)) return place * (bytes / 4)
     const other = place ^ 1
-    if (this.#is(units, from, to, hash, other)) return other * (bytes / 8)
+    if (this.#is(units, from, to, hash, other)) return other * (bytes / 4)
     return this.#make(units, from, to, hash, place)
   }
 
   /** Equal hashes are not taken for equal words. */
   #is(units: Uint16Array, from: number, to: number, hash: number, place: number): boolean {
-    const numbers = this.#numbers
-    const number = place * (bytes / 4)
-    if (numbers[number + hashAt / 4] !== hash) return false
+    if (this.rows[place * (bytes / 4) + hashAt / 4] !== hash) return false
     const length = from < 0 ? 0 : to - from
-    if (numbers[number + lengthAt / 4] !== length + 1) return false
-    const letters = this.#letters
-    const letter = place * (bytes / 2) + lettersAt / 2
-    for (let i = 0; i < length; i++) if (letters[letter + i] !== units[from + i]) return false
+    const own = this.#units
+    if (own[place * (bytes / 2) + lengthAt / 2] !== length + 1) return false
+    const first = place * (bytes / 2) + lettersAt / 2
+    const here = length < letters ? length : letters
+    for (let i = 0; i < here; i++) if (own[first + i] !== units[from + i]) return false
+    const more = place * (longestWord - letters) - letters
+    for (let i = letters; i < length; i++) if (this.#moreLetters[more + i] !== units[from + i]) return false
     return true
   }
 
   #make(units: Uint16Array, from: number, to: number, hash: number, place: number): number {
-    const block = place * (bytes / 8)
-    const number = place * (bytes / 4)
+    const block = place * (bytes / 4)
     // The word that was here moves over and stays until the next one.
-    if (this.#numbers[number + lengthAt / 4] !== 0)
-      this.rows.copyWithin((place ^ 1) * (bytes / 8), block, block + bytes / 8)
-    const { wordTable, words } = this.#model
-    const sums = this.#sums
-    const features = this.#features
-    sums.fill(0)
-    const count = wordFeatures(units, from, to, hash, features)
-    for (let f = 0; f < count; f++) {
-      const row = wordTable.find(features[f]!)
-      if (row < 0) continue
-      const at = row * WIDTH
-      for (let lane = 0; lane < WIDTH; lane++) sums[lane]! += words[at + lane]!
-    }
-    sums[UNKNOWN] = wordTable.find(features[0]!) < 0 ? 1 : 0
-    for (let i = 0; i < PAIRS; i++) this.rows[block + i] = held(sums[i * 2]!) + held(sums[i * 2 + 1]!) * SHIFT
+    const more = place * (longestWord - letters)
+    this.rows.copyWithin((place ^ 1) * (bytes / 4), block, block + bytes / 4)
+    this.#moreLetters.copyWithin((place ^ 1) * (longestWord - letters), more, more + longestWord - letters)
+    this.#sumUp(block, wordFeatures(units, from, to, hash, this.#features))
     const length = from < 0 ? 0 : to - from
-    this.#numbers[number + hashAt / 4] = hash
-    this.#numbers[number + lengthAt / 4] = length + 1
-    const letter = place * (bytes / 2) + lettersAt / 2
-    for (let i = 0; i < length; i++) this.#letters[letter + i] = units[from + i]!
+    this.rows[block + hashAt / 4] = hash
+    this.#units[block * 2 + lengthAt / 2] = length + 1
+    for (let i = 0; i < length; i++) {
+      if (i < letters) this.#units[block * 2 + lettersAt / 2 + i] = units[from + i]!
+      else this.#moreLetters[more + i - letters] = units[from + i]!
+    }
     return block
   }
+
+  /** Writes the row of a word of so many features, of which the first is the word itself. */
+  #sumUp(block: number, count: number): void {
+    const features = this.#features
+    const sums = this.#sums.fill(0)
+    this.#table.findAll(features, count)
+    this.#weights.addTo(sums, 0, features, count)
+    sums[UNKNOWN] = features[0] === this.#table.none ? 1 : 0
+    for (let i = 0; i < PAIRS; i++) {
+      this.rows[block + i] = (held(sums[2 * i]!) + LIFT) | ((held(sums[2 * i + 1]!) + LIFT) << 16)
+    }
+  }
+
+  /** What a row adds to one lane. */
+  lane(row: number, lane: number): number {
+    return ((this.rows[row + (lane >> 1)]! >>> ((lane & 1) * 16)) & 0xffff) - LIFT
+  }
+}
+
+function placeOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & (places - 1)
 }
 
 function held(sum: number): number {
