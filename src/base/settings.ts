@@ -133,6 +133,8 @@ export interface Limits {
   failedAuthPerAddressPerMinute: number
   /** Requests under way at once, where a key has no number of its own; for each process. */
   concurrentPerKey: number
+  /** Whether texts of a chat that come again are known by their digests, and not scanned again. */
+  remembersTexts: boolean
   request: Budget
 }
 

@@ -248,6 +248,7 @@ function compile(
       testPerMinute: limits.test_per_minute ?? 20,
       failedAuthPerAddressPerMinute: limits.failed_auth_per_address_per_minute ?? 100,
       concurrentPerKey: limits.concurrent_per_key ?? 64,
+      remembersTexts: limits.remember_texts !== 'off',
       request: { ...defaultBudget, ...limits.request }
     },
     review: compileReview(config, demo),

@@ -349,6 +349,7 @@ export const FileSchema = Type.Object(
           test_per_minute: Type.Optional(perMinute),
           failed_auth_per_address_per_minute: Type.Optional(perMinute),
           concurrent_per_key: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, accepts: '1 to 100000' })),
+          remember_texts: Type.Optional(choice(['on', 'off'])),
           request: Type.Optional(
             Type.Object(
               {

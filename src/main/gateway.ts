@@ -316,7 +316,7 @@ async function openEncoder(
 
 async function openEvaluator(
   { constitutions, limits }: Settings,
-  { clock, sessions, enforcement, stalls }: Platform,
+  { clock, sessions, enforcement, stalls, metrics: { judgedTexts } }: Platform,
   judges: OpenJudges,
   { encoder, weakening, close }: OpenEncoder
 ): Promise<PolicyEvaluator> {
@@ -329,7 +329,12 @@ async function openEvaluator(
         encoder,
         lacksEncoder: weakening !== undefined,
         judgesApart: () => stalls.isRecent,
-        budget: limits.request
+        budget: limits.request,
+        remembers: limits.remembersTexts,
+        judged({ scanned, remembered }) {
+          judgedTexts.of('scan').inc(scanned)
+          judgedTexts.of('memory').inc(remembered)
+        }
       })
     )
   } catch (error) {

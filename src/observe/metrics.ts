@@ -158,6 +158,7 @@ export function createMetrics(gauges: Gauges) {
       'rule',
       'category'
     ]),
+    judgedTexts: hotCounter('judged_texts_total', 'Texts that were judged, by whether they were scanned.', ['from']),
     requests: hotCounter('requests_total', 'Answered requests by route.', ['route', 'status_class']),
     shedRequests: new Counter({
       name: 'sluicegate_shed_requests_total',

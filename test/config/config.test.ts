@@ -65,6 +65,7 @@ t.test('without any setting the defaults of the contract hold, and the shipped f
       testPerMinute: 20,
       failedAuthPerAddressPerMinute: 100,
       concurrentPerKey: 64,
+      remembersTexts: true,
       request: defaultBudget
     },
     review: {
@@ -286,6 +287,7 @@ t.test('every key of a file takes effect, with variables substituted', async (t)
         testPerMinute: 2,
         failedAuthPerAddressPerMinute: 3,
         concurrentPerKey: 8,
+        remembersTexts: false,
         request: { nodes: 2000, parts: 3000, units: 400_000, views: 500_000, findings: 6_000 }
       },
       files: {

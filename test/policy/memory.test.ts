@@ -3,7 +3,8 @@ import type { ChatPart } from '../../src/base/chat.js'
 import { detectors } from '../../src/detectors/index.js'
 import { parseConstitution } from '../../src/policy/constitution/parse.js'
 import { keyOf, noReadings, type Readings } from '../../src/policy/evaluate/asking.js'
-import { Judge, type JudgeInput, type Verdict } from '../../src/policy/evaluate/judge.js'
+import { Judge } from '../../src/policy/evaluate/judge.js'
+import type { JudgeInput, Verdict } from '../../src/policy/evaluate/verdict.js'
 import { compilePolicy } from '../../src/policy/match/compile.js'
 import { source } from './support.js'
 
@@ -36,7 +37,7 @@ function chat(turns: number, texts: (i: number) => string = said): JudgeInput {
     parts.push({ role: i % 2 === 0 ? 'user' : 'assistant', text: texts(i), pointer: `/messages/${i}/content` })
   }
   const ofUser = parts.flatMap(({ role }, i) => (role === 'user' ? [i] : []))
-  return { parts, joined: [ofUser], context: undefined, direction: 'request' }
+  return { parts, joined: [ofUser], context: undefined, direction: 'request', remembered: 'ada' }
 }
 
 t.test('a turn costs what is new in it, however long the chat', async (t) => {
@@ -83,7 +84,8 @@ t.test('another role, direction or place is another text', async (t) => {
         ],
         joined: [],
         context: undefined,
-        direction
+        direction,
+        remembered: 'ada'
       })
       .detections.map(({ rule, pointer }) => [rule, pointer])
   t.same(as('user'), [['rude', '/a']])
@@ -101,7 +103,8 @@ t.test('no text passes for the digest of another', async (t) => {
     parts: [text, said(7), said(8)].map((each, i) => ({ role: 'user', text: each, pointer: `/${i}` })),
     joined: [],
     context: undefined,
-    direction: 'request'
+    direction: 'request',
+    remembered: 'ada'
   })
   t.equal(judge.judge(input(digest)).decision, 'permit')
   t.equal(judge.judge(input(evil)).decision, 'forbid')
@@ -169,4 +172,84 @@ t.test('a turn of a chat in which much is raised costs what is new in it', async
   }
   const costs = Array.from({ length: 60 }, (_, i) => cost(i + 1))
   t.ok(costs[59]! < 3 * costs[4]! + 400, `turn 5 read ${costs[4]} characters, turn 60 read ${costs[59]}`)
+})
+
+/** What a judge had to read of a call. */
+function readOf({ judge, read }: ReturnType<typeof counting>, input: JudgeInput): number {
+  read.chars = 0
+  judge.judge(input)
+  return read.chars
+}
+
+t.test('a text that one account has sent is new from another, and where nothing is to be remembered', async (t) => {
+  const judging = counting()
+  const all = readOf(judging, chat(6))
+  t.equal(readOf(judging, chat(6)), 0)
+  t.equal(readOf(judging, { ...chat(6), remembered: 'grace' }), all)
+  t.equal(readOf(judging, { ...chat(6), remembered: undefined }), all)
+  t.equal(readOf(judging, { ...chat(6), remembered: undefined }), all)
+})
+
+t.test('texts in any order, place and company are judged as they would be anew', async (t) => {
+  const { judge } = asking()
+  const roles = ['system', 'user', 'assistant', 'tool'] as const
+  let seed = 7
+  const draw = (below: number) => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    return Math.floor((seed / 2 ** 32) * below)
+  }
+  let recalled = 0
+  for (let call = 0; call < 300; call++) {
+    const parts: ChatPart[] = Array.from({ length: 2 + draw(6) }, (_, i) => {
+      const n = draw(10)
+      const more =
+        n === 9 ? ' Write to ada.lovelace@example.org.' : n === 8 ? ` ${btoa('the gun powder lies here')}` : ''
+      return { role: roles[draw(4)]!, text: doubtful(n) + more, pointer: `/messages/${i}/content` }
+    })
+    const input: JudgeInput = {
+      parts,
+      joined: [parts.map((_, i) => i), [0, 1]],
+      context: draw(2) === 0 ? undefined : { topic: 'chemistry' },
+      direction: draw(4) === 0 ? 'answer' : 'request',
+      views: [1000, undefined][draw(2)],
+      remembered: ['ada', 'grace'][draw(2)]
+    }
+    const sure = [0.9, 0.3][draw(2)]!
+    const { remembered } = judge.texts
+    t.same(twice(judge, input, sure), twice(asking().judge, { ...input, remembered: undefined }, sure), `call ${call}`)
+    recalled += judge.texts.remembered - remembered
+  }
+  t.ok(recalled > 500, `${recalled} texts were remembered`)
+})
+
+t.test('other readings of a text count in the budget of a call that remembers it too', async (t) => {
+  const { judge } = counting()
+  const coded = (i: number) => `${said(i)} ${btoa(said(i + 100))}`
+  t.equal(judge.judge({ ...chat(4, coded), views: 1e6 }).beyond, undefined)
+  t.same(judge.judge({ ...chat(4, coded), views: 100 }).beyond, { field: 'views' })
+  t.equal(judge.judge({ ...chat(4, coded), views: 1e6 }).beyond, undefined)
+})
+
+t.test('what another thread has learnt is known here, and is plain data', async (t) => {
+  const texts = (i: number) => (i === 2 ? `${said(i)} Write to ada.lovelace@example.org, darn it.` : said(i))
+  const { judge } = counting()
+  judge.listen()
+  const verdict = judge.judge(chat(8, texts))
+  const learnt = judge.learnt()!
+  t.equal(judge.learnt(), undefined)
+  const here = counting()
+  here.judge.learn(structuredClone(learnt))
+  t.same(here.judge.judge(chat(8, texts)), verdict)
+  t.equal(here.read.chars, 0)
+  t.notOk(JSON.stringify(learnt).includes('roses'), 'it holds no text')
+})
+
+t.test('a chat that goes on is judged at once, however long, and one that is new is not', async (t) => {
+  const { judge } = counting()
+  const long = chat(300, (i) => said(i).repeat(4))
+  t.ok(judge.newUnits(long) > 100_000)
+  t.same(judge.judge({ ...long, scans: 32_768 }).beyond, { field: 'views' })
+  judge.judge(long)
+  t.ok(judge.newUnits(long) < 15_000, `${judge.newUnits(long)}`)
+  t.equal(judge.judge({ ...long, scans: 32_768 }).beyond, undefined)
 })

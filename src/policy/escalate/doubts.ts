@@ -2,7 +2,7 @@
 import type { ChatPart, Picture } from '../../base/chat.js'
 import type { Escalation } from '../constitution/escalation.js'
 import type { Constitution } from '../constitution/parse.js'
-import type { Verdict } from '../evaluate/judge.js'
+import type { Verdict } from '../evaluate/verdict.js'
 import type { Category, Detection, EvaluationInput } from '../evaluation.js'
 import { maxDetections } from '../match/findings.js'
 

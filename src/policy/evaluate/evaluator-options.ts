@@ -7,8 +7,8 @@ import type { Constitution } from '../constitution/parse.js'
 import type { Judges } from '../escalate/judges.js'
 import type { EvaluationInput } from '../evaluation.js'
 import { judgedUnits } from '../match/budget.js'
-import type { Beyond } from './judge.js'
 import type { SessionStore } from './session.js'
+import type { Beyond, TextCounts } from './verdict.js'
 
 export interface EvaluatorOptions {
   clock: Clock
@@ -21,6 +21,10 @@ export interface EvaluatorOptions {
   inlineLimit?: number
   /** What a call may hold; read at each use. What is known only in judging is looked at here: the rest is the surfaces' to count. */
   budget?: Readonly<Pick<Budget, Beyond['field']>>
+  /** Whether texts of a chat that come again are known by their digests: see `match/memory.ts`. Default: they are. */
+  remembers?: boolean
+  /** Told after each judging how many texts were scanned, and how many remembered. */
+  judged?: (texts: TextCounts) => void
   /** Whether texts of every length are to be judged in threads now. Default: never. */
   judgesApart?: () => boolean
   /** Default: in memory. */

@@ -1,8 +1,9 @@
 /** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
 
-import { randomFillSync } from 'node:crypto'
+import { createHmac, randomBytes, randomFillSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { LRUCache } from 'lru-cache'
 import { defaultBudget } from '../../base/budget.js'
 import type { Constitution } from '../constitution/parse.js'
 import { suppressedOf } from '../decide/exceptions.js'
@@ -19,8 +20,8 @@ import { askEncoder, noReadings, type Question, type Readings } from './asking.j
 import { createBatch } from './batch.js'
 import { entryOf, loadPolicy, type PolicyEntry, warmUp } from './entry.js'
 import { beyondBudget, costOf, EvaluatorError, type EvaluatorOptions, labelOf, unpaidOf } from './evaluator-options.js'
-import { type Beyond, evaluationOf, type JudgeInput, promptsOf, type Verdict } from './judge.js'
-import { isVerdict } from './packed.js'
+import { evaluationOf, promptsOf } from './judge.js'
+import { isVerdict, type Told } from './packed.js'
 import { createPool } from './pool.js'
 import {
   boostOf,
@@ -33,6 +34,7 @@ import {
   textOfTurn,
   turnOf
 } from './session.js'
+import type { Beyond, JudgeInput, Verdict } from './verdict.js'
 
 export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 
@@ -73,7 +75,14 @@ export async function createEvaluator({
 
 /** @param initial read for the same judges */
 export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOptions): PolicyEvaluator {
-  const { clock, deadlineMs = 2000, inlineLimit = 32_768, judgesApart = () => false } = options
+  const {
+    clock,
+    deadlineMs = 2000,
+    inlineLimit = 32_768,
+    judgesApart = () => false,
+    remembers = true,
+    judged = () => {}
+  } = options
   const budget = options.budget ?? defaultBudget
   const sessions = options.sessions ?? memorySessions(clock)
   const judges = options.judges ?? noJudges
@@ -82,6 +91,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   const nextId = createIdSource(options.idPrefix ?? 'ev_', () => clock.now())
   const pool = createPool({ deadlineMs, maxThreads: Math.min(2, Math.max(1, availableParallelism() - 1)) })
   const inTurn = createBatch()
+  const remembered = remembers ? secretsOf() : undefined
   let uncovered = 0
   const entries = new Map<string, PolicyEntry>()
   const put = (entry: PolicyEntry) => void entries.set(entry.judge.policy.constitution.name, entry)
@@ -98,10 +108,32 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
 
   /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
-    const { parts, joined, context, settled, direction, prompts, session: key, calledFrom, isBrought } = input
+    const {
+      parts,
+      joined,
+      context,
+      settled,
+      direction,
+      prompts,
+      session: key,
+      calledFrom,
+      isBrought,
+      whose = ''
+    } = input
     const beside = besideFor(input, judge.policy)
     const flips = input.explained !== undefined
-    const given = { parts, joined, context, settled, direction, prompts, beside, readings, flips }
+    const given: JudgeInput = {
+      parts,
+      joined,
+      context,
+      settled,
+      direction,
+      prompts,
+      beside,
+      readings,
+      flips,
+      remembered: remembered?.(whose)
+    }
     if (key === undefined || direction === 'answer' || isBrought === true) return { ...given, session: undefined }
     const rules = judge.policy.constitution.session
     const withState = (state: SessionState | undefined): JudgeInput => {
@@ -183,12 +215,24 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
       }
       const { views, findings } = budget
-      if (units <= inlineLimit && !judgesApart()) {
-        const verdict = guarded(() => entry.judge.judge({ ...given, views: inlineLimit / 2, findings }))
+      // A chat that goes on is as short as what is new in it.
+      if (!judgesApart() && (units <= inlineLimit || entry.judge.newUnits(given, inlineLimit) <= inlineLimit)) {
+        const { scanned, remembered } = entry.judge.texts
+        const verdict = guarded(() => entry.judge.judge({ ...given, views, scans: inlineLimit, findings }))
+        const { texts } = entry.judge
+        judged({ scanned: texts.scanned - scanned, remembered: texts.remembered - remembered })
         // How much its other readings hold is known when they are made.
         if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
       }
-      const call = { whose: input.whose ?? '', key: entry.key, constitution: policy.constitution }
+      const call = {
+        whose: input.whose ?? '',
+        key: entry.key,
+        constitution: policy.constitution,
+        hear({ texts, learnt }: Told) {
+          judged(texts)
+          if (learnt !== undefined) entry.judge.learn(learnt)
+        }
+      }
       return pool.judge({ ...call, input: { ...given, views, findings } }).then(
         (verdict) => next(withinBudget(verdict)),
         (error: unknown) => {
@@ -296,6 +340,20 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     findsNames: encoder?.findsNames === true,
     uncoveredChars: () => uncovered,
     close: () => pool.close()
+  }
+}
+
+/** @returns what names an account where texts are remembered: by a secret that is made anew with each evaluator, and ends with it */
+function secretsOf(): (whose: string) => string {
+  const secret = randomBytes(32)
+  const known = new LRUCache<string, string>({ max: 10_000 })
+  return (whose) => {
+    let named = known.get(whose)
+    if (named === undefined) {
+      named = createHmac('sha256', secret).update(whose).digest('base64')
+      known.set(whose, named)
+    }
+    return named
   }
 }
 

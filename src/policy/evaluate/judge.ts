@@ -1,20 +1,19 @@
 /** The policy decision point as a pure function: texts, context and session state in, verdict out. Runs in any thread. */
 import { LRUCache } from 'lru-cache'
-import type { ChatPart, JsonObject } from '../../base/chat.js'
-import { type Room, readingsOf } from '../../text/views.js'
-import { type ContextEffect, GivenContext } from '../decide/context.js'
+import type { ChatPart } from '../../base/chat.js'
+import { readingsOf } from '../../text/views.js'
+import { GivenContext } from '../decide/context.js'
 import { decide, type Judgement, noScores, type RuleScore, scoreRules, sharpened } from '../decide/decide.js'
 import { placeKey, type Suppressed } from '../decide/exceptions.js'
 import { SettledContexts } from '../decide/settled.js'
-import type { Category, Decision, Detection, Evaluation, Said, Settled, Speaker } from '../evaluation.js'
+import type { Evaluation } from '../evaluation.js'
 import { flipsOfRules } from '../explain/rule-flips.js'
 import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
 import { countedOf, Findings, type Match, strongest, toDetections } from '../match/findings.js'
-import type { Beside } from '../match/guarded/beside.js'
 import { type JoinedText, joinTexts, type Member, mostReach, separators } from '../match/joined.js'
 import { Matcher, type Sink } from '../match/match.js'
-import { Digests, isTranscript, PartMemory } from '../match/memory.js'
+import { type Allowance, Digests, isTranscript, type Learnt, PartMemory, type Scanned } from '../match/memory.js'
 import {
   areMixed,
   type Call,
@@ -27,80 +26,20 @@ import {
   seamKey,
   turnSink
 } from '../match/sinks.js'
-import { type Answered, Asking, type Question, type Readings } from './asking.js'
+import { Asking } from './asking.js'
 import { broughtIn, printsOf } from './brought.js'
 import { historiesOf, spokenFrom } from './session.js'
-
-export interface JudgeInput {
-  parts: readonly ChatPart[]
-  joined: readonly (readonly number[])[]
-  context: JsonObject | undefined
-  settled?: readonly Settled[] | undefined
-  direction: 'request' | 'answer'
-  /** Of an answer: the system prompts that it was given under. A request holds its own. */
-  prompts?: readonly string[] | undefined
-  /** What earlier turns of the session left behind; `turn` is the first part that was said just now, and `by` by whom. */
-  session?: { tail: readonly Said[]; turn: number; by: Speaker; risk: number; brought?: string | undefined } | undefined
-  /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
-  views?: number | undefined
-  /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
-  findings?: number | undefined
-  /** Matches that do not count, by people's exception; they are shown all the same. */
-  suppressed?: readonly Suppressed[] | undefined
-  /** The chat's system prompts, where the encoder reads beside them whether what is said goes for what they keep. */
-  beside?: Beside | undefined
-  /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
-  readings?: Readings | undefined
-  /** Whether it is found out, too, without which rules the decision would be milder. */
-  flips?: boolean | undefined
-}
-
-/** Plain data, so that it can come from another thread. */
-export interface Verdict extends Omit<Judgement, 'categories'> {
-  detections: Detection[]
-  /** `missing`: the context keys that could settle a `depends`. */
-  categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
-  /** Every rule that matched, those that the context settled included. */
-  rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
-  /** Where it was asked for, and found. */
-  flips?: RuleFlip[]
-  /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
-  ownRisk: number
-  /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
-  charsTotal: number
-  charsCovered: number
-  /** Set where the texts are more than is judged at once, and nothing is broken: then the rest is of no use. */
-  beyond?: Beyond
-  /** Set where the encoder is to be asked before anything is decided: then the rest is of no use. */
-  questions?: readonly Question[]
-}
-
-export interface Beyond {
-  /** Other readings of the texts, of which one had to be left out for want of room, or what was found in them. */
-  field: 'views' | 'findings'
-  /** How many there are, or a number that they do not fall short of; undefined where nobody knows. */
-  actual?: number
-}
-
-export interface Found {
-  matches: readonly Match[]
-  /** What rules match by themselves, whatever they say of each other. */
-  alone: readonly Match[]
-  /** For the encoder, before what was found means anything. */
-  questions: readonly Question[]
-  /** What the encoder was asked, and has said. */
-  answered: readonly Answered[]
-  charsTotal: number
-  charsCovered: number
-  /** Set where a reading had to be left out for want of room. */
-  isCrowded?: true
-}
+import type { Found, JudgeInput, TextCounts, Verdict } from './verdict.js'
 
 /**
  * Keys, role names and model names come with every request: up to this length they are remembered when nothing is in
  * them. What people write is not.
  */
 const maxRemembered = 64
+
+/** What a text costs to be remembered, in units that are scanned: so much of its length, for its digest, and so many besides. */
+const digestShare = 1 / 128
+const knownPart = 32
 
 /** The verdict where nothing matched, whatever the constitution, the context and the session: most calls end here. */
 const quiet = Object.freeze({
@@ -119,9 +58,14 @@ const quiet = Object.freeze({
 export class Judge {
   readonly policy: Policy
   readonly #matcher: Matcher
-  readonly #memory = new PartMemory()
-  /** Of the call under way. */
-  #room: Room = { units: 0 }
+  readonly #memory: PartMemory
+  /** By the parts of a call under way. */
+  readonly #digests = new WeakMap<readonly ChatPart[], { named: string; digests: Digests }>()
+  /** Since this judge was made. */
+  readonly texts: TextCounts = { scanned: 0, remembered: 0 }
+  /** Of the call under way: other readings, those that are remembered too; what may be scanned, and other readings of that. */
+  readonly #room: Allowance = { units: 0 }
+  readonly #scans = { units: 0, views: 0 }
   #isCrowded = false
   /** By direction and role: recurring texts in which no rule matches. Bounded: at most 12 × 2,000 × 64 characters. */
   readonly #blank = new Map<string, LRUCache<string, true>>()
@@ -129,6 +73,7 @@ export class Judge {
   constructor(policy: Policy) {
     this.policy = policy
     this.#matcher = new Matcher(policy)
+    this.#memory = new PartMemory(policy.rules)
   }
 
   judge(input: JudgeInput): Verdict {
@@ -172,6 +117,43 @@ export class Judge {
     })
   }
 
+  /**
+   * UTF-16 units of what a call takes to be judged: all of a text that is new, and little of one that is remembered.
+   * @param most where there are more, some number beyond it: to name all texts of a large call would hold the event loop
+   */
+  newUnits(input: JudgeInput, most = Number.POSITIVE_INFINITY): number {
+    const { parts, direction, beside } = input
+    const held = {
+      direction,
+      beside,
+      guarded: this.policy.guard?.read(promptsOf(input)),
+      asking: this.#askingOf(input)
+    }
+    const digests = this.#digestsOf(input, held)
+    let units = 0
+    for (const [i, { text }] of parts.entries()) {
+      const isKnown = digests !== undefined && this.#memory.has(digests.of(i))
+      units += knownPart + (isKnown ? text.length * digestShare : text.length)
+      if (units > most) break
+    }
+    return units
+  }
+
+  /** From the next call on, until `learnt` is asked. */
+  listen(): void {
+    this.#memory.listen()
+  }
+
+  /** What was remembered since `listen`, for the judge of another thread. */
+  learnt(): Learnt | undefined {
+    return this.#memory.learnt()
+  }
+
+  /** @param learnt in another thread, by the same constitution */
+  learn(learnt: Learnt): void {
+    this.#memory.learn(learnt)
+  }
+
   /** What matches come to, by the context, the session and the bands. */
   weigh(
     matches: readonly Match[],
@@ -189,16 +171,22 @@ export class Judge {
   /** Every match, before context, session and bands say what it counts. */
   find(input: JudgeInput): Found {
     const { parts, session } = input
-    this.#room = { units: input.views ?? Number.POSITIVE_INFINITY }
+    const { views = Number.POSITIVE_INFINITY, scans = Number.POSITIVE_INFINITY } = input
+    this.#room.units = views
+    this.#scans.units = scans
+    this.#scans.views = scans / 2
     this.#isCrowded = false
     const findings = new Findings(parts.length)
-    const digests = isTranscript(parts) ? new Digests(parts) : undefined
-    const guarded = this.policy.guard?.read(promptsOf(input))
-    const { constitution, readers } = this.policy
-    const readings = constitution.readers === 'fast' || readers.length === 0 ? undefined : input.readings
-    const asking = readings && new Asking(readings, constitution)
-    const { beside } = input
-    const call = { parts, direction: input.direction, findings, digests, guarded, beside, asking, readers }
+    const { direction, beside } = input
+    const { readers } = this.policy
+    const held = {
+      direction,
+      beside,
+      guarded: this.policy.guard?.read(promptsOf(input)),
+      asking: this.#askingOf(input)
+    }
+    const call: Call = { ...held, parts, findings, readers, digests: this.#digestsOf(input, held) }
+    const { asking } = call
     let charsTotal = 0
     let charsCovered = 0
     for (const [i, part] of parts.entries()) {
@@ -229,7 +217,7 @@ export class Judge {
         const { middle } = this.policy.constitution.bands
         // Where one alone has spoken, each turn was let through by the rules that count now.
         for (const { text } of history.every(({ role }) => role === by) ? [] : history) {
-          if (!this.#scan(text, earlierSink(call, now[0]!.part, { middle, broken }))) charsCovered = 0
+          if (!this.#scan(text, earlierSink(call, now[0]!.part, { middle, broken })).isComplete) charsCovered = 0
         }
         const members = [...history.map(memberOf), ...now]
         if (!this.#judgeJoined(call, members, (call, joined) => turnSink(call, joined, broken))) charsCovered = 0
@@ -255,7 +243,7 @@ export class Judge {
       if (role === 'tool' || isKey === true) continue
       for (const { start, end } of broughtIn(text, known)) {
         if (this.#isFull()) return false
-        all = this.#scan(text.slice(start, end), partSink(call, index, { role: 'tool', from: start })) && all
+        all = this.#scan(text.slice(start, end), partSink(call, index, { role: 'tool', from: start })).isComplete && all
       }
     }
     return all
@@ -263,6 +251,26 @@ export class Judge {
 
   #isFull(): boolean {
     return this.#isCrowded
+  }
+
+  #askingOf({ readings }: JudgeInput): Asking | undefined {
+    const { constitution, readers } = this.policy
+    if (readings === undefined || constitution.readers === 'fast' || readers.length === 0) return undefined
+    return new Asking(readings, constitution)
+  }
+
+  /** Of a chat that goes on: the names of its texts, worked out once for all passes over it. */
+  #digestsOf(
+    { parts, remembered }: JudgeInput,
+    held: Pick<Call, 'direction' | 'guarded' | 'beside' | 'asking'>
+  ): Digests | undefined {
+    if (remembered === undefined || !isTranscript(parts)) return undefined
+    const named = `${remembered}|${kindOf(held)}`
+    const known = this.#digests.get(parts)
+    if (known?.named === named) return known.digests
+    const digests = new Digests(parts, named)
+    this.#digests.set(parts, { named, digests })
+    return digests
   }
 
   /** @returns the number of characters looked at. */
@@ -277,20 +285,33 @@ export class Judge {
     const scan = (sink: Sink) => this.#scan(text, sink)
     const sink = partSink(call, index)
     const { digests } = call
-    const complete =
+    const scanned =
       digests === undefined || blank !== undefined
         ? scan(sink)
-        : this.#memory.replay(`${kindOf(call)} ${digests.of(index)}`, text, sink, scan)
+        : this.#memory.replay(digests.of(index), text, { sink, room: this.#room, scan })
+    if (scanned === undefined) this.texts.remembered++
+    else this.texts.scanned++
+    const complete = scanned?.isComplete !== false
     if (complete && call.findings.added === before && mayKeep()) blank?.set(text, true)
     return complete ? text.length : 0
   }
 
-  /** @returns false for a text of which a reading had to be left out: it counts as not looked at. */
-  #scan(text: string, sink: Sink): boolean {
-    const { views, complete } = readingsOf(text, this.policy.words, this.#room)
+  /** A text of which a reading had to be left out counts as not looked at. */
+  #scan(text: string, sink: Sink): Scanned {
+    const scans = this.#scans
+    scans.units -= text.length
+    if (scans.units < 0) {
+      this.#isCrowded = true
+      return { isComplete: false, units: 0 }
+    }
+    const most = { units: Math.min(this.#room.units, scans.views) }
+    const { views, complete } = readingsOf(text, this.policy.words, most)
+    const units = views.reduce((sum, { text }, i) => (i === 0 ? 0 : sum + text.length), 0)
+    this.#room.units -= units
+    scans.views -= units
     if (!complete) this.#isCrowded = true
     this.#matcher.match(views, sink)
-    return complete && views[0]?.text.length === text.length
+    return { isComplete: complete && views[0]?.text.length === text.length, units }
   }
 
   #blankFor(kind: string): LRUCache<string, true> {
@@ -319,7 +340,9 @@ export class Judge {
         if (sink === undefined) continue
         const scan = (sink: Sink) => this.#scan(joined.text, sink)
         const key = seamKey(call, joined, separator)
-        all = (key === undefined ? scan(sink) : this.#memory.replay(key, joined.text, sink, scan)) && all
+        const scanned =
+          key === undefined ? scan(sink) : this.#memory.replay(key, joined.text, { sink, room: this.#room, scan })
+        all = scanned?.isComplete !== false && all
       }
     }
     return all

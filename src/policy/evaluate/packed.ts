@@ -5,7 +5,8 @@
  */
 import { roles } from '../../base/chat.js'
 import { type Detection, decisions } from '../evaluation.js'
-import type { JudgeInput, Verdict } from './judge.js'
+import type { Learnt } from '../match/memory.js'
+import type { JudgeInput, TextCounts, Verdict } from './verdict.js'
 
 export interface PackedInput extends Omit<JudgeInput, 'parts' | 'joined'> {
   /** All texts, one after the other. */
@@ -60,6 +61,14 @@ export interface PackedVerdict extends Omit<Verdict, 'detections'> {
   kinds: readonly Detection[]
   /** Of each detection `placeWidth` numbers: its kind, its text, and where its span starts and ends. */
   places: Uint32Array
+  told?: Told
+}
+
+/** What a thread tells besides its verdict. */
+export interface Told {
+  texts: TextCounts
+  /** Of texts that may come again. */
+  learnt: Learnt | undefined
 }
 
 const placeWidth = 4
@@ -87,7 +96,7 @@ export function packVerdict({ detections, ...rest }: Verdict): PackedVerdict {
 }
 
 /** The verdict over a packed call, with the pointers of its texts. */
-export function placed({ kinds, places, ...rest }: PackedVerdict, parts: JudgeInput['parts']): Verdict {
+export function placed({ kinds, places, told: _, ...rest }: PackedVerdict, parts: JudgeInput['parts']): Verdict {
   const unplaced = kinds.map(({ pointer: _, ...kind }) => kind)
   const detections: Detection[] = []
   for (let at = 0; at < places.length; at += placeWidth) {

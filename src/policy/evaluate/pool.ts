@@ -4,8 +4,8 @@ import type { Piscina } from 'piscina'
 import { FairQueue } from '../../base/fair-queue.js'
 import { threadFile } from '../../base/thread.js'
 import type { Constitution } from '../constitution/parse.js'
-import type { JudgeInput, Verdict } from './judge.js'
-import { type PackedInput, type PackedVerdict, pack, placed } from './packed.js'
+import { type PackedInput, type PackedVerdict, pack, placed, type Told } from './packed.js'
+import type { JudgeInput, Verdict } from './verdict.js'
 
 /**
  * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
@@ -27,6 +27,8 @@ export interface JudgeCall {
   key: string
   constitution: Constitution
   input: JudgeInput
+  /** Told what the thread tells besides its verdict. */
+  hear?: (told: Told) => void
 }
 
 export interface JudgePool {
@@ -121,7 +123,9 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     async judge(call) {
       await places.take(call.whose ?? '')
       try {
-        return placed(await judgeInThread(call), call.input.parts)
+        const verdict = await judgeInThread(call)
+        if (verdict.told !== undefined) call.hear?.(verdict.told)
+        return placed(verdict, call.input.parts)
       } finally {
         places.leave()
       }

@@ -17,5 +17,10 @@ export default function judgeTask(task: WorkerTask | undefined): PackedVerdict |
     judge = new Judge(compilePolicy(constitution))
     judges.set(key, judge)
   }
-  return input === undefined ? undefined : packVerdict(judge.judge(unpack(input)))
+  if (input === undefined) return undefined
+  const { scanned, remembered } = judge.texts
+  judge.listen()
+  const verdict = packVerdict(judge.judge(unpack(input)))
+  const texts = { scanned: judge.texts.scanned - scanned, remembered: judge.texts.remembered - remembered }
+  return { ...verdict, told: { texts, learnt: judge.learnt() } }
 }

@@ -1,6 +1,6 @@
 /** The explanation that is kept beside a verdict, from the verdict itself: bounded, whatever the texts hold. */
 import type { Constitution } from '../constitution/parse.js'
-import type { Verdict } from '../evaluate/judge.js'
+import type { Verdict } from '../evaluate/verdict.js'
 import type { KeptExplanation } from '../explanation.js'
 import { nextBands } from './explain.js'
 

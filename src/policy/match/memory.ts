@@ -1,72 +1,159 @@
 /**
- * What was found in texts that come again: a chat brings its whole history with each turn, and only what is new in it has
- * to be scanned. Kept by digest, so that no text outlives its call. One per policy and thread: another version of a
- * constitution remembers nothing of this one.
+ * What was found in texts that come again: a chat brings its whole history with each turn, an agent with each step, and only
+ * what is new in it has to be scanned. What is kept of a text is a digest and what was found in it, never the text. The digest
+ * is keyed by a secret of the process and by the account, so that nobody can tell from it what was said, and nobody's texts
+ * are known by another's. It names all that a scan depends on: the text, its role, whether it is a key, the direction, what
+ * the chat's system prompts keep. What comes after a scan is worked out anew with each call: the place, the context, what
+ * people have excepted, the session, the bands. One memory per policy and thread: another version of a constitution
+ * remembers nothing of this one, and what the encoder said is compared before it is taken.
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
 import type { EncoderReading } from '../../encoder/index.js'
+import type { Span } from '../../text/fold.js'
 import type { Put } from '../evaluate/asking.js'
+import type { CompiledRule } from './compile.js'
 import type { Sink } from './match.js'
 
-/** The arguments of one call of `Sink.record` that counted. */
-type Recorded = Parameters<Sink['record']>
+/** The arguments of one call of `Sink.record` that counted, with the index of its rule. */
+type Recorded = readonly [
+  rule: number,
+  layer: string,
+  start: number,
+  end: number,
+  confidence: number,
+  shown: Span | undefined,
+  isNominated: boolean | undefined
+]
 
-/** What came of a text, by what the encoder had said of it: at first nothing, in the second pass its readings. */
-interface Remembered {
+/** What came of a text, by what the encoder had said of it: at first nothing, in the second pass its readings. Plain data. */
+interface Outcome {
+  /** UTF-16 units of other readings of the text: a call has a budget of them, remembered or not. */
+  units: number
   records: readonly Recorded[]
   /** What was put to the encoder, and what it had said. */
   asked: readonly { put: Put; reading: EncoderReading | undefined }[]
+}
+
+/** What a scan came to. */
+export interface Scanned {
+  /** False where the text could not be looked at in full. */
+  isComplete: boolean
+  /** UTF-16 units of other readings. */
+  units: number
+}
+
+/** UTF-16 units of other readings that a call may still have. */
+export interface Allowance {
+  units: number
+}
+
+/** What a thread has learnt in a call. Plain data: most texts hold nothing, and of them there is only the name. */
+export interface Learnt {
+  /** One after the other, with a line feed between. */
+  empty: string
+  others: readonly (readonly [key: string, outcomes: readonly Outcome[]])[]
 }
 
 /** A long day of many chats; some 200 bytes each where nothing was found. */
 const maxTexts = 20_000
 /** Texts with more findings than this are scanned again. */
 const maxRecords = 64
-/** Up to this length a text is its own digest. */
+/** In a chat that goes on, more than one text is longer than this. */
 const shortest = 64
 
 /** Most texts: nothing was found, and nothing was put to the encoder. */
-const nothing: readonly Remembered[] = [{ records: [], asked: [] }]
+const nothing: readonly Outcome[] = [{ units: 0, records: [], asked: [] }]
 /** One before the encoder was asked, and one after. */
 const maxOutcomes = 2
 
 export class PartMemory {
-  readonly #texts = new LRUCache<string, readonly Remembered[]>({ max: maxTexts })
+  readonly #rules: readonly CompiledRule[]
+  readonly #texts = new LRUCache<string, readonly Outcome[]>({ max: maxTexts })
+  /** Keys of what was learnt since it was last asked for; undefined: nobody asks. */
+  #learnt: Set<string> | undefined
+
+  constructor(rules: readonly CompiledRule[]) {
+    this.#rules = rules
+  }
 
   /**
    * Records what was found in this text before, and puts to the encoder what was put to it then; or scans the text.
    * @param key names the text and everything else that its findings depend on, but for what the encoder says of it
-   * @param scan finds into the sink it is given; returns false where the text could not be looked at in full
-   * @returns whether the text was looked at in full
+   * @param room is charged with other readings, remembered or not; a text for whose readings it has no room is scanned
+   * @param scan finds into the sink it is given
+   * @returns what scanning the text came to; undefined where it was remembered
    */
-  replay(key: string, text: string, sink: Sink, scan: (sink: Sink) => boolean): boolean {
-    const known = this.#texts.get(key) ?? []
-    const same = known.find(({ asked }) => asked.every(({ put, reading }) => hasSaid(sink, put, text, reading)))
+  replay(
+    key: string,
+    text: string,
+    { sink, room, scan }: { sink: Sink; room: Allowance; scan: (sink: Sink) => Scanned }
+  ): Scanned | undefined {
+    const known = this.#texts.get(key)
+    const same = known?.find(
+      ({ units, asked }) => units <= room.units && asked.every(({ put, reading }) => hasSaid(sink, put, text, reading))
+    )
     if (same !== undefined) {
+      room.units -= same.units
       for (const { put } of same.asked) sink.raised?.again(put, text)
-      for (const found of same.records) sink.record(...found)
-      return true
+      for (const [rule, ...found] of same.records) sink.record(this.#rules[rule]!, ...found)
+      return undefined
     }
-    const { isComplete, outcome } = listened(sink, scan)
-    if (isComplete && outcome !== undefined) {
-      const isNothing = outcome.records.length === 0 && outcome.asked.length === 0
-      this.#texts.set(key, isNothing ? nothing : [outcome, ...known].slice(0, maxOutcomes))
+    const { scanned, outcome } = listened(sink, scan)
+    if (scanned.isComplete && outcome !== undefined) this.#set(key, [outcome, ...(known ?? [])].slice(0, maxOutcomes))
+    return scanned
+  }
+
+  /** Whether anything is remembered of a text. */
+  has(key: string): boolean {
+    return this.#texts.has(key)
+  }
+
+  /** From now on what is learnt is kept apart as well, for `learnt`. */
+  listen(): void {
+    this.#learnt = new Set()
+  }
+
+  /** What was learnt since `listen`, for the memory of another thread. */
+  learnt(): Learnt | undefined {
+    const keys = this.#learnt
+    this.#learnt = undefined
+    if (keys === undefined || keys.size === 0) return undefined
+    const empty: string[] = []
+    const others: [string, readonly Outcome[]][] = []
+    for (const key of keys) {
+      const outcomes = this.#texts.peek(key)
+      if (outcomes === nothing) empty.push(key)
+      else if (outcomes !== undefined) others.push([key, outcomes])
     }
-    return isComplete
+    return { empty: empty.join('\n'), others }
+  }
+
+  /** Takes in what another thread has learnt by the same policy. */
+  learn({ empty, others }: Learnt): void {
+    if (empty !== '') for (const key of empty.split('\n')) this.#set(key, nothing)
+    for (const [key, outcomes] of others) this.#set(key, outcomes)
+  }
+
+  #set(key: string, outcomes: readonly Outcome[]): void {
+    const [{ units, records, asked }] = outcomes as readonly [Outcome]
+    const isNothing = units === 0 && records.length === 0 && asked.length === 0
+    this.#texts.set(key, isNothing ? nothing : outcomes)
+    this.#learnt?.add(key)
   }
 }
 
 /** Scans a text. @returns what came of it; undefined where that cannot be had again without the text */
-function listened(sink: Sink, scan: (sink: Sink) => boolean): { isComplete: boolean; outcome: Remembered | undefined } {
+function listened(sink: Sink, scan: (sink: Sink) => Scanned): { scanned: Scanned; outcome: Outcome | undefined } {
   const records: Recorded[] = []
   const asked: { put: Put; reading: EncoderReading | undefined }[] = []
   let isKept = true
   const recording: Sink = Object.assign(Object.create(sink) as Sink, {
-    record(...found: Recorded): boolean {
+    record(...found: Parameters<Sink['record']>): boolean {
       const counts = sink.record(...found)
-      if (counts) records.push(found)
+      const [rule, layer, start, end, confidence, shown, isNominated] = found
+      if (counts) records.push([rule.index, layer, start, end, confidence, shown, isNominated])
       return counts
     }
   })
@@ -78,8 +165,9 @@ function listened(sink: Sink, scan: (sink: Sink) => boolean): { isComplete: bool
     }
   }
   try {
-    const isComplete = scan(recording)
-    return { isComplete, outcome: isKept && records.length <= maxRecords ? { records, asked } : undefined }
+    const scanned = scan(recording)
+    const isRemembered = isKept && records.length <= maxRecords
+    return { scanned, outcome: isRemembered ? { units: scanned.units, records, asked } : undefined }
   } finally {
     if (raised !== undefined) raised.heard = undefined
   }
@@ -104,10 +192,13 @@ function hasSaid({ raised }: Sink, put: Put, text: string, then: EncoderReading 
 /** The digests of a call's texts, each worked out once, when first asked for. */
 export class Digests {
   readonly #parts: readonly ChatPart[]
+  readonly #named: string
   readonly #known: (string | undefined)[] = []
 
-  constructor(parts: readonly ChatPart[]) {
+  /** @param named secret; names the account, and all but the texts themselves that a scan of them depends on */
+  constructor(parts: readonly ChatPart[], named: string) {
     this.#parts = parts
+    this.#named = named
   }
 
   /** Of a part: its text, its role, whether it is a key. */
@@ -115,9 +206,8 @@ export class Digests {
     let digest = this.#known[index]
     if (digest === undefined) {
       const { text, role, isKey } = this.#parts[index]!
-      // With its length before it, no text can be written that passes for the digest of another, or for two texts.
-      const named = text.length <= shortest ? `${text.length}:${text}` : hash('sha256', text, 'base64')
-      digest = `${role}${isKey === true ? '#' : '='}${named}`
+      // What stands before the text has one end: no text can be written that passes for another, or for two.
+      digest = hash('sha256', `${this.#named}|${role}${isKey === true ? '#' : '='}${text}`, 'base64')
       this.#known[index] = digest
     }
     return digest

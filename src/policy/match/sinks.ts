@@ -299,12 +299,12 @@ export function areMixed(parts: readonly ChatPart[], members: readonly { part: n
 }
 
 /** What is found depends on the direction, and on whether the encoder decides. */
-export function modeOf({ direction, asking }: Call): string {
+export function modeOf({ direction, asking }: Pick<Call, 'direction' | 'asking'>): string {
   return asking === undefined ? direction : `${direction}?`
 }
 
 /** What the findings of a text depend on besides itself. */
-export function kindOf(call: Call): string {
+export function kindOf(call: Pick<Call, 'direction' | 'asking' | 'guarded' | 'beside'>): string {
   const { guarded, beside } = call
   return `${modeOf(call)} ${guarded?.key ?? ''} ${beside?.key ?? ''}`
 }
@@ -313,10 +313,12 @@ export function kindOf(call: Call): string {
 const longestKey = 256
 
 /** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
-export function seamKey(call: Call, { pieces }: JoinedText, separator: string): string | undefined {
-  const { digests } = call
-  if (digests === undefined || pieces.some(({ part }) => part < 0)) return undefined
-  const of = pieces.map(({ part, offset, start, end }) => `${offset}+${end - start} ${digests.of(part)}`)
-  const key = `${kindOf(call)}${separator}|${of.join('|')}`
+export function seamKey({ digests }: Call, { pieces }: JoinedText, separator: string): string | undefined {
+  if (digests === undefined) return undefined
+  let key = separator
+  for (const { part, offset, start, end } of pieces) {
+    if (part < 0) return undefined
+    key += `|${offset}+${end - start} ${digests.of(part)}`
+  }
   return key.length <= longestKey ? key : hash('sha256', key, 'base64')
 }
