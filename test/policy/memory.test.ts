@@ -244,6 +244,20 @@ t.test('what another thread has learnt is known here, and is plain data', async 
   t.notOk(JSON.stringify(learnt).includes('roses'), 'it holds no text')
 })
 
+t.test('another thread is told what is known of a chat, seams included, and of nothing else', async (t) => {
+  const texts = (i: number) => (i === 2 ? `${said(i)} Write to ada.lovelace@example.org, darn it.` : said(i))
+  const { judge } = counting()
+  t.equal(judge.told(chat(8, texts)), undefined, 'nothing yet')
+  judge.judge(chat(20))
+  t.same(judge.judge(chat(8, texts)).decision, counting().judge.judge(chat(8, texts)).decision)
+  const there = counting()
+  there.judge.learn(structuredClone(judge.told(chat(8, texts)))!)
+  t.equal(readOf(there, chat(8, texts)), 0)
+  t.equal(judge.told({ ...chat(8, texts), remembered: 'grace' }), undefined)
+  t.equal(judge.told({ ...chat(8, texts), remembered: undefined }), undefined)
+  t.ok(readOf(there, chat(20)) > 0)
+})
+
 t.test('a chat that goes on is judged at once, however long, and one that is new is not', async (t) => {
   const { judge } = counting()
   const long = chat(300, (i) => said(i).repeat(4))

@@ -233,7 +233,8 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
           if (learnt !== undefined) entry.judge.learn(learnt)
         }
       }
-      return pool.judge({ ...call, input: { ...given, views, findings } }).then(
+      const told = entry.judge.told(given)
+      return pool.judge({ ...call, input: { ...given, views, findings, told } }).then(
         (verdict) => next(withinBudget(verdict)),
         (error: unknown) => {
           throw new EvaluatorError('The text could not be judged in time.', error)

@@ -40,6 +40,8 @@ const maxRemembered = 64
 /** What a text costs to be remembered, in units that are scanned: so much of its length, for its digest, and so many besides. */
 const digestShare = 1 / 128
 const knownPart = 32
+/** Texts of a call up to which another thread is told what is remembered: to name more would hold the event loop. */
+const mostTold = 1024
 
 /** The verdict where nothing matched, whatever the constitution, the context and the session: most calls end here. */
 const quiet = Object.freeze({
@@ -122,14 +124,8 @@ export class Judge {
    * @param most where there are more, some number beyond it: to name all texts of a large call would hold the event loop
    */
   newUnits(input: JudgeInput, most = Number.POSITIVE_INFINITY): number {
-    const { parts, direction, beside } = input
-    const held = {
-      direction,
-      beside,
-      guarded: this.policy.guard?.read(promptsOf(input)),
-      asking: this.#askingOf(input)
-    }
-    const digests = this.#digestsOf(input, held)
+    const { parts } = input
+    const digests = this.#digestsOf(input, this.#heldOf(input))
     let units = 0
     for (const [i, { text }] of parts.entries()) {
       const isKnown = digests !== undefined && this.#memory.has(digests.of(i))
@@ -139,7 +135,24 @@ export class Judge {
     return units
   }
 
-  /** From the next call on, until `learnt` is asked. */
+  /** What is remembered of a call's texts and of where they meet, for the judge of another thread; undefined: nothing. */
+  told(input: JudgeInput): Learnt | undefined {
+    const { parts, joined: runs } = input
+    const digests = this.#digestsOf(input, this.#heldOf(input))
+    if (digests === undefined || parts.length > mostTold) return undefined
+    const keys = parts.map((_, i) => digests.of(i))
+    for (const run of runs) {
+      for (const separator of separators) {
+        for (const joined of joinTexts(membersOf(run, parts), separator)) {
+          const key = seamKey({ digests }, joined, separator)
+          if (key !== undefined) keys.push(key)
+        }
+      }
+    }
+    return this.#memory.told(keys)
+  }
+
+  /** What is remembered from now on is kept apart as well, for `learnt`. */
   listen(): void {
     this.#memory.listen()
   }
@@ -177,14 +190,8 @@ export class Judge {
     this.#scans.views = scans / 2
     this.#isCrowded = false
     const findings = new Findings(parts.length)
-    const { direction, beside } = input
     const { readers } = this.policy
-    const held = {
-      direction,
-      beside,
-      guarded: this.policy.guard?.read(promptsOf(input)),
-      asking: this.#askingOf(input)
-    }
+    const held = this.#heldOf(input)
     const call: Call = { ...held, parts, findings, readers, digests: this.#digestsOf(input, held) }
     const { asking } = call
     let charsTotal = 0
@@ -197,14 +204,7 @@ export class Judge {
     }
     for (const run of input.joined) {
       if (this.#isFull()) break
-      if (
-        run.length > 1 &&
-        !this.#judgeJoined(
-          call,
-          run.map((part) => ({ part, text: parts[part]!.text })),
-          joinedSink
-        )
-      ) {
+      if (run.length > 1 && !this.#judgeJoined(call, membersOf(run, parts), joinedSink)) {
         charsCovered = 0
       }
     }
@@ -251,6 +251,12 @@ export class Judge {
 
   #isFull(): boolean {
     return this.#isCrowded
+  }
+
+  /** What the findings of a text depend on besides itself. */
+  #heldOf(input: JudgeInput): Pick<Call, 'direction' | 'guarded' | 'beside' | 'asking'> {
+    const { direction, beside } = input
+    return { direction, beside, guarded: this.policy.guard?.read(promptsOf(input)), asking: this.#askingOf(input) }
   }
 
   #askingOf({ readings }: JudgeInput): Asking | undefined {
@@ -347,6 +353,10 @@ export class Judge {
     }
     return all
   }
+}
+
+function membersOf(run: readonly number[], parts: readonly ChatPart[]): Member[] {
+  return run.map((part) => ({ part, text: parts[part]!.text }))
 }
 
 /** @returns what tells whether nothing was put to the encoder since */

@@ -7,6 +7,7 @@ import type { Category, Decision, Detection, Said, Settled, Speaker } from '../e
 import type { RuleFlip } from '../explanation.js'
 import type { Match } from '../match/findings.js'
 import type { Beside } from '../match/guarded/beside.js'
+import type { Learnt } from '../match/memory.js'
 import type { Answered, Question, Readings } from './asking.js'
 
 export interface JudgeInput {
@@ -25,6 +26,8 @@ export interface JudgeInput {
   scans?: number | undefined
   /** Names the account, and is secret: under it texts are remembered. Undefined: none are. */
   remembered?: string | undefined
+  /** What another thread remembers of the texts. */
+  told?: Learnt | undefined
   /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
   findings?: number | undefined
   /** Matches that do not count, by people's exception; they are shown all the same. */

@@ -18,6 +18,7 @@ export default function judgeTask(task: WorkerTask | undefined): PackedVerdict |
     judges.set(key, judge)
   }
   if (input === undefined) return undefined
+  if (input.told !== undefined) judge.learn(input.told)
   const { scanned, remembered } = judge.texts
   judge.listen()
   const verdict = packVerdict(judge.judge(unpack(input)))

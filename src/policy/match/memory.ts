@@ -49,7 +49,7 @@ export interface Allowance {
   units: number
 }
 
-/** What a thread has learnt in a call. Plain data: most texts hold nothing, and of them there is only the name. */
+/** What one thread tells another of texts. Plain data: most texts hold nothing, and of them there is only the name. */
 export interface Learnt {
   /** One after the other, with a line feed between. */
   empty: string
@@ -115,11 +115,15 @@ export class PartMemory {
     this.#learnt = new Set()
   }
 
-  /** What was learnt since `listen`, for the memory of another thread. */
+  /** What was learnt since `listen`, for the memory of another thread; undefined: nothing. */
   learnt(): Learnt | undefined {
-    const keys = this.#learnt
+    const keys = this.#learnt ?? []
     this.#learnt = undefined
-    if (keys === undefined || keys.size === 0) return undefined
+    return this.told(keys)
+  }
+
+  /** What is remembered under some of these keys, for the memory of another thread; undefined: nothing. */
+  told(keys: Iterable<string>): Learnt | undefined {
     const empty: string[] = []
     const others: [string, readonly Outcome[]][] = []
     for (const key of keys) {
@@ -127,7 +131,7 @@ export class PartMemory {
       if (outcomes === nothing) empty.push(key)
       else if (outcomes !== undefined) others.push([key, outcomes])
     }
-    return { empty: empty.join('\n'), others }
+    return empty.length + others.length === 0 ? undefined : { empty: empty.join('\n'), others }
   }
 
   /** Takes in what another thread has learnt by the same policy. */

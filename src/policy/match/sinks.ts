@@ -313,7 +313,11 @@ export function kindOf(call: Pick<Call, 'direction' | 'asking' | 'guarded' | 'be
 const longestKey = 256
 
 /** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
-export function seamKey({ digests }: Call, { pieces }: JoinedText, separator: string): string | undefined {
+export function seamKey(
+  { digests }: Pick<Call, 'digests'>,
+  { pieces }: JoinedText,
+  separator: string
+): string | undefined {
   if (digests === undefined) return undefined
   let key = separator
   for (const { part, offset, start, end } of pieces) {
