@@ -70,10 +70,13 @@ await Promise.all([
   ...(wanted.includes('fast') ? [stage('types', () => run('inherit', 'config/types.mjs'))] : [])
 ])
 
+/** As many files, or fewer, make a small room: such rooms share a process. What lies above the rooms stands alone. */
+const few = 3
+
 /**
  * @param own files of the fast lane
- * @returns one file for each room, which brings all of the room's: to load the sources and to compile the constitutions
- * takes longer than most files do. What lies above the rooms stands alone.
+ * @returns one file for each room, which brings all of the room's: to load the program and to compile the constitutions
+ * takes longer than most files do. Those with the most files come first.
  */
 function roomsOf(own) {
   const folder = join(root, '.tap/rooms')
@@ -81,17 +84,22 @@ function roomsOf(own) {
   mkdirSync(folder, { recursive: true })
   const rooms = new Map()
   for (const file of own) {
-    const room = file.split('/').at(1)
+    const room = file.split('/').at(1).replace('.test.ts', '')
     rooms.set(room, [...(rooms.get(room) ?? []), file])
   }
+  const small = [...rooms].filter(([, members]) => members.length <= few && members[0].split('/').length > 2)
+  for (const [room] of small) rooms.delete(room)
+  rooms.set(
+    'small',
+    small.flatMap(([, members]) => members)
+  )
   return [...rooms]
     .sort(([, a], [, b]) => b.length - a.length)
     .map(([room, members]) => {
-      if (room.endsWith('.ts')) return members[0]
       const imports = members.map((file) => `await import('../../${file}')`)
+      const source = ["import '../../test/support/sole-domain.mjs'", "import t from 'tap'", ...imports]
       // Each file's own bound is on itself alone.
-      const source = ["import t from 'tap'", ...imports, 't.setTimeout(0)', ''].join('\n')
-      writeFileSync(join(folder, `${room}.mjs`), source)
+      writeFileSync(join(folder, `${room}.mjs`), [...source, 't.setTimeout(0)', ''].join('\n'))
       return `.tap/rooms/${room}.mjs`
     })
 }
@@ -101,7 +109,9 @@ async function lane(name, output = 'inherit') {
   const own = files.filter((file) => laneOf(file) === name).map((file) => `test/${file}`)
   const { jobs } = folders[name] ?? { jobs: 2 }
   await stage(`${name}, ${own.length} files`, () =>
-    run(output, tap, `--jobs=${jobs}`, ...options, ...(name === 'fast' ? roomsOf(own) : own))
+    name === 'fast'
+      ? run(output, 'test/support/rooms.mjs', `--jobs=${jobs}`, ...roomsOf(own))
+      : run(output, tap, `--jobs=${jobs}`, ...options, ...own)
   )
 }
 

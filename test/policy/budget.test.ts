@@ -110,8 +110,8 @@ t.test('so is one in which more is found than is told', async (t) => {
   const few = await ask('x@b.co '.repeat(1_001))
   t.match(few, { status: 422, body: { error: { code: 'too_complex', details, message } } }, 'judged at once')
   // Longer than what is judged at once: it is refused in the thread.
-  const many = await ask('x@b.co '.repeat(20_000))
-  t.match(many, { status: 422, body: { error: { code: 'too_complex', details: { ...details, actual: 20_000 } } } })
+  const many = await ask('x@b.co '.repeat(5_000))
+  t.match(many, { status: 422, body: { error: { code: 'too_complex', details: { ...details, actual: 5_000 } } } })
 })
 
 const openai = ({ error }: { error: { code: string } }) => error.code
