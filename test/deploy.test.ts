@@ -91,6 +91,7 @@ t.test('queries ask for metrics that a node serves', async (t) => {
     [
       'sluicegate_clarifications_total',
       'sluicegate_judge_duration_seconds',
+      'sluicegate_judged_texts_total',
       'sluicegate_suppressed_matches_total',
       'sluicegate_workers'
     ],
