@@ -11,6 +11,7 @@ import {
   fewForeignWords,
   fewWords,
   forEachWindow,
+  isWholeText,
   isWide,
   longest,
   mostBlocks,
@@ -36,6 +37,12 @@ const REQUEST = lanes.indexOf('harmful_request')
 /** Lanes that say what the encoder is to read: of each page of a text their strongest window is told. */
 export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
+/**
+ * Added to a page's score. What taught `screen` are harmless texts with a sentence of harm in them, too, which the encoder clears where
+ * it reads them with their surroundings; what the screen raises it reads by itself. Of 141 requests that are raised alone this raises
+ * 81 % among 300 characters on either side, instead of 58 %. `screen_tool` has learnt from orders within documents.
+ */
+const lift: readonly number[] = [1.2, 0]
 /** Words of a page, about as many as the encoder reads at once; a text has at most so many pages, longer ones if need be. */
 const page = 120
 const mostPages = 192
@@ -130,7 +137,7 @@ export class Scorer {
     const { count, best, from, to } = this.#pages
     for (const [i, kind] of screens.entries()) {
       for (let at = i * mostPages; at < i * mostPages + count; at++) {
-        const confidence = best[at] === none ? 0 : this.#calibrated(paged[i]!, best[at]!)
+        const confidence = best[at] === none ? 0 : this.#calibrated(paged[i]!, best[at]! + lift[i]!)
         if (confidence >= least) tell(kind, confidence, this.#words.span(folded, text, from[at]!, to[at]!))
       }
     }
@@ -319,7 +326,7 @@ export class Scorer {
       to[at] = end
     }
     const pages = this.#pages
-    if (pages.count === 0) return
+    if (pages.count === 0 || isWholeText(kind)) return
     const place = (begin / pages.words) | 0
     for (let i = 0; i < paged.length; i++) {
       const lane = paged[i]!

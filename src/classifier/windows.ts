@@ -141,8 +141,13 @@ function forEachPassage(
 }
 
 /** Whether windows of a class show a language: whole texts, and the longest windows of longer ones. */
+/** Whether it is a text, and no stretch of one. */
+export function isWholeText(kind: number): boolean {
+  return kind < scaleClasses
+}
+
 export function isWide(kind: number): boolean {
-  return kind < scaleClasses || kind === scaleClasses + scales.length - 1
+  return isWholeText(kind) || kind === scaleClasses + scales.length - 1
 }
 
 function passageClass(count: number): number {

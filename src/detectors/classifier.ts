@@ -64,9 +64,10 @@ export const classifier: Detector = {
         finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
       found.push(finding)
     }
-    const strongest = new Map(found?.map(({ kind, start }) => [kind, start]))
+    const strongest = new Map(found?.map((finding) => [finding.kind, finding]))
     scorer.screened(folded, text, floor, (kind, confidence, span) => {
-      if (strongest.get(kind) === span.start) return
+      const told = strongest.get(kind)
+      if (told !== undefined && told.start === span.start && told.confidence >= confidence) return
       found ??= []
       found.push({ kind, confidence, ...span })
     })

@@ -99,11 +99,14 @@ export function plan(asked: readonly Asked[]): Planned[] {
     const addPassages = (stretches: readonly Stretch[] = [], isTorn: boolean) => {
       for (const stretch of stretches) {
         const [from, to] = piecesOf(pieced, stretch)
-        if (to - from <= Math.min(count, room) * mostOfWindow) add(0, from, to, isTorn)
+        if (to - from <= room * mostOfWindow) add(0, from, to, isTorn)
       }
     }
-    addPassages(passages?.paragraphs, false)
-    addPassages(passages?.sentences, true)
+    // What fits a window is read with all that stands around it.
+    if (count > room) {
+      addPassages(passages?.paragraphs, false)
+      addPassages(passages?.sentences, true)
+    }
     const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span), room))
     for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) addWindow(1, i)
     for (const [first, last] of raised) {

@@ -15,7 +15,7 @@ import { buildDataset } from './dataset.js'
 import { crossValidate } from './folds.js'
 import { trainLane } from './lane.js'
 import { learn, validated } from './learn.js'
-import { lift, quantise } from './quantise.js'
+import { quantise } from './quantise.js'
 import { Random } from './random.js'
 import { printReport, type Report, reported } from './report.js'
 import { taught, taughtLane } from './teacher.js'
@@ -182,7 +182,6 @@ function manifestOf(
     data_sha256: corpus.hash,
     sources: corpus.sources,
     written_rows: written,
-    screen_lift: lift,
     calibration: Object.fromEntries(lanes.map((lane) => [lane, calibrationOf(lane, calibration)])),
     harmless_prompts_above: Object.fromEntries(lanes.map((lane) => [lane, exceeded(lane, report[lane]!, calibration)])),
     screen_on_sources_left_out: curve,

@@ -1,5 +1,5 @@
 /** From the weights that were fitted to those of the model file: one byte each, in units of its lane. */
-import { lanes, WIDTH } from '../../src/classifier/lanes.js'
+import { WIDTH } from '../../src/classifier/lanes.js'
 import type { Model } from '../../src/classifier/model.js'
 import type { Calibration } from './calibrate.js'
 import type { Dataset } from './dataset.js'
@@ -8,21 +8,6 @@ import type { Weights } from './weights.js'
 
 /** Weights beyond this share of all are cut: one outlier must not cost the others their precision. */
 const kept = 0.9999
-
-/**
- * Added to what stretches of longer texts score for `screen`. The rows that teach it hold harmless texts with a sentence of harm in
- * them, which the encoder clears where it reads them with their surroundings; by itself it reads what the screen raises, however
- * much stands around it. Of 141 requests that are raised alone this raises 81 % among 300 characters on either side, instead of 58 %.
- */
-export const lift = 1.2
-
-/** Whose classes are of stretches of a longer text: see `src/classifier/windows.ts`. */
-const wholeTexts = 6
-
-function lifted(bias: Float64Array): Float64Array {
-  const screen = lanes.indexOf('screen')
-  return bias.map((each, at) => (at % WIDTH === screen && at >= wholeTexts * WIDTH ? each + lift : each))
-}
 
 export function quantise(data: Dataset, weights: Weights, calibration: Calibration): Model {
   const isWord = new Uint8Array(data.wordTable.tags.length)
@@ -42,7 +27,7 @@ export function quantise(data: Dataset, weights: Weights, calibration: Calibrati
     words: toBytes(words),
     pairs: toBytes(pairs),
     unit,
-    bias: lifted(Float64Array.from(weights.bias)),
+    bias: Float64Array.from(weights.bias),
     slope: calibration.slope,
     offset: calibration.offset,
     ceiling: calibration.ceiling
