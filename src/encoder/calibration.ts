@@ -149,8 +149,8 @@ export class Calibration {
     for (const { logits, second, start, end, isTorn } of windows) {
       for (const { lane, second: by, knots, kind: own } of groups) {
         const alone = confidence(knots, logits[lane]! + (by === undefined ? 0 : seconding(by, second)))
-        const sure = isTorn ? confidenceOf(Math.min(1, shareOf(alone) * torn)) : alone
-        if (sure < least) continue
+        if (alone < least) continue
+        const sure = isTorn ? confidenceOf(shareOf(alone) * torn) : alone
         const kind = own ?? this.#highest(logits)
         if (sure > (best.get(kind)?.confidence ?? 0)) best.set(kind, { kind, confidence: sure, start, end })
       }
