@@ -33,7 +33,9 @@ export function Audit() {
     queryFn: ({ pageParam }) => api.audit({ ...asked, cursor: pageParam, limit: 100 }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor,
-    placeholderData: (old) => old
+    placeholderData: (old) => old,
+    // Whoever comes back looks for what was just done.
+    staleTime: 0
   })
   const found = rows.data?.pages.flatMap((page) => page.rows) ?? []
   const { rows: shown, sorting } = useSorted('audit', found, {
