@@ -104,7 +104,7 @@ export class Scorer {
     const pages = this.#pages
     pages.words = Math.max(page, Math.ceil(words.count / mostPages))
     pages.count = words.count <= page ? 0 : Math.ceil(words.count / pages.words)
-    pages.best.fill(none)
+    if (pages.count > 0) pages.best.fill(none)
     this.#unread.share = 0
     this.#wholeLength = (words.count * Math.max(1, whole / Math.max(1, text.length))) / longest
     this.#text = text

@@ -64,9 +64,9 @@ export const classifier: Detector = {
         finding.shown = scorer.place(folded, text, lane, confidence, drifts(floors!))
       found.push(finding)
     }
-    const strongest = new Map(found?.map((finding) => [finding.kind, finding]))
     scorer.screened(folded, text, floor, (kind, confidence, span) => {
-      const told = strongest.get(kind)
+      // The strongest of all comes first.
+      const told = found?.find((finding) => finding.kind === kind)
       if (told !== undefined && told.start === span.start && told.confidence >= confidence) return
       found ??= []
       found.push({ kind, confidence, ...span })

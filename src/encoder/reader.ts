@@ -168,7 +168,7 @@ export class Reader implements Encoder {
         const pieced = await this.#cut(question, signal)
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
         const { spans, text } = question
-        const passages = guard === undefined && spans !== undefined ? passagesAround(text, spans) : undefined
+        const passages = guard === undefined && spans !== undefined ? () => passagesAround(text, spans) : undefined
         return { pieced, guard, room, spans, passages, isLast: guard !== undefined }
       })
     )

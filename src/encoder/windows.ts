@@ -62,8 +62,8 @@ interface Asked {
   /** Whether others are read before it. */
   isLast?: boolean
   spans: readonly Stretch[] | undefined
-  /** What was raised, to the ends of its paragraphs and of its sentences. */
-  passages?: PassagesAround | undefined
+  /** What was raised, to the ends of its paragraphs and of its sentences: asked for where a text is longer than a window. */
+  passages?: (() => PassagesAround) | undefined
 }
 
 /**
@@ -103,10 +103,9 @@ export function plan(asked: readonly Asked[]): Planned[] {
       }
     }
     // What fits a window is read with all that stands around it.
-    if (count > room) {
-      addPassages(passages?.paragraphs, false)
-      addPassages(passages?.sentences, true)
-    }
+    const around = count > room ? passages?.() : undefined
+    addPassages(around?.paragraphs, false)
+    addPassages(around?.sentences, true)
     const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span), room))
     for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) addWindow(1, i)
     for (const [first, last] of raised) {
