@@ -169,7 +169,15 @@ export class Reader implements Encoder {
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
         const { spans, text } = question
         const passages = guard === undefined && spans !== undefined ? () => passagesAround(text, spans) : undefined
-        return { pieced, guard, room, spans, passages, isLast: guard !== undefined }
+        return {
+          pieced,
+          guard,
+          room,
+          spans,
+          passages,
+          isLast: guard !== undefined,
+          tearsParagraphs: question.role === 'tool'
+        }
       })
     )
     const planned = plan(texts)

@@ -64,6 +64,8 @@ interface Asked {
   spans: readonly Stretch[] | undefined
   /** What was raised, to the ends of its paragraphs and of its sentences: asked for where a text is longer than a window. */
   passages?: (() => PassagesAround) | undefined
+  /** Whether a paragraph says by itself what its document takes back, as a sentence does without its paragraph. */
+  tearsParagraphs?: boolean
 }
 
 /**
@@ -73,7 +75,10 @@ interface Asked {
  */
 export function plan(asked: readonly Asked[]): Planned[] {
   const ranked: { tier: number; turn: number; planned: Planned }[] = []
-  for (const [question, { pieced, spans, passages, room = windowPieces, isLast = false }] of asked.entries()) {
+  for (const [
+    question,
+    { pieced, spans, passages, room = windowPieces, isLast = false, tearsParagraphs = false }
+  ] of asked.entries()) {
     const count = pieced.ids.length
     const starts = windowStarts(count, room)
     const seen = new Set<string>()
@@ -104,7 +109,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
     }
     // What fits a window is read with all that stands around it.
     const around = count > room ? passages?.() : undefined
-    addPassages(around?.paragraphs, false)
+    addPassages(around?.paragraphs, tearsParagraphs)
     addPassages(around?.sentences, true)
     const raised = spans.map((span) => windowsAt(starts, piecesOf(pieced, span), room))
     for (const [first, last] of raised) for (let i = first; i <= last && i < first + mostWindows; i++) addWindow(1, i)

@@ -58,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument('--labels', action='store_true', help='teach: what labels say of what tools bring; nothing is scored')
     p.add_argument('--rate', type=float, default=2e-4)
     p.add_argument('--start', type=Path, help='folder with an exported encoder to go on from, as config/models')
+    p.add_argument('--names-of', type=Path, help='export: the folder whose reader of names goes along, where none was fitted')
     p.add_argument(
         '--translations', type=Path, nargs='*', default=[], help='folders of packages with translations; see README'
     )
@@ -166,6 +167,7 @@ def main() -> None:
             args.way,
             args.seed,
             args.start,
+            args.names_of,
         )
         print(json.dumps(told['checked'], indent=1))
 

@@ -56,14 +56,18 @@ GROUPS: dict[str, dict[str, tuple[str, float]]] = {
 }
 # Beside what an operator's prompt keeps (`guarded.py`), texts have a curve of their own: of harmless pairs that no run learnt from.
 PAIRS = {'guarded': {'guarded': 'guarded'}}
-# Of what tools bring, so many times as large a share may be stopped: nobody reads a refusal there, and what passes acts.
-LENIENT = {'tool': 3.0}
+# So much does a logit rise at most where the share of texts falls by a factor of e. Of 31,016 texts it rises by 0.7 to 1.5; a slope that
+# eight texts of a hundred tell had put 0.40 ten logits above the highest of all.
+STEEPEST = 1.5
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
 SURE = 0.001
 LEAST = 12
 # The least logit of a confidence. Rare is not yet harmful: where hardly anything harmless scores at all, a share says little,
 # and what the readers themselves take for harmless is not stopped.
 FLOOR = {0.05: -4.0, 0.17: -1.5, 0.25: -0.5, 0.31: 0.5, 0.35: 1.25, 0.40: 2.0, 0.60: 2.75, 0.75: 3.5, 0.95: 6.0}
+# Tools' layers learnt longest from the fewest sources: of those that they know next to no harmless text scores above 2, of others many do.
+# At 5.25 3 in 100 clean documents of BIPIA's kinds that `train` lacks are stopped, and 84 of 100 orders by an author who had seen nothing.
+FLOORS = {'tool': {0.05: 0.0, 0.17: 2.0, 0.25: 3.0, 0.31: 4.0, 0.35: 4.75, 0.40: 5.25, 0.60: 6.25, 0.75: 7.0, 0.95: 9.0}}
 # Of sources that the weights do not know so many times as many harmless texts score as high as of those that they know.
 UNSEEN = 3.0
 
@@ -83,7 +87,7 @@ def calibrate(
         if len(which) == 0:
             continue
         scores = logits[which][:, columns]
-        more = LENIENT.get(role, 1.0) / unseen
+        more = 1.0 / unseen
         at = {share: _levels(scores, weights, parts, min(0.6, share * more)) for share, _ in SCALE if share >= SURE}
         told[name] = {
             group: _rising(
@@ -94,19 +98,20 @@ def calibrate(
     return told
 
 
-def sound(knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str, list[list[float]]]]:
+def sound(role: str, knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str, list[list[float]]]]:
     """Knots of a role that few texts cannot lead astray.
 
     A longer text has more windows to err on, so none of its knots lies below the same of a shorter one; and none lies
-    below `FLOOR`.
+    below `FLOOR`, or below that of its role.
     """
+    floor = FLOORS.get(role, FLOOR)
     told: dict[str, dict[str, list[list[float]]]] = {}
     below: dict[str, list[list[float]]] = {}
     for name, _, _ in CLASSES:
         for group, line in knots.get(name, {}).items():
             least = below.get(group, line)
             below[group] = [
-                [max(at, shorter, FLOOR[told_at]), told_at]
+                [max(at, shorter, floor[told_at]), told_at]
                 for (at, told_at), (shorter, _) in zip(line, least, strict=True)
             ]
         if name in knots:
@@ -116,7 +121,7 @@ def sound(knots: dict[str, dict[str, list[list[float]]]]) -> dict[str, dict[str,
 
 # By role, so many times the share of ordinary harmless texts may be stopped of honest twins, which are chosen because they sound like
 # harm: of a tool's results some are, and hardly any are only that.
-TWINS = {'user': 2.0, 'assistant': 5.0, 'tool': 5.0}
+TWINS = {'user': 1.0, 'assistant': 5.0, 'tool': 5.0}
 
 
 def beside_twins(
@@ -194,7 +199,8 @@ def _levels(scores: np.ndarray, weights: np.ndarray, parts: np.ndarray, share: f
             low, level = middle, tried
         else:
             high = middle
-    return level
+    # Above its own highest text a group stops none: what one group needs is not asked of the others.
+    return np.minimum(level, np.maximum(at(share), scores.max(0)))
 
 
 def _quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
@@ -207,7 +213,7 @@ def _quantile(scores: np.ndarray, weights: np.ndarray, share: float) -> float:
     # The logarithm of the share falls about evenly with the logit in the tail.
     far, near = np.interp([least, min(0.2, least * 8)], passed, scores[order])
     slope = (far - near) / max(1e-9, np.log(min(0.2, least * 8) / least))
-    drawn = float(far + max(0.0, slope) * np.log(least / share))
+    drawn = float(far + np.clip(slope, 0.0, STEEPEST) * np.log(least / share))
     # Logits saturate: a share of one text and more is never beyond the highest one, or nothing would ever be sure.
     return min(drawn, float(scores[order[0]])) if share >= passed[0] else drawn
 

@@ -8,7 +8,7 @@ and 32 numbers of 4 bits, the first sixteen in the low halves.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Pack:
-    """Everything in the file. `tensors` are float32; matrices are (rows out, columns in)."""
+    """Everything in the file. `tensors` are float32; matrices are (rows out, columns in); `blocks` are those of 4 bits as they stand there."""
 
     hidden: int
     layers: int
@@ -41,6 +41,7 @@ class Pack:
     epsilon: float
     pieces: Pieces
     tensors: dict[str, np.ndarray]
+    blocks: dict[str, bytes] = field(default_factory=dict)
 
 
 def read_pack(path: Path) -> Pack:
@@ -70,8 +71,8 @@ def read_pack(path: Path) -> Pack:
     at += length
     texts = [blob[offsets[i] : offsets[i + 1]].decode('utf-8', 'replace') for i in range(count)]
     replaced, at = _read_replacements(data, at)
-    tensors = _read_tensors(data, at, hidden, inner, vocabulary)
-    return Pack(hidden, layers, heads, inner, positions, epsilon, Pieces(texts, scores, replaced, unknown), tensors)
+    tensors, blocks = _read_tensors(data, at, hidden, inner)
+    return Pack(hidden, layers, heads, inner, positions, epsilon, Pieces(texts, scores, replaced, unknown), tensors, blocks)
 
 
 def _read_replacements(data: bytes, at: int) -> tuple[dict[str, str], int]:
@@ -88,10 +89,11 @@ def _read_replacements(data: bytes, at: int) -> tuple[dict[str, str], int]:
     return replaced, end
 
 
-def _read_tensors(data: bytes, at: int, hidden: int, inner: int, vocabulary: int) -> dict[str, np.ndarray]:
+def _read_tensors(data: bytes, at: int, hidden: int, inner: int) -> tuple[dict[str, np.ndarray], dict[str, bytes]]:
     (count,) = struct.unpack_from('<i', data, at)
     at += 4
     tensors: dict[str, np.ndarray] = {}
+    blocks: dict[str, bytes] = {}
     columns = {'emb.word': hidden, 'fo.w': inner}
     for _ in range(count):
         (length,) = struct.unpack_from('<H', data, at)
@@ -104,12 +106,12 @@ def _read_tensors(data: bytes, at: int, hidden: int, inner: int, vocabulary: int
             tensors[name] = np.frombuffer(raw, '<f4').copy()
         elif size == numbers // BLOCK * 18:
             width = columns.get(name, columns.get(name.partition('.')[2], hidden))
-            tensors[name] = unpack_rows(raw).reshape(-1, width)
+            tensors[name], blocks[name] = unpack_rows(raw).reshape(-1, width), raw
         else:
             raise ValueError(f'tensor {name} of kind {kind} has {size} bytes for {numbers} numbers')
     for name in ('emb.pos', 'emb.type'):
         tensors[name] = tensors[name].reshape(-1, hidden)
-    return tensors
+    return tensors, blocks
 
 
 def unpack_rows(raw: bytes) -> np.ndarray:

@@ -25,6 +25,7 @@ from .report import print_summary, summary
 from .rows import Row
 from .scoring import score
 from .ship import load_encoder
+from .unseen import unseen
 
 # Of a text the first reader is told what the encoder says of so many characters.
 TAUGHT = 1600
@@ -244,6 +245,9 @@ def report(options: Options) -> dict[str, object]:
             tables = summary(rows, pieces, logits)
             print_summary(tables)
             told[reader] = tables
+    if all('known' in part for part in found):
+        told['unseen'] = unseen(data, found)
+        print(json.dumps(told['unseen'], indent=1))
     (options.work / 'held-out.json').write_text(json.dumps(told, indent=1))
     return told
 

@@ -41,13 +41,21 @@ def load_encoder(work: Path, checkpoint: Path) -> tuple[Encoder, export.Shape]:
 
 
 def ship(
-    work: Path, checkpoint: Path, out: Path, modules: Path, way: str, seed: int = 1, start: Path | None = None
+    work: Path,
+    checkpoint: Path,
+    out: Path,
+    modules: Path,
+    way: str,
+    seed: int = 1,
+    start: Path | None = None,
+    names_of: Path | None = None,
 ) -> dict[str, object]:
     """Writes `encoder.onnx`, `encoder.tokenizer.json` and `encoder.json` to `out`, and `encoder.names.onnx` if it was fitted.
 
     :param modules: a folder whose node_modules hold onnxruntime-node and @huggingface/tokenizers
     :param way: see `export`
-    :param start: the folder with the weights that these went on from: its reader of names goes with them, where none was fitted
+    :param start: the folder with the weights that these went on from
+    :param names_of: the folder whose reader of names goes with them, where none was fitted; else `start`
     :raises ValueError: the encoder and its tokenizer are larger than may ship
     """
     model, shape = load_encoder(work, checkpoint)
@@ -61,10 +69,10 @@ def ship(
     if fitted.exists():
         names_file.write_bytes(name_run.build(fitted, way).SerializeToString())
         names = named(names_file, json.loads((work / 'names.json').read_text()))
-    elif start is not None and (start / 'encoder.names.onnx').exists():
+    elif (other := names_of or start) is not None and (other / 'encoder.names.onnx').exists():
         # It reads embeddings, which stay as they are whatever is learnt.
-        names_file.write_bytes((start / 'encoder.names.onnx').read_bytes())
-        names = json.loads((start / 'encoder.json').read_text())['names']
+        names_file.write_bytes((other / 'encoder.names.onnx').read_bytes())
+        names = json.loads((other / 'encoder.json').read_text())['names']
     else:
         names_file.unlink(missing_ok=True)
     size = sum(file.stat().st_size for file in (onnx_file, tokenizer_file))

@@ -47,19 +47,24 @@ def learn(options: Options) -> dict[str, float]:
     return train_once(model, data, plan, Budget(1, options.minutes, options.rate), options.work, seed=options.seed)
 
 
-def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
-    """What tools may bring, told as theirs: their own rows, harmless documents, and few prompts of each source."""
+def spoken_by_tools_rows(data: Dataset, seed: int) -> list[int]:
+    """Which rows tools may bring: their own, harmless documents, and few prompts of each source."""
     random = np.random.default_rng((seed, 55))
     prompts = [
         i for i, row in enumerate(data.rows) if row.benign and row.kind == 'prompt' and row.role == 'user' and not row.guard
     ]
     few, _ = chosen(data, Plan(np.array(random.permutation(prompts)), seed, PROMPTS), 0)
     taken = set(few.tolist()) - {i for i in few if data.rows[int(i)].source.startswith('composed:')}
-    which = [
+    return [
         i
         for i, row in enumerate(data.rows)
         if not row.guard and (row.role == 'tool' or i in taken or row.benign and row.role == 'user' and row.kind in KINDS)
     ]
+
+
+def spoken_by_tools(data: Dataset, seed: int) -> Dataset:
+    """What tools may bring, told as theirs (`spoken_by_tools_rows`)."""
+    which = spoken_by_tools_rows(data, seed)
     spans = [data.pieces(i) for i in which]
     start = np.concatenate([[0], np.cumsum([len(span) for span in spans])]).astype(np.int64)
     none = np.zeros(len(which) + 1, np.int64)
