@@ -135,6 +135,10 @@ t.test('a paragraph that was raised is read by itself, and a sentence without th
     t.equal(first!.isTorn, isTorn)
     const { start, end } = stretchOf(pieced, first!.from, first!.to)
     t.equal(text.slice(start, end).trim(), order)
+    t.ok(
+      plan([{ pieced, spans, passages, tearsParagraphs: true }])[0]!.isTorn,
+      "a tool's paragraph without its document"
+    )
   }
   const pieced = { ...pieces.cut(order), end: order.length }
   const spans = [{ start: 8, end: 20 }]

@@ -56,8 +56,8 @@ GROUPS: dict[str, dict[str, tuple[str, float]]] = {
 }
 # Beside what an operator's prompt keeps (`guarded.py`), texts have a curve of their own: of harmless pairs that no run learnt from.
 PAIRS = {'guarded': {'guarded': 'guarded'}}
-# So much does a logit rise at most where the share of texts falls by a factor of e. Of 31,016 texts it rises by 0.7 to 1.5; a slope that
-# eight texts of a hundred tell had put 0.40 ten logits above the highest of all.
+# So much does a logit rise at most where the share of texts falls by a factor of e. Of 27,125 texts of unseen sources it rises by 0.7 to 1.9; a slope that
+# eight texts of a few hundred tell had put 0.40 ten logits above the highest of all.
 STEEPEST = 1.5
 # Shares below this are not counted but drawn out along the tail: too few texts reach so high.
 SURE = 0.001
@@ -68,7 +68,8 @@ FLOOR = {0.05: -4.0, 0.17: -1.5, 0.25: -0.5, 0.31: 0.5, 0.35: 1.25, 0.40: 2.0, 0
 # Tools' layers learnt longest from the fewest sources: of those that they know next to no harmless text scores above 2, of others many do.
 # At 5.25 3 in 100 clean documents of BIPIA's kinds that `train` lacks are stopped, and 84 of 100 orders by an author who had seen nothing.
 FLOORS = {'tool': {0.05: 0.0, 0.17: 2.0, 0.25: 3.0, 0.31: 4.0, 0.35: 4.75, 0.40: 5.25, 0.60: 6.25, 0.75: 7.0, 0.95: 9.0}}
-# Of sources that the weights do not know so many times as many harmless texts score as high as of those that they know.
+# Of sources that the weights do not know so many times as many harmless texts score as high as of those that they know: `unseen.py` finds 2.9
+# for requests, 1.6 to 4 for most others.
 UNSEEN = 3.0
 
 
@@ -119,25 +120,30 @@ def sound(role: str, knots: dict[str, dict[str, list[list[float]]]]) -> dict[str
     return told
 
 
-# By role, so many times the share of ordinary harmless texts may be stopped of honest twins, which are chosen because they sound like
-# harm: of a tool's results some are, and hardly any are only that.
-TWINS = {'user': 1.0, 'assistant': 5.0, 'tool': 5.0}
+# By role and group, so many times the share of ordinary harmless texts may be stopped of honest twins, which are chosen because they sound
+# like harm. Of requests the fewest: who asks how to end a process, or what a poison does, is refused by nobody else. Of a tool's results
+# some twins are orders, and hardly any are only that.
+TWINS: dict[str, dict[str, float]] = {
+    role: {group: 1.0 if group == 'request' else 1.5 if role == 'user' else 5.0 for group in groups} for role, groups in GROUPS.items()
+}
 
 
 def beside_twins(
     knots: dict[str, dict[str, list[list[float]]]],
     scores: dict[str, np.ndarray],
     weights: np.ndarray,
-    times: float,
+    times: dict[str, float],
 ) -> dict[str, dict[str, list[list[float]]]]:
-    """Knots of a role that honest twins bear, too: none lies below what `times` its share of the twins exceeds.
+    """Knots of a role that honest twins bear, too: none lies below what, by group, `times` its share of the twins exceeds.
 
     :param knots: by class of length and group
     :param scores: by group, (n,) logits of twins that nothing learnt from, and their `weights`
     """
     least = {
         group: {
-            told: _quantile(said, weights, share * times) for share, told in SCALE if SURE <= share and share * times <= 0.5
+            told: _quantile(said, weights, share * times[group])
+            for share, told in SCALE
+            if SURE <= share and share * times[group] <= 0.5
         }
         for group, said in scores.items()
     }

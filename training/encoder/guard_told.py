@@ -38,7 +38,7 @@ def pairs_told(model: Encoder, data: Dataset, windows: int) -> dict[str, Any]:
     hard = ~goes & np.isin(source, (PAIRS, FOREIGN))
     ordinary = ~goes & ~sentence & ~hard
     knots = calibration.beside_twins(
-        calibration.of_pairs(scores[ordinary]), {'guarded': scores[hard]}, np.ones(int(hard.sum())), TWINS
+        calibration.of_pairs(scores[ordinary]), {'guarded': scores[hard]}, np.ones(int(hard.sum())), {'guarded': TWINS}
     )
     keeps, kept = _keeping([row.key for row in rows], goes, scores, sentence)
     written = goes & (source == PAIRS)

@@ -162,7 +162,7 @@ def test_honest_twins_raise_a_knot_and_never_lower_it() -> None:
     random = np.random.default_rng(5)
     knots = {'one window': {'hate': [[1.0, 0.31], [2.0, 0.40], [9.0, 0.75]]}}
     twins = random.normal(3, 1, 4_000)
-    told = dict((told, at) for at, told in calibration.beside_twins(knots, {'hate': twins}, np.ones(4_000), 2)['one window']['hate'])
+    told = dict((told, at) for at, told in calibration.beside_twins(knots, {'hate': twins}, np.ones(4_000), {'hate': 2})['one window']['hate'])
     assert (twins > told[0.40]).mean() == pytest.approx(0.01, abs=0.002)
     assert told[0.75] == 9.0
 
