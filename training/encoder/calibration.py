@@ -66,7 +66,7 @@ LEAST = 12
 # and what the readers themselves take for harmless is not stopped.
 FLOOR = {0.05: -4.0, 0.17: -1.5, 0.25: -0.5, 0.31: 0.5, 0.35: 1.25, 0.40: 2.0, 0.60: 2.75, 0.75: 3.5, 0.95: 6.0}
 # Tools' layers learnt longest from the fewest sources: of those that they know next to no harmless text scores above 2, of others many do.
-# At 5.25 3 in 100 clean documents of BIPIA's kinds that `train` lacks are stopped, and 84 of 100 orders by an author who had seen nothing.
+# From 5.25 on 16 of 1,000 clean documents of BIPIA in `dev` are stopped, and 42 of 50 orders by an author who had seen nothing.
 FLOORS = {'tool': {0.05: 0.0, 0.17: 2.0, 0.25: 3.0, 0.31: 4.0, 0.35: 4.75, 0.40: 5.25, 0.60: 6.25, 0.75: 7.0, 0.95: 9.0}}
 # Of sources that the weights do not know so many times as many harmless texts score as high as of those that they know: `unseen.py` finds 2.9
 # for requests, 1.6 to 4 for most others.

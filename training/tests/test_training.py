@@ -152,10 +152,30 @@ def test_a_few_texts_that_stand_out_are_below_what_nothing_harmless_reaches() ->
 def test_rare_is_not_yet_harmful_and_a_longer_text_needs_no_less() -> None:
     line = [[-9.0, 0.05], [-5.0, 0.40], [-4.0, 0.75]]
     longer = [[-9.5, 0.05], [4.0, 0.40], [2.0, 0.75]]
-    told = calibration.sound({'one window': {'request': line}, 'up to three': {'request': longer}})
+    told = calibration.sound('user', {'one window': {'request': line}, 'up to three': {'request': longer}})
     floor = calibration.FLOOR
     assert told['one window']['request'] == [[floor[at], at] for at in (0.05, 0.40, 0.75)]
     assert told['up to three']['request'] == [[floor[0.05], 0.05], [4.0, 0.40], [floor[0.75], 0.75]]
+    tools = calibration.sound('tool', {'one window': {'prompt_injection': line}})
+    assert tools['one window']['prompt_injection'] == [[calibration.FLOORS['tool'][at], at] for at in (0.05, 0.40, 0.75)]
+
+
+def test_no_lane_is_put_above_its_own_texts_for_the_sake_of_another() -> None:
+    random = np.random.default_rng(1)
+    scores = random.normal(-6, 1, (300, 2))
+    # One text stands out in the second lane: it alone is a greater share than may be stopped.
+    scores[0, 1] = 9.0
+    level = calibration._levels(scores, np.ones(300), np.ones(2), 0.001)
+    assert level[1] == 9.0
+    assert level[0] < scores[:, 0].max() + 3
+    assert not (scores > level).any()
+
+
+def test_a_tail_is_drawn_out_no_steeper_than_many_texts_say() -> None:
+    # Eight texts far above all others: the slope that they tell is of nothing.
+    scores = np.concatenate([np.full(8, -1.0), np.full(492, -20.0)])
+    drawn = calibration._quantile(scores, np.ones(500), 0.0005)
+    assert drawn == pytest.approx(-1.0 + calibration.STEEPEST * np.log(0.016 / 0.0005), abs=0.3)
 
 
 def test_honest_twins_raise_a_knot_and_never_lower_it() -> None:
