@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch.nn import functional as F
 
@@ -36,20 +37,27 @@ def positive_weights(data: Dataset, plan: Plan) -> torch.Tensor:
     """By lane, how much more a positive counts: the root of the imbalance, at most eightfold."""
     rows, share = chosen(data, plan, 0)
     weight = data.weight[rows] * share[:, None]
-    positive = (weight * (data.value[rows] == 1)).sum(0)
-    negative = (weight * (data.value[rows] == 0)).sum(0)
-    ratio = torch.from_numpy((negative / positive.clip(1e-6)) ** 0.5)
-    return ratio.clamp(1, 8).float()
+    return balance(data.value[rows], weight)
+
+
+def balance(value: np.ndarray, weight: np.ndarray) -> torch.Tensor:
+    """:param value: (rows, lanes) 1, 0 or -1, and their `weight`. :returns: (lanes,) as of `positive_weights`"""
+    positive, negative = (weight * (value == 1)).sum(0), (weight * (value == 0)).sum(0)
+    return torch.from_numpy((negative / positive.clip(1e-6)) ** 0.5).clamp(1, 8).float()
 
 
 def loss_of(model: Encoder, batch: Batch, positive: torch.Tensor) -> torch.Tensor:
     """Binary cross entropy over what is known."""
     with half():
         scores = model(batch.ids)
-    known = batch.value >= 0
-    weight = batch.weight * torch.where(batch.value == 1, positive, torch.ones(())) * known
-    error = F.binary_cross_entropy_with_logits(scores.float(), batch.value.clamp(min=0).float(), reduction='none')
-    return (error * weight).sum() / batch.weight.sum().clamp(min=1e-6)
+    return labelled(scores, batch.value, batch.weight, positive)
+
+
+def labelled(scores: torch.Tensor, value: torch.Tensor, weights: torch.Tensor, positive: torch.Tensor) -> torch.Tensor:
+    """The loss of scores by what labels say: (rows, lanes) each, `positive` by lane."""
+    weight = weights * torch.where(value == 1, positive, 1.0) * (value >= 0)
+    error = F.binary_cross_entropy_with_logits(scores.float(), value.clamp(min=0).float(), reduction='none')
+    return (error * weight).sum() / weights.sum().clamp(min=1e-6)
 
 
 def train(

@@ -99,9 +99,10 @@ def test_weights_come_back_as_they_would_ship() -> None:
             tensors[f'l{i}.{name}.w'], tensors[f'l{i}.{name}.b'] = of(32), of(32)
     pack = Pack(32, 12, 4, 64, 40, 1e-12, Pieces([], np.zeros(0), {}, 3), tensors)
     model = Encoder(pack, of(20, 32), of(9, 32), Settings(branches=BRANCHES))
-    for name, value in results.packed(model)['tools'].items():
+    packed = results.packed(model)['tools']
+    for name, value in packed.items():
         if value.dtype == np.int8:
             ours = model.state_dict()[name]
-            back = torch.from_numpy(value.astype(np.float32) * results.packed(model)['tools'][f'{name}:scale'][:, None])
+            back = torch.from_numpy(value.astype(np.float32) * packed[f'{name}:scale'][:, None])
             for one, other in zip(export.quantise_columns(ours.numpy().T), export.quantise_columns(back.numpy().T), strict=True):
                 assert np.allclose(one, other)

@@ -19,7 +19,7 @@ def main() -> None:
     p.add_argument('--out', type=Path, help='run: for what comes back')
     p.add_argument('--results', type=Path, help='unpack: what came back')
     p.add_argument('--seconds', type=float, default=560, help='run: by the clock, in all')
-    p.add_argument('--most', type=int, default=6000, help='run: rows of a source in an epoch')
+    p.add_argument('--most', type=int, default=4000, help='run: rows of a source in an epoch')
     p.add_argument('--teachers', type=int, default=2)
     p.add_argument('--budget', type=int, default=32_768, help='run: pieces of a batch')
     p.add_argument('--folds', type=int, default=5)

@@ -109,17 +109,27 @@ class Desk:
         whole = c.count[row].astype(np.int64)
         at = self._starts(row, whole, room, random)
         size = np.minimum(whole, room)
+        begin, count = self._framed(row, role, at, size)
+        if way.branch == MAIN:
+            self._lay_around(begin, count, row, role, room, size, composed, random)
+        return Samples(way.branch, row, share, begin, count)
+
+    def _framed(self, row: np.ndarray, role: np.ndarray, at: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The segments of windows as `windows.framed` has them: (begin, count), (windows, 8) each; 2 and 4 are for what lies around.
+
+        :param at: where in its text a window begins, and its `size`
+        """
+        c = self.rows
+        guard = c.guard_count[row]
         begin, count = np.zeros((len(row), 8), np.int64), np.zeros((len(row), 8), np.int64)
         begin[:, 0], count[:, 0] = self.mark[START], 1
         marks = np.array([self.mark[ROLE_ID[name]] for name in ROLES])
         begin[:, 1], count[:, 1] = marks[role], 1
         begin[:, 3], count[:, 3] = c.begin[row] + at, size
-        if way.branch == MAIN:
-            self._lay_around(begin, count, row, role, room, size, composed, random)
         begin[:, 5], count[:, 5] = self.mark[ROLE_ID['system']], guard > 0
         begin[:, 6], count[:, 6] = c.guard_begin[row], guard
         begin[:, 7], count[:, 7] = self.mark[END], 1
-        return Samples(way.branch, row, share, begin, count)
+        return begin, count
 
     def _told(self, row: np.ndarray, random: np.random.Generator) -> np.ndarray:
         telling = self.rows.telling[row]
@@ -213,14 +223,9 @@ class Desk:
         which = np.repeat(np.arange(len(rows)), wanted)
         number = np.arange(len(which)) - np.repeat(np.cumsum(wanted) - wanted, wanted)
         at = np.rint(number * last[which] / np.maximum(wanted[which] - 1, 1)).astype(np.int64)
-        begin, count = np.zeros((len(which), 8), np.int64), np.zeros((len(which), 8), np.int64)
-        begin[:, 0], count[:, 0] = self.mark[START], 1
-        marks = np.array([self.mark[ROLE_ID[name]] for name in ROLES])
-        begin[:, 1], count[:, 1] = marks[c.role[rows][which] if role is None else np.full(len(which), role)], 1
-        begin[:, 3], count[:, 3] = c.begin[rows][which] + at, np.minimum(whole, room)[which]
-        begin[:, 5], count[:, 5] = self.mark[ROLE_ID['system']], (guard > 0)[which]
-        begin[:, 6], count[:, 6] = c.guard_begin[rows][which], guard[which]
-        begin[:, 7], count[:, 7] = self.mark[END], 1
+        row = rows[which]
+        speaker = c.role[row] if role is None else np.full(len(which), role)
+        begin, count = self._framed(row, speaker, at, np.minimum(whole, room)[which])
         return Samples(MAIN, which, np.ones(len(which), np.float32), begin, count), at
 
 

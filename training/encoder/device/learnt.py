@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional as F
 
 from ..lanes import LANE, LANES
-from ..loop import WARM_UP
+from ..loop import WARM_UP, balance, labelled
 from ..model import Encoder
 from ..negatives import HARD_SHARE, WATCHED
 from .laid import GUARDS, MAIN, TOOL, TOOLS, Batch, Desk, Samples, Way, grouped
@@ -44,9 +44,7 @@ def positive_weights(desk: Desk, ways: list[Way]) -> torch.Tensor:
         row, share = desk.chosen(way, random, np.zeros(0, np.int64))
         value.append(desk.rows.value[row])
         weight.append(desk.rows.weight[row].astype(np.float32) * share[:, None])
-    said, counts = np.concatenate(value), np.concatenate(weight)
-    positive, negative = (counts * (said == 1)).sum(0), (counts * (said == 0)).sum(0)
-    return torch.from_numpy((negative / positive.clip(1e-6)) ** 0.5).clamp(1, 8).float().to(desk.device)
+    return balance(np.concatenate(value), np.concatenate(weight)).to(desk.device)
 
 
 def learn(model: Encoder, desk: Desk, ways: list[Way], run: Run, teachers: list[Encoder] | None = None) -> dict[str, float]:
@@ -121,19 +119,16 @@ def _epochs(
 def _loss(model: Encoder, batch: Batch, positive: torch.Tensor, teachers: list[Encoder] | None) -> torch.Tensor:
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
         scores = model.route(batch.ids, batch.branch)
-    known = batch.value >= 0
-    weight = batch.weight * torch.where(batch.value == 1, positive, 1.0) * known
-    wrong = F.binary_cross_entropy_with_logits(scores, batch.value.clamp(min=0).float(), reduction='none')
-    labelled = (wrong * weight).sum() / batch.weight.sum().clamp(min=1e-6)
+    by_labels = labelled(scores, batch.value, batch.weight, positive)
     if not teachers:
-        return labelled
+        return by_labels
     with torch.no_grad(), torch.autocast(batch.ids.device.type, torch.bfloat16):
         said = torch.stack([teacher.route(batch.ids, batch.branch) for teacher in teachers]).mean(0)
     lanes = [LANE['guarded']] if batch.branch == GUARDS else [i for i in range(len(LANES)) if i != LANE['guarded']]
     ours, theirs = scores[:, lanes], said[:, lanes]
     far = F.binary_cross_entropy_with_logits(ours, torch.sigmoid(theirs), reduction='none')
     far = far + NEAR * F.smooth_l1_loss(ours.clamp(-8, 8), theirs.clamp(-8, 8), reduction='none')
-    return (1 - TAUGHT) * labelled + TAUGHT * far.mean(0).sum() / len(lanes) * 2
+    return (1 - TAUGHT) * by_labels + TAUGHT * far.mean(0).sum() / len(lanes) * 2
 
 
 def scores(model: Encoder, desk: Desk, rows: np.ndarray, role: int | None = None, most: int = 6) -> tuple[np.ndarray, np.ndarray]:

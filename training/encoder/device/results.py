@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..base import new_encoder
+from ..export import quantise_columns
 from ..model import BRANCHES, Encoder, Settings
 
 
@@ -31,9 +32,8 @@ def packed(model: Encoder) -> dict[str, dict[str, np.ndarray]]:
         kept = parts.setdefault(name.split('.')[1] if name.startswith('branches.') else 'all', {})
         value = tensor.float().cpu().numpy()
         if value.ndim == 2 and '.' in name and 'head' not in name:
-            scale = np.maximum(np.abs(value).max(1), 1e-8) / 127
-            kept[name] = np.clip(np.rint(value / scale[:, None]), -127, 127).astype(np.int8)
-            kept[f'{name}:scale'] = scale.astype(np.float32)
+            whole, kept[f'{name}:scale'] = quantise_columns(value.T)
+            kept[name] = whole.T
         else:
             kept[name] = value.astype(np.float32)
     return parts
