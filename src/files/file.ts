@@ -152,11 +152,17 @@ export class Texts {
   #units = 0
   readonly #said = new Set<string>()
 
-  /** Those that the file has not said before: what each of its parts repeats is judged once. */
+  /**
+   * Those that the file has not said before: what each of its parts repeats is judged once. A number at the end makes no other
+   * word of it (`slideLayout12.xml`, `PlaceHolder 3`).
+   */
   fresh(values: Iterable<string>): string[] {
-    const found = [...values].filter((value) => !this.#said.has(value))
-    for (const value of found) this.#said.add(value)
-    return found
+    return [...values].filter((value) => {
+      const word = value.replace(/(?<!\d)\d+(\.xml)?$/, '$1')
+      if (this.#said.has(word)) return false
+      this.#said.add(word)
+      return true
+    })
   }
 
   /** @throws Unread `too_large` */

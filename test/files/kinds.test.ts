@@ -112,6 +112,33 @@ t.test('PDF as other programs write it', async (t) => {
   t.same(await places('secret', pagePdf(content, { more: [`${packed.length}`] }), 'a.pdf'), ['page=1'])
 })
 
+t.test('PDF whose letters stand in another order in the file than on the page', async (t) => {
+  const letters = [...'pour the acid']
+    .map((letter, i) => ({ letter, x: 40 + i * 7.2 }))
+    .filter(({ letter }) => letter !== ' ')
+  const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>'
+  const placed = (x: number, isTurned: boolean) => (isTurned ? `0 1 -1 0 300 ${x}` : `1 0 0 1 ${x} 700`)
+  const draw = (all: typeof letters, isTurned = false) => {
+    const shown = all.map(({ letter, x }) => `${placed(x, isTurned)} Tm (${letter}) Tj`)
+    return pagePdf(`BT /F1 12 Tf ${shown.join(' ')} ET`, { font })
+  }
+  const shuffled = [...letters].sort((a, b) => ((a.x * 7) % 11) - ((b.x * 7) % 11))
+  const interleaved = [...letters.filter((_, i) => i % 2 === 0), ...letters.filter((_, i) => i % 2 === 1)]
+  for (const order of [shuffled, interleaved, [...letters].reverse()])
+    t.ok((await places('pour the acid', draw(order), 'a.pdf')).includes('page=1'))
+  t.ok((await places('pour the acid', draw(shuffled, true), 'a.pdf')).includes('page=1'), 'turned')
+  t.equal(((await texts(draw(letters), 'a.pdf')) as readonly FileText[]).length, 1, 'as they follow: said once')
+  const spread = letters.map(({ letter, x }) => ({ letter, x: 40 + (x - 40) * 3 }))
+  const far = draw([...spread.filter((_, i) => i % 2 === 0), ...spread.filter((_, i) => i % 2 === 1)])
+  t.same(await places('p o u r  t h e  a c i d', far, 'a.pdf'), ['page=1'], 'far apart')
+  const bold = pagePdf('BT /F1 12 Tf 1 0 0 1 40 700 Tm (seen) Tj 1 0 0 1 40.3 700 Tm (seen) Tj ET')
+  t.equal(((await texts(bold, 'a.pdf')) as readonly FileText[]).length, 1, 'drawn twice to look bold')
+  const columns = pagePdf(
+    `BT /F1 12 Tf ${[40, 300].flatMap((x) => [700, 680].map((y) => `1 0 0 1 ${x} ${y} Tm (left ${x} ${y}) Tj`)).join(' ')} ET`
+  )
+  t.equal(((await texts(columns, 'a.pdf')) as readonly FileText[]).length, 1, 'columns stay columns')
+})
+
 t.test('documents within documents', async (t) => {
   const holding = (name: string, content: Buffer | string) => docx('seen', { more: [{ name, content }] })
   const chart = holding('word/embeddings/Microsoft_Excel_Sheet1.xlsx', xlsx([{ rows: [['a', 'secret']] }]))
@@ -139,8 +166,25 @@ t.test('what each part of a document says again is judged once', async (t) => {
   )
 })
 
+t.test('templates, settings and indentation', async (t) => {
+  const layout = (number: number, text: string) => slidePart(`slideLayouts/slideLayout${number}`, text, 'sldLayout')
+  const more = [layout(1, 'Click to edit'), layout(2, 'Click to edit'), layout(3, 'secret')]
+  const slides = pptx(['Click to edit', 'Click to edit'], { more })
+  t.same(await places('Click to edit', slides, 'a.pptx'), ['slide=1', 'slide=2', 'part=slidelayout1'])
+  t.same(await places('secret', slides, 'a.pptx'), ['part=slidelayout3'])
+  const settings = '<a><i>true</i><i>217</i><i>false</i><i>secret</i><i>word</i></a>'
+  const told = (await texts(
+    odt('seen', { more: [{ name: 'settings.xml', content: settings }] }),
+    'a.odt'
+  )) as readonly FileText[]
+  const words = told.find(({ text }) => text.includes('secret'))!.text
+  t.match(words, /secret\nword/)
+  t.notMatch(words, /true|217/)
+})
+
 t.test('Word, with what is hidden in it', async (t) => {
   t.same(await places('bomb', docx(`<w:p>${run('bo')}${run('mb')}</w:p>`), 'a.docx'), ['part=document'])
+  t.same(await places('bomb', docx(`<w:p>\n  ${run('bo')}\n  ${run('mb')}\n</w:p>`), 'a.docx'), ['part=document'])
   const body = (inner: string) => docx(`<w:p>${run('seen')}${inner}</w:p>${paragraph('more')}`)
   const rows: [inner: string, hidden: string][] = [
     [run('secret', '<w:vanish/>'), 'invisible'],

@@ -17,6 +17,8 @@ export interface Vocabulary {
   hides(element: XmlElement): HiddenKind | undefined
   /** Elements whose properties hold for all texts of the element around them, up to its end. */
   runs: ReadonlySet<string>
+  /** Elements in which white space is text. Between all others a line break and blanks are indentation. */
+  prose: ReadonlySet<string>
 }
 
 /** Attributes with prose of their own. */
@@ -32,19 +34,19 @@ const binary = new Set(['binary-data', 'binData', 'oleObject', 'OLEObject'])
 const coordinates = new Set(['path', 'enhanced-path', 'd', 'points'])
 const longestShape = 400
 
-/**
- * @param where of the texts that are seen; a function is asked whenever a text ends
- * @param all set where nothing of the part is seen
- */
-export function readMarkup(
-  bytes: Buffer,
-  words: Vocabulary,
-  out: Texts,
-  where: string,
-  all?: HiddenKind,
-  watch?: (element: XmlElement) => string | undefined
-): void {
-  const reader = new Part(words, out, where, all, watch)
+export interface PartOptions {
+  /** The place of the texts that are seen. */
+  where: string
+  /** Set where nothing of the part is seen. */
+  hidden?: HiddenKind | undefined
+  /** Names the place from this element on; undefined where the place stays. */
+  watch?: ((element: XmlElement) => string | undefined) | undefined
+  /** Set for templates, which say the same words dozens of times: a line that the file has said before is judged once. */
+  isTemplate?: boolean
+}
+
+export function readMarkup(bytes: Buffer, words: Vocabulary, out: Texts, options: PartOptions): void {
+  const reader = new Part(words, out, options)
   readXml(bytes, reader)
   reader.end()
 }
@@ -58,6 +60,9 @@ class Part {
   readonly #words: Vocabulary
   readonly #out: Texts
   readonly #all: HiddenKind | undefined
+  /** Whether each text of the part is a property of its own, as in metadata and settings. */
+  readonly #isProperties: boolean
+  readonly #isTemplate: boolean
   readonly #watch: ((element: XmlElement) => string | undefined) | undefined
   #where: string
   readonly #levels: Level[] = []
@@ -65,17 +70,13 @@ class Part {
   #unseen = new Map<HiddenKind, string[]>()
   readonly #attributes = new Set<string>()
 
-  constructor(
-    words: Vocabulary,
-    out: Texts,
-    where: string,
-    all: HiddenKind | undefined,
-    watch: ((element: XmlElement) => string | undefined) | undefined
-  ) {
+  constructor(words: Vocabulary, out: Texts, { where, hidden, watch, isTemplate = false }: PartOptions) {
     this.#words = words
     this.#out = out
     this.#where = where
-    this.#all = all
+    this.#all = hidden
+    this.#isProperties = hidden === 'metadata' || hidden === 'attribute'
+    this.#isTemplate = isTemplate
     this.#watch = watch
   }
 
@@ -113,7 +114,11 @@ class Part {
   }
 
   text(text: string): void {
-    this.#add(text, this.#levels.at(-1)?.hidden ?? this.#all)
+    const level = this.#levels.at(-1)
+    const isBlank = text.trim() === ''
+    if (isBlank && text.includes('\n') && !this.#words.prose.has(level?.name ?? '')) return
+    if (this.#all === 'attribute' && !isBlank && plain.test(text)) return
+    this.#add(text, level?.hidden ?? this.#all)
   }
 
   comment(text: string): void {
@@ -122,8 +127,7 @@ class Part {
 
   close(name: string): void {
     this.#levels.pop()
-    // Each property of a document stands by itself.
-    const isBreak = this.#words.breaks.has(name) || this.#all === 'metadata'
+    const isBreak = this.#isProperties || this.#words.breaks.has(name)
     const end = isBreak ? '\n' : this.#words.cells.has(name) ? '\t' : ''
     if (end === '') return
     this.#seen.push(end)
@@ -141,10 +145,15 @@ class Part {
   }
 
   #flush(): void {
-    this.#out.add(this.#seen.join(''), this.#where)
-    for (const [hidden, texts] of this.#unseen) this.#out.add(texts.join(''), this.#where, hidden)
+    this.#say(this.#seen.join(''))
+    for (const [hidden, texts] of this.#unseen) this.#say(texts.join(''), hidden)
     this.#seen = []
     this.#unseen = new Map()
+  }
+
+  #say(text: string, hidden?: HiddenKind): void {
+    const said = this.#isTemplate ? this.#out.fresh(text.split('\n')).join('\n') : text
+    this.#out.add(said, this.#where, hidden)
   }
 
   end(): void {

@@ -37,10 +37,14 @@ export const officeWords: Vocabulary = {
   cells: new Set(['tc', 'tab', 'c', 'pt']),
   unseen: { del: 'tracked', moveFrom: 'tracked', instrText: 'formula', delInstrText: 'formula', f: 'formula' },
   hides,
-  runs: new Set(['r', 'p', 'sp', 'fld'])
+  runs: new Set(['r', 'p', 'sp', 'fld']),
+  prose: new Set(['t', 'delText', 'instrText', 'delInstrText', 'f', 'v'])
 }
 
 const pictures = /\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|wdp|svg|webp|ico|heic|avif|pict)$/i
+
+/** What slides are laid out by: each repeats "Click to edit" and its like. */
+const templates = /^ppt\/(?:slideLayouts|slideMasters|notesMasters|handoutMasters)\//
 
 /** Another document within this one: the numbers of a chart, above all. */
 const embedded = /^(?:word|xl|ppt)\/embeddings\/[^/]+\.(?:docx|pptx|xlsx)$/i
@@ -78,7 +82,7 @@ export async function readOffice(
     const isSheet = /^xl\/worksheets\/[^/]+\.xml$/.test(name)
     const { where, hidden } = placeOf(name, sheets)
     if (isSheet) readSheet(content, strings, officeWords, out, where, hidden)
-    else readMarkup(content, officeWords, out, where, hidden)
+    else readMarkup(content, officeWords, out, { where, hidden, isTemplate: templates.test(name) })
   }
 }
 

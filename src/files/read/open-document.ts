@@ -31,7 +31,8 @@ const words: Vocabulary = {
     desc: 'alternative'
   },
   hides,
-  runs: new Set(['span', 'p', 'h', 'table', 'table-row', 'table-column', 'section', 'page'])
+  runs: new Set(['span', 'p', 'h', 'table', 'table-row', 'table-column', 'section', 'page']),
+  prose: new Set(['p', 'h', 'span', 'a', 'title', 'desc'])
 }
 
 /** @throws Unread */
@@ -67,7 +68,12 @@ export async function readOpenDocument(
     const where = own ? 'part=content' : `part=${/([A-Za-z]+)\.(?:xml|rdf)$/.exec(name)?.[1] ?? 'other'}`
     const hidden: HiddenKind | undefined =
       name === 'meta.xml' || name.endsWith('.rdf') ? 'metadata' : own || name === 'styles.xml' ? undefined : 'attribute'
-    readMarkup(content, withStyles(styles), out, where, hidden, own ? placesOf(kind) : undefined)
+    readMarkup(content, withStyles(styles), out, {
+      where,
+      hidden,
+      watch: own ? placesOf(kind) : undefined,
+      isTemplate: name === 'styles.xml'
+    })
   }
 }
 

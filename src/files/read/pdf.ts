@@ -6,6 +6,7 @@ import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpd
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readObjects } from './pdf-objects.js'
 import { type Matrix, type Painted, PdfPictures, times } from './pdf-pictures.js'
+import { type Advance, Places } from './pdf-places.js'
 import type { PictureReader } from './picture/index.js'
 
 /** @throws Unread */
@@ -73,6 +74,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPi
     const where = `page=${number}`
     if (signs.size > 0 && signInWord.test(shown)) throw new Unread('glyphs_unmapped')
     out.add(shown, where)
+    out.add(drawn.places.otherwise(), where)
     for (const [hidden, texts] of drawn.hidden) out.add(texts.join(''), where, hidden)
     // Text beside the page is drawn and not shown.
     if (letters(shown) !== letters(drawn.text.join(''))) out.add(drawn.text.join(''), where, 'source')
@@ -116,10 +118,8 @@ interface Handler {
   sendWithStream(...args: unknown[]): { getReader(): { read(): Promise<unknown> } }
 }
 
-interface Glyph {
-  unicode: string
+interface Glyph extends Advance {
   originalCharCode: number
-  isSpace: boolean
 }
 
 /** What of it pdf.js hands out with `fontExtraProperties`. */
@@ -161,6 +161,7 @@ class Drawn {
   readonly #page: PDFPageProxy
   readonly #stack: State[] = []
   readonly pictures: Painted[] = []
+  readonly places = new Places()
   readonly #takesPictures: boolean
   #state: State = { isWhite: false, mode: 0, size: 1, scale: 1, matrix: [1, 0, 0, 1, 0, 0] }
   #textScale = 1
@@ -209,11 +210,33 @@ class Drawn {
         break
       case OPS.beginText:
         this.#textScale = 1
+        this.places.begin()
         break
       case OPS.setTextMatrix: {
-        this.#textScale = scaleOf((typeof args[0] === 'object' ? args[0] : args) as ArrayLike<number>)
+        const matrix = (typeof args[0] === 'object' ? args[0] : args) as ArrayLike<number>
+        this.#textScale = scaleOf(matrix)
+        this.places.setMatrix(matrix)
         break
       }
+      case OPS.moveText:
+        this.places.move(Number(args[0]), Number(args[1]))
+        break
+      case OPS.setLeadingMoveText:
+        this.places.setLeading(-Number(args[1]))
+        this.places.move(Number(args[0]), Number(args[1]))
+        break
+      case OPS.setLeading:
+        this.places.setLeading(Number(args[0]))
+        break
+      case OPS.setCharSpacing:
+        this.places.setSpacing('letters', Number(args[0]))
+        break
+      case OPS.setWordSpacing:
+        this.places.setSpacing('words', Number(args[0]))
+        break
+      case OPS.setHScale:
+        this.places.setWidth(Number(args[0]))
+        break
       case OPS.setFont:
         this.#font = String(args[0])
         this.#state.size = Math.abs(Number(args[1]))
@@ -235,10 +258,12 @@ class Drawn {
         break
       case OPS.nextLine:
       case OPS.endText:
+        if (op === OPS.nextLine) this.places.nextLine()
         this.#say('\n')
         break
       case OPS.showText:
         this.#show(args[0] as (Glyph | number | null)[])
+        this.places.show(args[0] as (Glyph | number | null)[], this.#state.size, this.#state.matrix)
         break
       case OPS.constructPath:
         this.#path(args)

@@ -72,5 +72,5 @@ export function readSheet(
   })
   out.add(found.join(''), where, hidden)
   // Formulas, comments, headers and footers, whatever else: with the numbers of shared texts in it, which say nothing.
-  readMarkup(bytes, words, out, `${where}&part=xml`, hidden)
+  readMarkup(bytes, words, out, { where: `${where}&part=xml`, hidden })
 }
