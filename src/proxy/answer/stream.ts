@@ -19,7 +19,7 @@ import { addVerdictHeaders, clientHeaders, encodingOf, streamHeaders } from '../
 import { turnFacts } from '../reply.js'
 import type { ReviewDesk } from '../review.js'
 import { Ear, isHeard } from '../sound/ear.js'
-import { HeardAnswer } from '../sound/heard.js'
+import { HeardAnswer } from '../sound/answer-sound.js'
 import { transportFault, type UpstreamAnswer } from '../upstream/send.js'
 import { releaseHeld } from '../verdict.js'
 import type { Answers } from './answer.js'

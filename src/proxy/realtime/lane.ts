@@ -5,8 +5,8 @@ import type { WireEvent } from '../../dialects/reply-stream.js'
 import type { Answers } from '../answer/answer.js'
 import type { Streams } from '../answer/stream.js'
 import type { Exchange } from '../exchange.js'
-import { HeardAnswer } from '../sound/heard.js'
-import { ResponseSound, type TypedEvent } from './heard.js'
+import { HeardAnswer } from '../sound/answer-sound.js'
+import { ResponseSound, type TypedEvent } from './response-sound.js'
 import type { Session } from './session.js'
 
 /** Frames that came and are not taken yet: beyond, the upstream is left alone. */

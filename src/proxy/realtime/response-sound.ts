@@ -1,4 +1,4 @@
-/** How a response of a session spells out its sound, for whoever hears it (`proxy/sound/heard.ts`). */
+/** How a response of a session spells out its sound, for whoever hears it (`proxy/sound/answer-sound.ts`). */
 import { isBase64 } from '../../base/base64.js'
 import { audioDeltas } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
