@@ -1,3 +1,8 @@
+/**
+ * What threads of this program share. A thread that calls native code (SQLite, ONNX) is never ended within such a call: the
+ * library could not throw there, and would end the whole process (`Error::ThrowAsJavaScriptException` of node-addon-api).
+ * Whoever closes one waits until it has answered.
+ */
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 

@@ -96,5 +96,8 @@ function serve(socket: Socket): void {
 
 // Whoever stops the whole group stops the workers, which end what they have under way first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-process.on('disconnect', () => process.exit(0))
+process.on('disconnect', () => {
+  const ending = [...kept.values()].map(async ({ opening }) => (await opening).close())
+  void Promise.allSettled(ending).then(() => process.exit(0))
+})
 createServer(serve).listen(address, () => tell({ listening: true }))

@@ -35,6 +35,8 @@ interface Thread {
   worker: Worker
   /** What it works on. */
   on: Waiting | undefined
+  /** Told when it has answered, or has ended, where somebody waits for that. */
+  rested: (() => void) | undefined
 }
 
 /** A thread that ends before it has served is replaced later each time, up to the most, ms. */
@@ -107,11 +109,19 @@ export class Threads implements TaskRunner {
     this.#isClosed = true
     for (const timer of this.#replacing) clearTimeout(timer)
     this.#rejectAll(new EncoderError('closed'))
-    const ending = [...this.#threads].map(({ worker, on }) => {
-      on?.reject(new EncoderError('closed'))
-      return worker.terminate()
-    })
-    await Promise.all(ending)
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread)))
+  }
+
+  /** Waits for the window that it reads, some ms: see `base/thread.ts`. */
+  async #end(thread: Thread): Promise<void> {
+    if (thread.on !== undefined) {
+      thread.on.settled()
+      thread.on.reject(new EncoderError('closed'))
+      await new Promise<void>((resolve) => {
+        thread.rested = resolve
+      })
+    }
+    await thread.worker.terminate()
   }
 
   #next(): void {
@@ -133,7 +143,7 @@ export class Threads implements TaskRunner {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 4 }
     })
-    const thread: Thread = { worker, on: undefined }
+    const thread: Thread = { worker, on: undefined, rested: undefined }
     let serves = false
     let cause: unknown
     return new Promise((resolve, reject) => {
@@ -142,6 +152,11 @@ export class Threads implements TaskRunner {
         const greeting = said as Greeting
         if ('ready' in greeting) {
           serves = true
+          if (this.#isClosed) {
+            reject(new EncoderError('closed'))
+            void worker.terminate()
+            return
+          }
           this.#threads.add(thread)
           resolve()
           this.#next()
@@ -155,6 +170,7 @@ export class Threads implements TaskRunner {
       })
       worker.on('exit', (code) => {
         this.#threads.delete(thread)
+        thread.rested?.()
         reject(new RuntimeError(cause instanceof Error ? cause.message : `the thread ended with code ${code}`))
         if (!serves || this.#isClosed) return
         thread.on?.settled()
@@ -166,6 +182,10 @@ export class Threads implements TaskRunner {
   }
 
   #done(thread: Thread, outcome: Outcome): void {
+    if (thread.rested !== undefined) {
+      thread.rested()
+      return
+    }
     thread.on?.settled()
     thread.on?.resolve(outcome)
     thread.on = undefined

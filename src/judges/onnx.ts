@@ -46,6 +46,7 @@ export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> 
         flagged: false
       }
     },
-    close: () => pool.destroy()
+    // A thread that is ended within a call of the library ends the process (`base/thread.ts`).
+    close: () => pool.close({ force: true })
   }
 }

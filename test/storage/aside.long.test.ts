@@ -134,3 +134,27 @@ t.test('closing while the thread starts ends it', async (t) => {
   await aside.close()
   t.equal(await aside.store(groupOf(randomUUID(), 1, 100)), false)
 })
+
+/** A thread that is ended within a call of the driver ends the process: this one would be gone. */
+t.test('it is closed while it starts and while it stores, and what it was given is stored', async (t) => {
+  const { path, storage } = await start(t)
+  const journal = randomUUID()
+  await createAside(path, undefined).close()
+  let number = 0
+  for (let round = 0; round < 6; round++) {
+    const aside = createAside(path, undefined)
+    await aside.store(groupOf(journal, ++number, 40))
+    if (round === 0) {
+      await aside.close()
+      continue
+    }
+    number--
+    await taken(aside, groupOf(journal, ++number, 40))
+    const under = [1, 2, 3].map(() => aside.store(groupOf(journal, ++number, 900)))
+    await setTimeout(10 * round)
+    await aside.close()
+    t.same(await Promise.all(under), [true, true, true])
+    t.equal(await aside.store(groupOf(journal, number + 1, 40)), false, 'what comes later is not for it')
+  }
+  t.equal((await storage.audit.chain('n1', { after: 0, limit: 100_000 })).length, 5 * (40 + 3 * 900))
+})

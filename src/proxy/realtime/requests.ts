@@ -9,10 +9,10 @@ import { isObject } from '../../dialects/rewrite.js'
 import { largeTurns } from '../../edge/large-turns.js'
 import { parseJson } from '../../json/parse.js'
 import type { Exchange, Forward, Reply } from '../exchange.js'
+import { SpokenSound } from './client-sound.js'
 import { sessionChange } from './ears.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
-import { SpokenSound } from './client-sound.js'
 
 /** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
 const soundEvents = /^(?:input_audio_buffer\.(?:append|commit|clear)|output_audio_buffer\.clear)$/

@@ -76,8 +76,9 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
     },
     async close() {
       isClosed = true
-      await pool?.destroy()
+      // A thread that is ended within a call of the driver ends the process (`base/thread.ts`).
       await starting
+      await pool?.close()
     }
   }
 }
