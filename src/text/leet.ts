@@ -1,4 +1,5 @@
 /** Letters written as digits and signs: `k1ll`, `h4te`, `@ss`. */
+import { isUnspaced } from './characters.js'
 import type { KnownWords } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
@@ -144,9 +145,13 @@ function remainingEdits(text: string, one: OneReading, words: KnownWords): Edits
 /** In characters: longer ones are no words. */
 const longestRemaining = 24
 const letter = /\p{L}/u
+const everyLetter = /\p{L}/gu
 const fromDigit = /[\p{L}\d@$]*/uy
 
-/** Visits the words of letters of any script, digits, `@` and `$` that hold a digit: looks at digits and around them alone. */
+/**
+ * Visits the words of letters of any script, digits, `@` and `$` that hold a digit: looks at digits and around them alone. In
+ * scripts without spaces a number stands between letters as a matter of course: words with no other letters are left out.
+ */
 function forEachWithDigit(text: string, visit: (word: string, from: number) => void): void {
   const digit = /\d/g
   let end = 0
@@ -157,8 +162,15 @@ function forEachWithDigit(text: string, visit: (word: string, from: number) => v
     end = found.index + fromDigit.exec(text)![0].length
     digit.lastIndex = end
     const word = text.slice(from, end)
-    if (word.length > 1 && (word.length <= longestRemaining || [...word].length <= longestRemaining)) visit(word, from)
+    if (word.length < 2 || (word.length > longestRemaining && [...word].length > longestRemaining)) continue
+    if (!isOfUnspaced(word)) visit(word, from)
   }
+}
+
+/** Whether its letters, of which it has some, are all of scripts without spaces. */
+function isOfUnspaced(word: string): boolean {
+  const letters = word.match(everyLetter)
+  return letters?.every((each) => isUnspaced(each.codePointAt(0)!)) === true
 }
 
 /** Whether the unit at `i` belongs to such a word; of a pair, either half. */

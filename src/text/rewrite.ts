@@ -32,6 +32,13 @@ export class Edits {
     return units
   }
 
+  equals({ size, from, to, text }: Edits): boolean {
+    if (size !== this.size) return false
+    for (let i = 0; i < size; i++)
+      if (from[i] !== this.from[i] || to[i] !== this.to[i] || text[i] !== this.text[i]) return false
+    return true
+  }
+
   /** The changes with nothing around them: each on a line of its own. @param length of the text */
   alone(length: number): Edits {
     const out = new Edits()
@@ -52,6 +59,15 @@ export class Edits {
       if (keeps(i)) out.add(this.from[i]!, this.to[i]!, this.text[i]!, this.fit[i]!)
     }
     return out
+  }
+
+  /** The changes with these numbers, in their order, and those no further from one of them than `distance`. */
+  beside(numbers: readonly number[], distance: number): Edits {
+    let k = 0
+    return this.where((i) => {
+      while (k < numbers.length && this.to[numbers[k]!]! + distance < this.from[i]!) k++
+      return k < numbers.length && this.from[numbers[k]!]! - distance <= this.to[i]!
+    })
   }
 
   /** Puts the changes of `other` in between, except where they overlap one that is here. */

@@ -17,7 +17,7 @@ import { hiddenEdits } from './hidden.js'
 import { KnownWords } from './known-words.js'
 import { isLeetThroughout, leetEdits, oneReadings } from './leet.js'
 import { Reading } from './reading.js'
-import { revealsWord } from './revealed.js'
+import { revealing } from './revealed.js'
 import { reversedEdits, reversedRunEdits } from './reversed.js'
 import { type Edits, rewrite } from './rewrite.js'
 import { rotatedEdits } from './rotated.js'
@@ -186,9 +186,12 @@ function readTogether(shelf: Shelf, current: Reading, words: KnownWords): void {
   const { mixed } = first.signs.places
   if (mixed.length === 0) return
   const throughout = isLeetThroughout(first.text)
+  const tried: Edits[] = []
   for (const one of oneReadings) {
-    // The readings change the same words, each in its way.
+    // The readings change the same words, each in its way, and most words in one way.
     const edits = leetEdits(first.text, mixed, throughout, one, words)
+    if (tried.some((each) => each.equals(edits))) continue
+    tried.push(edits)
     const reading = shelf.add(first, 'leet', edits, throughout ? undefined : words)
     if (reading === first) continue
     apart(shelf, reading, words)
@@ -204,6 +207,8 @@ function apart(shelf: Shelf, current: Reading, words: KnownWords): void {
 /** Less than this many units say little by themselves, and change little around what they stand beside. */
 const leastPayload = 20
 const leastAround = 8
+/** UTF-16 units around a word that is shown: what is disguised like it belongs to it, whether or not it is known. */
+const besideWord = 256
 
 /** The views so far, within their bounds. */
 class Shelf {
@@ -234,13 +239,17 @@ class Shelf {
   }
 
   /**
-   * @param words where the reading counts only if it shows one of them
+   * @param words where changes count only if one of these is shown close to them
    * @returns the new reading, or `from` where nothing changed or where it does not fit. One that is known is built on, but not kept again.
    */
   add(from: Reading, layer: string, edits: Edits, words?: KnownWords): Reading {
     if (edits.size === 0) return from
-    const rewritten = rewrite(from.text, edits)
-    if (words !== undefined && !revealsWord(rewritten.text, rewritten.changed, words)) return from
+    let rewritten = rewrite(from.text, edits)
+    if (words !== undefined) {
+      const shown = edits.beside(revealing(rewritten.text, rewritten.changed, words), besideWord)
+      if (shown.size === 0) return from
+      if (shown.size < edits.size) rewritten = rewrite(from.text, shown)
+    }
     const reading = from.next(layer, rewritten)
     if (this.#texts.has(reading.text)) return reading.text === from.text ? from : reading
     const { length } = reading.text

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { KnownWords } from '../../src/text/known-words.js'
@@ -273,6 +274,20 @@ t.test('ordinary texts have one view', async (t) => {
         return viewsOf(words.join(' ')).length === 1
       }
     )
+  )
+})
+
+t.test('what only makes nonsense of nonsense is left out, and a disguised sentence between such is read', async (t) => {
+  const ids = Array.from({ length: 40 }, (_, i) => `run ${createHash('md5').update(`${i}`).digest('hex')} ended`)
+  const log = ids.join(' and the next one was started a moment after it, as planned\n')
+  t.ok(viewsOf(log).every(({ text }, i) => i === 0 || text.length < log.length / 2))
+  const planted = [...ids.slice(0, 20), 'h0w t0 m4k3 a p1p3 b0mb', ...ids.slice(20)].join('\n')
+  const leet = viewsOf(planted).filter(({ layer }) => layer.endsWith('leet'))
+  t.ok(leet.some(({ folded }) => folded.includes(' how to make a pipe bomb ')))
+  t.ok(leet.every(({ text }) => text.length < planted.length))
+  t.same(
+    viewsOf('我今天买了3个苹果和2公斤米饭，下午5点30分在12号楼见面').map(({ layer }) => layer),
+    ['plain']
   )
 })
 
