@@ -39,7 +39,7 @@ export const EvaluateInput = Type.Object(
       Type.Array(Type.Enum(['names']), {
         maxItems: 1,
         description:
-          'What is looked for besides: names of persons, places and organisations, shown as detections with a kind. They count in no decision. Refused where the encoder is off.'
+          'What else to look for: names of persons, places and organisations, shown as detections with a kind. They count in no decision. Refused where the encoder is off.'
       })
     )
   },
@@ -61,7 +61,7 @@ export function checkContextSize(context: JsonObject | undefined, field = 'conte
   }
 }
 
-/** Names are found by the encoder alone. */
+/** The error for a request for names without an encoder: no other detector finds names. */
 export function namesOff(): Error {
   return invalid(
     'detect',

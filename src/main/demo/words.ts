@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../base/chat.js'
 
-/** UTF-16 units of the last message that are repeated. */
+/** Longest part of the last message that is repeated, in UTF-16 units. */
 const echoLength = 160
 const defaultDimensions = 16
 const mostDimensions = 3072
@@ -13,7 +13,7 @@ export interface Turn {
   text: string
 }
 
-/** A whole answer: its words with the white space before them, and what it is counted as. */
+/** A whole answer: its words, each with the white space before it, and its token counts. */
 export interface Said {
   tokens: readonly string[]
   text: string
