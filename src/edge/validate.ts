@@ -94,7 +94,7 @@ function sentence(field: string, reason: ValidationReason, error: ErrorObject, f
     case 'out_of_range':
       return `${place} is out of range: ${error.message}.`
     case 'unknown_field':
-      return `${place} is not known here.`
+      return `${place} is unknown here.`
     case 'unknown_value':
       return `${place} must be one of: ${[params.allowedValues ?? params.allowedValue].flat().join(', ')}${
         form === undefined ? '' : `, or match ${form}`
