@@ -29,12 +29,12 @@ function readRequest(body: JsonObject): ChatRequest {
   return { parts, joined, media, stream: false, model, metadata, session: undefined, brings }
 }
 
-/** Which of both comes where nothing is said of it depends on the model. */
+/** Without a requested format the model decides which of both comes. */
 function brought(responseFormat: unknown): Brought {
   return { kind: 'image', ...(responseFormat === 'url' && { isAddress: true }) }
 }
 
-/** A picture on the way would be on a screen before what was said of it is judged. */
+/** A partial picture would be visible before its text is judged. */
 function streamed(): Fault {
   return invalid('stream', 'unknown_value', 'Pictures are not streamed here.')
 }

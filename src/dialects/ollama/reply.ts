@@ -45,7 +45,10 @@ export function readImages(out: Collector, images: Json | undefined, pointer: st
   else for (const [i, image] of images.entries()) out.mediaObject('image', 'assistant', image, `${pointer}/${i}`)
 }
 
-/** Drops what repeats the former text of a rewritten answer: token probabilities, and the conversation as numbers. */
+/**
+ * Drops fields that repeat the original text of a rewritten answer: token probabilities, and the conversation as
+ * numbers.
+ */
 export function forgetTokens(body: JsonObject): void {
   delete body.logprobs
   delete body.context

@@ -1,10 +1,10 @@
-/** A text, several, or texts as the numbers of a model's tokens: what `prompt` and `input` hold where there are no messages. */
+/** Reads `prompt` and `input` of operations without messages: a text, several texts, or token numbers. */
 import type { Json } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import type { Collector } from '../walk.js'
 
 /**
- * Each text is one prompt of its own. Tokens cannot be judged: which text they stand for, the model alone knows.
+ * Each text is one prompt of its own. Tokens cannot be judged: only the model knows their text.
  * @throws Fault `validation_error`
  */
 export function readPrompts(out: Collector, value: Json, name: string): void {
