@@ -24,7 +24,7 @@ const speakerOf: Readonly<Record<Role, Speaker>> = {
   parameter: 'user'
 }
 
-/** Whose kind a text is that is harmful without more said: the one of these that scored highest. */
+/** Content kinds: a finding of harm without a kind of its own gets the highest-scoring one of these. */
 const contentKinds: readonly EncoderKind[] = [
   'hate',
   'harassment',

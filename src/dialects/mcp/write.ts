@@ -29,7 +29,7 @@ export function rpcError(id: MessageId | null, code: number, message: string, da
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
-/** How to answer a message: its id where it is a request, otherwise as a plain error. */
+/** How to refuse a message: with an error for its id where it is a request, else with the gateway's own error. */
 export interface Answering {
   id: MessageId | undefined
   /** Whether the model gets a refusal as the result of the call. */
