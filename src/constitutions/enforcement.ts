@@ -1,13 +1,13 @@
 /**
- * Which constitutions are in force in this process, and how they come to be: files of the configuration and versions of
- * the store in, evaluators out. Whatever is put in force was read and compiled in full before, and is in force for every
- * call that begins later.
+ * Keeps the constitutions of this process in force: takes files of the configuration and versions of the store, and
+ * makes evaluators. A constitution is read and compiled completely before it comes into force, and holds for every call
+ * that begins later.
  *
- * A file and the store: a file that is new, or that has changed since it was last taken over, becomes a version and is put
- * in force; while it stays the same, what was activated last stays, over restarts too. A file that ships with the program
- * changes with an upgrade: found changed at a start, it leaves in force what someone activated.
+ * A new or changed file becomes a version and is put in force; while the file stays the same, the last activation
+ * stays, over restarts too. A shipped file changes with an upgrade: a change found at the start does not replace a
+ * version that someone activated.
  *
- * Nodes read a version when it is stored, or is about to be activated, and change over when the store says so.
+ * Nodes prepare a version when it is stored or about to be activated, and change over when the store says so.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
