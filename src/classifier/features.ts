@@ -1,9 +1,9 @@
 /**
- * From a folded text to what the model knows a text by: its words and, inside them, runs of three to five letters; pairs
- * of neighbouring words, and pairs with one word between. Training and serving both come here, so they cannot differ.
+ * Extracts the model's features from a folded text: its words and, inside them, runs of three to five letters; pairs of
+ * neighbouring words, and pairs with one word between. Training and serving share this code, so they cannot differ.
  *
- * A character of a script without spaces is a word of its own, so its pairs are what pairs of letters are elsewhere. An
- * emoji, which folding drops, is a word too: in abuse it often carries the meaning.
+ * In scripts without spaces each character is a word, so that pairs of words are pairs of characters. An emoji, which
+ * folding drops, is a word too: in abuse it often carries the meaning.
  */
 import type { Folder } from '../text/fold.js'
 import { Passages } from './passages.js'

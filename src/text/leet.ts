@@ -3,7 +3,7 @@ import type { KnownWords } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
-/** What `1` and `|` stand for where no word is known: by their neighbours, always l, or always i. */
+/** Reading of `1` and `|` in unknown words: by their neighbours, always l, or always i. */
 export type OneReading = 'neighbours' | 'l' | 'i'
 export const oneReadings: readonly OneReading[] = ['neighbours', 'l', 'i']
 

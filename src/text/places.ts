@@ -1,4 +1,4 @@
-/** Where in a text there is a sign of something hidden: see `signs.ts`. */
+/** The places of a text with signs of hidden content: see `signs.ts`. */
 
 /** Stretches [from, to) in order, without overlaps: `from` and `to` by turns. */
 export type Stretches = readonly number[]
@@ -7,7 +7,7 @@ export type Stretches = readonly number[]
 const fewestSingles = 3
 export const longestSeparator = 3
 
-/** What counts as around a word, in units. */
+/** Units that count as the surroundings of a word. */
 const strangeContext = 32
 
 export class Places {

@@ -1,4 +1,4 @@
-/** Whether a reading shows words that were not there before: one that only makes other nonsense of nonsense need not be judged. */
+/** Whether a reading reveals new words: one that only converts nonsense into other nonsense need not be judged. */
 import { foldUnit, SPACE } from './characters.js'
 import type { KnownWords } from './known-words.js'
 
@@ -13,7 +13,7 @@ export function revealsWord(text: string, changed: readonly number[], words: Kno
   for (let k = 0; k < changed.length; k += 2) {
     let from = changed[k]!
     if (from < done) continue
-    // A word that nobody here knows.
+    // A word in another script, which cannot be checked.
     if (isForeign(text.charCodeAt(from))) return true
     while (from > done && isLetter(text.charCodeAt(from - 1))) from--
     // All words that the change touches.
@@ -23,7 +23,7 @@ export function revealsWord(text: string, changed: readonly number[], words: Kno
       done = i
       const size = i - first
       if (size < shortestWord) continue
-      // What goes on in digits or in letters of another script may be read further, or be a word that nobody here knows.
+      // A word that continues in digits or another script may be read further, or cannot be checked.
       if (size >= shortestRun || goesOn(text.charCodeAt(i)) || goesOn(text.charCodeAt(first - 1))) return true
       if (words.means(text, first, i)) return true
     }
