@@ -83,7 +83,7 @@ const NextBand = Type.Union([
   Type.Null()
 ])
 const CategoryName = Type.Enum([...categories])
-/** Of rows of `evaluation` alone: as kept by `policy/explain/kept.ts` and `observe/record.ts`. */
+/** Only in rows of `evaluation`, as made by `policy/explain/kept.ts` and `observe/record.ts`. */
 const AuditExplanation = Type.Object(
   {
     thresholds: Type.Optional(Type.Object({ middle: Type.Number(), high: Type.Number() })),

@@ -53,7 +53,7 @@ export interface WebhookSettings {
 }
 
 export const userRoles = ['viewer', 'reviewer', 'admin'] as const
-/** What someone who signs in may do, from the least to the most. */
+/** Roles of people who sign in, from the least to the most rights. */
 export type UserRole = (typeof userRoles)[number]
 
 export interface SignInSettings {

@@ -70,7 +70,7 @@ export interface OnnxJudgeSettings extends JudgeCommon {
   /** The labels in the order of the model's outputs. */
   outputs: readonly string[]
   activation: 'softmax' | 'sigmoid'
-  /** Of one window, special tokens included. */
+  /** Tokens of one window, special tokens included. */
   maxTokens: number
   /** Tokens that two windows share. */
   overlap: number
@@ -106,7 +106,7 @@ export interface FileSettings {
   memoryBytes: number
   /** Bytes of one file. */
   fileBytes: number
-  /** Of text in pictures, by Tesseract's codes. */
+  /** Languages of text in pictures, by Tesseract's codes. */
   languages: readonly string[]
 }
 

@@ -17,7 +17,7 @@ export const mostFeatures = 1 + 24 + 23 + 22
 /** Pseudo-word before the first word: a text's opening (`how do`, `write a`) tells much about its kind. */
 export const START = 0x2f0b4c61
 
-/** The words of one text, in order. Its arrays are reused: what it holds is good until the next `read`. */
+/** The words of one text, in order. Its arrays are reused, and valid until the next `read`. */
 export class Words {
   count = 0
   hash = new Int32Array(1024)

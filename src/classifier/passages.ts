@@ -12,7 +12,7 @@ export const PARAGRAPH = 3
 const fewestInSentence = 4
 const fewestInLine = 3
 
-/** What a character may be, as bits. */
+/** Kinds of characters, as bits. */
 const NEWLINE = 1
 const SPACE = 2
 /** May stand between the end of a sentence and the space after it. */

@@ -98,7 +98,7 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<(Buffe
     }
     const rest = chunk.subarray(start)
     heldBytes += rest.length
-    // Of a line that is too long only its length is kept.
+    // For a line that is too long only the length is kept.
     if (heldBytes > maxLineBytes) held = []
     else held.push(rest)
     yield lines.filter((line) => !isBlank(line))

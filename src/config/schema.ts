@@ -292,9 +292,9 @@ export const FileSchema = Type.Object(
               Type.String({
                 format: 'address-or-cidr',
                 accepts:
-                  'addresses and CIDRs such as 10.0.0.0/8 or ::1; hop counts, true and names would trust a forged header'
+                  'addresses and CIDRs such as 10.0.0.0/8 or ::1; hop counts, true and names would believe a forged header'
               }),
-              { accepts: 'of addresses and CIDRs; hop counts, true and names would trust a forged header' }
+              { accepts: 'of addresses and CIDRs; hop counts, true and names would believe a forged header' }
             )
           ),
           body_limit: Type.Optional(size),

@@ -3,7 +3,7 @@ import type { Folder, Span } from '../text/fold.js'
 
 /** One place in one text. `start` and `end` are UTF-16 offsets into the text the detector was given. */
 export interface Finding {
-  /** What was found, in the detector's own closed set: `email`, `payment_card`, `aws_access_key`, … */
+  /** Kind of the finding, from the detector's own closed set: `email`, `payment_card`, `aws_access_key`, … */
   kind: string
   /** 0..1 */
   confidence: number

@@ -9,7 +9,7 @@ export function before(text: string, at: number, reach: number): string {
   return text.slice(Math.max(0, at - reach), at).toLowerCase()
 }
 
-/** Of findings that overlap, the one of higher confidence, or the longer; in order of their start. */
+/** Keeps, of overlapping findings, the one of higher confidence, or the longer; sorted by start. */
 export function withoutOverlaps(findings: Finding[]): Finding[] {
   if (findings.length < 2) return findings
   const sorted = [...findings].sort((a, b) => a.start - b.start || b.end - a.end)

@@ -88,7 +88,7 @@ export class Channel {
     return this.#first === 0 ? this.#pieces : this.#pieces.slice(this.#first)
   }
 
-  /** What is held after the end of what has left; undefined where nothing is. */
+  /** The held text, with the end of the released text before it; undefined where nothing is held. */
   judged(): string | undefined {
     let text = this.#tail
     for (const piece of this.#held()) {
@@ -98,7 +98,7 @@ export class Channel {
     return text.length === this.#tail.length ? undefined : text
   }
 
-  /** What is held of it, as of now; undefined where nothing is. The same object until it changes. */
+  /** Its present held text; undefined without any. The same object until it changes. */
   holding(): HeldText | undefined {
     if (this.isEmpty) return undefined
     if (this.#holding === undefined) {

@@ -53,7 +53,7 @@ function readEdit(body: JsonObject): ChatRequest {
   return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined, brings }
 }
 
-/** Each picture is media, in base64 or at an address; what stands beside it is read (the prompt as the model rewrote it). */
+/** Each picture is media, in base64 or at an address; other fields are read (the prompt as the model rewrote it). */
 function readReply(body: JsonObject): ChatReply | undefined {
   if (!Array.isArray(body.data)) return undefined
   const out = new Collector(names)

@@ -116,7 +116,7 @@ export interface StreamShape {
   readonly complete: boolean
   /** One event as it is sent; `first` for the first of the stream. */
   frame(event: JsonObject, name: string | undefined, first: boolean): string
-  /** Told of each event that leaves, in order. */
+  /** Called with each event that leaves, in order. */
   left(event: JsonObject): void
   /** Removes the token probabilities from an event whose text was rewritten, or from a later one. */
   forgetTokens(event: JsonObject): void

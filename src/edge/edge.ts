@@ -57,7 +57,7 @@ export interface EdgeDeps {
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
   /**
    * Answer for an unknown path that a client of a served API may have meant; undefined for any other path.
-   * @param mount what stands before every path that is served
+   * @param mount the prefix of every served path
    */
   explainUnknown?:
     | ((path: string, headers: IncomingHttpHeaders, requestId: string, mount: string) => ShapedFault | undefined)

@@ -79,7 +79,7 @@ export function readEvaluateInput(value: Json): EvaluateInput {
   return input
 }
 
-/** Who may have written a text, by the context's `role`; anything else is a user's. */
+/** Accepted values of the context's `role`; with any other a text is a user's. */
 const writers = ['user', 'assistant', 'tool', 'system'] as const
 
 /**

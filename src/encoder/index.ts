@@ -37,7 +37,7 @@ export interface Stretch {
 }
 
 export interface EncoderQuestion {
-  /** Who speaks. */
+  /** Role of the speaker. */
   role: Role
   text: string
   /**

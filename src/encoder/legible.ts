@@ -44,7 +44,7 @@ export function legible(text: string): Legible {
 function withoutShouting(text: string): string {
   let told = ''
   let at = 0
-  // Of the run at hand, which begins at -1 where there is none.
+  // The current run, with start -1 where there is none.
   let [start, end, words] = [-1, 0, 0]
   const close = () => {
     if (words >= fewest) {

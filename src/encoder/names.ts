@@ -7,9 +7,9 @@ import type { Pieced } from './windows.js'
 
 /** How far a name is taken on to the ends of its word, in UTF-16 units: longer words are no language's. */
 const longestRest = 40
-/** What redaction itself puts in the place of things: nobody's name. */
+/** Placeholders of redaction, which are no names. */
 const placeholder = /^[<[]?(?:PERSON|PLACE|ORGANISATION|PERSONAL_DATA|SECRETS)[>\]]?$/
-/** What stands around a name and is no part of it. */
+/** Characters around a name that do not belong to it. */
 const around = /[\s\u200b-\u200f\ufeff\p{Cc}]/u
 /** Letters of scripts with spaces between words: there only whole words can belong to a name. */
 const apart =

@@ -47,7 +47,7 @@ export interface KeyRecord {
   created_by: string | null
   /** Id of the first key of its chain of rotations. */
   lineage: string
-  /** What it descends from: ids of people, and of the first keys of chains. */
+  /** Ids of the people, and of the first keys of chains, that it descends from. */
   roots: string[]
   self_rotation: boolean
   /** The accepted terms, with time and acceptor (null: the command line); null without terms. */

@@ -38,7 +38,7 @@ export const failures = [
   'status',
   /** The judge refuses this text (400, 413, 422): too long for it, as a rule. */
   'rejected',
-  /** What came is not of the API's shape. */
+  /** The answer does not have the API's shape. */
   'invalid_response',
   /** The shape is right, but the model's text is no verdict. */
   'invalid_answer',

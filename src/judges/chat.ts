@@ -9,7 +9,7 @@ export interface ChatAsk {
   max_tokens: number
   /** For the model's own chat template in vLLM and SGLang; other servers ignore it. */
   chat_template_kwargs?: JsonObject
-  /** Of models that think first; not every server takes the key. */
+  /** For models that reason first; not every server accepts this field. */
   reasoning_effort?: string
   logprobs?: true
   top_logprobs?: number

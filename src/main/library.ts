@@ -15,7 +15,7 @@ export interface LibraryOptions {
   /** A pino logger, or anything of its shape; default: JSON lines on stdout. */
   log?: Log
   clock?: Clock
-  /** Told the full first key where this start created one; default: printed once on stdout. */
+  /** Receives the full first key if this start created one; default: printed once on stdout. */
   onFirstKey?: (key: string) => void
 }
 

@@ -66,7 +66,7 @@ export interface Platform extends Readonly<Self> {
   readonly log: Log
   /** Name of this process in the audit. */
   readonly node: string
-  /** What a scrape of this process is answered with. */
+  /** The metrics page for a scrape of this process. */
   readonly metricsPage: MetricsPage
   readonly storage: Storage
   /** Texts for people, as they were written over the API. */

@@ -57,7 +57,7 @@ export interface Self {
   troubles: Troubles
   /** Id of this process among all that serve; a restart gets a new one. */
   processId: string
-  /** Of this machine: whether an event loop stood still lately. */
+  /** Whether an event loop of this machine was blocked lately. */
   stalls: Stalls
   /** Wall time, ms. */
   startedAt: number

@@ -14,7 +14,7 @@ export const alertKinds = [
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
-/** Names are those of the configuration; of a key its id and what is shown of it. Never a text, and no other name. */
+/** Names come from the configuration; for a key its id and shown prefix. Never a text or another name. */
 export interface AlertFacts {
   /** Number of waiting, undelivered, lost or failed ones. */
   count?: number

@@ -47,7 +47,7 @@ export interface Besides extends Pick<Decided, 'beyond'>, Partial<Pick<Said, 're
 
 export class Judging<E extends Judged> {
   readonly #deps: JudgingDeps<E>
-  /** Of verdicts that are not recorded yet. */
+  /** Explanations of verdicts that are not recorded yet. */
   readonly #explanations = new WeakMap<EvaluationInput, KeptExplanation>()
 
   constructor(deps: JudgingDeps<E>) {

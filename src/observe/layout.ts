@@ -43,7 +43,7 @@ export interface Layout {
   /** Everything counted since the process began. */
   now(): Uint32Array
   stretchOf(row: ArrayLike<number>): Stretch
-  /** What is not 0, by name. */
+  /** The counts above 0, by name. */
   toNames(row: ArrayLike<number>): Record<string, number>
   fromNames(counts: Readonly<Record<string, number>>): Uint32Array
   /** The upstreams of which a request failed. */

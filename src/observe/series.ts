@@ -52,7 +52,7 @@ abstract class Series<Child, L extends readonly string[]> {
     for (const [first, row] of this.#children) for (const [second, child] of row) visit(child, first, second)
   }
 
-  /** What prom-client asks a metric for. */
+  /** Called by prom-client for the values of a metric. */
   async get() {
     const values: MetricValue<string>[] = []
     for (const [first, row] of this.#children) {
@@ -65,7 +65,7 @@ abstract class Series<Child, L extends readonly string[]> {
     return { name: this.name, help: this.help, type: this.type, values, aggregator: this.aggregator }
   }
 
-  /** What prom-client asks a metric for when its registry is emptied. */
+  /** Called by prom-client when its registry is reset. */
   reset(): void {
     this.#children.clear()
   }

@@ -30,7 +30,7 @@ export interface Read {
   inbound: Inbound
   route: Route
   body: JsonObject
-  /** Of the body as it was read, decoded; 0 where it came as an event. */
+  /** Bytes of the decoded body; 0 where it came as an event. */
   bytes: number
   /** The original bytes, where every parser reads the same body from them; undefined: the body is serialised anew. */
   sent: Buffer | undefined

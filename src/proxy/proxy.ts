@@ -80,7 +80,7 @@ export interface ChatProxy {
   readonly sender: Sender
   /** The sender's, or one around it. */
   readonly transport: Transport
-  /** Of the Realtime API. */
+  /** Sessions of the Realtime API. */
   readonly sessions: Sessions
   readonly metrics: Metrics
   readonly answered: UpstreamRecorder

@@ -54,14 +54,14 @@ export class Verdicts {
   }
 
   /**
-   * Of what an upstream said; a session remembers what a tool has brought, and nothing else of it.
+   * The verdict over an upstream's answer; a session remembers only tool results of it.
    * @param raised called where the encoder is asked about it
    */
   ofAnswer(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
     const { judged } = exchange.route.spoken
     const input = inputOf(exchange, judged?.answeredAs ?? 'answer', content)
     input.raised = raised
-    // What a tool says is judged as a request is: it comes back in one.
+    // A tool's result is judged like a request, since it comes back in one.
     if (judged?.answer === 'mcp_result') {
       input.session = exchange.session
       input.isBrought = true

@@ -6,7 +6,7 @@ import type { ReviewFilter, ReviewSurface } from '../storage/contracts/reviews.j
 
 export type { Opened } from '../storage/contracts/reviews.js'
 
-/** Who reads or decides: a key, or a person who is signed in. */
+/** A reader or decider: a key, or a signed-in person. */
 export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'roots' | 'scopes'>
 
 /** An earlier turn of the conversation under review. */

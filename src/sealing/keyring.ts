@@ -24,9 +24,9 @@ export interface Secrets {
 export interface KeyringFacts {
   /** The id of the key that it was started with, and would use again after a restart. */
   startedWith: string
-  /** Of the key that it seals with. */
+  /** Id of the key that it seals with. */
   current: string
-  /** Of those that it opens with. */
+  /** Ids of the keys that it opens with. */
   known: readonly string[]
 }
 

@@ -118,7 +118,7 @@ export class KnownWords {
     return this.#hasHash(hash)
   }
 
-  /** Of other words one in a million has the hash of a known one. */
+  /** One unknown word in a million has the hash of a known one. */
   #hasHash(hash: number): boolean {
     const hashes = this.#hashes
     const last = hashes.length - 1

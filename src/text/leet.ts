@@ -106,7 +106,7 @@ function shortWordEdits(text: string, changed: Edits, one: OneReading, words: Kn
   return edits
 }
 
-/** What follows an apostrophe in English. */
+/** Endings after an apostrophe in English. */
 const contractions = new Set(['s', 't', 'm', 'd', 're', 've', 'll'])
 const contracted = /(?<=[A-Za-z\d@$]['\u2019])[a-z]?[\d$@][a-z\d]?(?![\w@$])/gi
 

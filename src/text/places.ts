@@ -21,7 +21,7 @@ export class Places {
   readonly chunks: number[] = []
   /** Where rows of signs alone begin: no letter, no digit. */
   readonly symbols: number[] = []
-  /** Rows of words of which few are common in English, with what stands around them; the last may reach beyond the text. */
+  /** Rows of words of which few are common in English, with their surroundings; the last may reach beyond the text. */
   readonly strange: number[] = []
   /** The first of each three single letters in a row, or of two of a script that may be without spaces. */
   readonly singles: number[] = []

@@ -34,7 +34,7 @@ export function sentencesOf(text: string): Sentence[] {
 /** The passages around a stretch of a text. */
 export interface PassagesAround {
   paragraphs: Stretch[]
-  /** Of more than a sentence, those that were touched. */
+  /** The touched sentences, where a paragraph has several. */
   sentences: Stretch[]
 }
 

@@ -12,7 +12,7 @@ const shortestRun = 12
 const fewestWords = 4
 /** Letters in one word. */
 const longestWord = 24
-/** Of one run; a longer one is split piece by piece. */
+/** Longest run; a longer one is split piece by piece. */
 const longestRun = 2_048
 
 /** @param chunks stretches without white space in which they may occur */

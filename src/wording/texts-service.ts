@@ -31,7 +31,7 @@ export interface TextsServiceDeps {
 export interface TextsRecord {
   /** 0: nothing was written over the API yet. */
   version: number
-  /** What was written over the API. */
+  /** The texts written over the API. */
   texts: TextsSource
   changed_at: string | null
   changed_by: string | null

@@ -24,7 +24,7 @@ export interface Happened {
 }
 
 export interface WordingDeps {
-  /** Of the configuration. */
+  /** Texts of the configuration. */
   configured: TextsSource | undefined
   /** Texts written over the API; never rejects. */
   stored(): Promise<TextsSource | undefined>

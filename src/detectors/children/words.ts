@@ -34,7 +34,7 @@ export const senses = {
     শিশু, শিশুকে, শিশুর, বাচ্চা, বাচ্চাকে, বাচ্চার, কিশোরী, কিশোর, কিশোরীকে, নাবালিকা, নাবালক, ছাত্রী, শিশুদের, বাচ্চাদের,
     mtoto, watoto, kijana mdogo, mwanafunzi, wanafunzi, msichana mdogo, mvulana mdogo,
     bocah, bocah cilik, lare, anak cilik, anak kecil, anak di bawah umur, murid`,
-  /** Of one's family or class: a minor as a rule. */
+  /** A relative or pupil: usually a minor. */
   kin: `niece, nieces, nephew, nephews, daughter, daughters, son, sons, stepdaughter*, stepson*, granddaughter*, grandson*, goddaughter*, godson*, little sister,
     little brother, younger sister, student, students, little cousin, younger cousin, babysat, foster daughter, foster son,
     nichte, neffe, neffen, tochter, sohn, stieftochter, stiefsohn, enkelin, enkel, kleine schwester, meine schulerin,
@@ -106,7 +106,7 @@ export const senses = {
     비밀, 몰래, 숨기, 숨길, 모르게, 말하지 않, 알리지 않, 말하지 못, 감추, 들키지,
     ความลับ, แอบ, ลับหลัง, ปิดบัง, ซ่อน, ไม่บอก, ไม่ให้บอก, ไม่ให้รู้, อย่าบอก, ไม่ให้พ่อแม่, โดยที่, ลับๆ,
     গোপন, গোপনে, লুকিয়ে, লুকাতে, না জানিয়ে, না বলে, লুকানো, গোপনীয়, siri, kuficha, afiche, bila kujua, bila wazazi, asiwaambie, asimwambie, kwa siri, rahasia, ndhelikake, meneng, ora ngomong, ora ngandhani, tanpa sepengetahuan, sembunyi*`,
-  /** Those who look after a child. */
+  /** Guardians of a child. */
   guardian: `parents, her parents, mom, moms, mum, mums, mother, mothers, dad, dads, father, fathers, mommy, daddy, guardian, guardians, family, parental, caregivers, folks,
     eltern, elternteil, mutter, mama, vater, papa, familie, erziehungsberechtigte*, parents, mere, pere, maman, famille, padres, madre, padre, mama, papa, familia, tutores, genitori, madre, padre, mamma, famiglia,
     pais, mae, pai, familia, responsaveis, ouders, moeder, vader, papa, familie, gezin, voogd, 父母, 家长, 家長, 爸妈, 爸媽, 妈妈, 媽媽, 爸爸, 家人, 监护人, 双亲, 父母亲,

@@ -6,7 +6,7 @@
 /** Oldest first. The last one has no sessions: each request is self-contained. */
 export const revisions = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof revisions)[number]
-/** Of a request that names none (specification 2025-06-18, "Protocol Version Header"). */
+/** Revision of a request that names none (specification 2025-06-18, "Protocol Version Header"). */
 export const assumedRevision: Revision = '2025-03-26'
 export const stateless: Revision = '2026-07-28'
 

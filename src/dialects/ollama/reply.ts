@@ -54,7 +54,7 @@ export function forgetTokens(body: JsonObject): void {
   delete body.context
 }
 
-/** Vectors of numbers, and what stands beside them. */
+/** Reads vectors of numbers, and the fields beside them. */
 export function readVectors(field: 'embedding' | 'embeddings'): (body: JsonObject) => ChatReply | undefined {
   const isVectors = (value: Json | undefined): boolean =>
     Array.isArray(value) ? value.every(isVectors) : typeof value === 'number'

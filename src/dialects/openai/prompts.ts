@@ -16,7 +16,7 @@ export function readPrompts(out: Collector, value: Json, name: string): void {
     throw invalid(name, 'wrong_type', `${name} must be a string, an array of strings, or arrays of tokens.`)
   }
   if (value.length === 0) throw invalid(name, 'empty', `The field ${name} must not be empty.`)
-  // llama.cpp takes texts and tokens of one prompt in one list: what stands between tokens is read as one with them.
+  // llama.cpp takes texts and tokens of one prompt in one list: the model reads texts between tokens as one with them.
   const isOne = value.some((each) => typeof each === 'number')
   const indexes = readList(out, value, `/${name}`, name, 1)
   if (isOne) out.join(indexes)

@@ -1,4 +1,4 @@
-/** What the demo backend says in every dialect, and how it counts: words are its tokens. */
+/** The demo backend's texts in every dialect, and its token counts: each word is a token. */
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../base/chat.js'
 

@@ -28,7 +28,7 @@ const Phrases = Type.Array(Phrase, {
 /** Which texts the encoder reads: see `docs/readers.md`. */
 export const readerModes = ['thorough', 'balanced', 'fast'] as const
 export type ReaderMode = (typeof readerModes)[number]
-/** What a context settles: matches of any score, or those below the high band. */
+/** Which matches a context settles: those of any score, or those below the high band. */
 export const settlings = ['all', 'middle'] as const
 
 const Key = Type.String({ minLength: 1, maxLength: 64 })

@@ -28,7 +28,7 @@ export interface JudgeInput {
   scans?: number | undefined
   /** Secret name of the account, under which texts are remembered. Undefined: none are. */
   remembered?: string | undefined
-  /** What another thread remembers of the texts. */
+  /** Another thread's memory of the texts. */
   told?: Learnt | undefined
   /** Most detections: beyond, nothing is decided. Default: unlimited. */
   findings?: number | undefined

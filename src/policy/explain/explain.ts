@@ -22,7 +22,7 @@ export interface ExplainedCategory {
   /** The score without the session's addition. */
   own_score: number
   decision: Decision
-  /** What the policy decides in each band of this category. */
+  /** The policy's decision in each band of this category. */
   bands: { below_middle: 'permit'; from_middle: string; from_high: string }
   to_milder: NextBand
   to_stricter: NextBand

@@ -62,7 +62,7 @@ export interface Policy {
   /** `name@version` */
   label: string
   rules: readonly CompiledRule[]
-  /** Those with a condition. */
+  /** The rules with a condition. */
   conditional: readonly CompiledRule[]
   phrases: Phrases
   /** The words of the phrases and the commonest of English, by which the views tell language from scrambled letters. */

@@ -23,7 +23,7 @@ export interface Call {
   findings: Findings
   /** Guarded content of the chat's system prompts. */
   guarded?: Guarded | undefined
-  /** Those prompts, for the encoder. */
+  /** The same prompts, for the encoder. */
   beside?: Beside | undefined
   /** Set for a repeated chat: see `memory.ts`. */
   digests?: Digests | undefined

@@ -1,6 +1,6 @@
 /** Detects names of tools that could be mistaken for each other. */
 
-/** What a tool may be called (specification 2025-11-25, "Tool Names"); no API for models takes other letters either. */
+/** Valid names of tools (specification 2025-11-25, "Tool Names"); no model API accepts other characters either. */
 const toolName = /^[A-Za-z0-9_./-]{1,128}$/
 
 export function isToolName(name: unknown): name is string {

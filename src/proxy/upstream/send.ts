@@ -28,7 +28,7 @@ export type Transport = (exchange: Exchange, forward: Forward) => Promise<Upstre
 
 export interface Sending {
   method: 'GET' | 'POST' | 'DELETE'
-  /** Of the route, its parameters filled in. */
+  /** Path of the route, with its parameters filled in. */
   path: string
   /** Query string with its question mark, as the dialect allowed it, or empty. */
   query: string

@@ -83,7 +83,7 @@ export interface MarkColumns {
 export interface JournalColumns {
   journal: string
   number: number
-  /** Of the last group, ms. */
+  /** Time of the last group, ms. */
   at: number
 }
 

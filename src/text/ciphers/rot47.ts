@@ -11,7 +11,7 @@ for (let code = 33; code < 127; code++) {
   weights[code] = Math.max(-250, Math.min(250, Math.round(100 * (likelihood(turned(code)) - likelihood(code)))))
 }
 
-/** Of a character in text: small letters for the most part, then capitals, then everything else. */
+/** Likelihood of a character in text: highest for small letters, then capitals, then everything else. */
 function likelihood(code: number): number {
   const lower = code | 32
   const isLetter = lower >= 97 && lower <= 122
