@@ -95,8 +95,8 @@ export class Fault implements Error {
   readonly message: string
   readonly cause: unknown
   /**
-   * Set only for internal faults: for callers' mistakes nobody reads a stack, and capturing it costs as much as the
-   * rest of a refusal.
+   * Set only for statuses from 500 on: for callers' mistakes nobody reads a stack, and capturing it costs as much as
+   * the rest of a refusal.
    */
   readonly stack?: string
   readonly code: ErrorCode

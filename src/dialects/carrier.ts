@@ -45,7 +45,7 @@ interface Spelling {
 
 const words = (list: string) => new Set(list.split(' '))
 
-/** OpenAI's; Anthropic's, Gemini's and MCP's. */
+/** Spellings of OpenAI, Anthropic, Gemini and MCP. */
 const files: Spelling = {
   bytes: words('file_data data'),
   holders: words('file input_file source document'),

@@ -37,7 +37,7 @@ export class Concurrency {
   readonly #underWay = new Map<string, number>()
   readonly #changed: (by: 1 | -1) => void
 
-  /** @param changed told of each that begins and each that is over */
+  /** @param changed called when a request begins (1) and when it is over (-1) */
   constructor(changed: (by: 1 | -1) => void) {
     this.#changed = changed
   }

@@ -12,7 +12,7 @@ export interface WorkerMetrics {
   readonly contentType: string
   /** @param snapshots by worker */
   page(snapshots: ReadonlyMap<number, Snapshot>): Promise<string>
-  /** Keeps the last snapshot of an ended worker. */
+  /** Adds the last snapshot of an ended worker to the sum. */
   departed(worker: number): void
   readonly restarts: Counter
   readonly requests: CounterSeries<readonly ['route', 'status_class']>
