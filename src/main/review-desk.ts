@@ -101,7 +101,7 @@ export function openPeople(options: PeopleOptions): People {
         if (refusing.delete(channel)) log.info({ channel }, 'messages are accepted again')
       } else if (!refusing.has(channel)) {
         refusing.add(channel)
-        log.warn({ channel, problem: error }, 'messages are not taken: they are tried again for hours')
+        log.warn({ channel, problem: error }, 'messages are not accepted: they are tried again for hours')
       }
     },
     failure: (error) => log.error({ err: describeError(error) }, 'messages to webhooks and by e-mail wait')
