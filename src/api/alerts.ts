@@ -1,4 +1,4 @@
-/** `GET /api/v1/alerts`: what is wrong now and should be known, and whether anybody is told of it. */
+/** `GET /api/v1/alerts`: the present alerts, and whether anybody is notified of them. */
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { NoticeSettings } from '../base/settings.js'
@@ -16,10 +16,10 @@ const Alert = Type.Object({
   kind: Type.Enum([...alertKinds]),
   subject: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Which one of its kind: the name of a judge, of an upstream or of a node, the id of a key; null where there is but one.'
+      'The subject: name of a judge, an upstream or a node, or id of a key; null for kinds with a single subject.'
   }),
   since: time,
-  summary: Type.String({ description: 'One sentence of names, counts and times, as people are told it.' }),
+  summary: Type.String({ description: 'The sentence that people get, with names, counts and times.' }),
   page: Type.String({ description: 'The page of the dashboard to go to.', examples: ['reviews'] }),
   facts: Type.Object(
     {
@@ -58,7 +58,7 @@ export function registerAlerts(
       operationId: 'listAlerts',
       summary: 'Alerts in force',
       description:
-        'Reviews that wait too long, messages that were given up, a storage that takes nothing, an unusual share of stops, keys that end soon, judges, the encoder and upstreams that fail. Of every process of every node; that the storage takes nothing is of the one that answers.',
+        'Reviews that wait too long, undelivered messages, a failing storage, an unusual share of stops, expiring keys, and failing judges, encoder and upstreams. Covers every process of every node; the failing storage is reported by the answering process only.',
       tags: ['operations'],
       querystring: NoQuery,
       response: { 200: AlertList, ...errorResponses('validation_error', ...managedErrors) }

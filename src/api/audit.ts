@@ -46,14 +46,14 @@ const Query = Type.Object(
       Type.String({
         pattern: '^[1-5](?:[0-9]{2}|xx)$',
         description:
-          'Of a call that failed once it was judged, or got no verdict: its HTTP status, or the class of it. Of an upstream that answered, its own status.',
+          'HTTP status, or its class, of a call that failed after its verdict or got none; for an answer of an upstream, the upstream’s status.',
         examples: ['502', '5xx']
       })
     ),
     code: Type.Optional(
       Type.String({
         pattern: '^[a-z_]{1,64}$',
-        description: 'The code of the error of such a call, where the gateway gave one.',
+        description: 'The gateway’s error code of such a call, if any.',
         examples: ['upstream_timeout']
       })
     ),
@@ -83,7 +83,7 @@ const NextBand = Type.Union([
   Type.Null()
 ])
 const CategoryName = Type.Enum([...categories])
-/** Of rows of `evaluation` alone: as kept by `policy/explain/kept.ts` and `observe/record.ts`. */
+/** Only in rows of `evaluation`, as made by `policy/explain/kept.ts` and `observe/record.ts`. */
 const AuditExplanation = Type.Object(
   {
     thresholds: Type.Optional(Type.Object({ middle: Type.Number(), high: Type.Number() })),
@@ -96,7 +96,7 @@ const AuditExplanation = Type.Object(
           to_milder: NextBand,
           to_stricter: NextBand
         }),
-        { description: 'In which anything counted, and how far each is from the next decision.' }
+        { description: 'Categories in which anything counted, with the distance to the next decision.' }
       )
     ),
     rules: Type.Optional(
@@ -112,8 +112,7 @@ const AuditExplanation = Type.Object(
     ),
     flips: Type.Optional(
       Type.Array(Type.Object({ without: Type.Array(Type.String()), ...Verdict.properties }), {
-        description:
-          'Without these rules the verdict would be this. At most eight; of much that was found none is tried.'
+        description: 'Rules without which the verdict would be another. At most eight; absent where too much was found.'
       })
     ),
     missing_context: Type.Optional(
@@ -136,10 +135,10 @@ const AuditExplanation = Type.Object(
         start: Type.Integer({ description: 'UTF-16 units into that text.' }),
         end: Type.Integer()
       }),
-      { description: 'Where something was found: the strongest sixteen places. Never a text.' }
+      { description: 'The sixteen strongest places of findings. Never a text.' }
     )
   },
-  { description: 'How a verdict in which something was found came about, and what would flip it.' }
+  { description: 'Explanation of a verdict with findings, and the changes that would flip it.' }
 )
 
 const AuditRecord = Type.Object({
@@ -160,7 +159,7 @@ const AuditRecord = Type.Object({
   hash: Type.String({ description: 'SHA-256 over the hash before it and this row: see docs/api.md, section 5.' })
 })
 
-/** A month in steps of an hour is a chart; of more one looks at the rows. */
+/** Longest charted time; for more, the rows themselves are better. */
 const longestCourseMs = 31 * 86_400_000
 const mostPoints = 1_000
 const usualPoints = 60
@@ -188,7 +187,7 @@ const AuditCourse = Type.Object({
   step_seconds: Type.Number(),
   counted_from: Type.String({
     format: 'date-time',
-    description: 'Before it nothing is counted, where there are more rows than are looked through for one course.'
+    description: 'Start of the counted time: with too many rows, earlier ones are not counted.'
   }),
   evaluations: Type.Object({ total: Type.Integer(), by_decision: Counts }),
   points: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), decisions: Counts }))
@@ -221,11 +220,11 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
       const { order = 'newest', limit = defaultPage, cursor, format } = request.query
       const now = clock.now()
       const filter = readFilter(request.query, callerOf(request).accountId, now)
-      // Who searches wants to find what they have just done.
+      // Flushed first, so that a search finds the caller's latest acts.
       await audit.flush()
       const after = cursor === undefined ? undefined : Number(cursor)
       if (format === 'jsonl' && request.query.limit === undefined) {
-        // Rows that come while it is sent are of the next export: read oldest first, it would not end under load.
+        // The end is fixed at the start: under load an export of oldest rows first would never end.
         const upTo = { ...filter, to: Math.min(filter.to ?? now, now) }
         return sendTexts(reply.type(jsonLines), exportOf(audit, { filter: upTo, order, after }))
       }
@@ -245,7 +244,7 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
     schema: {
       operationId: 'getAuditCourse',
       summary: 'How many verdicts of a filter were what, step by step',
-      description: 'What the charts of a filter show, from the same rows that the search finds.',
+      description: 'The charts of a filter, from the same rows as the search.',
       tags: ['audit'],
       querystring: CourseQuery,
       response: { 200: AuditCourse, ...errorResponses('validation_error', ...managedErrors) }
@@ -284,7 +283,7 @@ export function registerAudit(app: FastifyInstance, audit: AuditStore, clock: Cl
   })
 }
 
-/** Whole steps, the last of which is under way. */
+/** Whole steps; the last one is unfinished. */
 function readCourse(query: Static<typeof CourseQuery>, now: number): { from: number; to: number; step: number } {
   const read = (name: 'window' | 'step', text: string) => {
     const ms = parseDuration(text)

@@ -1,4 +1,4 @@
-/** The shapes of signing in: they validate what comes in and are its part of the OpenAPI document. */
+/** Schemas of signing in: they validate input and describe it in the OpenAPI document. */
 import Type from 'typebox'
 import { userRoles } from '../base/settings.js'
 import { named, nameSchemas } from '../edge/doc-names.js'
@@ -8,7 +8,7 @@ import { maxPassword } from '../users/password.js'
 const closed = { additionalProperties: false }
 const time = Type.String({ format: 'date-time' })
 const Login = Type.String({ minLength: 1, maxLength: 100 })
-/** Longer than any password that is taken, so that one that is too long is told so by name. */
+/** Longer than any accepted password, so that the service itself refuses a long one with its own error. */
 const Password = Type.String({ minLength: 1, maxLength: maxPassword * 2 })
 export const Role = named(
   'Role',
@@ -51,7 +51,7 @@ export const SessionState = Type.Object({
   ),
   ways: Type.Optional(Type.Object({ password: Type.Boolean(), oidc: Type.Boolean() })),
   plain_http: Type.Optional(
-    Type.Boolean({ description: 'Whether the sign-in travels in the clear: server.plain_http_sign_in lets it.' })
+    Type.Boolean({ description: 'Whether the sign-in is sent in the clear, which server.plain_http_sign_in permits.' })
   ),
   why: Type.Optional(Type.String({ description: 'Why one cannot sign in here.' }))
 })

@@ -16,13 +16,13 @@ const path = '/api/v1/auth'
 const tags = ['sign-in']
 const open = { access: { posture: 'public' } } as const
 const person = { access: { posture: 'person' } } as const
-/** As long as a browser may be recognised as one in which someone signed in. */
+/** How long a browser is recognised as one in which someone signed in. */
 const deviceSeconds = 365 * 86_400
 
 export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
   const { sessions, users, oidc } = deps
 
-  /** Before a secret is looked at: nothing from another site, nothing in the clear. */
+  /** Refuses requests from other sites and in the clear, before a secret is read. */
   function requireSafe(request: FastifyRequest): void {
     const passage = deps.passage(request.raw)
     const fault = passage instanceof Fault ? passage : crossSiteFault(request.raw)
@@ -186,7 +186,7 @@ export function registerAuth(app: FastifyInstance, deps: AuthDeps): void {
   if (oidc !== undefined) registerOidc(app, { ...deps, oidc }, keep)
 }
 
-/** What a sign-in, and what else looks at a password, may answer. */
+/** Errors of routes that check a password. */
 const signInErrors = [
   'validation_error',
   'sign_in_failed',
@@ -196,7 +196,7 @@ const signInErrors = [
   'storage_unavailable'
 ] as const
 
-/** Who is signed in, on a route for people. */
+/** The signed-in person, on a route for people. */
 function signedInOf(request: FastifyRequest): SignedIn {
   const { signedIn } = request.sluicegate
   if (signedIn === undefined) throw new Error('the route is for people but admits none')

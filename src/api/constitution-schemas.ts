@@ -1,4 +1,4 @@
-/** The shapes of the constitutions API: they validate what comes in and are its part of the OpenAPI document. */
+/** Schemas of the constitutions API: they validate input and describe it in the OpenAPI document. */
 import Type, { type Static } from 'typebox'
 import { roles } from '../base/chat.js'
 import { maxExplained, maxTotal } from '../constitutions/trial.js'
@@ -31,7 +31,7 @@ export const VersionParams = Type.Object({ name: Name, version: Type.Integer({ m
 
 export const Constitution = Type.Object({
   name: Name,
-  label: orNull(Label, 'Null before a first activation, like whatever else is about the active version.'),
+  label: orNull(Label, 'Null before a first activation, like all fields of the active version.'),
   version: orNull(VersionNumber, 'The version in force.'),
   digest: orNull(Digest, 'Of the text in force.'),
   origin: orNull(Origin, 'Where the text in force came from.'),
@@ -39,7 +39,7 @@ export const Constitution = Type.Object({
   activated_by: orNull(Type.String(), 'The key that did; null where a file or the command line did.'),
   activated_origin: orNull(Origin, 'By what it was put in force.'),
   in_force: Type.Boolean({
-    description: 'Whether it judges in the process that answers: what no route can ask for is kept, and judges nothing.'
+    description: 'Whether it is in force in the answering process; a constitution that no route uses is only stored.'
   }),
   extends: orNull(Label, 'The shipped constitution that the text in force extends; it follows that one over upgrades.'),
   versions: Type.Integer({ description: 'How many there are.', examples: [3] }),
@@ -76,7 +76,7 @@ export const Activation = Type.Object({
   origin: Origin
 })
 
-/** UTF-16 units: the bound of what is read at all. */
+/** UTF-16 units: the limit of the parser. */
 const maxSource = 4 * 1024 * 1024
 export const Source = Type.String({
   minLength: 1,
@@ -151,7 +151,7 @@ export const TryConstitution = Type.Object(
   {
     texts: Type.Optional(
       Type.Array(
-        // Not a union: what is wrong with an object would be told as what is wrong with a string.
+        // Not a union: errors of an object would be reported as errors of a string.
         Type.Unsafe<string | Static<typeof TrialTextObject>>({
           ...TrialTextObject,
           ...text,
@@ -165,7 +165,7 @@ export const TryConstitution = Type.Object(
         { ...sampleFilterFields, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxReplayed })) },
         {
           ...closed,
-          description: `In the place of texts: the newest samples that fit, for people who sign in. Without samples:read the answer has counts alone, of ${fewestCounted} samples at least.`
+          description: `Instead of texts: the newest fitting samples, for people who sign in. Without samples:read the answer has only counts, over at least ${fewestCounted} samples.`
         }
       )
     ),
@@ -175,18 +175,18 @@ export const TryConstitution = Type.Object(
       Type.String({
         pattern: '^[a-z0-9][a-z0-9_-]{0,63}(@[1-9][0-9]{0,9})?$',
         description:
-          'What the candidate is compared with: a name, for its version in force, or name@version. Default: what is in force of this name.'
+          'The constitution to compare with: a name, for its version in force, or name@version. Default: the one in force of this name.'
       })
     ),
     explain: Type.Optional(
       Type.Boolean({
-        description: `How each verdict came about, and what would flip it; at most ${maxExplained} texts.`
+        description: `Explains each verdict, and the changes that would flip it; at most ${maxExplained} texts.`
       })
     )
   },
   {
     ...closed,
-    description: 'The candidate is a source or a stored version; with neither, only what is in force is asked.',
+    description: 'The candidate is a source or a stored version; with neither, only the version in force is asked.',
     examples: [
       {
         version: 3,
@@ -227,7 +227,7 @@ export const Trial = Type.Object({
           },
           {
             description:
-              'Summary in sentences, readings with what matched in each, rules, categories against their bands, context, session, and flips: which rules’ absence and which context would change the decision.'
+              'Summary in sentences, readings with their matches, rules, categories against their bands, context, session, and flips: the rules without which, and the context with which, the decision would change.'
           }
         )
       )
@@ -248,7 +248,7 @@ export const Trial = Type.Object({
         )
       ),
       rules: Type.Array(Type.Object({ rule: Type.String(), active: Type.Integer(), candidate: Type.Integer() }), {
-        description: 'On how many of the texts a rule bears on the decision, where that differs.'
+        description: 'Number of texts in which a rule bears on the decision, where the sides differ.'
       })
     }),
     'Null where only one side was asked.'

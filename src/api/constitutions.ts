@@ -1,4 +1,4 @@
-/** Constitutions over the API (docs/api.md, section 5): read, store a version, put one in force, take it back. */
+/** The constitutions API (docs/api.md, section 5): read, store a version, activate it, roll back. */
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import type { JsonObject } from '../base/chat.js'
@@ -33,7 +33,7 @@ import { readSampleFilter } from './samples.js'
 const path = '/api/v1/constitutions'
 const read = { access: managed('constitutions:read') }
 const write = { access: managed('constitutions:write') }
-/** What is put in force may let more through. */
+/** Confirmed, since an activation may let more through. */
 const enforce = { access: managed('constitutions:write', { confirmed: true }) }
 const tags = ['constitutions']
 const readErrors = errorResponses('validation_error', ...managedErrors, 'not_found')
@@ -160,7 +160,7 @@ export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsD
     schema: {
       operationId: 'createConstitutionVersion',
       summary: 'Store a new version; what is in force stays so',
-      description: 'The same text as the latest version is that version again: 200 instead of 201.',
+      description: 'A text equal to the latest version returns that version: 200 instead of 201.',
       tags,
       params: ConstitutionParams,
       querystring: NoQuery,
@@ -185,7 +185,7 @@ export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsD
       operationId: 'activateConstitutionVersion',
       summary: 'Put a version in force; an older one is the way back',
       description:
-        'Read and compiled in full before it judges anything. No request is dropped: those under way end as they began.',
+        'Read and compiled completely before it judges anything. No request is dropped: those under way keep the old version.',
       tags,
       params: ConstitutionParams,
       querystring: NoQuery,
@@ -204,9 +204,9 @@ export function registerConstitutions(app: FastifyInstance, deps: ConstitutionsD
     config: read,
     schema: {
       operationId: 'testConstitution',
-      summary: 'Dry run: what a version would say of texts, beside what is in force',
+      summary: 'Dry run: the decisions of a version over texts, beside those in force',
       description:
-        'Creates no review, touches no session, counts nothing and asks no judge. With `explain`, each verdict tells how it came about and what would flip it.',
+        'Creates no review, changes no session, counts nothing and asks no judge. With `explain`, each verdict has an explanation and the changes that would flip it.',
       tags,
       params: ConstitutionParams,
       querystring: NoQuery,

@@ -1,6 +1,6 @@
 /**
- * The dashboard's files, as `npm run build` leaves them. Each is an exact route, found when the gateway starts: no path is
- * turned into a file name while requests are served.
+ * Serves the dashboard's built files. Each is an exact route, registered at the start: no request path is ever
+ * converted to a file name.
  */
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,14 +13,13 @@ import { dashboardPath } from '../edge/edge.js'
 /** The same folder from `src/api` and from `dist/api`. */
 const built = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 const access = { posture: 'public' } as const
-/** In the place of this word the page carries the nonce of its one answer. */
+/** Placeholder in the page for the nonce of each answer. */
 const noncePlace = '__NONCE__'
 
 /**
- * Nothing but our own files runs, and nobody frames the page. The component library writes a few `<style>` elements (its
- * theme's variables, the lock of the page's scrolling behind a dialog): they carry a nonce, so that markup in a stored
- * text could not bring styles of its own even where it were taken for markup. Styles set on elements go by the CSSOM, which
- * no policy touches.
+ * Only our own files run, and the page cannot be framed. The component library writes a few `<style>` elements
+ * (variables of its theme, the scroll lock behind a dialog): they carry a nonce, so that markup injected by a stored
+ * text could not bring its own styles. Styles set on elements use the CSSOM, which no policy restricts.
  */
 const policyOf = (nonce: string) =>
   [
@@ -43,7 +42,7 @@ const headers = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=()'
 }
 
-/** Where whoever comes to the root of the gateway begins, below that root; undefined where there is no build to serve. */
+/** Path below the root to which the root redirects; undefined without a build. */
 export function dashboardHome(): string | undefined {
   return existsSync(join(built, 'index.html')) ? `${dashboardPath.slice(1)}/#/first-steps` : undefined
 }
@@ -81,7 +80,7 @@ export function registerDashboard(app: FastifyInstance): boolean {
       index: false,
       decorateReply: false,
       preCompressed: true,
-      // Their names carry the hash of what is in them.
+      // Their names contain the hash of their content.
       maxAge: '365d',
       immutable: true,
       setHeaders: (reply) => {

@@ -1,6 +1,6 @@
 /**
- * The pages of `docs/` beside the API reference, as `npm run build` makes them of Markdown. Each is an exact route, found
- * when the gateway starts: no path is turned into a file name while requests are served.
+ * Serves the pages of `docs/`, which `npm run build` makes of Markdown. Each is an exact route, registered at the
+ * start: no request path is ever converted to a file name.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const access = { posture: 'public' } as const
 
 export const docPagesIndex = '/docs/index.html'
 
-/** Text, one style sheet and pictures of our own; nothing runs, and nobody frames them. */
+/** Only text, one style sheet and pictures of our own: no scripts, no framing. */
 const headers = {
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -19,9 +19,9 @@ const tags = [
   { name: 'keys', description: 'Make, rotate and revoke API keys.' },
   { name: 'reviews', description: 'The queue of what a person decides.' },
   { name: 'exceptions', description: 'The way back for a wrong decision.' },
-  { name: 'constitutions', description: 'Versions of the policy: store, try, put in force, take back.' },
-  { name: 'samples', description: 'Texts of what was judged, where the operator keeps them; for people alone.' },
-  { name: 'texts', description: 'The sentences that people read in the place of what was stopped.' },
+  { name: 'constitutions', description: 'Versions of the policy: store, try, activate, roll back.' },
+  { name: 'samples', description: 'Judged texts, where the operator keeps them; for people only.' },
+  { name: 'texts', description: 'The sentences that people read in place of stopped content.' },
   { name: 'audit', description: 'Every decision and every administrative act.' },
   { name: 'billing', description: 'What each key had judged.' },
   { name: 'sign-in', description: 'People who sign in to the dashboard.' },
@@ -39,7 +39,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
       externalDocs: { description: 'Pages by what you want to do', url: mountOf(app) + docPagesIndex },
-      // Wherever the document was read from; the paths have the prefix of the plugin in them.
+      // Relative to the document's own host; the paths contain the prefix of the plugin.
       servers: [{ url: '/' }],
       tags,
       components: { securitySchemes, headers: headerComponents as Record<string, object> }
@@ -48,7 +48,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
     transform: ({ schema, url, route }) => {
       const { access, described, describedPath, takesIdempotencyKey } = route.config ?? {}
       const methods = [route.method].flat()
-      // A registration of one exact path under a prefix is known to the router with a slash, which clients may not send.
+      // Under a prefix the router registers the exact path with a slash, which clients may not send.
       const own = url.length > 1 ? url.replace(/\/$/, '') : url
       return {
         schema: describeRoute(schema, { access, described, takesIdempotencyKey, methods }),
@@ -57,7 +57,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
     },
     transformObject: (made) => finishDocument('openapiObject' in made ? made.openapiObject : {})
   })
-  // Anyone may ask for it, and it is large: it is written once.
+  // Serialised once, since it is large and public.
   let text: string | undefined
   app.route({
     method: 'GET',
@@ -69,7 +69,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
       return reply.type('application/json; charset=utf-8').send(text)
     }
   })
-  // The page's own routes declare no access: they hold nothing but its files and the document.
+  // The page's own routes declare no access: they serve only its files and the document.
   app.register(async (page) => {
     page.addHook('onRoute', (route) => {
       route.config = { ...route.config, access }
@@ -77,7 +77,7 @@ export async function registerDocs(app: FastifyInstance, version: string): Promi
     await page.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
-      // Everything on the page is our own, by relative addresses: over plain HTTP they must stay there.
+      // All resources of the page are our own with relative addresses: over plain HTTP they must not be upgraded.
       transformStaticCSP: (header) => header.replace(/upgrade-insecure-requests;?/, ''),
       indexPrefix: mountOf(app)
     })

@@ -1,6 +1,6 @@
 /**
- * `POST /api/v1/safety/evaluate` (docs/api.md, section 4): the decision point as an endpoint. It decides and says so;
- * the caller acts.
+ * `POST /api/v1/safety/evaluate` (docs/api.md, section 4): the decision point as an endpoint. It only decides; the
+ * caller acts.
  */
 import type { FastifyInstance } from 'fastify'
 import type { JsonObject } from '../base/chat.js'
@@ -19,7 +19,7 @@ export const evaluatePath = '/api/v1/safety/evaluate'
 export interface EvaluateDeps {
   judge: Judge
   reviews: ReviewService
-  /** Whether the encoder is off by the configuration: what it alone finds cannot be asked for. */
+  /** Whether the configuration switches the encoder off, so that names cannot be requested. */
   isEncoderOff: boolean
 }
 

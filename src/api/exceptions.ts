@@ -1,4 +1,7 @@
-/** The way back for a wrong decision, over the API: whoever it hit says so, and who answers for the policy decides. */
+/**
+ * The exceptions API: the affected caller proposes an exception to a wrong decision, and a person responsible for the
+ * policy decides.
+ */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { nameSchemas } from '../edge/doc-names.js'
@@ -25,7 +28,7 @@ const Decide = Type.Object(
     decision: Type.Enum(['accept', 'reject']),
     scope: Type.Optional(
       Type.Enum(['key', 'account'], {
-        description: 'For the client that it hit, or for its whole account. Default key.'
+        description: 'Valid for the affected client, or for its whole account. Default key.'
       })
     ),
     expires_in: Type.Optional(
@@ -71,7 +74,8 @@ export function registerExceptions(app: FastifyInstance, exceptions: ExceptionSe
     schema: {
       operationId: 'sendFeedback',
       summary: 'Say that a decision was wrong: proposes an exception',
-      description: 'By the key that it hit, or by who may review or write constitutions. It changes nothing by itself.',
+      description:
+        'By the affected key, or by a caller who may review or write constitutions. A proposal alone has no effect.',
       tags,
       querystring: NoQuery,
       body: Feedback,

@@ -1,4 +1,4 @@
-/** Texts through the evaluator, counted: what the endpoints share that judge and do not forward. */
+/** Judges and counts texts, for all endpoints that judge without forwarding. */
 import type { ServerResponse } from 'node:http'
 import type { Budget } from '../base/budget.js'
 import type { ChatContent, JsonObject } from '../base/chat.js'
@@ -18,7 +18,7 @@ export interface JudgeOptions extends Asked {
   constitution?: string
   /** See `EvaluationInput`. */
   names?: boolean
-  /** Whom the verdict is for: when they leave, no judge is waited for any more. */
+  /** The client's response: when the client leaves, the wait for a judge ends. */
   response?: ServerResponse
 }
 
@@ -30,12 +30,12 @@ export interface Judge {
   text(text: string, options: JudgeOptions): Promise<Evaluation>
   /** Texts with their roles; detections keep the pointers of theirs. */
   content(content: ChatContent, direction: EvaluationInput['direction'], options: JudgeOptions): Promise<Evaluation>
-  /** With what each category came to. */
+  /** Also returns the score of each category. */
   assess(text: string, options: JudgeOptions): Promise<Assessment>
 }
 
 export interface JudgeDeps extends JudgingDeps<Pick<PolicyEvaluator, 'evaluate' | 'assess' | 'hold'>> {
-  /** What one request may hold. */
+  /** Limits of one request. */
   budget: Budget
 }
 
@@ -86,7 +86,7 @@ export function createJudge({ budget, ...deps }: JudgeDeps): Judge {
   }
 }
 
-/** Listens only where a judge is waited for: most verdicts are there at once. */
+/** Listens only while a judge is awaited: most verdicts are immediate. */
 function leaveOf(response: ServerResponse): Cancellation {
   const reasonOf = () =>
     isClosed(response) && !isComplete(response)

@@ -1,4 +1,4 @@
-/** Key management (docs/api.md, section 3). What a caller may do with which key is the service's. */
+/** The key management API (docs/api.md, section 3). The service decides what a caller may do with which key. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { nameSchemas } from '../edge/doc-names.js'
@@ -19,7 +19,7 @@ import { json, listOf, objectText, sendTexts } from './pages.js'
 const path = '/api/v1/ssaas/keys'
 /** No scope here: a key without `*` may still look after itself, so the service decides. */
 const access = managed()
-/** Both hand out a key: whoever found a desk unlocked must not walk away with one. */
+/** Both reveal a key: they need a confirmed identity, so that an unlocked desk is not enough. */
 const handingOut = managed(undefined, { confirmed: true })
 
 const fullKey = Type.String({ description: 'The full key, shown once.' })

@@ -8,7 +8,7 @@ export interface MetricsPage {
   page(): Promise<string>
 }
 
-/** What this process alone counts. */
+/** The page with only this process's counts. */
 export const ownPage = ({ registry }: { registry: Registry }): MetricsPage => ({
   contentType: registry.contentType,
   page: () => registry.metrics()

@@ -18,7 +18,7 @@ import type { Assessment } from '../policy/evaluate/evaluator.js'
 import type { Category, Scores } from '../policy/evaluation.js'
 import type { Judge } from './judge.js'
 
-/** Its clients are SDKs of that API, so that its errors come in their shape too. */
+/** Errors of this path have OpenAI's shape, since its clients are SDKs of that API. */
 export const moderationsPath = '/v1/moderations'
 
 /** Elements of one call: each is judged and counted by itself. */
@@ -35,7 +35,7 @@ const ModerationInput = Type.Object(
 )
 type ModerationInput = Static<typeof ModerationInput>
 
-/** The union by what the caller means, so that a mistake is named where it is, and not as "none of the three". */
+/** Chooses the variant that the caller means, so that an error names its place, not "none of the three". */
 const rest = { additionalProperties: true }
 const validateFields = compileValidator(
   Type.Object({ ...ModerationInput.properties, input: Type.Unknown() }, { additionalProperties: false }),
@@ -62,8 +62,8 @@ function validate(value: unknown): Fault | undefined {
 
 /**
  * OpenAI's thirteen categories, each read from ours. Where theirs is finer than ours (`hate/threatening`), it is the
- * smaller of the two scores it needs. What none of their names stands for and is not permitted counts as `illicit`, so
- * that a flagged text always has a category, as published.
+ * smaller of the two scores it needs. Stopped content without a category of theirs counts as `illicit`, so that a
+ * flagged text always has a category, as published.
  */
 const published: Record<string, (scores: Scores) => number> = {
   harassment: (s) => s.harassment,
@@ -107,7 +107,7 @@ const ModerationReply = Type.Object({
 
 nameSchemas({ CreateModerationRequest: ModerationInput, Moderation: ModerationReply })
 
-/** Elements judged at once: most are there at once, and one that waits for a judge must not hold up all others. */
+/** Elements judged concurrently: one that waits for a judge must not delay all others. */
 const atOnce = 4
 
 export interface ModerationsDeps {
@@ -188,7 +188,7 @@ function readTexts(input: ModerationInput['input']): string[] {
   return [text]
 }
 
-/** Each score is held within the band of its category's decision, so that scores, flags and the decision agree. */
+/** Each score is clamped to the band of its category's decision, so that scores, flags and decision agree. */
 function readResult({ evaluation, categories, bands }: Assessment) {
   const scores = { ...evaluation.scores }
   for (const category of nameless) scores[category] = 0

@@ -1,4 +1,4 @@
-/** Signing in by the company's provider: the way there and the way back, which a browser goes by itself. */
+/** Sign-in with an OpenID Connect provider: the redirect to it and the callback. */
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -11,14 +11,14 @@ import type { Oidc } from '../users/oidc.js'
 import type { SessionService } from '../users/session-service.js'
 import type { UserService } from '../users/user-service.js'
 
-/** What signing in works with, whichever way. */
+/** Dependencies of all ways to sign in. */
 export interface AuthDeps {
   sessions: SessionService
   users: UserService
   oidc: Oidc | undefined
-  /** The account of people whom the provider vouches for. */
+  /** The account of the provider's people. */
   account: string
-  /** How a sign-in comes. */
+  /** How the sign-in was sent: safely, in the clear, or a refusal. */
   passage(request: IncomingMessage): Passage
 }
 
@@ -34,8 +34,8 @@ export function registerOidc(
   keep: (request: FastifyRequest, reply: FastifyReply, token: string) => unknown
 ): void {
   /**
-   * A browser that is refused is shown why on the page it came from, by a name from a closed set: what a link could say
-   * in full, anybody could have the page say. Programs get the fault.
+   * A refused browser returns to its page with a reason from a closed set: if the link carried the full text, anybody
+   * could make the page show any text. Programs get the fault.
    */
   async function shown(request: FastifyRequest, reply: FastifyReply, work: () => Promise<unknown>): Promise<unknown> {
     try {
@@ -71,7 +71,7 @@ export function registerOidc(
     handler: (request, reply) =>
       shown(request, reply, async () => {
         const { url, cookie: pending } = await oidc.start(request.query.confirm === '1')
-        // Lax: the way back is a navigation that another site began.
+        // Lax, since the provider's site begins the navigation back.
         reply.header('set-cookie', writeCookie(cookie(request), pending, { maxAgeSeconds: 600, sameSite: 'Lax' }))
         return reply.redirect(url, 303)
       })

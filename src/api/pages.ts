@@ -1,6 +1,6 @@
 /**
- * Answers of any length, sent page after page: a page is read when the one before has been taken, so that a slow reader
- * holds one in memory and no more, and between two of them the event loop serves everyone else.
+ * Streams answers of any length page by page: a page is read only when the last one was sent, so that a slow reader
+ * keeps at most one in memory, and the event loop serves other requests in between.
  */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
@@ -11,7 +11,7 @@ const rowsPerPage = 100
 
 export const json = 'application/json; charset=utf-8'
 
-/** @param read the rows after an exclusive one, at most so many; fewer are the last */
+/** @param read the rows after an exclusive one, at most so many; fewer rows mean the last page */
 export async function* pagesOf<Row>(
   read: (after: Row | undefined, limit: number) => Promise<readonly Row[]>
 ): AsyncGenerator<readonly Row[], void> {
@@ -24,7 +24,7 @@ export async function* pagesOf<Row>(
   }
 }
 
-/** The same of a list that names its own next page. @param read the page from a cursor on */
+/** The same for a list that names its own next page. @param read the page from a cursor on */
 export async function* listOf<Row>(
   read: (page: {
     cursor: string | undefined
@@ -42,8 +42,8 @@ export async function* listOf<Row>(
 }
 
 /**
- * Sends texts as they come. The first is waited for before the headers go: a storage that does not answer is an error, and
- * no answer that ends early. One that fails later breaks the connection.
+ * Sends texts as they come. Headers wait for the first text, so that a storage failure is an error instead of a
+ * truncated answer. A later failure breaks the connection.
  */
 export async function sendTexts(reply: FastifyReply, texts: AsyncGenerator<string, void>): Promise<FastifyReply> {
   const first = await texts.next()
@@ -57,7 +57,7 @@ async function* joined(first: IteratorResult<string, void>, rest: AsyncGenerator
 }
 
 /**
- * A JSON object of which one member is an array that comes in pages.
+ * A JSON object with one member that is an array in pages.
  * @param end the members after it, known when the last page is
  */
 export async function* objectText(
@@ -79,7 +79,7 @@ export async function* objectText(
     .join('')}}`
 }
 
-/** Each with the comma behind it. */
+/** Each followed by a comma. */
 function membersOf(members: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(members).map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)},`)
 }

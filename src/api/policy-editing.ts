@@ -1,4 +1,4 @@
-/** What an editor of policies asks for: the words of the language, every problem of a draft, and which constitution judges which route. */
+/** The API for policy editors: the vocabulary of constitutions, the check of a draft, and the bindings of routes. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { Fault } from '../base/errors.js'
@@ -16,7 +16,7 @@ import { ConstitutionParams, Source } from './constitution-schemas.js'
 const closed = { additionalProperties: false }
 const tags = ['constitutions']
 const read = { access: managed('constitutions:read') }
-/** What judges a route may let more through. */
+/** Confirmed, since another constitution may let more through. */
 const enforce = { access: managed('constitutions:write', { confirmed: true }) }
 const base = '/api/v1'
 
@@ -28,8 +28,7 @@ const Language = Type.Object({
   schemas: Type.Object(
     { whole: Open, overlay: Open },
     {
-      description:
-        'JSON Schemas of a constitution by itself, and of one that extends another; each word says what it means.'
+      description: 'JSON Schemas of a constitution, and of one that extends another, with descriptions of all words.'
     }
   ),
   bases: Names,
@@ -48,7 +47,7 @@ const Language = Type.Object({
     })
   ),
   points: Type.Union([Open, Type.Null()], {
-    description: 'How many measured texts, harmful and harmless, reach which score, over all and by category.'
+    description: 'Numbers of measured harmful and harmless texts that reach each score, over all and by category.'
   })
 })
 
@@ -63,7 +62,8 @@ const Problem = Type.Object({
 const Checked = Type.Object({
   valid: Type.Boolean(),
   problems: Type.Array(Problem, {
-    description: 'Every one, in the order found. Those of a later step of reading come once the earlier are mended.'
+    description:
+      'All problems, in order of discovery. Later checks report theirs only once the earlier problems are fixed.'
   }),
   warnings: Type.Array(Problem, { description: 'What says nothing any more.' }),
   effective: Type.Union(
@@ -102,7 +102,7 @@ const Checked = Type.Object({
       }),
       Type.Null()
     ],
-    { description: 'What holds in the end, with what it extends; null where it is not valid.' }
+    { description: 'The effective constitution, with its base; null where it is not valid.' }
   )
 })
 
@@ -120,7 +120,9 @@ const Route = Type.Object({
   decided_by: Type.Union([Type.Enum(['file', 'store', 'default']), Type.Null()], {
     description: 'The configuration has the first word, then the store.'
   }),
-  in_force: Type.Boolean({ description: 'False: no version of it judges here, and the route refuses every request.' }),
+  in_force: Type.Boolean({
+    description: 'False: no version of it is in force here, and the route refuses every request.'
+  }),
   file: Type.Union([Type.String(), Type.Null()], { description: 'What the configuration names for it.' }),
   store: Type.Union(
     [
@@ -168,14 +170,14 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     config: read,
     schema: {
       operationId: 'getConstitutionLanguage',
-      summary: 'The words of the language of constitutions, what ships, and what the bands were measured to mean',
+      summary: 'The vocabulary of constitutions, the shipped ones, and the measured effect of the bands',
       tags,
       querystring: NoQuery,
       response: { 200: Language, ...errorResponses('validation_error', ...managedErrors, 'not_found') }
     },
     async handler(request, reply) {
       if (callerOf(request).accountId !== firstAccount) throw new Fault('not_found')
-      // The schemas hold more than a serializer made from this description would let through.
+      // Serialised directly, since a serialiser from this description would drop parts of the schemas.
       return reply.serializer(JSON.stringify).type('application/json; charset=utf-8').send(language())
     }
   })
@@ -186,7 +188,7 @@ export function registerPolicyEditing(app: FastifyInstance, { checker, bindings 
     config: read,
     schema: {
       operationId: 'checkConstitution',
-      summary: 'Check a draft: every problem at its place, and what it comes to with what it extends',
+      summary: 'Check a draft: every problem with its place, or the effective constitution with its base',
       description: 'Stores nothing. The name need not exist yet.',
       tags,
       params: ConstitutionParams,

@@ -1,4 +1,4 @@
-/** The shapes of the reviews API: they validate what comes in and are its part of the OpenAPI document. */
+/** Schemas of the reviews API: they validate input and describe it in the OpenAPI document. */
 import Type from 'typebox'
 import { roles } from '../base/chat.js'
 import { named, nameSchemas } from '../edge/doc-names.js'
@@ -32,7 +32,7 @@ export const ReviewQuery = Type.Object(
   closed
 )
 
-/** What the causing key reads; the rest is for reviewers. */
+/** Fields for the causing key; the rest is for reviewers. */
 const statusFields = {
   review_id: Type.String(),
   status: ReviewState,
@@ -65,15 +65,15 @@ export const ReviewDetail = Type.Object({
   context: Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()]),
   history: Type.Union([Type.Array(Type.Object({ role: Type.Enum([...roles]), text: Type.String() })), Type.Null()], {
     description:
-      'What was said before it and does not stand in it, oldest first: the turns of its session as far as they are remembered; of an answer, the request too. Null without either.'
+      'Earlier turns that it does not repeat, oldest first: those of its session as far as remembered; for an answer, the request too. Null without either.'
   }),
   note: textOrNull('What was said with the decision.'),
   approval_note: textOrNull('What was said with the first of two permits.')
 })
-/** Either, by who asks. */
+/** Either one, depending on the caller. */
 export const ReviewReply = Type.Object(statusFields, {
   additionalProperties: true,
-  description: 'For a reviewer with all of the review, its text included; for the key that caused it, these fields.'
+  description: 'A reviewer gets the whole review, text included; the key that caused it gets these fields.'
 })
 
 export const Adjudicate = Type.Object(
@@ -93,7 +93,7 @@ export const DeliveryQuery = Type.Object(
 export const Delivery = Type.Object({
   delivery_id: Type.String({ description: 'The webhook-id of every attempt.' }),
   channel: Type.Enum([...channels], {
-    description: 'To whom it goes: review.webhook, notices.webhook or notices.email of the configuration.'
+    description: 'The receiver: review.webhook, notices.webhook or notices.email of the configuration.'
   }),
   event: Type.Enum([...reviewEvents, keyRotated, ...alertEvents]),
   review_id: textOrNull('The review that it tells of.'),

@@ -141,7 +141,7 @@ export function registerReviews(
     config,
     schema: {
       operationId: 'listDeliveries',
-      summary: 'Messages to webhooks and by e-mail that were not taken yet, dead letters among them',
+      summary: 'Messages to webhooks and by e-mail that are not delivered yet, dead letters included',
       tags,
       querystring: DeliveryQuery,
       response: {

@@ -1,4 +1,4 @@
-/** `GET /api/v1/safety/metrics` (docs/api.md, section 5): what happened in a window, whole and step by step, for charts. */
+/** `GET /api/v1/safety/metrics` (docs/api.md, section 5): totals and time series of a window, for charts. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
@@ -16,9 +16,9 @@ import { categories, decisions } from '../policy/evaluation.js'
 import type { ReviewService } from '../review/review-service.js'
 import { Thresholds, thresholds, WeekBefore, weekBefore } from './week-before.js'
 
-/** As many as a chart has pixels for. */
+/** The width of a chart in pixels. */
 const maxPoints = 1000
-/** Where no step is asked for: enough for a line, few enough for a glance. */
+/** Points by default, where no step is requested. */
 const usualPoints = 60
 
 const Duration = (description: string) => Type.String({ maxLength: 20, description, examples: ['1h'] })
@@ -76,7 +76,9 @@ const SafetyMetrics = Type.Object({
     Type.Object(
       {
         at: time,
-        processes: Type.Integer({ description: 'How many counted then; 0: none ran, and nothing is known of it.' }),
+        processes: Type.Integer({
+          description: 'Number of processes that counted then; 0: none ran, and nothing is known.'
+        }),
         decisions: counts(decisions),
         categories: Type.Object({}, { additionalProperties: Type.Number() })
       },
@@ -93,7 +95,7 @@ export interface SafetyMetricsDeps {
   /** Names of the upstreams of the configuration in force. */
   upstreams: readonly string[]
   limits: Limits
-  /** What makes an alert. */
+  /** Settings of alerts. */
   alerts: Pick<AlertSettings, 'stops' | 'reviewsWaiting'>
 }
 
@@ -109,7 +111,7 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
       operationId: 'getSafetyMetrics',
       summary: 'Decisions, categories and latency of a window, and their course',
       description:
-        'Of every process of every node, from the storage: what others counted is up to ten seconds old. Percentiles are of all measurements together, from one histogram.',
+        'Covers every process of every node, from the storage: counts of other processes are up to ten seconds old. Percentiles come from one histogram of all measurements.',
       tags: ['operations'],
       querystring: Query,
       response: { 200: SafetyMetrics, ...errorResponses('validation_error', ...managedErrors) }
@@ -160,7 +162,7 @@ export function registerSafetyMetrics(app: FastifyInstance, deps: SafetyMetricsD
   })
 }
 
-/** Whole steps, the last of which is under way. */
+/** Whole steps; the last one is unfinished. */
 function readWindow(query: Static<typeof Query>, now: number, history: History) {
   const window = readDuration('window', query.window ?? '1h')
   if (window > longestWindowMs) throw invalid('query.window', 'out_of_range', 'window must be at most 7d.')

@@ -1,4 +1,4 @@
-/** Samples over the API, for people who sign in and may read them; no key may, whatever its scopes. */
+/** The samples API, for people who sign in and may read samples; no key may, whatever its scopes. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { roles } from '../base/chat.js'
@@ -19,7 +19,7 @@ const path = '/api/v1/safety/samples'
 const tags = ['samples']
 const closed = { additionalProperties: false }
 const read = { access: managed('samples:read') }
-/** What is gone is gone for everyone. */
+/** Confirmed, since the deletion is final for everyone. */
 const removeMany = { access: managed('samples:read', { confirmed: true }) }
 const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(type: T, description: string) =>
   Type.Union([type, Type.Null()], { description })
@@ -27,7 +27,7 @@ const name = (description: string) => Type.String({ pattern: '^[^\\u0000-\\u001f
 const instant = (description: string) =>
   Type.String({ maxLength: 40, description: `${description}: an ISO 8601 time, or a duration ago such as 24h.` })
 
-/** What samples are looked for by: here, and for a dry run over them. */
+/** Filter fields of samples, here and for a dry run over them. */
 export const sampleFilterFields = {
   decision: Type.Optional(Type.Enum([...decisions, stopped], { description: 'stopped: any but permit.' })),
   rule: Type.Optional(name('A rule that bears on the decision.')),
@@ -55,7 +55,7 @@ const Redact = Type.Object(
     redact: Type.Optional(
       Type.String({
         pattern: '^(?:personal_data|secrets|names)(?:,(?:personal_data|secrets|names)){0,2}$',
-        description: `What is replaced for this reading: of ${redactables.join(', ')}, with commas. Secrets always are.`,
+        description: `Kinds to redact for this reading, from ${redactables.join(', ')}, separated by commas. Secrets are always redacted.`,
         examples: ['personal_data,names']
       })
     )
@@ -65,7 +65,7 @@ const Redact = Type.Object(
 
 const fields = {
   sample_id: Type.String({ pattern: '^smp_' }),
-  evaluation_id: Type.String({ description: 'The subject of its row in the audit, which has its id as `sample`.' }),
+  evaluation_id: Type.String({ description: 'Subject of its audit row, which has the sample’s id as `sample`.' }),
   created_at: Type.String({ format: 'date-time' }),
   decision: Decision,
   risk_score: Type.Number(),
@@ -88,7 +88,7 @@ const SampleDetail = Type.Object({
       text: Type.String(),
       is_key: Type.Optional(Type.Literal(true, { description: 'The name of a field.' }))
     }),
-    { description: 'In order. What was replaced stands as <SECRETS>, <MEDIA>, <PERSONAL_DATA> or the kind of a name.' }
+    { description: 'In order. Redacted places show as <SECRETS>, <MEDIA>, <PERSONAL_DATA> or the kind of a name.' }
   ),
   context: orNull(Type.Object({}, { additionalProperties: true }), 'What the caller said it was about.'),
   detections: Type.Array(

@@ -1,4 +1,4 @@
-/** `GET /api/v1/status`: what runs here, since when, by which policy, and every setting in force that weakens the guard. */
+/** `GET /api/v1/status`: version and age of this process, its policies, and every setting that weakens the guard. */
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { type SampleKind, sampleKinds } from '../base/settings.js'
@@ -19,7 +19,7 @@ const Process = Type.Object({
   started_at: time,
   seen_at: time,
   state: Type.Enum(['serving', 'silent'], {
-    description: 'silent: not heard of for 35 s; shown for an hour. One that ends in order is not listed any more.'
+    description: 'silent: no report for 35 s; shown for an hour. A process that ends in order is removed.'
   }),
   answers: Type.Boolean({ description: 'Whether it is the one that answers.' }),
   configuration: Type.Object({ loaded_at: time, age_seconds: Type.Number() }),
@@ -27,7 +27,7 @@ const Process = Type.Object({
   weakenings: Type.Array(Type.String())
 })
 const Status = Type.Object({
-  version: Type.String({ description: 'Of the process that answers, like the uptime and the configuration.' }),
+  version: Type.String({ description: 'Of the answering process, like the uptime and the configuration.' }),
   node: Type.String({ description: 'The name of the process in the audit.' }),
   runtime: Type.String({ examples: ['v24.11.0'] }),
   started_at: time,
@@ -50,11 +50,11 @@ const Status = Type.Object({
     description: 'Settings in force in any process that let more through than the default does.'
   }),
   terms_url: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where the terms of use are that creating a key accepts; null where there are none.'
+    description: 'Address of the terms of use that creating a key accepts; null without terms.'
   }),
   exceptions: Type.Integer({ description: 'Accepted exceptions that hold now.' }),
   processes: Type.Array(Process, {
-    description: 'Every process of every node, as it said of itself within the last ten seconds.'
+    description: 'Every process of every node, by its own report of the last ten seconds.'
   })
 })
 nameSchemas({ Process, Status })

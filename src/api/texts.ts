@@ -1,4 +1,4 @@
-/** The sentences that people read in the place of what was stopped, over the API: docs/texts.md. */
+/** The API of the sentences that people read in place of stopped content: docs/texts.md. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { audiences, occasions, type TextsSource } from '../base/texts.js'
@@ -21,7 +21,7 @@ const PutTexts = Type.Object(
     version: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'What the change was made from; where it is not in force any more, 409.'
+        description: 'The version that was edited; if another is in force now, 409.'
       })
     )
   },
@@ -81,7 +81,7 @@ export function registerTexts(app: FastifyInstance, texts: TextsService, configu
       operationId: 'putTexts',
       summary: 'Replace the texts that were written over the API',
       description:
-        'In force on every node within a second. What the configuration or a constitution says comes before them.',
+        'In force on every node within a second. Texts of the configuration and of constitutions take precedence.',
       tags,
       querystring: NoQuery,
       body: PutTexts,

@@ -1,4 +1,4 @@
-/** The backends behind the gateway, and connecting one from the dashboard: docs/dashboard.md. */
+/** The API of backends, which lists them and lets the dashboard connect one: docs/dashboard.md. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { nameSchemas } from '../edge/doc-names.js'
@@ -21,7 +21,7 @@ const Connect = Type.Object(
       Type.String({
         maxLength: 4096,
         pattern: '^[\\x21-\\x7e]+$',
-        description: 'Its own credential. It is stored encrypted, and nobody is shown it again.'
+        description: 'Its own credential. It is stored encrypted, and never shown again.'
       })
     )
   },
@@ -41,7 +41,7 @@ const Upstream = Type.Object({
 const Upstreams = Type.Object({
   upstreams: Type.Array(Upstream),
   closed: Type.Union([Type.String(), Type.Null()], {
-    description: 'Why nobody connects one over the API here; null where administrators may.'
+    description: 'Why none can be connected over the API here; null where administrators may.'
   })
 })
 const ConnectedUpstream = Type.Object({
@@ -57,7 +57,7 @@ export interface UpstreamsOfApi {
   disconnect(actor: Actor, name: string): Promise<void>
 }
 
-/** No key does it, whatever its scopes: it says where every chat goes. */
+/** Never for keys, whatever their scopes, since it decides where every chat goes. */
 const change: { access: Access } = { access: { posture: 'person', scope: '*', people: 'confirmed' } }
 const changeErrors = [...managedErrors, 'confirmation_required', 'not_found', 'active_changed'] as const
 
@@ -87,7 +87,7 @@ export function registerUpstreams(app: FastifyInstance, upstreams: UpstreamsOfAp
       operationId: 'connectUpstream',
       summary: 'Connect a backend',
       description:
-        'For administrators who are signed in and have proved lately who they are. One GET of the list of its models checks it: without redirects, never to a link-local address or a metadata service. Then it is stored as a new version and in force; other nodes follow within two seconds.',
+        'For signed-in administrators who have confirmed their identity lately. One GET of its list of models checks it: without redirects, never to a link-local address or a metadata service. Then it is stored as a new version and in force; other nodes follow within two seconds.',
       tags,
       params: Name,
       querystring: NoQuery,
@@ -104,7 +104,7 @@ export function registerUpstreams(app: FastifyInstance, upstreams: UpstreamsOfAp
     schema: {
       operationId: 'disconnectUpstream',
       summary: 'Take a connected backend away',
-      description: 'Its key is erased. What the configuration names cannot be taken away here.',
+      description: 'Its key is erased. Backends of the configuration cannot be removed here.',
       tags,
       params: Name,
       querystring: NoQuery,

@@ -1,4 +1,6 @@
-/** `GET /api/v1/billing/usage` (docs/api.md, section 5): what each key had judged, by day; test keys cost nothing. */
+/**
+ * `GET /api/v1/billing/usage` (docs/api.md, section 5): the judged amounts of each key by day; test keys cost nothing.
+ */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Clock } from '../base/clock.js'
@@ -119,8 +121,8 @@ function dayOf(at: number): string {
 }
 
 /**
- * One line for each day and key, the surfaces added up: they come one after the other.
- * @param total grows by every line
+ * One line for each day and key, summed over the surfaces, whose rows are adjacent.
+ * @param total is increased by every line
  */
 async function* linesOf(
   pages: AsyncIterable<readonly UsageRow[]>,

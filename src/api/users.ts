@@ -1,4 +1,4 @@
-/** The people of an account, for its administrators. */
+/** The API of an account's people, for its administrators. */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
 import { named } from '../edge/doc-names.js'
@@ -21,7 +21,7 @@ const invitationsPath = '/api/v1/auth/invitations'
 const tags = ['sign-in']
 const change = { access: managed('*', { confirmed: true }) }
 
-/** In the fragment, which browsers keep to themselves: no log on the way has it. */
+/** In the fragment, which browsers do not send, so that no log contains it. */
 export function invitationPath(token: string): string {
   return `/dashboard/#/welcome?token=${token}`
 }

@@ -1,4 +1,4 @@
-/** What stands beside a window of the charts: the same of the week before, and what would be an alert. */
+/** Comparison data for a chart's window: the same window a week before, and the thresholds of alerts. */
 import Type, { type Static } from 'typebox'
 import type { AlertSettings } from '../base/settings.js'
 import { isoTime } from '../base/units.js'
@@ -21,7 +21,7 @@ export const WeekBefore = named(
       covered: Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'The share of the points of which anything is known: below 1, something stood still, or was new.'
+        description: 'Share of points with data: below 1, the gateway had stopped or was new.'
       }),
       evaluations: Type.Object(
         { total: Type.Number(), stopped: Type.Number() },
@@ -50,13 +50,12 @@ export const Thresholds = named(
         Type.Object(
           { usual: Type.Number({ minimum: 0, maximum: 1 }), low: share, high: share },
           {
-            description:
-              'The usual share of what is not permitted at this time of day, and from where on it is unusual.'
+            description: 'The usual share of stopped content at this time of day, and the threshold of an unusual one.'
           }
         ),
         Type.Null()
       ],
-      { description: 'Null while nothing is usual yet, or where it is not watched.' }
+      { description: 'Null until enough is known, or where it is not watched.' }
     ),
     reviews_waiting: Type.Union([Type.Object({ count: Type.Integer(), age_seconds: Type.Number() }), Type.Null()])
   })
@@ -69,7 +68,7 @@ export interface Window {
 }
 
 /**
- * @param now of the last point, only what is over by now counts in the sums
+ * @param now only the elapsed part of the last point counts in the sums
  * @returns null where nothing ran then
  */
 export async function weekBefore(
@@ -78,7 +77,7 @@ export async function weekBefore(
   now: number
 ): Promise<Static<typeof WeekBefore> | null> {
   const isFiner = step % minuteMs !== 0
-  // Of that time there are minutes alone.
+  // For that time only minutes are stored.
   const then = isFiner
     ? {
         from: Math.floor((from - weekMs) / minuteMs) * minuteMs,

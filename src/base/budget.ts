@@ -1,4 +1,4 @@
-/** The budget of a request: how many JSON values, texts and characters of it are judged at most, and how much may be found. */
+/** The budget of a request: limits on its JSON values, texts, characters and findings. */
 
 export interface Budget {
   /** JSON values of a body, containers included. */
@@ -7,15 +7,15 @@ export interface Budget {
   parts: number
   /** UTF-16 units of the texts, and of texts that a model reads as one. */
   units: number
-  /** UTF-16 units of their other readings (decoded, put right). */
+  /** UTF-16 units of their other readings (decoded, corrected). */
   views: number
-  /** Places that are found in them and shown, each with what is known of it. */
+  /** Reported findings in them. */
   findings: number
 }
 
 /**
- * Several times what a body of 1 MiB of chat, tools and documents comes to; of findings, what a list of customers of that
- * length holds, and as many as are told, counted and replaced without keeping others waiting.
+ * Several times the amounts in a 1 MiB body of chat, tools and documents. The findings suffice for a customer list of
+ * that length, and can be reported and redacted without delaying other requests.
  */
 export const defaultBudget: Budget = {
   nodes: 50_000,
@@ -25,7 +25,7 @@ export const defaultBudget: Budget = {
   findings: 20_000
 }
 
-/** The keys of the configuration that raise each. */
+/** The configuration keys that raise each limit. */
 export const budgetSettings = {
   nodes: 'limits.request.nodes',
   parts: 'limits.request.parts',

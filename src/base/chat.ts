@@ -1,6 +1,4 @@
-/**
- * The shapes in which every dialect hands a chat to the evaluator. Types only: no dialect, no policy, no network.
- */
+/** Types of a chat, as every dialect passes it to the evaluator. Types only: no dialect, no policy, no network. */
 
 /** A JSON value as the strict reader returns it (`json/parse.ts`); objects have `Object.prototype` and own keys only. */
 export type Json = null | boolean | number | string | Json[] | JsonObject
@@ -9,7 +7,7 @@ export interface JsonObject {
 }
 
 /**
- * Whose words a text is. `developer` counts as `system`; `tool` is a tool's result or any retrieved text;
+ * The role of a text's speaker. `developer` counts as `system`; `tool` is a tool's result or any retrieved text;
  * `definition` is a tool definition or an output schema; `parameter` is every other string leaf or key of the body
  * (model name, metadata, stop strings, unknown fields).
  */
@@ -24,15 +22,15 @@ export interface ChatPart {
   pointer: string
   /** Set where the text is an object's key, not a value: a redaction renames it. */
   isKey?: true
-  /** Set where the text is what the leaf decodes to (a `data:` URL): no span of it can be rewritten in the leaf. */
+  /** Set for the decoded text of a leaf (a `data:` URL), whose spans cannot be rewritten in the leaf. */
   isDecoded?: true
   /** Set where the text was read out of a file: `writable` where it is all of the file, and can be written back. */
   file?: 'writable' | 'read'
 }
 
 /**
- * Ends the pointer of what a leaf decodes to, where findings in it must be told from those in the leaf itself. It names
- * no place in a body, and never leaves this process.
+ * Suffix on the pointer of a leaf's decoded text, to distinguish its findings from those in the leaf. It never leaves
+ * this process.
  */
 export const decodedMark = '#decoded'
 
@@ -51,13 +49,13 @@ export interface Picture {
 export interface Media {
   pointer: string
   kind: 'image' | 'audio' | 'video' | 'file' | 'tokens'
-  /** Whose words it would be, where the dialect knows it. */
+  /** Role of its sender, where the dialect knows it. */
   role?: Role
-  /** Set where the text in it was read and judged: what its pictures show beside it was not. */
+  /** Set where its text was read and judged, but not the rest of its pictures. */
   isTextRead?: true
   /** With `isTextRead`, of a picture that stands by itself. */
   picture?: Picture
-  /** Set where a judge has seen what it shows. */
+  /** Set where a judge has seen it. */
   isSeen?: true
 }
 
@@ -75,28 +73,28 @@ export interface ChatRequest extends ChatContent {
   metadata: JsonObject | undefined
   /** The dialect's own conversation field. */
   session: string | undefined
-  /** Of a call of a tool: the first part of what a model says in it. */
+  /** For a tool call: index of the first part with a model's words. */
   calledFrom?: number
-  /** The id of the answer that it goes on from: the API has kept what was said until then. */
+  /** The id of the answer that it continues; the API has stored the earlier turns. */
   after?: string
-  /** Set where the API keeps the exchange, so that a later request may go on from its answer. */
+  /** Set where the API stores the exchange, so that a later request may continue from its answer. */
   isKept?: true
-  /** What its answer will hold that is no text: asked for only where the route would let it out. */
+  /** Media that its answer will contain; permitted only where the route would let them out. */
   brings?: Brought
 }
 
 export interface Brought {
   kind: Media['kind']
-  /** Set where the request wants its address: the bytes come, if at all, only to whoever asks there. */
+  /** Set where the request wants an address instead of the bytes. */
   isAddress?: true
 }
 
 export interface ChatReply extends ChatContent {
-  /** What a later request may name as `ChatRequest.after`. */
+  /** The id that a later request may name as `ChatRequest.after`. */
   id?: string
 }
 
-/** What of a request's meaning stands in its target instead of its body. */
+/** The part of a request that is in its target instead of its body. */
 export interface Target {
   /** Values of the path's parameters; each matched its pattern. */
   params: Readonly<Record<string, string>>

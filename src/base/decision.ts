@@ -1,4 +1,4 @@
-/** The words of a decision, which settings, rules, wire and storage share: docs/api.md, section 4. */
+/** Decisions, categories and their names, which settings, rules, wire and storage share: docs/api.md, section 4. */
 
 /** From the mildest to the strictest: a combination of verdicts takes the strictest. */
 export const decisions = ['permit', 'depends', 'divert', 'forbid'] as const
@@ -39,17 +39,17 @@ export const detectionTypes = [
 export type DetectionType = (typeof detectionTypes)[number]
 
 /**
- * What found something: `rule` for words and patterns, `screen` for the classifier, `encoder`, `judge` for a heavier judge,
+ * Kinds of readers: `rule` for words and patterns, `screen` for the classifier, `encoder`, `judge` for a heavier judge,
  * `detector` for every other detector.
  */
 export const readers = ['rule', 'detector', 'screen', 'encoder', 'judge'] as const
 export type Reader = (typeof readers)[number]
 
-/** What a route, or a caller, may have replaced. */
+/** Kinds that a route or a caller can have redacted. */
 export const redactables = ['personal_data', 'secrets', 'names'] as const
 export type Redactable = (typeof redactables)[number]
 
-/** Scores are compared as they are shown, so that a shown score never contradicts its decision. */
+/** Rounds a score for comparison and display, so that a shown score never contradicts its decision. */
 export function round(score: number): number {
   return Math.round(score * 10_000) / 10_000
 }

@@ -86,7 +86,7 @@ export const validationReasons = [
 export type ValidationReason = (typeof validationReasons)[number]
 
 /**
- * A fault that a client is told of. It carries three texts: `code` for machines, `message` for the caller, `internal`
+ * A fault that is reported to a client. It has three texts: `code` for machines, `message` for the caller, `internal`
  * (optional) for the log alone. `fields` are the code's extra members of the body, `headers` go on the response.
  * Denials travel as values of this type where they are expected (see `identity`), and are thrown where they end a call.
  */
@@ -94,7 +94,10 @@ export class Fault implements Error {
   readonly name = 'Fault'
   readonly message: string
   readonly cause: unknown
-  /** Where it was found. Of a caller's mistakes nobody reads it, and to remember it costs as much as the rest of a refusal. */
+  /**
+   * Set only for statuses from 500 on: for callers' mistakes nobody reads a stack, and capturing it costs as much as
+   * the rest of a refusal.
+   */
   readonly stack?: string
   readonly code: ErrorCode
   readonly status: number
@@ -124,10 +127,10 @@ export class Fault implements Error {
   }
 }
 
-// An Error to whoever asks, and made without Error's constructor, which always remembers a stack.
+// An `instanceof Error`, but made without Error's constructor, which always captures a stack.
 Object.setPrototypeOf(Fault.prototype, Error.prototype)
 
-/** What a request is counted in before it is judged; see `budget.ts`. */
+/** Fields of a request's budget; see `budget.ts`. */
 export type BudgetField = 'nodes' | 'parts' | 'units' | 'views' | 'findings' | 'paths'
 
 const budgetNouns: Readonly<Record<BudgetField, string>> = {
@@ -141,8 +144,8 @@ const budgetNouns: Readonly<Record<BudgetField, string>> = {
 
 /**
  * A 422 for a request that holds more than its budget allows.
- * @param actual how many it holds, or a number beyond the limit that it does not fall short of
- * @param setting what raises the limit; undefined where nothing does
+ * @param actual its number, or a lower bound beyond the limit
+ * @param setting the setting that raises the limit; undefined without one
  */
 export function tooComplex(field: BudgetField, actual: number, limit: number, setting?: string): Fault {
   const raise = setting === undefined ? '' : ` (${setting})`

@@ -1,4 +1,7 @@
-/** A queue of what several wait for: they take turns, and each is served in its own order, so that nobody's many hold up another's one. */
+/**
+ * A fair queue: waiting callers take turns, and each is served in its own order, so that one caller's many items do not
+ * delay another's single one.
+ */
 
 interface Line<T> {
   items: T[]
@@ -7,7 +10,7 @@ interface Line<T> {
 }
 
 export class FairQueue<T> {
-  /** In the order in which they have their turns. */
+  /** Lines in the order of their turns. */
   readonly #lines = new Map<string, Line<T>>()
   #length = 0
 
@@ -15,20 +18,21 @@ export class FairQueue<T> {
     return this.#length
   }
 
-  /** How many have something that waits. */
+  /** Number of callers with waiting items. */
   get lines(): number {
     return this.#lines.size
   }
 
-  /** How much of it waits for one. */
+  /** Number of waiting items of one caller. */
   waiting(whose: string): number {
     const line = this.#lines.get(whose)
     return line === undefined ? 0 : line.items.length - line.next
   }
 
   /**
-   * Whether one more of somebody's would be too many. Nobody may have more than a quarter, or one alone could fill it.
-   * @param most of all
+   * Whether one more item of a caller would be too many. Each may have at most a quarter, so that none can fill the
+   * queue alone.
+   * @param most items of all callers
    */
   isFullFor(whose: string, most: number): boolean {
     return this.#length >= most || this.waiting(whose) >= Math.max(1, Math.floor(most / 4))
@@ -46,7 +50,7 @@ export class FairQueue<T> {
     for (const [whose, line] of this.#lines) {
       const item = line.items[line.next++]!
       this.#length--
-      // At the end of the order: the others come first.
+      // Moved to the end of the order.
       this.#lines.delete(whose)
       if (line.next < line.items.length) {
         if (line.next === 1024) {
@@ -60,7 +64,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** Takes out one that waits no more. @returns whether it was there */
+  /** Removes an item that no longer waits. @returns whether it was there */
   remove(whose: string, item: T): boolean {
     const line = this.#lines.get(whose)
     const at = line?.items.indexOf(item, line.next) ?? -1

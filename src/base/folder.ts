@@ -1,4 +1,4 @@
-/** Folders of this process's own, made where they are missing. */
+/** Creates private folders of this process. */
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -14,7 +14,7 @@ export function makeFolder(path: string): void {
   if (failure !== undefined) throw failure
 }
 
-/** @returns the error where it has no folder to be in, or that folder takes none */
+/** @returns the error where its parent is missing or refuses it */
 function make(path: string): Error | undefined {
   try {
     mkdirSync(path, { mode: 0o700 })

@@ -1,16 +1,17 @@
-/** V8's heap while a server starts: by default it stays for good at the size that starting, of all phases, needs. */
+/** Keeps V8's heap small during the start, since it would otherwise stay at the size that only the start needs. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** What starting put off to later turns of the event loop is done by then. */
+/** Deferred work of the start is done after this time, ms. */
 const settledMs = 1_000
 
 let isSmall = false
 
 /**
- * Keeps the space for new objects from growing to its full 32 MiB while modules are loaded and policies compiled, where
- * nearly all that is made is kept and a larger one gains nothing.
- * @returns to be called when the server stands: what starting left behind is collected, and the space may grow with the load
+ * Keeps the young generation from growing to its full 32 MiB while modules are loaded and policies compiled: nearly all
+ * of their objects survive, so that a larger one gains nothing.
+ * @returns a function to call when the server runs: it collects the garbage of the start, and lets the young generation
+ * grow with the load
  */
 export function keepSmall(): () => void {
   isSmall = true
@@ -22,7 +23,7 @@ function letGrow(): void {
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
   setFlagsFromString('--no-expose-gc')
-  // Small spaces for new objects leave old ones scattered over half-empty pages: drawn together, a fifth of the heap goes back.
+  // A small young generation leaves old objects on half-empty pages: compaction frees a fifth of the heap.
   setFlagsFromString('--compact-on-every-full-gc')
   collect()
   setFlagsFromString('--no-compact-on-every-full-gc')
@@ -30,7 +31,7 @@ function letGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2')
 }
 
-/** To be called when a thread runs: V8 sets the factor, which is the whole process's, back with each new heap. */
+/** Call it when a thread has started: V8 resets the process-wide factor with each new heap. */
 export function stillSmall(): void {
   if (isSmall) setFlagsFromString('--semi-space-growth-factor=1')
 }

@@ -1,4 +1,4 @@
-/** Settings for rooms that outlive a reload: they read what is in force, and a reload changes nothing but one reference. */
+/** A view of the settings in force, for rooms that outlive a reload: a reload replaces only one reference. */
 
 /**
  * @param read the part of the settings in force; those are never changed, only replaced by others of the same shape

@@ -1,11 +1,11 @@
 /** The settings of one MCP server, compiled. */
 import type { RouteSettings, UpstreamSettings } from './route-settings.js'
 
-/** `first_use`: what a server says first of a tool holds; `review`: until a person has permitted it, nothing does. */
+/** `first_use`: the first definition of a tool is valid; `review`: none is valid until a person has permitted it. */
 export const pinModes = ['first_use', 'review'] as const
 export type PinMode = (typeof pinModes)[number]
 
-/** What the annotations of a tool must say for it to be listed and called. */
+/** Annotations that a tool must have to be listed and called. */
 export const toolHints = ['read_only', 'not_destructive'] as const
 export type ToolHint = (typeof toolHints)[number]
 
@@ -16,7 +16,7 @@ export const ownHeader =
 export interface McpServerSettings {
   name: string
   upstream: UpstreamSettings
-  /** How what passes is judged: as on a chat route. */
+  /** Settings of judging, as on a chat route. */
   route: Omit<RouteSettings, 'dialect'>
   /** Sent along with every message. */
   headers: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** What the configuration becomes of what people are told of: which alerts there are, and to whom they go. Durations in ms. */
+/** Compiled settings of notices: the alerts, and their receivers. Durations in ms. */
 import type { WebhookSettings } from './people-settings.js'
 
 /** `implicit`: TLS from the first byte; `starttls`: before anything else is said; `none`: to this machine alone. */
@@ -17,37 +17,37 @@ export interface EmailSettings {
   to: readonly string[]
 }
 
-/** When something is an alert; undefined: never. */
+/** Thresholds of alerts; undefined: never. */
 export interface AlertSettings {
   /** Either is enough. */
   reviewsWaiting: { count: number; ageMs: number } | undefined
-  /** Messages that were given up. */
+  /** Number of dead letters. */
   deadLetters: number | undefined
-  /** How long the storage must have taken nothing. */
+  /** How long the storage must have failed. */
   storageDownMs: number | undefined
   stops: StopsSettings | undefined
-  /** How long before its end a key is told of. */
+  /** How long before its end a key is reported. */
   keysExpiringMs: number | undefined
   /** Whether judges, the encoder and upstreams are watched. */
   failing: boolean
 }
 
-/** When the share of what is stopped is unusual: see `notices/stops.ts`. */
+/** When the share of stopped content is unusual: see `notices/stops.ts`. */
 export interface StopsSettings {
   windowMs: number
-  /** So many times the usual share, or the usual share divided by it. */
+  /** A share above the usual one times this, or below it divided by this, is unusual. */
   factor: number
-  /** By so much at least, of 1. */
+  /** Least difference from the usual share, 0..1. */
   difference: number
-  /** With fewer evaluations a share says nothing. */
+  /** Least evaluations for a meaningful share. */
   least: number
 }
 
 export interface NoticeSettings extends AlertSettings {
   webhook: WebhookSettings | undefined
   email: EmailSettings | undefined
-  /** How often is looked. */
+  /** Time between checks. */
   everyMs: number
-  /** After how long people are reminded, once. */
+  /** Time until the single reminder. */
   remindMs: number
 }

@@ -1,6 +1,6 @@
-/** What the configuration becomes of the sections about people: reviews and signing in. Durations in ms, sizes in bytes. */
+/** Compiled settings of the sections about people: reviews and signing in. Durations in ms, sizes in bytes. */
 
-/** What of the queue of reviews is bounded: the share of a key and its rotations, that of an account, all of it, its room. */
+/** Bounds of the review queue: the share of a key and its rotations, that of an account, the total, its bytes. */
 export const reviewBounds = ['key', 'account', 'total', 'bytes'] as const
 export type ReviewBound = (typeof reviewBounds)[number]
 /** How many reviews may be pending and unexpired at once; of `bytes`, how much of their sealed texts. */
@@ -11,7 +11,7 @@ export interface ReviewSettings {
   expiryMs: number
   /** Whether a key may decide what it caused itself: for demonstrations. */
   allowOwn: boolean
-  /** Whether that is so for the demo backend alone. */
+  /** Whether only the demo backend allows it. */
   allowOwnByDemo?: boolean
   /** Whether a permit takes two different people. */
   twoPerson: boolean
@@ -21,13 +21,13 @@ export interface ReviewSettings {
   holdMs: number
   /** How long texts are kept after the decision or the expiry, ms. */
   retentionMs: number
-  /** How much may wait for a decision at once. */
+  /** Most reviews that may wait for a decision. */
   maxOpen: ReviewBounds
   webhook: WebhookSettings | undefined
 }
 
 export const sampleKinds = ['off', 'stopped', 'share'] as const
-/** Of what texts are kept: of nothing, of what was stopped, or of a share of everything. */
+/** Which texts are kept: none, stopped ones, or a share of all. */
 export type SampleKind = (typeof sampleKinds)[number]
 
 export interface SampleSettings {
@@ -53,17 +53,17 @@ export interface WebhookSettings {
 }
 
 export const userRoles = ['viewer', 'reviewer', 'admin'] as const
-/** What someone who signs in may do, from the least to the most. */
+/** Roles of people who sign in, from the least to the most rights. */
 export type UserRole = (typeof userRoles)[number]
 
 export interface SignInSettings {
-  /** Without a request for so long a session ends, ms. */
+  /** Idle time after which a session ends, ms. */
   idleMs: number
-  /** However busy, it ends so long after it began, ms. */
+  /** Longest session, ms. */
   absoluteMs: number
-  /** How long a proof of who one is counts for what needs a fresh one, ms. */
+  /** How long a confirmation of identity stays fresh, ms. */
   confirmMs: number
-  /** What people type to get here; undefined: the listener's own address. */
+  /** The public address; undefined: the listener's own. */
   publicUrl: string | undefined
   oidc: OidcSettings | undefined
 }
@@ -77,10 +77,10 @@ export interface OidcSettings {
   /** Where the provider sends the browser back to: our own callback, as the provider knows it. */
   redirectUri: string
   scope: string
-  /** The claim that says what a person may do, a text or a list of texts. */
+  /** The claim with a person's roles, a text or a list of texts. */
   roleClaim: string
-  /** Which of its values stand for which role; the highest that fits counts. */
+  /** Its values for each role; the highest match counts. */
   roles: Readonly<Partial<Record<UserRole, readonly string[]>>>
-  /** For whom none fits; undefined: they may not sign in. */
+  /** Role without a match; undefined: such people may not sign in. */
   defaultRole: UserRole | undefined
 }

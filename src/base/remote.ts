@@ -1,4 +1,4 @@
-/** A backend of the configuration that is asked by POST: its own pool, bounded in size, no redirect followed. */
+/** A client for configured backends that are called by POST, with its own bounded pool; no redirect is followed. */
 import { Pool } from 'undici'
 import type { UpstreamSettings } from './settings.js'
 import { version } from './version.js'

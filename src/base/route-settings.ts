@@ -23,11 +23,11 @@ export type DialectId = (typeof dialectIds)[number]
 export const upstreamAuths = ['bearer', 'x-api-key', 'x-goog-api-key', 'api-key', 'aws', 'none'] as const
 export type UpstreamAuth = (typeof upstreamAuths)[number]
 
-/** What a request to AWS is signed for, and where its credentials may come from besides the environment. */
+/** Signing of requests to AWS, and the sources of credentials besides the environment. */
 export interface AwsSettings {
   region: string
   service: string
-  /** Of the shared file, and then of nowhere else. */
+  /** Profile of the shared file, which is then the only source. */
   profile: string | undefined
   instanceMetadata: boolean
 }
@@ -84,11 +84,11 @@ export interface RouteSettings {
   unscannable: Unscannable
   redact: readonly Redactable[]
   constitution: string
-  /** Whether the file names it, for the route or in `defaults`: only where it does not may the store bind another. */
+  /** Whether the file names it, for the route or in `defaults`: otherwise the store may bind another. */
   constitutionGiven: boolean
   /** The context keys of a caller that count; others are judged as text only. */
   callerContext: readonly string[]
   bodyLimit: number
-  /** How much of a streamed answer, and with `window` for how long, is held before it is judged as it stands. */
+  /** How much of a streamed answer, and with `window` how long, may be held before it is judged as it stands. */
   hold: { bytes: number; ms: number }
 }

@@ -1,4 +1,4 @@
-/** What the configuration becomes once it is read and compiled: frozen, durations in ms, sizes in bytes. */
+/** The compiled configuration: frozen, durations in ms, sizes in bytes. */
 
 import type { Budget } from './budget.js'
 import type { Category } from './decision.js'
@@ -35,7 +35,7 @@ export interface JudgeCommon {
   thresholds: { unsafe: number; safe: number }
   /** For one consultation, all its requests together. */
   timeoutMs: number
-  /** Consultations at once; beyond, one has failed. */
+  /** Concurrent consultations; further ones fail. */
   maxConcurrent: number
   /** UTF-16 units of all texts of a consultation. */
   maxChars: number
@@ -56,9 +56,9 @@ export interface RemoteJudgeSettings extends JudgeCommon {
   guidelines: Readonly<Record<string, string>>
   /** `openai-moderation`, `llama-guard`: whether the model sees pictures. */
   sees: boolean
-  /** `gpt-oss-safeguard`: how long it thinks before it answers. */
+  /** `gpt-oss-safeguard`: reasoning effort. */
   reasoning: Reasoning
-  /** `granite-guardian`: where the server's chat template looks for the criterion. */
+  /** `granite-guardian`: where the server's chat template expects the criterion. */
   criteria: 'template' | 'system'
 }
 
@@ -70,7 +70,7 @@ export interface OnnxJudgeSettings extends JudgeCommon {
   /** The labels in the order of the model's outputs. */
   outputs: readonly string[]
   activation: 'softmax' | 'sigmoid'
-  /** Of one window, special tokens included. */
+  /** Tokens of one window, special tokens included. */
   maxTokens: number
   /** Tokens that two windows share. */
   overlap: number
@@ -90,7 +90,7 @@ export interface EncoderSettings {
   threads: number
   /** Windows that may wait for a thread. */
   queue: number
-  /** For all that one request asks, its waiting included; infinite: none. */
+  /** For all questions of a request, including the wait; infinite: none. */
   deadlineMs: number
 }
 
@@ -106,11 +106,11 @@ export interface FileSettings {
   memoryBytes: number
   /** Bytes of one file. */
   fileBytes: number
-  /** Of text in pictures, by Tesseract's codes. */
+  /** Languages of text in pictures, by Tesseract's codes. */
   languages: readonly string[]
 }
 
-/** The backend that says what is spoken in sound, so that it can be judged. */
+/** The backend that transcribes sound, so that it can be judged. */
 export interface TranscriptionSettings {
   /** Up to and without `/audio/transcriptions`. */
   baseUrl: string
@@ -133,7 +133,7 @@ export interface Limits {
   failedAuthPerAddressPerMinute: number
   /** Requests under way at once, where a key has no number of its own; for each process. */
   concurrentPerKey: number
-  /** Whether texts of a chat that come again are known by their digests, and not scanned again. */
+  /** Whether repeated texts of a chat are recognised by digest and not scanned again. */
   remembersTexts: boolean
   request: Budget
 }
@@ -143,39 +143,39 @@ export interface TracingSettings {
   endpoint: string | undefined
   /** Sent along: may hold a credential. */
   headers: Readonly<Record<string, string>>
-  /** Of the resource, besides its name. */
+  /** Attributes of the resource, besides its name. */
   attributes: Readonly<Record<string, string>>
   serviceName: string
   /** The share of requests that are traced, where no client's trace is continued. */
   ratio: number
-  /** What becomes of a client's `traceparent`. */
+  /** How a client's `traceparent` is treated. */
   fromClient: 'ignore' | 'continue'
-  /** What an upstream is sent: what the client sent, the gateway's own, or nothing. */
+  /** The `traceparent` for an upstream: the client's, the gateway's own, or none. */
   toUpstream: 'client' | 'own' | 'none'
 }
 
 export interface Settings {
   /** The file the settings came from, or undefined for the defaults alone. */
   file: string | undefined
-  /** Variables that begin as ours do and that nothing reads, in sentences. */
+  /** Warnings about unknown variables with our prefix. */
   unknownVariables: readonly string[]
   server: {
     host: string
     port: number
-    /** CIDRs; empty: no forwarded address is believed. */
+    /** CIDRs; empty: forwarded addresses are ignored. */
     trustedProxies: readonly string[]
     bodyLimit: number
-    /** PEM; `hstsMs`: for how long a browser is told to come by TLS alone (RFC 6797), 0 to take that back. */
+    /** PEM; `hstsMs`: how long browsers must use TLS only (RFC 6797); 0 revokes that. */
     tls: { cert: string; key: string; hstsMs: number } | undefined
-    /** How long a client may take nothing of what is there for it, ms. */
+    /** How long a client may leave its answer unread, ms. */
     writeTimeoutMs: number
-    /** Of the terms of use that creating a key accepts; undefined: none are asked for. */
+    /** Address of the terms of use that creating a key accepts; undefined: none. */
     termsUrl: string | undefined
     /** Whether administrators may connect backends over the API and the dashboard. */
     dashboardUpstreams: boolean
     /** CIDRs of private networks from which people may sign in without TLS. */
     plainHttpSignIn: readonly string[]
-    /** How long a process that is told to stop says that it is not ready, and serves on; ms. */
+    /** How long a stopping process still serves while it reports that it is not ready, ms. */
     drainDelayMs: number
   }
   ops: { host: string; port: number }
@@ -184,10 +184,10 @@ export interface Settings {
     url: string
     /** How long known keys are honoured while the storage is down, ms. */
     staleKeysMs: number
-    /** Room on the disk for audit and usage that the storage does not take, for each process. */
+    /** Disk space of each process for audit and usage while the storage fails. */
     spoolBytes: number
   }
-  /** Undefined: nothing is shared but the storage. `prefix` is before every name there. */
+  /** Undefined: only the storage is shared. `prefix` precedes every key there. */
   redis: { url: string; prefix: string } | undefined
   /** Names this process in the audit and in status: the machine's name, unless one is given. */
   node: string
@@ -214,7 +214,7 @@ export interface Settings {
   review: ReviewSettings
   notices: NoticeSettings
   audit: {
-    /** Whether an answer waits until what was decided is committed to the audit. */
+    /** Whether an answer waits until its decision is committed to the audit. */
     required: boolean
     /** Rows older than this are removed, ms. */
     retentionMs: number
@@ -226,7 +226,7 @@ export interface Settings {
   tracing: TracingSettings
   /** YAML files of constitutions, by name. */
   constitutions: Readonly<Record<string, string>>
-  /** What people are told in the place of what is stopped, where it is other than what ships. */
+  /** Own texts for people in place of stopped content, which override the shipped ones. */
   texts: TextsSource | undefined
   /** Processes that share the port. */
   workers: number

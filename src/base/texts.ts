@@ -1,14 +1,14 @@
 /**
- * The sentences that people read in the place of what was stopped: the shape in which a file, a constitution and the API
- * write them, and what of such a shape is refused.
+ * The sentences that people read in place of stopped content: their shape in a file, a constitution and the API, and
+ * its validation.
  */
 import { type Category, categories } from './decision.js'
 
-/** Whom a sentence speaks to: who builds with the gateway and reads errors, or who sits before the chat. */
+/** Readers of a sentence: developers who read errors, or end users of a chat. */
 export const audiences = ['developer', 'end_user'] as const
 export type Audience = (typeof audiences)[number]
 
-/** What has happened. Those that begin with `answer_` are about what a model said, the others about what was asked of it. */
+/** Occasions of a sentence. Those with `answer_` are about a model's answer, the others about a request. */
 export const occasions = [
   'forbid',
   'divert',
@@ -20,11 +20,11 @@ export const occasions = [
 ] as const
 export type Occasion = (typeof occasions)[number]
 
-/** What a sentence may leave a place for, as `{review}`. A line of which a place stays empty is left out. */
+/** Placeholders of sentences, such as `{review}`. A line with an empty placeholder is left out. */
 export const places = ['review', 'topic', 'help', 'options', 'missing'] as const
 export type Place = (typeof places)[number]
 
-/** Which of them a sentence may have, by what has happened. */
+/** Allowed placeholders by occasion. */
 export const placesOf: Readonly<Record<Occasion | 'any', readonly Place[]>> = {
   any: ['topic', 'help'],
   forbid: ['topic', 'help'],
@@ -42,16 +42,16 @@ export type Sentence = string | Readonly<Partial<Record<Category | 'default', st
 export type Sentences = Readonly<Partial<Record<Occasion | 'any', Sentence>>>
 export type LanguageTexts = Readonly<Partial<Record<Audience, Sentences>>>
 
-/** A sentence as it is told, and the language that it is in. */
+/** A final sentence with its language. */
 export interface Said {
   readonly text: string
   readonly language: string
 }
-/** What everybody is told of one thing. */
+/** The sentences of one occasion for all readers. */
 export type Spoken = Readonly<Record<Audience, Said>>
 
 export interface TextsSource {
-  /** What is spoken where neither the request nor its headers tell a language. */
+  /** The language where neither the request nor its headers tell one. */
   readonly language?: string
   /** The region whose help is named where the request tells none. */
   readonly region?: string
@@ -66,14 +66,14 @@ export interface TextsSource {
 const maxSentence = 2000
 const maxHelp = 500
 
-/** Told of what is refused: `accepted` is what would be taken there, `atKey` that the key itself is the mistake. */
+/** Called with each problem: `accepted` lists the accepted values, `atKey` marks a wrong key. */
 export type Report = (
   path: (string | number)[],
   reason: string,
   more?: { accepted?: readonly string[]; atKey?: boolean }
 ) => void
 
-/** Holds a value from a file, a constitution or the API against the shape, and reports every problem at its place. */
+/** Validates texts from a file, a constitution or the API, and reports every problem with its place. */
 export function checkTexts(value: unknown, report: Report): void {
   const { language, region, help, ask, languages } = mapping(
     value,
@@ -120,7 +120,7 @@ function checkLanguageTexts(value: unknown, at: string[], report: Report): void 
   }
 }
 
-/** @param known undefined: every key is looked at by the caller */
+/** @param known undefined: the caller checks the keys */
 function mapping(
   value: unknown,
   path: string[],
@@ -146,7 +146,7 @@ function isRegion(value: unknown): boolean {
   return typeof value === 'string' && /^[A-Z]{2}$/.test(value)
 }
 
-/** Languages are what ICU knows by name: two or three letters of ISO 639, with nothing behind them. */
+/** Valid languages are those that ICU can name: two or three letters of ISO 639, without subtags. */
 const languageNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
 
 function checkLanguage(value: unknown, path: string[], report: Report, atKey = false): boolean {

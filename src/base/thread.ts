@@ -14,5 +14,5 @@ export function threadFile(beside: string, name: string): string {
   return fileURLToPath(new URL(`./${name}${extname(import.meta.url)}`, beside))
 }
 
-/** Whether the program runs as it was built. Where a loader runs the sources, every thread would load them anew. */
+/** Whether the built program runs. With a loader every thread would load the sources anew. */
 export const isBuilt = extname(import.meta.url) === '.js'

@@ -1,4 +1,4 @@
-/** Durations, sizes and addresses as people write them in a configuration. Each answers undefined for anything else. */
+/** Parsers of durations, sizes and addresses in a configuration. Each returns undefined for anything else. */
 import { BlockList, isIP } from 'node:net'
 
 const millisecondsPer: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -32,13 +32,13 @@ export function isAddressOrCidr(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
 }
 
-/** What to type to reach a listener: an address that stands for all of a machine's is none of them. */
+/** An address under which a listener can be reached: a wildcard address cannot be used itself. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? 'localhost' : urlHost(host)
 }
 
-/** RFC 1918, RFC 4193, link-local and loopback: what the public internet does not route. */
+/** Networks that the public internet does not route: RFC 1918, RFC 4193, link-local and loopback. */
 const privateNetworks: readonly [string, number][] = [
   ['10.0.0.0', 8],
   ['172.16.0.0', 12],

@@ -1,4 +1,4 @@
-/** What becomes of content that is no text, by its kind. */
+/** The act on content other than text, by its kind. */
 import type { Media } from './chat.js'
 
 export const unscannableActs = ['deny', 'review', 'permit', 'scan'] as const
@@ -12,13 +12,13 @@ export type Unscannable = UnscannableAct | Readonly<Partial<Record<Media['kind']
 
 const read: ReadonlySet<Media['kind']> = new Set(['file', 'image', 'audio'])
 
-/** Files, text in pictures and sound are read: under `scan`, whatever else there is is denied. */
+/** The act for a kind: `scan` reads files, text in pictures and sound, and denies every other kind. */
 export function actFor(unscannable: Unscannable, kind: Media['kind']): UnscannableAct {
   const act = typeof unscannable === 'string' ? unscannable : (unscannable[kind] ?? 'deny')
   return act === 'scan' && !read.has(kind) ? 'deny' : act
 }
 
-/** The strictest act over several, after what is to be read was: of answers, and of what was left unread. */
+/** The strictest act over several media that stay unread. */
 export function strictestAct(unscannable: Unscannable, media: readonly Media[]): 'deny' | 'review' | 'permit' {
   const acts = media.map(({ kind, isTextRead }) => (isTextRead === true ? 'permit' : actFor(unscannable, kind)))
   if (acts.some((act) => act === 'deny' || act === 'scan')) return 'deny'
@@ -26,8 +26,8 @@ export function strictestAct(unscannable: Unscannable, media: readonly Media[]):
 }
 
 /**
- * How receipts, audit and metrics name what was judged by nobody: the kind, or of a picture whose text was read, the rest.
- * @returns undefined of a picture that a judge has seen
+ * The name of unjudged content in receipts, audit and metrics: its kind, or for a picture with read text, the rest.
+ * @returns undefined for a picture that a judge has seen
  */
 export function unjudgedIn({ kind, isTextRead, isSeen }: Media): string | undefined {
   if (isSeen === true) return undefined

@@ -1,9 +1,10 @@
 /**
- * Where a text begins to say what a window of it scores for. The model is additive: what a word adds is known with the word.
- * Summed from left to right, less a `drift` for each word and never below zero (a CUSUM, Page 1954), it is above zero just
- * where some stretch that ends there says more than so much a word: a run of evidence, which begins where the sum last left
- * zero. With the drift of a confidence every window that reaches it ends in a run, whatever its length: what stands before
- * the run adds nothing to it. A run's beginning depends on the words before it alone, and so no word to come can move it.
+ * Finds the start of the evidence for a window's score. The model is additive: each word has a known contribution.
+ * Summed from left to right, less a `drift` for each word and never below zero (a CUSUM, Page 1954), the sum is above
+ * zero exactly where some stretch that ends there adds more than the drift per word: a run of evidence, which begins
+ * where the sum last left zero. With the drift of a confidence every window that reaches it ends in a run, whatever its
+ * length: words before the run add nothing to it. A run's beginning depends only on the words before it, so that later
+ * words cannot move it.
  */
 import type { Folder } from '../text/fold.js'
 import { pairFeature, START, skipFeature, Words } from './features.js'
@@ -29,7 +30,7 @@ const mostPairs = 4
 export class Evidence {
   readonly #rows: Rows
   readonly #words = new Words()
-  /** What the word at hand adds: its own row, and the rows of its pairs. */
+  /** The contribution of the current word: its own row, and the rows of its pairs. */
   #row = 0
   #pairs = 0
   readonly #pair = new Int32Array(mostPairs)
@@ -48,7 +49,7 @@ export class Evidence {
       const score = (Math.log(confidence / (1 - confidence)) - offset[lane]!) / slope[lane]!
       for (let kind = 0; kind < classes; kind++) {
         const needed = score - bias[kind * WIDTH + lane]!
-        // What reaches the score without any evidence does so soonest in one word.
+        // A score that needs no evidence is reached soonest with one word.
         const each = needed / (unit[lane]! * Math.sqrt(needed < 0 ? 1 : mostWords[kind]!))
         // Whole numbers add up exactly, in whichever order.
         drifts[lane] = Math.min(drifts[lane]!, Math.floor(each))
@@ -58,7 +59,7 @@ export class Evidence {
   }
 
   /**
-   * Where the runs begin that the last word of a text stands in.
+   * The start of the runs that contain the last word of a text.
    * @returns UTF-16 units from the start of the text; its length where there is none
    */
   open(folded: Folder, text: string, drifts: Drifts): number {
@@ -127,7 +128,7 @@ export class Evidence {
     if (row >= 0 && this.#pairs < mostPairs) this.#pair[this.#pairs++] = row
   }
 
-  /** What the word read last adds to a lane. */
+  /** The contribution of the last word to a lane. */
   #add(lane: number): number {
     const { wordRows, pairRows } = this.#rows
     let sum = wordRows.lane(this.#row, lane)

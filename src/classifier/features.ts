@@ -1,9 +1,9 @@
 /**
- * From a folded text to what the model knows a text by: its words and, inside them, runs of three to five letters; pairs
- * of neighbouring words, and pairs with one word between. Training and serving both come here, so they cannot differ.
+ * Extracts the model's features from a folded text: its words and, inside them, runs of three to five letters; pairs of
+ * neighbouring words, and pairs with one word between. Training and serving share this code, so they cannot differ.
  *
- * A character of a script without spaces is a word of its own, so its pairs are what pairs of letters are elsewhere. An
- * emoji, which folding drops, is a word too: in abuse it often carries the meaning.
+ * In scripts without spaces each character is a word, so that pairs of words are pairs of characters. An emoji, which
+ * folding drops, is a word too: in abuse it often carries the meaning.
  */
 import type { Folder } from '../text/fold.js'
 import { Passages } from './passages.js'
@@ -14,10 +14,10 @@ export const longestWord = 24
 /** The most features that one word has: itself, and its runs of three, four and five with a space at each end. */
 export const mostFeatures = 1 + 24 + 23 + 22
 
-/** Stands before the first word: a text's opening (`how do`, `write a`) says much about what kind of text it is. */
+/** Pseudo-word before the first word: a text's opening (`how do`, `write a`) tells much about its kind. */
 export const START = 0x2f0b4c61
 
-/** The words of one text, in order. Its arrays are reused: what it holds is good until the next `read`. */
+/** The words of one text, in order. Its arrays are reused, and valid until the next `read`. */
 export class Words {
   count = 0
   hash = new Int32Array(1024)
@@ -50,7 +50,7 @@ export class Words {
     return this
   }
 
-  /** Where words [first, after) stand in the text. */
+  /** The place of words [first, after) in the text. */
   span(folded: Folder, text: string, first: number, after: number): { start: number; end: number } {
     const last = after - 1
     const start = this.from[first]! < 0 ? ~this.from[first]! : folded.span(this.from[first]!, this.to[first]!).start
@@ -93,7 +93,7 @@ export function wordFeatures(units: Uint16Array, from: number, to: number, hash:
   if (from < 0) return 1
   const length = to - from
   if (isNumber(units, from, to)) {
-    // A long number says no more than that it is one.
+    // Long numbers differ only in their length.
     out[length > 4 ? 0 : 1] = finish(0x510e527f + length)
     return length > 4 ? 1 : 2
   }

@@ -1,9 +1,9 @@
 /**
- * What the model scores: one lane for each label that it is asked for, two that judge a request and an answer as a whole,
- * and two that say whether a text is worth the encoder's time, in the words of a user or a model and in those of a tool.
+ * The lanes of the model: one for each scored label, two that judge a request and an answer as a whole, and two that
+ * decide whether the encoder should read a text, for texts of users and models and for those of tools.
  */
 
-/** What rows are labelled with, named as the policy names its categories. */
+/** Labels of training rows, under the policy's names of categories. */
 export const labels = [
   'hate',
   'harassment',
@@ -32,5 +32,5 @@ export function laneNumber(name: string): number {
 
 /** Lanes are kept in rows of this many numbers. */
 export const WIDTH = 16
-/** The last is no label: there words are counted that no training text held. */
+/** The last lane is no label: it counts words unknown from training. */
 export const UNKNOWN = WIDTH - 1

@@ -1,6 +1,6 @@
 /**
- * The model file: little-endian binary, versioned and checksummed. A file that is not whole, or not of this version, is
- * refused, for scores from wrong weights look like any others.
+ * The model file: little-endian binary, versioned and checksummed. A damaged file, or one of another version, is
+ * refused, since scores from wrong weights look plausible.
  *
  *   8 bytes   magic
  *   u32 × 6   version, lanes, classes of windows, places of the two tables (powers of two), CRC-32 of all that follows
@@ -28,7 +28,7 @@ export interface Model {
   /** By lane: a score `z` is the confidence `sigmoid(slope · z + offset)`. */
   slope: Float64Array
   offset: Float64Array
-  /** By lane: the most that a text of a few words is given, which what is said around it could turn either way. */
+  /** By lane: the highest confidence of a text of few words, whose context could change its meaning. */
   ceiling: Float64Array
 }
 
@@ -40,11 +40,11 @@ export class ModelError extends Error {
 }
 
 const magic = 'SLGCLASS'
-/** Counts up with the layout and with the features: a model is of use only to the code that made its features. */
+/** Incremented with every change of layout or features: a model fits only the code that made its features. */
 const version = 3
 const nameBytes = 24
 const headerBytes = 32
-/** The largest file that is looked at. */
+/** The largest accepted file. */
 const maxBytes = 8 * 1024 * 1024
 
 /** @throws ModelError */

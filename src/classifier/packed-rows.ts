@@ -1,6 +1,6 @@
 /**
- * Rows of weights as texts are scored by: bytes without a sign, four to a number, so that a row of sixteen lanes is added
- * in eight additions. Two of the bytes of a number are added at a time, and each sum has sixteen bits.
+ * Packed rows of weights: unsigned bytes, four to a number, so that a row of sixteen lanes is added in eight additions.
+ * Two of the bytes of a number are added at a time, and each sum has sixteen bits.
  */
 import { WIDTH } from './lanes.js'
 
@@ -8,17 +8,17 @@ import { WIDTH } from './lanes.js'
 const size = WIDTH / 4
 /** Every other byte of a number. */
 const EVEN = 0x00ff00ff
-/** What a byte without a sign is above the weight that it stands for. */
+/** Offset of an unsigned byte above its weight. */
 const BIAS = 128
-/** So many rows may be added: then a sum stays below 2^16. */
+/** Most rows that may be added, so that a sum stays below 2^16. */
 export const mostAdded = 257
 
 export class PackedRows {
   readonly #rows: Int32Array
-  /** Of no meaning: what nobody wants would not be read. */
+  /** Without meaning: keeps the engine from removing the reads. */
   fetched = 0
 
-  /** After the last row comes one that adds nothing, for what the model does not know: `FeatureTable.none`. */
+  /** An extra last row adds nothing, for unknown features: `FeatureTable.none`. */
   constructor(weights: Int8Array) {
     this.#rows = packed(weights)
   }
@@ -63,7 +63,7 @@ export class PackedRows {
   }
 }
 
-/** In loops: with a function for each, it took a third of a second. */
+/** Plain loops: a callback for each took a third of a second. */
 function packed(weights: Int8Array): Int32Array {
   const rows = new Int32Array(weights.length / 4 + size)
   const none = rows.length - size

@@ -1,6 +1,6 @@
 /**
- * Where sentences, lines and paragraphs begin: what somebody slips into a long text is mostly one of these, and read by
- * itself it scores as it would alone.
+ * Finds the starts of sentences, lines and paragraphs: content hidden in a long text is mostly one of these, and scored
+ * separately it scores as it would alone.
  */
 
 /** How strong a break is before the word that it stands before. */
@@ -8,16 +8,19 @@ export const SENTENCE = 1
 export const LINE = 2
 export const PARAGRAPH = 3
 
-/** A passage has at least this many words, or it goes with the next: abbreviations and numbers of lists end none. */
+/** Least words of a sentence; shorter ones join the next, so that abbreviations and list numbers end none. */
 const fewestInSentence = 4
 const fewestInLine = 3
 
-/** What a character may be, as bits. */
+/** Kinds of characters, as bits. */
 const NEWLINE = 1
 const SPACE = 2
-/** Stands between the end of a sentence and the space after it. */
+/** May stand between the end of a sentence and the space after it. */
 const CLOSING = 4
-/** Ends a sentence before a space; ends one whatever follows. Not in here: colons and commas, behind which a request goes on. */
+/**
+ * Ends a sentence before a space; ends one in any case. Colons and commas are excluded, since a request continues
+ * behind them.
+ */
 const MARK = 8
 const FULL_MARK = 16
 

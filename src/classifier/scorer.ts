@@ -22,7 +22,9 @@ import {
 } from './windows.js'
 import { LIFT, mostAdded, WordRows } from './word-rows.js'
 
-/** Of many windows one is always a little odd: taken from the logit for each e-fold of a text's length. */
+/**
+ * Subtracted from the logit for each e-fold of a text's length, since one of many windows always scores a little high.
+ */
 const doubtOfMany = 0.15
 /** A stretch in which a larger share of the words is unknown gets no score. */
 export const mostUnknown = 0.4
@@ -30,17 +32,17 @@ export const mostUnknown = 0.4
 /** Fewer words than this are a name or a number, in no language. */
 const fewest = 3
 
-/** The score of a window that there is not. */
+/** The score of a missing window. */
 const none = -100
 
 const REQUEST = lanes.indexOf('harmful_request')
-/** Lanes that say what the encoder is to read: of each page of a text their strongest window is told. */
+/** Lanes that choose texts for the encoder: the strongest window of each page is reported. */
 export const screens = ['screen', 'screen_tool'] as const
 const paged: readonly number[] = screens.map((name) => lanes.indexOf(name))
 /**
- * Added to a page's score. What taught `screen` are harmless texts with a sentence of harm in them, too, which the encoder clears where
- * it reads them with their surroundings; what the screen raises it reads by itself. Of 141 requests that are raised alone this raises
- * 81 % among 300 characters on either side, instead of 58 %. `screen_tool` has learnt from orders within documents.
+ * Added to a page's score. `screen` has also learnt from harmless texts with a harmful sentence, which the encoder
+ * clears in their context; raised passages are read alone. Of 141 requests that are raised when alone this raises 81 %
+ * among 300 characters on either side, instead of 58 %. `screen_tool` has learnt from orders within documents.
  */
 const lift: readonly number[] = [1.2, 0]
 /** Words of a page, about as many as the encoder reads at once; a text has at most so many pages, longer ones if need be. */
@@ -66,7 +68,7 @@ export class Scorer {
   readonly #features = new Int32Array(2 * stride + 2)
   /** Pairs that the model knows, up to the edge of every block of a segment. */
   readonly #pairs = new Int32Array(mostBlocks + 1)
-  /** The window that the model knows least of: the share that it does not know, and the words [from, to). */
+  /** The window with the largest unknown share, and its words [from, to). */
   readonly #unread = { share: 0, from: 0, to: 0 }
   /**
    * By screening lane and page: the highest score among windows that begin there, and the words [from, to) of the window.
@@ -124,9 +126,9 @@ export class Scorer {
   }
 
   /**
-   * Of each page of a text that has several, its strongest window in each screening lane: what sounds worst may be harmless, and
-   * the harm stand elsewhere.
-   * @param least told from this confidence on
+   * The strongest window of each page and screening lane in a text of several pages: the worst-sounding page may be
+   * harmless, and the harm elsewhere.
+   * @param least reported from this confidence on
    */
   screened(
     folded: Folder,
@@ -174,8 +176,8 @@ export class Scorer {
   }
 
   /**
-   * 0..1, how little of the text the model knows, in the window of which it knows least: 1 less the known pairs a word. Of
-   * English nine texts in ten stay below 0.6; most texts in other languages lie above 0.7, and their scores mean little.
+   * 0..1, the unknown share in the least known window: 1 minus the known pairs per word. Of English nine texts in ten
+   * stay below 0.6; most texts in other languages lie above 0.7, and their scores mean little.
    */
   get unread(): number {
     return this.#unread.share
@@ -193,7 +195,7 @@ export class Scorer {
   }
 
   /**
-   * Where that stands which a lane's confidence rests on: from where evidence ran up to the end of the window.
+   * The place of the evidence for a lane's confidence: from the start of the run to the end of the window.
    * @param confidence of the lane
    * @param drifts of a confidence that the lane reaches
    */
@@ -310,7 +312,7 @@ export class Scorer {
         unread.to = this.#start + edges[after]!
       }
     }
-    // What the model does not know it has nothing to say of: hashes, other languages, letters in disorder.
+    // No score for mostly unknown windows: hashes, other languages, scrambled letters.
     const unknown = prefix[high + UNKNOWN]! - prefix[low + UNKNOWN]!
     if (unknown > words * mostUnknown) return
     const own = kind * WIDTH

@@ -1,4 +1,4 @@
-/** The classifier that ships, opened once in each thread: the model, and the buffers that scoring reuses. */
+/** The shipped classifier, opened once in each thread: the model, and the buffers that scoring reuses. */
 import { fileURLToPath } from 'node:url'
 import { readModel } from './model.js'
 import { Scorer } from './scorer.js'

@@ -1,6 +1,6 @@
 /**
- * The logistic function from additions and multiplications alone: an engine may change the last bits of `Math.exp`, and
- * a model must be the same to the byte wherever it is trained.
+ * The logistic function from additions and multiplications only: engines differ in the last bits of `Math.exp`, and a
+ * trained model must be identical to the byte everywhere.
  */
 const log2e = Math.LOG2E
 const ln2 = Math.LN2

@@ -1,7 +1,7 @@
 /**
- * Which features a model knows: an open table of 16-bit tags, two places for each feature in one pair of neighbours. The
- * place of a feature's tag is the number of its row of weights. A feature that no training text held is not found (but
- * for one in some 20,000), so that strange words do not borrow the weights of known ones.
+ * The table of known features: an open hash table of 16-bit tags, with two places for each feature in one pair of
+ * neighbours. The place of a tag is the number of its row of weights. Unknown features are not found (except one in
+ * some 20,000), so that they do not borrow weights of known ones.
  */
 export class FeatureTable {
   readonly tags: Uint16Array
@@ -26,8 +26,8 @@ export class FeatureTable {
   }
 
   /**
-   * Puts the row of each of `count` features in its place, `none` where there is none. Whether a feature is known cannot be
-   * foretold: nothing here branches on it, so that the processor fetches the tags of many at a time.
+   * Puts the row of each of `count` features in its place, `none` where there is none. Branch-free, since hits are
+   * unpredictable and the processor can then fetch many tags in parallel.
    */
   findAll(features: Int32Array, count: number): void {
     const { tags, none } = this
@@ -36,7 +36,7 @@ export class FeatureTable {
       const feature = features[i]!
       const tag = tagOf(feature)
       const place = feature & mask
-      // Of these all bits are set where it is so, and else none.
+      // All bits are set if the tag is here, else none.
       const isHere = ((tags[place]! ^ tag) - 1) >> 31
       const isBeside = (((tags[place ^ 1]! ^ tag) - 1) >> 31) & ~isHere
       features[i] = (place & isHere) | ((place ^ 1) & isBeside) | (none & ~(isHere | isBeside))

@@ -1,7 +1,7 @@
 /**
- * Which stretches of a text are scored. A text scores what its strongest stretch scores, so an attack inside a long
- * harmless text scores as it would alone: sentences, lines and paragraphs, and three lengths of window wherever they begin,
- * since an insult is a few words, a persona is pages, and nobody has to write in sentences.
+ * Chooses the windows of a text to score. A text gets the score of its strongest window, so an attack inside a long
+ * harmless text scores as it would alone: sentences, lines and paragraphs, and three lengths of window wherever they
+ * begin, since an insult is a few words, a persona is pages, and nobody has to write in sentences.
  */
 import { LINE, PARAGRAPH, SENTENCE } from './passages.js'
 
@@ -17,11 +17,11 @@ const scales = [
 export const longest = 160
 
 /**
- * A stretch of no more words than this shows no surroundings: "how do I shoot someone" is a gamer's question too, and what
- * a heading or an item of a list says in three words could be about anything.
+ * A window of at most this many words has no context: "how do I shoot someone" may be a gamer's question, and a heading
+ * or list item of three words could be about anything.
  */
 export const fewWords = 8
-/** The same of a request in another language: what is asked for has fewer double meanings there, for the training rows at least. */
+/** The same for other languages, where short requests are less ambiguous, at least in the training rows. */
 export const fewForeignWords = 3
 
 /** Longer texts are walked in segments of this many words; each begins with the last `longest` words of the one before. */
@@ -29,8 +29,8 @@ export const segment = 4096
 export const segmentStep = segment - longest
 
 /**
- * A short text, a window of a long one, and a passage of one are each judged by their own measure (a bias for each class):
- * of many windows one is always a little odd.
+ * Short texts, windows of long ones, and passages have a bias of their own (one for each class), since one of many
+ * windows always scores a little high.
  */
 export const classes = 12
 const scaleClasses = 6
@@ -141,7 +141,7 @@ function forEachPassage(
 }
 
 /** Whether windows of a class show a language: whole texts, and the longest windows of longer ones. */
-/** Whether it is a text, and no stretch of one. */
+/** Whether the class is that of whole texts. */
 export function isWholeText(kind: number): boolean {
   return kind < scaleClasses
 }
@@ -159,7 +159,7 @@ function wholeClass(count: number): number {
   return count <= 16 ? 3 : count <= 48 ? 4 : 5
 }
 
-/** What the sum of a window's weights is multiplied with. */
+/** Factor for the sum of a window's weights. */
 export function scaleOf(count: number): number {
   return 1 / Math.sqrt(count)
 }

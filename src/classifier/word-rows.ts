@@ -1,6 +1,6 @@
 /**
- * What a word and its runs of letters add in a linear model is one constant row. The rows of words that were met are kept,
- * so that a known word costs one addition: bounded, and exact, since a kept row is used only where every letter agrees.
+ * A cache of word rows: in a linear model a word and its runs of letters add one constant row, so a cached word costs
+ * one addition. The cache is bounded, and exact, since a row is used only where every letter agrees.
  */
 import { longestWord, mostFeatures, wordFeatures } from './features.js'
 import { UNKNOWN, WIDTH } from './lanes.js'
@@ -11,17 +11,17 @@ import type { FeatureTable } from './table.js'
 /** Words whose rows are kept, in sets of two: a new one takes the place of the older of its set. */
 const places = 1 << 16
 
-/** Two lanes of a row are one number, sixteen bits each, and stand `LIFT` above what they add: nothing in it has a sign. */
+/** Two lanes of a row share one number, sixteen bits each, offset by `LIFT` to be unsigned. */
 export const PAIRS = WIDTH / 2
-/** What one word adds is held within this: then the sums of 4,096 words and their pairs fit 26 bits. */
+/** Bound on a word's contribution, so that the sums of 4,096 words and their pairs fit 26 bits. */
 const most = 7900
 export const LIFT = 8192
-/** So many rows may be added before a lane runs over into the next: 4 · (8192 + 7900) < 2^16. */
+/** Most rows that may be added before a lane overflows into the next: 4 · (8192 + 7900) < 2^16. */
 export const mostAdded = 4
 
 /**
- * What is kept of a word lies together, in what the processor fetches at once: its row, its hash, its length plus one (0 for
- * an empty place) and its first letters, in 16 bits each. The letters behind those, of few words, are kept apart.
+ * An entry fits one cache line: its row, its hash, its length plus one (0 for an empty place) and its first letters, 16
+ * bits each. The further letters of long words are stored apart.
  */
 const bytes = 64
 const hashAt = PAIRS * 4
@@ -36,7 +36,7 @@ export class WordRows {
   /** The lengths and the first letters. */
   readonly #units = new Uint16Array(this.#places)
   readonly #moreLetters = new Uint16Array(places * (longestWord - letters))
-  /** Of no meaning: what nobody wants would not be read. */
+  /** Without meaning: keeps the engine from removing the reads. */
   fetched = 0
   readonly #table: FeatureTable
   readonly #weights: PackedRows
@@ -49,8 +49,8 @@ export class WordRows {
   }
 
   /**
-   * Reads where the rows of words may be, before they are asked for one by one: each waits for the one before it, and the
-   * processor fetches these all at a time. A place may lie on two lines of its cache.
+   * Prefetches the possible rows of words: later lookups depend on each other, but the processor can fetch these in
+   * parallel. A place may cover two cache lines.
    * @param hashes of the words [from, to)
    */
   fetch(hashes: Int32Array, from: number, to: number): void {
@@ -72,7 +72,7 @@ export class WordRows {
     return this.#make(units, from, to, hash, place)
   }
 
-  /** Equal hashes are not taken for equal words. */
+  /** Compares the letters, since equal hashes do not prove equal words. */
   #is(units: Uint16Array, from: number, to: number, hash: number, place: number): boolean {
     if (this.rows[place * (bytes / 4) + hashAt / 4] !== hash) return false
     const length = from < 0 ? 0 : to - from

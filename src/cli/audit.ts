@@ -1,4 +1,4 @@
-/** `sluicegate audit`: the rows of the store as JSON lines, and whether anyone has tampered with them. */
+/** `sluicegate audit`: exports the audit as JSON lines, and verifies its hash chains. */
 
 import { auditRecord } from '../api/audit.js'
 import { systemClock } from '../base/clock.js'
@@ -30,7 +30,10 @@ export async function exportRows({ account, kind, from, to }: ExportOptions): Pr
   })
 }
 
-/** @param anchors ends of chains that were kept elsewhere, `node:position:hash`: they show that nothing after was cut off */
+/**
+ * @param anchors ends of chains that were kept elsewhere, `node:position:hash`: they prove that no later rows were cut
+ * off
+ */
 export async function verify({ head: anchors = [] }: { head?: string[] }): Promise<void> {
   const kept = anchors.map(readAnchor)
   await withAudit(async (audit) => {
@@ -70,7 +73,7 @@ interface Anchor {
 async function checkAnchor(audit: AuditStore, heads: readonly ChainHead[], anchor: Anchor): Promise<ChainFault[]> {
   const { node, position, hash } = anchor
   const head = heads.find((one) => one.node === node)
-  // What retention has removed can only be checked at the very place where the chain begins.
+  // An anchor before the beginning of the chain can only be checked directly at it.
   if (head !== undefined && position <= head.removed) {
     return position < head.removed || head.removedHash === hash ? [] : [{ node, position, problem: 'altered' }]
   }

@@ -1,4 +1,4 @@
-/** `sluicegate backup` and `restore`: whole copies of the embedded store. A server has tools of its own for that. */
+/** `sluicegate backup` and `restore`, for the embedded store. A database server has its own tools. */
 import { resolve } from 'node:path'
 import type { Settings } from '../base/settings.js'
 import { existingDataKey } from '../sealing/key-file.js'
@@ -18,7 +18,7 @@ export async function backup(file: string): Promise<void> {
   show(tables)
   const retention = Math.ceil(settings.review.retentionMs / day)
   process.stdout.write(
-    `\n${file} is whole. Its texts are sealed with the data key ${dataKeys.join(' and ') || 'of this store'}, which is not in it: keep that apart.\n` +
+    `\n${file} is complete. Its texts are sealed with the data key ${dataKeys.join(' and ') || 'of this store'}, which is not in it: keep it elsewhere.\n` +
       `It holds no samples.\nIt holds what retention deletes from the store later: delete it within ${retention} ${retention === 1 ? 'day' : 'days'} (review.retention).\n`
   )
 }
@@ -43,7 +43,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
   )
 }
 
-/** @param instead what does it for PostgreSQL */
+/** @param instead the command for PostgreSQL */
 function embedded(instead: string): Settings {
   const settings = commandSettings()
   if (!settings.storage.url.startsWith('sqlite:')) throw new UsageError(`The storage is PostgreSQL: use ${instead}`)

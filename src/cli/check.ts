@@ -1,4 +1,7 @@
-/** `sluicegate check`: everything that could keep a server from starting on this configuration, found without starting one. */
+/**
+ * `sluicegate check`: finds everything that would keep a server from starting with this configuration, without starting
+ * one.
+ */
 import { readFile } from 'node:fs/promises'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'

@@ -1,4 +1,7 @@
-/** `sluicegate constitutions`: the constitution service on the store itself, with the rights of whoever may open its file. */
+/**
+ * `sluicegate constitutions`: the constitution service directly on the store, with the rights of a person who may open
+ * it.
+ */
 import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { systemClock } from '../base/clock.js'
@@ -27,7 +30,7 @@ export async function list(options: CommonOptions): Promise<void> {
   const { constitutions } = await withService(({ service }) => service.list(operator))
   show(options, constitutions, () =>
     constitutions.length === 0
-      ? ['No constitutions in the store yet: a server takes over its files when it starts.']
+      ? ['No constitutions in the store yet: a server stores its files when it starts.']
       : constitutions.map(
           ({ name, label, versions, latest_version: latest, activated_at: at, activated_origin: origin }) =>
             `${label ?? `${name}: none active`}  ${versions} versions, latest ${latest}${at === null ? '' : `, since ${at} by ${origin}`}`
@@ -62,12 +65,12 @@ export async function activate(name: string, version: string, options: CommonOpt
   show(options, outcome, () => [
     outcome.changed ? `${label} is in force, soon also in running servers.` : `${label} was in force already.`,
     ...(outcome.changed && outcome.previous !== null
-      ? [`The way back: sluicegate constitutions activate ${name} ${outcome.previous}`]
+      ? [`To roll back: sluicegate constitutions activate ${name} ${outcome.previous}`]
       : [])
   ])
 }
 
-/** Texts, one a line, from standard input: what the candidate would change. */
+/** Compares a candidate's decisions on texts from standard input, one per line. */
 export async function test(name: string, candidate: string, options: CommonOptions): Promise<void> {
   const texts = decodeUtf8(await buffer(process.stdin), 'stdin')
     .split(/\r?\n/)

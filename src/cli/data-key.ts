@@ -1,4 +1,4 @@
-/** `sluicegate data-key`: which keys open the store, and their rotation beside running servers. */
+/** `sluicegate data-key`: shows the keys that open the store, and rotates them beside running servers. */
 import { resolve } from 'node:path'
 import { systemClock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
@@ -54,9 +54,7 @@ export async function rotate({ to }: { to?: string }): Promise<void> {
     const kept = replaceKeyFile(path, next.path)
     await retireDataKey(deps, true)
     audit('data_key.retired', { key: done.from })
-    await print(
-      `${path} holds the next key. ${kept} opens nothing but backups of before: delete it with the last of them.\n`
-    )
+    await print(`${path} holds the next key. ${kept} opens only older backups: delete it with the last of them.\n`)
   })
 }
 

@@ -51,7 +51,7 @@ export async function evaluate(text: string | undefined, options: EvaluateOption
   }
 }
 
-/** Whoever types a command waits as long as it takes. */
+/** Without a deadline: a person at a terminal waits. */
 async function openCommandEncoder({ encoder }: Settings, clock: Clock): Promise<OpenEncoder> {
   const deadlineMs = Number.POSITIVE_INFINITY
   const opened = await openEncoder({ ...encoder, deadlineMs }, { clock, report: noEncoderReport, crashed() {} })
@@ -92,13 +92,13 @@ function createEvaluate(evaluator: PolicyEvaluator, options: EvaluateOptions, is
   }
 }
 
-/** People at a terminal get a page; whatever reads a pipe gets JSON. */
+/** A terminal gets a readable page, a pipe gets JSON. */
 function show(outcome: object & { explain?: Explanation }, asJson: boolean): string {
   if (outcome.explain !== undefined && process.stdout.isTTY && !asJson) return page(outcome.explain)
   return `${JSON.stringify(outcome, null, 2)}\n`
 }
 
-/** The only text is the input itself: a pointer to it would say nothing. */
+/** With a single text a pointer would tell nothing. */
 function withoutPointers(evaluation: Evaluation): Evaluation {
   return { ...evaluation, detections: evaluation.detections.map(({ pointer: _, ...detection }) => detection) }
 }

@@ -1,4 +1,4 @@
-/** `evaluate --jsonl`: lines in, lines out, in order, as fast as one core allows. */
+/** `evaluate --jsonl`: evaluates lines of input in order, as fast as one core allows. */
 import type { Json } from '../base/chat.js'
 import { Fault, invalid } from '../base/errors.js'
 import { type EvaluateInput, readEvaluateInput } from '../edge/evaluate-input.js'
@@ -10,7 +10,7 @@ export type Evaluate = (input: EvaluateInput) => Promise<object>
 
 /** A text of 100,000 units in escapes and a context of 16 KiB fit six times over. */
 const maxLineBytes = 4 * 1024 * 1024
-/** Written at once at most: fewer system calls, without holding back what a slow source has been answered. */
+/** Most output per write: saves system calls without delaying answers of a slow source. */
 const batchLength = 65_536
 const progressEveryMs = 500
 
@@ -42,7 +42,7 @@ export async function evaluateLines(source: AsyncIterable<Buffer>, evaluate: Eva
 
 interface LineAnswer {
   text: string
-  /** True where the evaluator, not the line, is to blame. */
+  /** True where the evaluator failed, not the line. */
   failed: boolean
 }
 
@@ -98,7 +98,7 @@ async function* splitLines(source: AsyncIterable<Buffer>): AsyncGenerator<(Buffe
     }
     const rest = chunk.subarray(start)
     heldBytes += rest.length
-    // Of a line that is too long only its length is kept.
+    // For a line that is too long only the length is kept.
     if (heldBytes > maxLineBytes) held = []
     else held.push(rest)
     yield lines.filter((line) => !isBlank(line))
@@ -111,7 +111,7 @@ function isBlank(line: Buffer | undefined): boolean {
   return line !== undefined && (line.length === 0 || (line.length === 1 && line[0] === 0x0d))
 }
 
-/** Counts on standard error, for a person who waits; silent where standard error is a file. */
+/** Shows progress on standard error for a waiting person; silent where standard error is a file. */
 function createProgress(): { count(): void; end(): void } {
   if (!process.stderr.isTTY) return { count() {}, end() {} }
   const started = performance.now()
@@ -124,7 +124,7 @@ function createProgress(): { count(): void; end(): void } {
   return {
     count() {
       lines++
-      // The clock is asked now and then only: it costs as much as a short text.
+      // The clock is read only sometimes: it costs as much as a short text.
       if (lines % 64 !== 0 || performance.now() - shown < progressEveryMs) return
       shown = performance.now()
       show()

@@ -1,4 +1,4 @@
-/** `sluicegate keys`: the key service on the store itself, with the rights of whoever may open its file. */
+/** `sluicegate keys`: the key service directly on the store, with the rights of a person who may open it. */
 import { systemClock } from '../base/clock.js'
 import { parseDuration } from '../base/units.js'
 import type { Actor, KeyRecord } from '../identity/caller.js'
@@ -58,7 +58,7 @@ export async function list(options: CommonOptions & { lineage?: string }): Promi
       } else if (isFirst && keys.length === 0) {
         await print(`No keys in the account ${options.account}.\n`)
       } else {
-        // As wide as the first of them: the last are not known yet.
+        // Columns as wide as in the first page: later rows are not known yet.
         const rows = keys.map(rowOf)
         widths ??= widthsOf([head, ...rows])
         await print(`${linesOf(isFirst ? [head, ...rows] : rows, widths).join('\n')}\n`)

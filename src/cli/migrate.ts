@@ -1,4 +1,4 @@
-/** `sluicegate migrate`: the tables in their newest form, and the move from one machine's file to a shared server. */
+/** `sluicegate migrate`: migrates the tables, and moves an embedded store to a shared server. */
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { loadSettings } from '../config/load.js'
@@ -23,11 +23,11 @@ export async function migrate({ from, to }: { from?: string; to?: string }): Pro
   await untilFree(source)
   show(await copyStorage(source, target))
   process.stdout.write(
-    'Everything was moved. SLUICEGATE_DATA_KEY must be what sealed the texts: master.key, or the variable.\n'
+    'Everything was moved. SLUICEGATE_DATA_KEY must be the key that sealed the texts: the one of master.key, or of the variable.\n'
   )
 }
 
-/** What a server stores after the move would stay behind. */
+/** Rows that a server stores after the move would be lost. */
 async function untilFree(source: string): Promise<void> {
   if (!isStorageInUse(source)) return
   process.stderr.write(

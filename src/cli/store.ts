@@ -1,4 +1,4 @@
-/** The store of the configuration, for a command that works on it beside a running server. */
+/** Opens the configured store for commands, beside a running server. */
 
 import type { Settings } from '../base/settings.js'
 import { loadSettings } from '../config/load.js'
@@ -15,14 +15,14 @@ export function commandSettings(): Settings {
   return settings
 }
 
-/** Tells running nodes what was changed, where they share a Redis; loaded only then. */
+/** Notifies running nodes of a change over a shared Redis, which is loaded only then. */
 export async function tellRunning({ redis }: Settings, notice: Notice): Promise<void> {
   if (redis === undefined) return
   const { tellNodes } = await import('../storage/redis/notices.js')
   await tellNodes(redis, notice)
 }
 
-/** Opens it under the node's own name: what a command does stands in the same chain of the audit. */
+/** Opens it under the node's own name, so that acts of a command are in the node's audit chain. */
 export function openCommandStorage({ storage, node }: Settings): Promise<Storage> {
   return openStorage({ url: storage.url, node })
 }

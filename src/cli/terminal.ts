@@ -1,4 +1,4 @@
-/** What the sub-commands share: exit codes, sentences for errors, writing with back-pressure. */
+/** The common part of the sub-commands: exit codes, error sentences, output with back-pressure. */
 import { once } from 'node:events'
 import { Fault } from '../base/errors.js'
 import { ConfigError } from '../config/problem.js'
@@ -6,13 +6,13 @@ import { ConstitutionError } from '../policy/constitution/problems.js'
 
 export const exitCodes = { ok: 0, failure: 1, usage: 2 } as const
 
-/** The arguments are wrong in a way that Commander cannot see. */
+/** An error in the arguments that Commander cannot detect. */
 export class UsageError extends Error {}
 
-/** A failure that has been told in full. */
+/** A failure that was reported completely. */
 export class Told extends Error {}
 
-/** Writes an error as sentences, never as a stack, and answers the exit code. */
+/** Prints an error as sentences, never as a stack, and returns the exit code. */
 export function complain(error: unknown): number {
   if (error instanceof Told) return exitCodes.failure
   process.stderr.write(`${sentence(error)}\n`)
@@ -31,12 +31,14 @@ export function collect(text: string, earlier: readonly string[] = []): string[]
   return [...earlier, ...text.split(/[\s,]+/).filter((item) => item !== '')]
 }
 
-/** Resolves when standard output takes more: a slow reader slows the work down, and does not fill the memory. */
+/**
+ * Resolves when standard output accepts more, so that a slow reader slows the work down instead of filling the memory.
+ */
 export async function print(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain')
 }
 
-/** Whoever reads may stop reading (`| head`): then there is nobody left to tell. A full disk is told on standard error. */
+/** Exits when the reader of the output stops (`| head`). A full disk is reported on standard error. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? exitCodes.failure : complain(error))

@@ -1,4 +1,4 @@
-/** `sluicegate users`: who may sign in, with the rights of whoever may open the store. */
+/** `sluicegate users`: manages people who may sign in, with the rights of a person who may open the store. */
 
 import { invitationPath } from '../api/users.js'
 import { systemClock } from '../base/clock.js'

@@ -1,6 +1,6 @@
-/** What the client throws where there is no answer, and what the gateway answers with instead of one. */
+/** Errors of the client: failures without an answer, and error answers of the gateway. */
 
-/** Whatever kept a call from being answered. None of them is a permit. */
+/** Any failure of a call. None of them is a permit. */
 export class SluicegateError extends Error {
   override readonly name: string = 'SluicegateError'
 }
@@ -15,7 +15,7 @@ export class TimeoutError extends SluicegateError {
   override readonly name = 'TimeoutError'
 }
 
-/** An answer that is none of the gateway's: of something between, or of another program. */
+/** An answer that is not from the gateway: from a proxy or another program. */
 export class UnexpectedAnswerError extends SluicegateError {
   override readonly name = 'UnexpectedAnswerError'
   readonly status: number
@@ -34,7 +34,7 @@ export class ApiError extends SluicegateError {
   readonly requestId: string | undefined
   /** Seconds, where the answer says how long to wait. */
   readonly retryAfter: number | undefined
-  /** The whole body, with what the code adds. */
+  /** The whole body, with the code's own fields. */
   readonly body: Readonly<Record<string, unknown>>
 
   constructor(status: number, body: Record<string, unknown>, headers: Headers) {
@@ -73,7 +73,7 @@ export class PermissionError extends ApiError {
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError'
 }
-/** 409: what is asked for does not go with what is there. */
+/** 409: the request conflicts with the present state. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError'
 }

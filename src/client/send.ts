@@ -1,4 +1,4 @@
-/** One call of the client: its time, its retries, and what becomes of its answer. */
+/** Sends one call of the client: time-out, retries, and conversion of its answer. */
 import {
   ConnectionError,
   errorOf,
@@ -9,7 +9,7 @@ import {
 } from './errors.js'
 
 export interface ClientOptions {
-  /** Where the gateway is, with the prefix that it is mounted under. */
+  /** Address of the gateway, with the prefix under which it is mounted. */
   baseUrl: string
   /** `slg_live_…` or `slg_test_…`. */
   apiKey: string
@@ -17,7 +17,10 @@ export interface ClientOptions {
   timeoutMs?: number
   /** How often a call is sent again. Default 2. */
   retries?: number
-  /** The longest wait, in milliseconds, before another try; what asks for a longer one is not tried again. Default 5,000. */
+  /**
+   * The longest wait, in milliseconds, before another try; an answer that asks for a longer one is final. Default
+   * 5,000.
+   */
   maxRetryWaitMs?: number
   /** Default: the runtime's own. */
   fetch?: typeof fetch
@@ -25,14 +28,14 @@ export interface ClientOptions {
 
 export interface CallOptions {
   signal?: AbortSignal
-  /** In the place of the client's. */
+  /** Overrides the client's. */
   timeoutMs?: number
 }
 
 export interface OnceOptions extends CallOptions {
   /**
-   * A name of this request that is used once: with it the request takes effect at most once, so that it may be sent again.
-   * Where it had taken effect and its answer was lost, the error is `duplicate_request`.
+   * A unique name of this request: with it the request takes effect at most once, so that it can be retried. If it took
+   * effect and the answer was lost, the error is `duplicate_request`.
    */
   idempotencyKey?: string
 }
@@ -59,7 +62,7 @@ export function createSend(options: ClientOptions): Send {
     call.signal?.addEventListener('abort', leave, { once: true })
     try {
       for (let tries = 0; ; tries++) {
-        // Before each try: what is aborted while it waits sends nothing more.
+        // Checked before each try, so that an aborted call sends nothing more.
         call.signal?.throwIfAborted()
         const error = await attempt(method, path, call, late.signal)
         if (!(error instanceof Error)) return error
@@ -86,7 +89,7 @@ export function createSend(options: ClientOptions): Send {
     let response: Response
     let text: string
     try {
-      // A redirect would carry the key, and the text, to another place.
+      // No redirects: they would send the key and the text elsewhere.
       response = await (options.fetch ?? fetch)(base + path, { method, headers, ...body, signal, redirect: 'error' })
       text = await response.text()
     } catch (error) {

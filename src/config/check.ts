@@ -1,10 +1,10 @@
-/** Holds a parsed file against the schema of `schema.ts`, and says in sentences what does not fit. */
+/** Validates a parsed file against the schema of `schema.ts`, and describes every mismatch in a sentence. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { ownSchemas } from '../json/own-schemas.js'
 import { FileSchema } from './schema.js'
 import { formats } from './values.js'
 
-/** One place that does not fit, by its path of keys and indexes. */
+/** One mismatch, with its path of keys and indexes. */
 export interface SchemaProblem {
   path: (string | number)[]
   /** True where the key itself is the mistake. */
@@ -16,8 +16,8 @@ export interface SchemaProblem {
 let validator: ValidateFunction | undefined
 
 /**
- * Checks a parsed file against the schema; every problem, in the order of the schema. A text where a number, or true or
- * false, belongs is read as one and replaced in `value`: variables are texts, and so is what YAML has in quotes.
+ * Checks a parsed file against the schema; every problem, in the order of the schema. A text in place of a number or
+ * boolean is converted in `value`, since variables and quoted YAML values are texts.
  */
 export function checkFile(value: unknown): SchemaProblem[] {
   validator ??= new Ajv({ ...ownSchemas, allErrors: true, verbose: true, strict: false, formats }).compile(FileSchema)
@@ -28,7 +28,7 @@ export function checkFile(value: unknown): SchemaProblem[] {
     misread.map((error) => reread(value, error)).includes(true) && validate(value) ? [] : (validate.errors ?? [])
   return (
     errors
-      // What the alternatives of `anyOf` say one by one is noise beside what the key accepts.
+      // Errors of single `anyOf` alternatives are noise beside the list of accepted values.
       .filter((error) => !error.schemaPath.includes('/anyOf/'))
       .map((error) => {
         const path = steps(error.instancePath, value)
@@ -50,16 +50,16 @@ export function checkFile(value: unknown): SchemaProblem[] {
   )
 }
 
-/** They refer to each other: where one of them is gone as a whole, the others are not what was meant. */
+/** Sections that refer to each other: if one is dropped as a whole, checks of the others are meaningless. */
 const related = ['upstreams', 'routes', 'defaults', 'judges', 'constitutions', 'encoder']
 
-/** What a route is told apart by: without one of these the rest of it says nothing. */
+/** Fields that identify a route: if one of them is faulty, the rest cannot be checked. */
 const tellsApart = ['path', 'dialect', 'match', 'upstream_path']
 
 /**
- * What is left of a file without what does not fit the schema, so that the rest can be looked at all the same. Names that
- * others refer to stay, and so do the indexes of routes: one that is left out is a hole in the list.
- * @returns also whether sections are gone as a whole that others refer to
+ * Removes mismatches from a file, so that the rest can still be checked. Names that others refer to stay, and so do the
+ * indexes of routes: a dropped route is a hole in the list.
+ * @returns also whether referenced sections were dropped as a whole
  */
 export function withoutFaults(value: unknown, faults: readonly SchemaProblem[]): { value: unknown; isCut: boolean } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { value: {}, isCut: true }

@@ -1,14 +1,14 @@
-/** The second reader of a configuration: one word, or a mapping. */
+/** Compiles the settings of the encoder: one word, or a mapping. */
 import { resolve } from 'node:path'
 import type { EncoderSettings, EncoderUse } from '../base/settings.js'
 import { parseDuration } from '../base/units.js'
 import type { FileEncoder } from './schema.js'
 
-/** What a configuration without the key means. */
+/** The default without the key. */
 export const defaultEncoderUse: EncoderUse = 'preferred'
 
 /**
- * @param use as the environment says, before the file
+ * @param use from the environment, which overrides the file
  * @param folder of the file, from which its paths start
  * @param shipped folder of the weights of the package
  */

@@ -1,6 +1,6 @@
 /**
- * The environment's share of the configuration (docs/configuration.md), read and checked. An empty variable is an
- * unset one.
+ * Reads and checks the configuration's environment variables (docs/configuration.md). An empty variable counts as
+ * unset.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -20,7 +20,7 @@ const secrets: ReadonlySet<string> = new Set([
   'OTEL_EXPORTER_OTLP_TRACES_HEADERS'
 ])
 
-/** The others, and those that are read elsewhere. */
+/** Other variables, including those that are read elsewhere. */
 const variables: readonly string[] = [
   ...[...secrets].filter((name) => name.startsWith('SLUICEGATE_')).flatMap((name) => [name, `${name}_FILE`]),
   'SLUICEGATE_CONFIG',
@@ -38,12 +38,12 @@ const variables: readonly string[] = [
   'SLUICEGATE_WORKERS'
 ]
 
-/** What a signature is for stands in the file alone. */
+/** Without `aws`, whose settings exist only in the file. */
 const plainAuths = upstreamAuths.filter((auth) => auth !== 'aws')
 
 /**
- * Each set variable that begins as ours do and that nothing reads, in a sentence: a slip in a name would else be a setting
- * that silently is not in force.
+ * A warning for each set variable with our prefix that nothing reads: a mistyped name would otherwise silently have no
+ * effect.
  */
 export function unknownVariables(env: NodeJS.ProcessEnv, read: ReadonlySet<string>): string[] {
   return Object.keys(env)
@@ -87,9 +87,9 @@ export interface Environment {
   encoder: EncoderUse | undefined
   node: string | undefined
   publicUrl: string | undefined
-  /** Any variable, for substitution in the file; a secret also where only its file is given. */
+  /** Any variable, for substitution in the file; for a secret, also from its `_FILE`. */
   lookup(name: string): string | undefined
-  /** What has been looked up. */
+  /** The variables that were looked up. */
   read: ReadonlySet<string>
 }
 
@@ -99,7 +99,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv, cwd: string, problems: P
   }
   const set = (name: string) => (env[name] === '' ? undefined : env[name])
 
-  // Read once each: a file that is swapped meanwhile must not give two values, nor one problem twice.
+  // Each file is read once: a swapped file must not give two values, nor one problem twice.
   const held = new Map<string, string | undefined>([...secrets].map((name) => [name, readSecret(name)]))
   function readSecret(name: string): string | undefined {
     const value = set(name)

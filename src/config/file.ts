@@ -1,6 +1,6 @@
 /**
- * Reads a YAML file into plain values, with `${VAR}` and `${VAR:-default}` substituted, and remembers where each value
- * stands, so that every problem can be shown as `file:line:column path: reason`.
+ * Reads a YAML file into plain values, with `${VAR}` and `${VAR:-default}` substituted, and remembers the place of each
+ * value, so that every problem can be shown as `file:line:column path: reason`.
  */
 import { readFileSync } from 'node:fs'
 import {
@@ -20,7 +20,7 @@ import { ConfigError, type Problem, showPath } from './problem.js'
 export interface ConfigFile {
   /** Plain values; keys without a value (`upstreams:` alone) are left out. */
   value: unknown
-  /** The problem at a path; where the path leads to nothing, at the nearest thing above it. */
+  /** The problem at a path, or at the nearest existing parent. */
   problem(path: readonly (string | number)[], reason: string, atKey?: boolean): Problem
 }
 
@@ -37,7 +37,7 @@ export function readConfigFile(file: string, shown: string, lookup: (name: strin
     throw new ConfigError([{ source: shown, path: '', reason: `cannot be read (${errorCode(error)})` }])
   }
   const lines = new LineCounter()
-  // A key that is a collection would be put into words, and the words into a warning on standard error.
+  // Without this the parser prints a key that is a collection, as a warning on standard error.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true })
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
@@ -104,7 +104,7 @@ function substituteAll(
           fail(node, path, `needs the variable ${name}, which is not set and has no default`)
         return value ?? ''
       })
-      // A variable that is empty is unset, and so is a key that holds nothing else.
+      // An empty variable counts as unset, and so does a key with nothing else.
       node.value = text === '' ? null : text
     }
   })
@@ -138,7 +138,7 @@ function keyOffset(parent: unknown, key: string): number | undefined {
   return isScalar(pair?.key) ? pair.key.range?.[0] : undefined
 }
 
-/** `ENOENT`, `EACCES`, …: says what is wrong without what was read. */
+/** `ENOENT`, `EACCES`, …: the error without any content. */
 export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).name
 }

@@ -1,4 +1,4 @@
-/** What reads files, and what hears sound. */
+/** Compiles the settings of file reading and of transcription. */
 import type { FileSettings, TranscriptionSettings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
 import type { Fail } from './problem.js'

@@ -1,4 +1,4 @@
-/** The judges of a configuration: defaults filled in, files found, and every key one that its type has a use for. */
+/** Compiles the judges: fills in defaults, resolves files, and refuses keys that their type does not use. */
 import { accessSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { JudgeCommon, JudgeSettings, JudgeType, OnnxJudgeSettings, RemoteJudgeSettings } from '../base/settings.js'
@@ -49,7 +49,7 @@ export function compileJudges(file: FileConfig, folder: string, fail: Fail): Rec
 }
 
 function compileCommon(name: string, judge: FileJudge, at: Fail): JudgeCommon {
-  // A model that thinks before it answers takes seconds.
+  // Longer defaults for a model that reasons before it answers.
   const {
     timeout = judge.type === 'gpt-oss-safeguard' ? '15s' : '2s',
     cache = {},
@@ -72,13 +72,13 @@ function compileCommon(name: string, judge: FileJudge, at: Fail): JudgeCommon {
   }
 }
 
-/** The published ones, with what the file says of each over them. */
+/** The published labels, overridden by the file. */
 function labelsOf(judge: FileJudge, at: Fail): JudgeCommon['labels'] {
   const published = publishedLabels[judge.type]
   const given = judge.categories ?? {}
   const known = judge.type === 'onnx' ? judge.labels : Object.keys(published)
   for (const label of Object.keys(given)) {
-    // The criteria of these two are texts: others may be thought of.
+    // Criteria of these two types are free texts, so own labels are possible.
     const isOwn =
       (judge.type === 'shieldgemma' && Object.hasOwn(judge.guidelines ?? {}, label)) ||
       judge.type === 'granite-guardian'

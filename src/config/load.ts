@@ -1,6 +1,6 @@
 /**
- * Environment over file over defaults, checked whole and compiled once into frozen `Settings`: nothing later in the
- * program reads a variable, parses a unit or guesses a default. docs/configuration.md.
+ * Loads the configuration: environment over file over defaults, checked completely and compiled once into frozen
+ * `Settings`. No later code reads a variable, parses a unit or chooses a default. docs/configuration.md.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { availableParallelism, hostname } from 'node:os'
@@ -35,7 +35,7 @@ const shipped = fileURLToPath(new URL('../../config/', import.meta.url))
 
 export interface LoadOptions {
   env: NodeJS.ProcessEnv
-  /** What relative paths in variables and in `file` start from. */
+  /** Base of relative paths in variables and in `file`. */
   cwd: string
   /** Over `SLUICEGATE_CONFIG`. */
   file?: string
@@ -47,7 +47,7 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   const environment = readEnvironment(env, cwd, problems)
   const chosen = asked ?? environment.config
   const path = chosen === undefined ? join(shipped, 'gateway.yaml') : resolve(cwd, chosen)
-  // Only the shipped file may be absent, where the program is packed without it: then the defaults stand alone.
+  // Only the shipped file may be absent, in packages without it: then only the defaults count.
   const file = chosen === undefined && !existsSync(path) ? undefined : path
 
   const source = file === undefined ? nothing : readFile(file, cwd, environment, problems)
@@ -72,7 +72,7 @@ export function loadSettings({ env, cwd, file: asked }: LoadOptions): Settings {
   return deepFreeze(settings)
 }
 
-/** By itself a variable that nothing reads keeps nobody from starting. Where something is wrong, it may be why. */
+/** An unknown variable alone does not stop the start, but may explain another problem. */
 function misnamedVariables(env: NodeJS.ProcessEnv, { read }: Environment): Problem[] {
   return unknownVariables(env, read).map((path) => ({
     source: 'environment',
@@ -81,7 +81,7 @@ function misnamedVariables(env: NodeJS.ProcessEnv, { read }: Environment): Probl
   }))
 }
 
-/** What does not fit the schema cannot be compiled; what else is wrong is looked for in the rest, and told at once. */
+/** Mismatches with the schema cannot be compiled; the rest is still checked, to report all problems together. */
 function furtherProblems(
   source: ConfigFile,
   faults: readonly SchemaProblem[],
@@ -89,19 +89,19 @@ function furtherProblems(
   told: readonly Problem[]
 ): Problem[] {
   const { value, isCut } = withoutFaults(source.value, faults)
-  // A file that could not be read has told that, and nothing else.
+  // An unreadable file has only that problem.
   const isUnread = source === nothing && at.file !== undefined
   const found: Problem[] = []
   const fail: Fail = (path, reason) => found.push(source.problem(path, reason))
   try {
     compile(value as FileConfig, { ...at, fail, problems: found })
   } catch {
-    // Of what is left out something was needed: what was found before that counts.
+    // A dropped part was needed: the problems found so far count.
   }
-  // An upstream that is left out, or a variable of which more is wrong, is not what the reader has to mend.
+  // Problems that follow from a dropped upstream or an already reported variable are left out.
   const follows = ({ source, path }: Problem) =>
     told.some((one) => one.path === path && one.source === source) ||
-    // The name that is wrong may be meant to be the one that is missed.
+    // A wrong name may be a misspelling of the missing one.
     (path === 'upstreams' && told.some((one) => one.path.startsWith('upstreams.'))) ||
     (path.startsWith('SLUICEGATE_UPSTREAM') &&
       (isCut || isUnread || told.some((one) => one.path.startsWith('SLUICEGATE_UPSTREAM'))))
@@ -168,7 +168,7 @@ function compile(
   }
   const chosenStorage = environment.databaseUrl === undefined ? fromFile : fromVariable
   const storageAt = storageUrl(chosenStorage) ?? `sqlite:${join(dataDir, 'sluicegate.db')}`
-  // A key made here would be another one on every node, and what one node sealed no other could read.
+  // A generated key would differ on every node, so that no node could read another's texts.
   if (storageAt.startsWith('postgres') && environment.dataKey === undefined) {
     failVariable(
       'SLUICEGATE_DATA_KEY',
@@ -193,7 +193,7 @@ function compile(
   }
 
   const routes = compileRoutes(config, bodyLimit)
-  // The evaluate endpoint's, and what routes name: of what ships, only what is in use takes memory and time to start.
+  // The evaluate endpoint's constitution, and those of routes: unused shipped ones cost neither memory nor start time.
   const mcpServers = compileMcp(config, { folder, bodyLimit, fail })
   const used = new Set([
     'default',
@@ -263,7 +263,7 @@ function compile(
   }
 }
 
-/** A thread of the encoder keeps a processor busy where much is raised. */
+/** Less the encoder's threads, each of which can keep a processor busy. */
 function workersOf(given: number | 'auto' | undefined, { use, threads }: Settings['encoder']): number {
   if (given !== 'auto') return given ?? 1
   return Math.max(1, availableParallelism() - (use === 'off' ? 0 : threads))
@@ -295,7 +295,7 @@ function storageUrl({
   return undefined
 }
 
-/** Whether a file is one that ships with the program, and so changes with an upgrade of it. */
+/** Whether a file ships with the program, and so changes with upgrades. */
 export function isShipped(file: string): boolean {
   return file.startsWith(shipped)
 }
@@ -313,7 +313,7 @@ function resolveAll(paths: Readonly<Record<string, string>>, folder: string): Re
 }
 
 function deepFreeze<T>(value: T): T {
-  // A view on bytes cannot be frozen; the only one is the data key.
+  // Typed arrays cannot be frozen; the only one is the data key.
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   for (const inner of Object.values(value)) deepFreeze(inner)
   return Object.freeze(value)

@@ -1,4 +1,4 @@
-/** The MCP servers of a configuration: what holds for chat routes holds for them, unless they say otherwise. */
+/** Compiles the MCP servers, which inherit the defaults of chat routes. */
 import type { McpServerSettings } from '../base/settings.js'
 import { parseSize } from '../base/units.js'
 import type { Fail } from './problem.js'

@@ -1,4 +1,4 @@
-/** Declares the section of the configuration about what people are told of. */
+/** Schema of the section `notices`: alerts and their receivers. */
 import Type from 'typebox'
 import { mailSecurities, webhookFormats } from '../base/settings.js'
 import { choice, closed, file, host, period, text, timeout } from './values.js'

@@ -1,4 +1,4 @@
-/** What the section of the configuration about notices becomes: `notices-schema.ts` is its shape. */
+/** Compiles the section `notices`, whose schema is `notices-schema.ts`. */
 import type { Settings } from '../base/settings.js'
 import { isLoopbackHost, parseDuration } from '../base/units.js'
 import type { ReviewsWaiting, Stops } from './notices-schema.js'
@@ -6,9 +6,9 @@ import type { Fail } from './problem.js'
 import type { FileConfig } from './schema.js'
 import { readTls } from './upstreams.js'
 
-/** Between two looks, at most: an alert is to come within the hour. */
+/** Longest time between two checks, so that an alert comes within the hour. */
 const mostEveryMs = 3_600_000
-/** What `notices.stops` compares with is kept in steps of ten minutes. */
+/** `notices.stops` compares with data in steps of ten minutes. */
 const windowStepMs = 600_000
 const mostWindowMs = 24 * 3_600_000
 

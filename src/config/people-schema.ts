@@ -1,4 +1,4 @@
-/** Declares the sections of the configuration about people: reviews, the audit, signing in. */
+/** Schemas of the sections about people: reviews, the audit, signing in. */
 import Type from 'typebox'
 import { sampleKinds, userRoles } from '../base/settings.js'
 import { webhookSection } from './notices-schema.js'

@@ -1,4 +1,4 @@
-/** Makes settings of the sections about people: reviews, the audit, signing in (`people-schema.ts` declares them). */
+/** Compiles the sections about people: reviews, the audit, signing in (`people-schema.ts` has their schemas). */
 import type { Settings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
 import type { Fail } from './problem.js'
@@ -6,7 +6,9 @@ import type { FileConfig } from './schema.js'
 
 const ms = (text: string) => parseDuration(text) as number
 
-/** @param demo whether the demo backend answers: alone with it, a newcomer has one key, and wants to see the whole way of a review */
+/**
+ * @param demo whether the demo backend answers: a newcomer with a single key should see the whole course of a review
+ */
 export function compileReview({ review = {} }: FileConfig, demo: boolean): Settings['review'] {
   const { webhook } = review
   return {
@@ -45,7 +47,7 @@ export function compileSamples({ samples = {} }: FileConfig): Settings['samples'
   }
 }
 
-/** @param given before the file */
+/** @param given overrides the file */
 export function compileSignIn(
   { sign_in: signIn = {} }: FileConfig,
   given: string | undefined,

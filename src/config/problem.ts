@@ -1,7 +1,7 @@
-/** What is wrong with a configuration. It stands apart, so that other commands need not load the parser. */
+/** Problems of a configuration. A file of its own, so that other commands need not load the parser. */
 
 export interface Problem {
-  /** As the reader should see it: a file, or `environment`. */
+  /** The source as shown: a file, or `environment`. */
   source: string
   line?: number
   column?: number

@@ -1,4 +1,4 @@
-/** The routes of a configuration: defaults merged in, references checked, one `RouteSettings` each. */
+/** Compiles the routes: merges defaults, checks references, and makes one `RouteSettings` each. */
 
 import { dialectIds, type RouteSettings } from '../base/settings.js'
 import { parseDuration, parseSize } from '../base/units.js'
@@ -7,7 +7,7 @@ import { compilePath, parametersOf } from '../dialects/path.js'
 import type { Fail } from './problem.js'
 import type { FileConfig, FileRoute, FileTreatment } from './schema.js'
 
-/** What holds where neither a route nor `defaults` says otherwise (docs/configuration.md). */
+/** Values where neither a route nor `defaults` sets one (docs/configuration.md). */
 export const treatment: Required<FileTreatment> = {
   mode: 'enforce',
   respond: 'error',
@@ -23,7 +23,7 @@ export const treatment: Required<FileTreatment> = {
 
 export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSettings[] {
   const written = file.routes ?? publishedRoutes()
-  // Not `map`: a list of which something is wrong has holes, and what is looked at further has none.
+  // `flatMap` skips the holes of dropped routes.
   const routes = written.flatMap((route): RouteSettings => {
     const merged = { ...treatment, ...file.defaults, ...route }
     const isSocket = dialects[route.dialect][0].isSocket === true
@@ -39,7 +39,7 @@ export function compileRoutes(file: FileConfig, bodyLimit: number): RouteSetting
       respond: merged.respond,
       output: merged.output,
       hold: holdOf({ ...file.defaults?.hold, ...route.hold }),
-      // An open session stays with its upstream: what holds for other routes means a person here.
+      // An open session cannot change its upstream, so a diverted event goes to a person.
       divert: isSocket ? 'queue' : merged.divert,
       onFailure: merged.on_failure,
       unscannable: merged.unscannable,
@@ -57,14 +57,14 @@ export function holdOf({ size = '1MiB', time = '2s' }: NonNullable<FileTreatment
   return { bytes: parseSize(size) as number, ms: parseDuration(time) as number }
 }
 
-/** Where each dialect's own documentation puts its operations: what is served where no routes are configured. */
+/** The published paths of all dialects, which are served without configured routes. */
 function publishedRoutes(): FileRoute[] {
   return dialectIds.flatMap((dialect) =>
     dialects[dialect].flatMap(({ paths }) => paths.map((path) => ({ path, dialect })))
   )
 }
 
-/** Routes that share a path are told apart by their upstream, and where they share that too, by their order. */
+/** Ids of routes with a shared path get the upstream, and if that is shared too, a number. */
 function withUniqueIds(routes: RouteSettings[]): RouteSettings[] {
   const taken = new Map<string, number>()
   return routes.map((route) => {
@@ -76,7 +76,7 @@ function withUniqueIds(routes: RouteSettings[]): RouteSettings[] {
   })
 }
 
-/** Every name that one part of the file uses for another must lead somewhere. */
+/** Checks that all names in the file refer to something. */
 export function checkReferences(
   file: FileConfig,
   upstreams: ReadonlySet<string>,
@@ -133,7 +133,7 @@ export function checkReferences(
 
 const nouns = { video: 'films are', tokens: 'tokens are' } as const
 
-/** Of files, pictures and sound alone: a kind of its own that is said to be read is a misunderstanding, and not one to find out later. */
+/** Refuses `scan` for kinds that cannot be read: such a setting is a misunderstanding. */
 function checkScans(
   path: readonly (string | number)[],
   unscannable: FileTreatment['unscannable'],
@@ -150,7 +150,7 @@ function checkScans(
   }
 }
 
-/** Names are found by the encoder alone. */
+/** Refuses `names` without an encoder, the only detector of names. */
 export function checkNames({ defaults, routes, mcp }: FileConfig, fail: Fail): void {
   const reason = 'cannot be replaced: the encoder finds them, and it is off (encoder: required or preferred)'
   const check = (path: readonly (string | number)[], redact: FileTreatment['redact']) => {
@@ -164,7 +164,7 @@ export function checkNames({ defaults, routes, mcp }: FileConfig, fail: Fail): v
   for (const [name, { redact }] of Object.entries(mcp?.servers ?? {})) check(['mcp', 'servers', name], redact)
 }
 
-/** The path on the upstream tells which operation of the dialect it is; parameters are the dialect's own. */
+/** Checks that the upstream path names an operation of the dialect, with the dialect's parameters. */
 function checkPath(path: readonly (string | number)[], route: FileRoute, fail: Fail): void {
   const { dialect } = route
   const upstreamPath = route.upstream_path ?? route.path

@@ -1,6 +1,6 @@
 /**
- * The configuration file as one schema: it validates, it types what `load.ts` compiles, and `accepts` is what an error
- * message tells the reader to write instead. Every key is optional but those without which its section means nothing.
+ * The configuration file as one schema: it validates the file and types the input of `load.ts`; `accepts` is the text
+ * for error messages. Every key is optional, except those without which its section is meaningless.
  */
 import Type, { type Static } from 'typebox'
 import { redactables } from '../base/decision.js'
@@ -73,7 +73,7 @@ const treatment = {
   )
 }
 
-/** How a server is reached: a backend of a chat, or a server of MCP. */
+/** Connection settings of a chat backend or an MCP server. */
 const reached = {
   url: Type.String({
     format: 'http-prefix',
@@ -92,7 +92,7 @@ const reached = {
   )
 }
 
-/** Who signs for a backend in AWS (`auth: aws`). */
+/** Signing for a backend in AWS (`auth: aws`). */
 const aws = Type.Object(
   {
     region: Type.String({ pattern: '^[a-z]{2}(?:-[a-z]+)+-[0-9]+$', accepts: 'a region such as us-east-1' }),
@@ -175,7 +175,7 @@ const route = Type.Object(
 const score = Type.Number({ minimum: 0, maximum: 1, accepts: '0 to 1' })
 const whole = (minimum: number, maximum: number) =>
   Type.Integer({ minimum, maximum, accepts: `${minimum} to ${maximum}` })
-/** A judge's own words, which may be anything. */
+/** Keys are a judge's own labels, which may be any text. */
 const byLabel = <T extends Parameters<typeof Type.Record>[1]>(value: T, accepts: string) =>
   Type.Record(Type.String(), value, { accepts })
 
@@ -304,7 +304,7 @@ export const FileSchema = Type.Object(
               Type.String({
                 format: 'private-cidr',
                 accepts:
-                  'private networks such as 172.16.0.0/12, 192.168.0.0/16 or fd00::/8; passwords travel in the clear in them'
+                  'private networks such as 172.16.0.0/12, 192.168.0.0/16 or fd00::/8; passwords are sent in the clear there'
               }),
               { accepts: 'of private networks, such as 172.16.0.0/12' }
             )

@@ -1,4 +1,4 @@
-/** Traces: OpenTelemetry's own variables over the section `tracing` of the file. */
+/** Compiles the settings of traces: OpenTelemetry's own variables override the section `tracing`. */
 import Type, { type Static } from 'typebox'
 import type { TracingSettings } from '../base/settings.js'
 import { isHttpPrefix } from '../base/units.js'
@@ -82,7 +82,7 @@ export function compileTracing(
     const isShare = argument === undefined || (/^(0|1|0?\.\d{1,9}|[01]\.0*)$/.test(argument) && Number(argument) <= 1)
     if (!isShare) wrong('OTEL_TRACES_SAMPLER_ARG', '0 to 1')
     if (name === undefined) return section.sample ?? 1
-    // Whose traces go on is `from_client`; whether a parent counts is the same question.
+    // `parentbased_` is ignored, since `from_client` decides whether a parent counts.
     const sampler = samplers[name.replace(/^parentbased_/, '')]
     if (sampler === undefined) {
       wrong('OTEL_TRACES_SAMPLER', 'always_on, always_off or traceidratio, each also with parentbased_')

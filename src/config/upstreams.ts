@@ -1,4 +1,4 @@
-/** The upstreams of a configuration: the file's, with what the environment says of `default` over it, and their TLS files. */
+/** Compiles the upstreams of the file, with the environment's values for `default`, and reads their TLS files. */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { errorCode } from './file.js'
 import type { Fail } from './problem.js'
 import type { FileConfig, FileReached, FileUpstream } from './schema.js'
 
-/** What an upstream is where only its address is known, as the demo backend's is. */
+/** Settings of an upstream with only an address, such as the demo backend. */
 export function upstreamSettings(name: string, url: string): UpstreamSettings {
   return {
     name,
@@ -74,7 +74,7 @@ export function compileReached(name: string, file: FileReached, folder: string, 
   }
 }
 
-/** Whoever signs must know for which region; whoever does not, needs no such section. */
+/** Signing needs a region; without signing the section is refused. */
 function awsOf({ auth, aws, key }: FileUpstream, fail: Fail): Pick<UpstreamSettings, 'aws'> | undefined {
   if ((auth === 'aws') !== (aws !== undefined)) {
     fail([auth === 'aws' ? 'auth' : 'aws'], 'needs the other: auth: aws and aws: { region }')
@@ -110,7 +110,7 @@ export function readTls(
     }
   }
   const pems: Pems = { ca: read('ca'), cert: read('cert'), key: read('key') }
-  // The causes would quote OpenSSL, not the file; which file it is, is what helps.
+  // Names the file instead of quoting OpenSSL's cause.
   if (pems.ca !== undefined && !works(() => new X509Certificate(pems.ca as string))) {
     fail([...path, 'ca'], 'is not usable (a certificate in PEM form)')
   }

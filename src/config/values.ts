@@ -1,4 +1,4 @@
-/** The kinds of values of the configuration: what is checked, and what an error tells the reader to write instead. */
+/** Types of configuration values: their checks, and the accepted forms for error messages. */
 import Type from 'typebox'
 import {
   durationForms,
@@ -11,11 +11,11 @@ import {
   sizeForms
 } from '../base/units.js'
 
-/** Timers of Node fire at once beyond this many milliseconds. */
+/** Node's timers fire at once beyond this many milliseconds. */
 const maxTimerMs = 2 ** 31 - 1
 /** Longer than any client waits for an answer. */
 const maxHoldMs = 600_000
-/** A year: what is kept longer is kept by mistake. */
+/** A year: longer periods are mistakes. */
 const maxPeriodMs = 366 * 86_400_000
 /** Bodies are held as one string; V8's end at 512 MiB. */
 const maxBodyBytes = 256 * 1024 ** 2
@@ -26,7 +26,7 @@ const maxRoomBytes = 64 * 1024 ** 3
 const ownPath =
   /^\/(?:(?:api\/v1|mcp|v1\/moderations|metrics|healthz|readyz|openapi\.json|docs)(?:\/|$)|v1\/models(?:\/[^:]*)?$)/
 
-/** What JSON Schema has no words for. */
+/** Formats that JSON Schema cannot express. */
 export const formats: Record<string, (text: string) => boolean> = {
   duration: (text) => parseDuration(text) !== undefined,
   timeout: (text) => between(parseDuration(text), 1, maxTimerMs),
@@ -37,7 +37,7 @@ export const formats: Record<string, (text: string) => boolean> = {
   'address-or-cidr': isAddressOrCidr,
   'private-cidr': isPrivateNetwork,
   'http-prefix': isHttpPrefix,
-  // Slack and its like put the secret into the path or the query.
+  // Slack and similar services have the secret in the path or query.
   'webhook-url': (text) => isHttpPrefix(text.replace(/\?[^#\s]*$/, '')),
   issuer: (text) => isHttpPrefix(text) && (text.startsWith('https:') || isLoopbackUrl(text)),
   // The edge refuses every other spelling of a path before routing (docs/architecture.md, rule 2): a route on one

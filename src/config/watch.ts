@@ -1,6 +1,6 @@
 /**
- * Reload while serving. The file is looked at, not watched: looking follows symlinks that are swapped (as Kubernetes does
- * with mounted configuration), network file systems and files that are replaced, where notifications differ by platform.
+ * Reloads the configuration while serving. The file is polled, not watched: polling handles swapped symlinks (as
+ * Kubernetes mounts configuration), network file systems and replaced files, where notifications differ by platform.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,7 +9,7 @@ import type { Settings } from '../base/settings.js'
 /** A change is acted upon once two looks in a row saw the same, so that a file half written is not read. */
 const defaultLookEveryMs = 250
 
-/** What a running process cannot change, each with how to read it and how to keep it. */
+/** Settings that a running process cannot change, each with a getter and a function that keeps the old value. */
 const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = {
   'server.host': ({ server }) => server.host,
   'server.port': ({ server }) => server.port,
@@ -33,18 +33,18 @@ const restartParts: Readonly<Record<string, (settings: Settings) => unknown>> = 
 export const restartKeys: readonly string[] = Object.keys(restartParts)
 
 export interface WatchHandlers {
-  /** New settings, with the old values of `restart`: the keys that were changed too and wait for a restart. */
+  /** Called with new settings, which keep the old values of the changed keys in `restart`: those wait for a restart. */
   change(next: Settings, restart: readonly string[]): void | Promise<void>
-  /** The settings could not be loaded or not be put in force; the last good ones stay. */
+  /** Called when the settings could not be loaded or put in force; the last good ones stay. */
   failure(error: unknown): void
 }
 
 export interface Watcher {
-  /** Looks once; what a timer does again and again. */
+  /** Checks once; a timer calls it repeatedly. */
   look(): Promise<void>
-  /** Loads now, changed or not; what SIGHUP does. */
+  /** Loads now, changed or not, as SIGHUP does. */
   reload(): Promise<void>
-  /** Puts the settings in force anew as they stand, for what comes from elsewhere than the file. Rejects where that fails. */
+  /** Applies the present settings again, for changes outside of the file. Rejects on failure. */
   renew(): Promise<void>
   close(): void
 }

@@ -1,6 +1,6 @@
 /**
- * Names every setting in force that lets more through than the product's default does: for the log at start
- * (docs/architecture.md, rule 13).
+ * Lists every setting that permits more than the product's default, for the log at the start (docs/architecture.md,
+ * rule 13).
  */
 import type { Settings } from '../base/settings.js'
 import { actFor, mediaKinds } from '../base/unscannable.js'

@@ -1,23 +1,23 @@
 /**
- * Versions that are read and compiled before anybody puts them in force, so that all nodes can change over at one moment:
- * to read a large constitution takes a second, and several on a busy machine.
+ * Prepares versions before their activation, so that all nodes can change over at the same moment: reading and
+ * compiling a large constitution takes a second, and several on a busy machine.
  */
 import { LRUCache } from 'lru-cache'
 import type { Policy } from '../policy/match/compile.js'
 import { createQueue } from './queue.js'
 
-/** The newest version, and the one before for the way back, of two constitutions. Each may take some megabytes. */
+/** The newest version and its predecessor, for a rollback, of two constitutions. Each may take some megabytes. */
 const most = 4
-/** Who stores a version tries it out and activates it, or takes it back, within this time; then the memory is given back. */
+/** Time in which a stored version is usually tried, activated or rolled back; then the memory is freed. */
 const keptMs = 600_000
 
 export interface Ahead {
-  /** The policy, read where it is not at hand. One is read at a time. @throws what `load` throws; it is tried again then */
+  /** The policy, read if necessary, one at a time. @throws the errors of `load`; the next call tries again */
   policy(name: string, version: number): Promise<Policy>
   keep(name: string, version: number, policy: Policy): void
-  /** Reads something else, when nothing else is being read. */
+  /** Runs another reading in the same queue. */
   inTurn(read: () => Promise<Policy>): Promise<Policy>
-  /** Everything was read for judges that are no longer the configured ones. */
+  /** Drops all policies, since the configured judges changed. */
   clear(): void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Which constitution judges which route, by the word of the store. The configuration has the first word: a route whose
- * constitution the file names is judged by that one, and what the store says of it is shown, and counts nothing.
+ * Bindings of routes to constitutions in the store. The configuration takes precedence: where the file names a route's
+ * constitution, the stored binding is only shown.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -10,7 +10,7 @@ import type { ConstitutionBinding, ConstitutionOrigin, ConstitutionStore } from 
 import type { AuditStore } from '../storage/contracts/index.js'
 import type { Enforcement } from './enforcement.js'
 
-/** A route as the store knows it, and what of it the configuration says. */
+/** A route of the store, with its configuration. */
 export type BindableRoute = Pick<
   RouteSettings,
   'id' | 'method' | 'path' | 'dialect' | 'upstream' | 'match' | 'constitution' | 'constitutionGiven'
@@ -23,10 +23,12 @@ export interface RouteRecord {
   dialect?: string
   upstream?: string
   models?: readonly string[]
-  /** What judges it, and by whose word. */
+  /** Its constitution, and the source of the binding. */
   constitution: string | null
   decided_by: 'file' | 'store' | 'default' | null
-  /** Whether that one judges in the process that answers; a route whose constitution does not is refused every request. */
+  /**
+   * Whether the constitution is in force in the answering process; without it every request of the route is refused.
+   */
   in_force: boolean
   file: string | null
   store: { constitution: string | null; at: string; by: string | null; origin: ConstitutionOrigin } | null
@@ -39,13 +41,13 @@ export interface RouteBindingDeps {
   audit: Pick<AuditStore, 'append'>
   clock: Clock
   enforcement: Pick<Enforcement, 'versionOf' | 'rebind' | 'boundTo'>
-  /** Those of the configuration in force. */
+  /** Routes of the configuration in force. */
   routes(): readonly BindableRoute[]
-  /** Tells whoever else judges by this storage. */
+  /** Notifies the other processes on this storage. */
   changed(): Promise<void>
 }
 
-/** What judges a route: the file's word, else the store's, else `default`. */
+/** The constitution of a route: from the file, else the store, else `default`. */
 export function constitutionOf(
   { id, constitution, constitutionGiven }: Pick<BindableRoute, 'id' | 'constitution' | 'constitutionGiven'>,
   bound: (route: string) => string | undefined
@@ -60,7 +62,7 @@ export class RouteBindings {
     this.#deps = deps
   }
 
-  /** The routes of the configuration in its order, then those that only the store still knows. */
+  /** The routes of the configuration in order, then those that exist only in the store. */
   async list(actor: Actor): Promise<{ routes: RouteRecord[] }> {
     const { store, account } = this.#deps
     if (actor.accountId !== account) return { routes: [] }

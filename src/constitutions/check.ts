@@ -1,4 +1,7 @@
-/** What a text of a constitution would be: every problem at its place, or what it comes to with what it extends. Nothing is stored. */
+/**
+ * Checks the text of a constitution without storing it: returns every problem with its place, or the effective
+ * constitution with its base.
+ */
 import { Fault, invalid } from '../base/errors.js'
 import type { Actor } from '../identity/caller.js'
 import type { Constitution } from '../policy/constitution/parse.js'
@@ -9,13 +12,13 @@ import { constitutionName } from './constitution-service.js'
 import type { Enforcement } from './enforcement.js'
 import { createQueue } from './queue.js'
 
-/** More say no more: a file of another kind has a problem in every line. */
+/** Most reported problems: a file of another kind has one in every line. */
 const maxProblems = 500
 
 export interface CheckReport {
   valid: boolean
   problems: readonly Problem[]
-  /** What says nothing: names that the shipped constitution had once. */
+  /** Entries without effect: dropped names of the shipped constitution. */
   warnings: readonly Problem[]
   /** Null where it is not valid. */
   effective: ReturnType<typeof effectiveOf> | null
@@ -32,7 +35,7 @@ export function createChecker({
   account: string
   enforcement: Pick<Enforcement, 'coverage'>
 }): Checker {
-  // Apart from what is about to be put in force, which does not wait for those who write.
+  // A queue of its own, so that activations do not wait for editors.
   const queue = createQueue()
   return {
     async check(actor, name, source) {
@@ -51,7 +54,7 @@ export function createChecker({
   }
 }
 
-/** What holds in the end, its base's words included, without phrases. */
+/** The effective constitution with its base merged, without phrases. */
 function effectiveOf({ base, readers, bands, categories, assume, rules, escalate }: Constitution) {
   return {
     extends: base ?? null,

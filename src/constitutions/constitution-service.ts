@@ -1,7 +1,7 @@
 /**
- * Versions of constitutions, and which one is in force (docs/api.md, section 5). Knows no transport: the API and the
- * command use it. Constitutions judge everybody's traffic, so they belong to the account that operates the gateway;
- * for every other account there are none.
+ * The service of constitutions: stores versions and activates them (docs/api.md, section 5), for the API and the
+ * command. Constitutions judge all traffic, so they belong to the account that operates the gateway; other accounts see
+ * none.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -27,11 +27,11 @@ export interface ConstitutionServiceDeps {
   audit: Pick<AuditStore, 'append'>
   clock: Clock
   enforcement: Enforcement
-  /** Recorded with what is stored and activated through this service. */
+  /** Recorded with every stored version and activation of this service. */
   origin: ConstitutionOrigin
-  /** Tells whoever else judges by this storage that a version was stored, or is in force. */
+  /** Notifies the other processes on this storage of a stored or activated version. */
   changed?(): Promise<void>
-  /** Resolves when whoever else judges by this storage has read a version, or should have. */
+  /** Resolves when the other processes on this storage have read a version, or after a time-out. */
   prepareOthers?(name: string, version: number): Promise<void>
 }
 
@@ -41,12 +41,12 @@ export type ActiveConstitution = ConstitutionRecord &
 
 export interface Page {
   limit?: number | undefined
-  /** What `next_cursor` was. */
+  /** The last `next_cursor`. */
   cursor?: string | undefined
 }
 
 export const constitutionName = /^[a-z0-9][a-z0-9_-]{0,63}$/
-/** Names, not versions: a slip of the pen makes a name for good. */
+/** Most names (not versions): a mistyped name stays forever. */
 const maxNames = 100
 const defaultPage = 100
 
@@ -64,7 +64,7 @@ export class ConstitutionService {
     return { constitutions: await Promise.all(states.map((state) => this.#record(state))) }
   }
 
-  /** What is in force, with its text. */
+  /** The version in force, with its text. */
   async get(actor: Actor, name: string): Promise<ActiveConstitution> {
     const state = await this.#find(actor, name)
     const record = await this.#record(state)
@@ -111,7 +111,7 @@ export class ConstitutionService {
   }
 
   /**
-   * Stores a new version and leaves in force what is. The same text as the latest version is that version again.
+   * Stores a new version without activating it. A text equal to the latest version returns that version.
    * @throws Fault `validation_error` with every problem of the text
    */
   async put(
@@ -122,7 +122,7 @@ export class ConstitutionService {
     this.#requireOwner(actor)
     if (!constitutionName.test(name)) throw notFound()
     const { store, account, clock, enforcement, audit, origin } = this.#deps
-    // What no UTF-8 can hold would come back from the store as another text.
+    // Normalised, since invalid UTF-16 would come back from the store as another text.
     const source = Buffer.from(given).toString()
     const digest = digestOf(source)
     const states = await store.states(account)

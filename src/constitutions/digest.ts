@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** SHA-256 of a text in UTF-8, hex: what tells two texts of a constitution apart. */
+/** SHA-256 of a constitution's text in UTF-8, hex; identifies the text. */
 export function digestOf(source: string): string {
   return hash('sha256', source, 'hex')
 }

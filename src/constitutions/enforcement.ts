@@ -1,13 +1,13 @@
 /**
- * Which constitutions are in force in this process, and how they come to be: files of the configuration and versions of
- * the store in, evaluators out. Whatever is put in force was read and compiled in full before, and is in force for every
- * call that begins later.
+ * Keeps the constitutions of this process in force: takes files of the configuration and versions of the store, and
+ * makes evaluators. A constitution is read and compiled completely before it comes into force, and holds for every call
+ * that begins later.
  *
- * A file and the store: a file that is new, or that has changed since it was last taken over, becomes a version and is put
- * in force; while it stays the same, what was activated last stays, over restarts too. A file that ships with the program
- * changes with an upgrade: found changed at a start, it leaves in force what someone activated.
+ * A new or changed file becomes a version and is put in force; while the file stays the same, the last activation
+ * stays, over restarts too. A shipped file changes with an upgrade: a change found at the start does not replace a
+ * version that someone activated.
  *
- * Nodes read a version when it is stored, or is about to be activated, and change over when the store says so.
+ * Nodes prepare a version when it is stored or about to be activated, and change over when the store says so.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
@@ -32,15 +32,15 @@ export interface EnforcementDeps {
   /** The account whose constitutions judge. */
   account: string
   clock: Clock
-  /** Whether a file is one that ships with the program. */
+  /** Whether a file ships with the program. */
   isShipped(file: string): boolean
-  /** Told of what a file put in force. */
+  /** Called when a file's constitution is put in force. */
   adopted(change: Change): void
-  /** Told of everything else that is put in force in this process. */
+  /** Called for every other activation in this process. */
   followed(change: Change): void
-  /** Told of every stored version that was read, before it is in force. */
+  /** Called for every stored version that was read, before it is in force. */
   read?(version: { name: string; version: number; ms: number }): void
-  /** Told of what says nothing in a constitution that is put in force. */
+  /** Called with entries without effect in a constitution that is put in force. */
   warned?(what: { name: string; version: number; warnings: readonly string[] }): void
 }
 
@@ -54,7 +54,7 @@ export class Enforcement {
   readonly #queue = createQueue()
   readonly #ahead: Ahead
   readonly #refreshing = onceAtATime(() => this.#refreshOnce())
-  /** One entry a name, shared by every evaluator: an old gateway that still ends its streams included. */
+  /** One entry per name, shared by all evaluators, also those of an old gateway that still ends its streams. */
   #standing = new Map<string, Standing>()
   readonly #evaluators = new Set<PolicyEvaluator>()
   #coverage: Coverage
@@ -64,7 +64,7 @@ export class Enforcement {
   #revision = -1
   #isStart = true
 
-  /** @param coverage the judges that a constitution may escalate to, until `open` says which */
+  /** @param coverage the judges that a constitution may escalate to, until `open` sets them */
   constructor(deps: EnforcementDeps, coverage: Coverage = {}) {
     this.#deps = deps
     this.#coverage = coverage
@@ -85,14 +85,14 @@ export class Enforcement {
     return this.#coverage
   }
 
-  /** The version that judges in this process; undefined where none of that name does. */
+  /** The version in force in this process; undefined without one of that name. */
   versionOf(name: string): number | undefined {
     return this.#standing.get(name)?.version
   }
 
   /**
-   * Takes over the files that changed, all or none, and makes an evaluator of everything that is in force. Where anything
-   * cannot be read, nothing is stored and nothing changes.
+   * Takes over changed files, all or none, and makes an evaluator of all constitutions in force. If any cannot be read,
+   * nothing is stored or changed.
    * @param files YAML files by name
    * @throws ConstitutionError, or the file system's error
    */
@@ -106,7 +106,7 @@ export class Enforcement {
       const revision = await store.revision()
       await this.rebind()
       const before = new Map((await store.states(account)).map((state) => [state.name, state]))
-      // What was read for other judges escalates to other judges.
+      // Policies that were read for other judges would escalate to those.
       const sameJudges = isDeepStrictEqual(coverage, this.#coverage)
       const ready = sameJudges ? this.#standing : new Map<string, Standing>()
       const changed = await changedFiles(files, (name) => before.get(name)?.fileDigest, {
@@ -158,19 +158,19 @@ export class Enforcement {
     this.#bound = new Map(said.flatMap(({ route, name }) => (name === null ? [] : [[route, name]])))
   }
 
-  /** What the version that judges in this process extends, as `name@version`. */
+  /** The base of the version in force in this process, as `name@version`. */
   baseOf(name: string): string | undefined {
     return this.#standing.get(name)?.entry.judge.policy.constitution.base
   }
 
-  /** Lets go of an evaluator that is no longer asked. */
+  /** Releases an evaluator that is no longer used. */
   release(evaluator: PolicyEvaluator): void {
     this.#evaluators.delete(evaluator)
   }
 
   /**
-   * Puts a version in force in this process, where anything here may ask for it. To be called within `exclusive`, once the
-   * store says so too.
+   * Puts a version in force in this process, if anything here can use it. Call it within `exclusive`, once the store
+   * says so too.
    */
   put(policy: Policy, version: number, state: ConstitutionState): void {
     if (!isUsed(state, this.#named)) return
@@ -178,7 +178,7 @@ export class Enforcement {
     const standing = this.#stand(policy, version)
     const before = this.#standing.get(name)
     const from = before?.version ?? null
-    // The way back is the change that must not wait.
+    // Kept ready, since a rollback must not wait.
     if (before !== undefined) this.#ahead.keep(name, before.version, before.entry.judge.policy)
     this.#standing.set(name, standing)
     for (const evaluator of this.#evaluators) evaluator.put(standing.entry)
@@ -191,8 +191,9 @@ export class Enforcement {
   }
 
   /**
-   * The policy of a stored version, which is at hand then for `put`. Not within `exclusive`, where others would wait for it.
-   * @throws as `loadStored` does
+   * Reads the policy of a stored version and keeps it ready for `put`. Not within `exclusive`, since others would wait
+   * for it.
+   * @throws as `loadStored`
    */
   prepare(name: string, version: number): Promise<Policy> {
     const standing = this.#standing.get(name)
@@ -201,12 +202,15 @@ export class Enforcement {
       : this.#ahead.policy(name, version)
   }
 
-  /** Has a version at hand that was read already. */
+  /** Keeps a version ready that was read already. */
   keep(name: string, version: number, policy: Policy): void {
     this.#ahead.keep(name, version, policy)
   }
 
-  /** Puts in force what other processes activated on the same storage, and reads what they stored. Cheap where nothing changed. */
+  /**
+   * Follows activations of other processes on the same storage, and prepares versions that they stored. Cheap without
+   * changes.
+   */
   refresh(): Promise<void> {
     return this.#refreshing()
   }
@@ -227,7 +231,7 @@ export class Enforcement {
         )
       await Promise.all(states.filter((state) => this.#isBehind(state)).map(prepare))
       await this.exclusive(async () => {
-        // Others may have gone on meanwhile: what counts is what the store says now.
+        // Read again, since other processes may have changed the store meanwhile.
         states = await store.states(account)
         for (const state of states) {
           const { name, active } = state
@@ -235,19 +239,19 @@ export class Enforcement {
           if (policy !== undefined && this.#isBehind(state)) this.put(policy, active!, state)
         }
       })
-      // One that cannot be read keeps no other back.
+      // An unreadable version does not hold back the others.
       if (failures.length > 0) {
         await this.rebind()
         throw failures[0]
       }
       isDone = !states.some((state) => this.#isBehind(state))
     }
-    // Last: what a route is bound to is in force by now.
+    // Last, since the constitutions of bound routes must be in force first.
     await this.rebind()
     this.#revision = revision
     for (const { name, active, latest } of states) {
       if (latest === active || !this.#standing.has(name)) continue
-      // Whether it is fit for this node is told when somebody activates it.
+      // Errors show when somebody activates the version.
       this.prepare(name, latest).catch(() => undefined)
     }
   }
@@ -256,7 +260,7 @@ export class Enforcement {
     return state.active !== null && state.active !== this.versionOf(state.name) && isUsed(state, this.#named)
   }
 
-  /** A version that the store says is in force; not read again where it is `ready`. */
+  /** A version in force according to the store; not read again where it is `ready`. */
   async #standingOf(
     name: string,
     version: number,
@@ -276,7 +280,7 @@ export class Enforcement {
   }
 }
 
-/** What a file once brought is not held any more where the configuration does not name that file. */
+/** A constitution from a file is dropped once the configuration no longer names the file. */
 function isUsed({ name, fileDigest }: ConstitutionState, named: ReadonlySet<string>): boolean {
   return fileDigest === null || named.has(name)
 }

@@ -1,8 +1,8 @@
-/** What is wrong with a text, as a caller is told. */
+/** Converts problems of a constitution to a fault for the caller. */
 import { Fault } from '../base/errors.js'
 import { ConstitutionError } from '../policy/constitution/problems.js'
 
-/** More say no more: a file of another kind has a problem in every line. */
+/** Most reported problems: a file of another kind has one in every line. */
 const maxProblems = 100
 
 /** A 400 with every problem and its place; any other error as it is. @param field where the text was given */

@@ -1,4 +1,4 @@
-/** Files of constitutions as they become versions. */
+/** Reads changed files of constitutions, which become versions. */
 import { readFile } from 'node:fs/promises'
 import type { Coverage } from '../policy/escalate/judges.js'
 import { loadPolicy } from '../policy/evaluate/entry.js'
@@ -12,9 +12,9 @@ export interface ChangedFile {
 }
 
 /**
- * Reads those that are not what the store knows.
+ * Reads the files that differ from the store.
  * @param files YAML files by name
- * @param known the digest of what each file was when it was last taken over
+ * @param known the digest of each file when it was last taken over
  * @throws ConstitutionError, or the file system's error
  */
 export async function changedFiles(

@@ -1,11 +1,11 @@
-/** One piece of work after another. */
+/** A queue that runs one piece of work after another. */
 import { Fault } from '../base/errors.js'
 
-/** Reading one large constitution takes about a second: whoever would wait longer than this many is told to come back. */
+/** Most waiting pieces: reading one large constitution takes about a second, and further callers must retry. */
 const mostWaiting = 16
 
 export interface Queue {
-  /** @throws Fault `overloaded` where too much waits already */
+  /** @throws Fault `overloaded` where too many wait already */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -23,7 +23,7 @@ export function createQueue(): Queue {
   }
 }
 
-/** Asked for while it is under way, the work is done once more: what is under way may have looked already. */
+/** A call during a run causes one more run, since the present one may already have read the old state. */
 export function onceAtATime(work: () => Promise<void>): () => Promise<void> {
   let underWay: Promise<void> | undefined
   let isAskedAgain = false

@@ -1,4 +1,4 @@
-/** Constitutions as the interface shows them. Times are ISO 8601 UTC. */
+/** Records of constitutions for the API. Times are ISO 8601 UTC. */
 import type {
   ConstitutionActivation,
   ConstitutionOrigin,
@@ -6,7 +6,7 @@ import type {
   ConstitutionVersion
 } from '../storage/contracts/constitutions.js'
 
-/** One name: what is in force and what there is. Null before a first activation. */
+/** One name, with its active and its stored versions. Null before a first activation. */
 export interface ConstitutionRecord {
   name: string
   /** `name@version`, as verdicts name it. */
@@ -17,7 +17,7 @@ export interface ConstitutionRecord {
   activated_at: string | null
   activated_by: string | null
   activated_origin: ConstitutionOrigin | null
-  /** Whether it judges in the process that answers: what no route can ask for is kept, and judges nothing. */
+  /** Whether it is in force in the answering process; a constitution that no route uses is only stored. */
   in_force: boolean
   /** `name@version` of the shipped constitution that the text in force extends. */
   extends: string | null
@@ -29,7 +29,7 @@ export interface VersionRecord {
   name: string
   version: number
   label: string
-  /** What the text itself says in `version`. */
+  /** `version` of the text itself. */
   declared_version: string
   /** SHA-256 of the text in UTF-8, hex. */
   digest: string

@@ -1,4 +1,4 @@
-/** Stored versions as they become policies. */
+/** Loads stored versions as policies. */
 import { Fault } from '../base/errors.js'
 import { ConstitutionError } from '../policy/constitution/problems.js'
 import type { Coverage } from '../policy/escalate/judges.js'
@@ -12,7 +12,7 @@ export interface Versions {
   account: string
 }
 
-/** Reads and compiles a stored version. @throws ConstitutionError where it is not fit to judge, Fault `not_found` */
+/** Reads and compiles a stored version. @throws ConstitutionError where it is not valid any more, Fault `not_found` */
 export async function loadStored(
   { store, account }: Versions,
   name: string,
@@ -23,13 +23,13 @@ export async function loadStored(
   if (row === undefined) throw new Fault('not_found', { message: `There is no version ${version} of ${name}.` })
   const label = `${name}@${version}`
   if (digestOf(row.source) !== row.digest) {
-    const message = 'is not the text that was stored: its digest is another'
+    const message = 'is not the stored text: its digest differs'
     throw new ConstitutionError(label, [{ line: 1, column: 1, path: '', message }])
   }
   return loadPolicy(row.source, label, { name, coverage })
 }
 
-/** The same of a version without which nothing can start. @throws an Error that says how it can */
+/** Loads a version that the start requires. @throws an Error that says how to recover */
 export async function loadActive(
   versions: Versions,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * What a constitution would say of texts, beside what the one in force says: a dry run. It touches no session, no review
- * and no count, asks no judge, and keeps nothing.
+ * Dry runs: the decisions of a candidate constitution over texts, beside those of the one in force. It changes no
+ * session, review or counter, asks no judge, and stores nothing.
  */
 import type { ChatPart, JsonObject, Role } from '../base/chat.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -18,10 +18,10 @@ export interface TrialText {
   input_text: string
   /** A chat as its dialect reads it, in the place of the text. */
   chat?: { parts: readonly ChatPart[]; joined: readonly (readonly number[])[] } | undefined
-  /** Comes back with the result. */
+  /** Returned with the result. */
   id?: string | undefined
   context?: JsonObject | undefined
-  /** Whose words it is. Default `user`. */
+  /** Role of the text. Default `user`. */
   role?: Role | undefined
   direction?: 'request' | 'answer' | undefined
   /** Earlier turns of a session that exists only in this call, oldest first. */
@@ -30,10 +30,13 @@ export interface TrialText {
 
 export interface TrialRequest {
   texts: (string | TrialText)[]
-  /** The candidate: a text, or a stored version. Neither: only what is in force is asked. */
+  /** The candidate: a text, or a stored version. Neither: only the version in force is asked. */
   source?: string | undefined
   version?: number | undefined
-  /** What it is compared with: `name`, whose version in force it is, or `name@version`. Default: what is in force of this name. */
+  /**
+   * The constitution to compare with: `name` (its version in force) or `name@version`. Default: the one in force of
+   * this name.
+   */
   beside?: string | undefined
   explain?: boolean | undefined
 }
@@ -67,7 +70,7 @@ export interface TrialReport {
     stricter: number
     milder: number
     transitions: { from: Said; to: Said; count: number }[]
-    /** On how many of the texts a rule bears on the decision, where that differs. */
+    /** Number of texts in which a rule bears on the decision, where the sides differ. */
     rules: { rule: string; active: number; candidate: number }[]
   } | null
 }
@@ -132,7 +135,7 @@ function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + text.length, 0)
 }
 
-/** What is compared with. A name that nobody has stored yet has nothing in force, where a source is given to try. */
+/** The side to compare with; absent for a given source whose name is not stored yet. */
 async function besideOf(
   constitutions: ConstitutionService,
   actor: Actor,
@@ -216,7 +219,7 @@ function resultOf(
   return { ...result, explanation: { active: active?.explanation, candidate: candidate?.explanation } }
 }
 
-/** From the mildest to the strictest; what could not be judged forwards nothing. */
+/** Mildest first; a text that could not be judged is not forwarded, so `error` is the strictest. */
 const strictness: readonly Said[] = [...decisions, 'error']
 
 function diffOf(active: readonly DryOutcome[], candidate: readonly DryOutcome[]): NonNullable<TrialReport['diff']> {

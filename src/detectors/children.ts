@@ -1,8 +1,8 @@
 /**
- * Requests about sexual contact with, pictures of, or secrecy, trust and meetings with a child or a person of a stated age
- * under 18. Composed: a mention of a minor, and within fifteen words (fewer beyond the end of a sentence) an intent, which is several of
- * the senses of `children/words.ts` together. Who speaks to protect a child is never refused: what they say passes, or
- * reaches a person where the request itself stands beside it.
+ * Detects requests about sexual contact with, pictures of, or secrecy, trust and meetings with a child or a person of a
+ * stated age under 18. A finding combines a mention of a minor with an intent within fifteen words (fewer beyond the
+ * end of a sentence); an intent is several senses of `children/words.ts` together. Texts that protect a child are never
+ * refused: they pass, or go to a person where a request stands beside them.
  */
 import { isUnspaced } from '../text/characters.js'
 import { Folder, foldPhrase } from '../text/fold.js'
@@ -21,13 +21,13 @@ const numberOf = Object.fromEntries(names.map((name, i) => [name, i])) as Record
 
 /** Words between a mention and an intent; a word of a script without spaces counts as two characters. */
 const near = 15
-/** As many words as these is the end of a sentence: what is said of a child may stand in the one before. */
+/** The end of a sentence counts as this many words, since the child may be mentioned in the sentence before. */
 const sentenceGap = 2
-/** Words around a mention in which protection is looked for, in the sentences beside it too. */
+/** Words around a mention in which protective words are searched, also in neighbouring sentences. */
 const around = 40
 /** Characters of the longest phrase in a script without spaces. */
 const longestUnspaced = 12
-/** A person looks at it. */
+/** Confidence at which a person decides. */
 const doubtful = 0.6
 const passing = 0.3
 
@@ -68,7 +68,7 @@ function open(): Phrases {
   return phrases
 }
 
-/** What stands near one mention of a minor. */
+/** Whether a sense occurs near one mention of a minor. */
 type Near = (name: Read) => boolean
 interface Judged {
   kind: string
@@ -95,7 +95,7 @@ export const children: Detector = {
   }
 }
 
-/** Where the earliest of the words stands that may still become a finding with what follows. */
+/** The place of the earliest word that may still become a finding with later text. */
 function undecided(text: string): number {
   const folded = ownFolder.fold(text)
   const all = open()
@@ -110,7 +110,7 @@ function undecided(text: string): number {
   let first = hits.count
   for (let i = hits.count - 1; i >= 0 && end - at[i]! <= near + around; i--) if (isHalf(i)) first = i
   if (first < hits.count) limit = Math.min(limit, folded.span(hits.from[first]!, hits.to[first]!).start)
-  // What is found already is one piece.
+  // A finding so far leaves in one piece.
   const found = mentions() ? judge(text, folded) : []
   for (let i = found.length - 1; i >= 0; i--) if (found[i]!.end > limit) limit = Math.min(limit, found[i]!.start)
   return limit
@@ -124,7 +124,7 @@ function lengthInWords(folded: Folder, last: number): number {
   return words
 }
 
-/** Most texts end here: nobody under age, or nothing meant. */
+/** Most texts stop here: without a minor, or without an intent. */
 function mentions(): boolean {
   let minor = false
   let intent = false
@@ -187,7 +187,7 @@ function judge(text: string, folded: Folder): Finding[] {
       (name) => wide.has(name)
     )
     if (judged === undefined || judged.confidence <= passing) continue
-    // Shown are the halves; a stream holds back from the first of them.
+    // The finding covers both halves; a stream holds back from the first one.
     let first = close.low
     while (!isHalf(first)) first++
     let last = close.high - 1
@@ -199,7 +199,7 @@ function judge(text: string, folded: Folder): Finding[] {
   return found
 }
 
-/** The hits within some words of one, and how many of each sense they are: both ends move on only. */
+/** A sliding window of hits around one hit, with counts by sense; both ends only move forward. */
 class Window {
   low = 0
   high = 0
@@ -227,7 +227,7 @@ class Window {
   }
 }
 
-/** What is meant by the words around one mention, and how surely. */
+/** The intent of the words around one mention, with its confidence. */
 function intent(has: Near, beside: Near): Judged | undefined {
   const young = has('minor') || has('age') || has('own')
   const known = young || has('kin')
@@ -243,12 +243,12 @@ function strongest(one: Judged | undefined, other: Judged | undefined): Judged |
   return one === undefined || (other !== undefined && other.confidence > one.confidence) ? other : one
 }
 
-/** What a frame leaves of an intent. */
+/** The confidence that the frame of a request leaves to an intent. */
 function most(has: Near, beside: Near, isBodily: boolean): number {
   const isBetween = has('ours') && (has('inducing') || has('hidden'))
-  // Who protects is never refused; a request in which that is only said is seen by a person.
+  // Protective texts are never refused; a request that only claims protection goes to a person.
   if (beside('protective')) return isBetween ? doubtful : passing
-  // What somebody under age asks of themself is for people.
+  // A minor's question about themself goes to a person.
   if (beside('own')) return doubtful
   if (beside('office')) return isBodily || isBetween ? doubtful : passing
   if (isBodily) return 1
@@ -268,7 +268,7 @@ function sexual(has: Near, young: boolean, known: boolean, asks: boolean): Judge
   return { kind: 'sexual_contact', confidence: young ? (asks ? 0.9 : 0.5) : asks ? doubtful : passing }
 }
 
-/** Hidden from those who look after the child, or between the child and the one who asks. */
+/** Secrecy from the child's guardians, or between the child and the speaker. */
 function secret(has: Near, young: boolean, known: boolean, asks: boolean): Judged | undefined {
   if (!has('hidden') || !asks) return undefined
   const between = has('contact') || has('alone') || has('trust') || has('gift')

@@ -1,8 +1,8 @@
 /**
- * The trained classifier as a detector: a kind for each category, `harmful_request` for what is asked of a model and
- * `harmful_answer` for what a model said, `screen` and `screen_tool` for what the encoder should read. A finding's span is the stretch of text that
- * scored highest; where a policy acts on it, it is shown from where the evidence began (`evidence.ts`). `unread` says how
- * little of a text the classifier knows, in whatever language: of that its other kinds say nothing.
+ * The trained classifier as a detector: a kind for each category, `harmful_request` for requests and `harmful_answer`
+ * for answers, `screen` and `screen_tool` for texts that the encoder should read. A finding's span is the
+ * highest-scoring stretch; where a policy acts on it, it begins at the start of the evidence (`evidence.ts`). `unread`
+ * is the share of a text that the classifier does not know, about which its other kinds tell nothing.
  */
 import type { Drifts } from '../classifier/evidence.js'
 import { type Lane, lanes, WIDTH } from '../classifier/lanes.js'
@@ -14,7 +14,7 @@ import type { Detector, Finding, Floors } from './detector.js'
 /** Findings are given from this confidence on: below it a text is ordinary. */
 export const floor = 0.2
 
-/** What the classifier does not know is told from this share on. */
+/** Least reported unknown share. */
 const unknown = 0.5
 
 const nothing: readonly Finding[] = []

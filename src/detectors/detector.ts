@@ -3,17 +3,17 @@ import type { Folder, Span } from '../text/fold.js'
 
 /** One place in one text. `start` and `end` are UTF-16 offsets into the text the detector was given. */
 export interface Finding {
-  /** What was found, in the detector's own closed set: `email`, `payment_card`, `aws_access_key`, … */
+  /** Kind of the finding, from the detector's own closed set: `email`, `payment_card`, `aws_access_key`, … */
   kind: string
   /** 0..1 */
   confidence: number
   start: number
   end: number
-  /** Where it is shown, if that is not all that was looked at. */
+  /** The span to show, if it differs from the finding's. */
   shown?: Span
 }
 
-/** By kind, the least confidence on which a policy acts; a kind that is left out stops nothing by itself. */
+/** By kind, the least confidence on which a policy acts; an absent kind stops nothing by itself. */
 export type Floors = ReadonlyMap<string, number>
 
 export interface Detector {
@@ -24,25 +24,25 @@ export interface Detector {
   /** Names under which rules may ask for several kinds at once. */
   readonly groups?: ReadonlyMap<string, readonly string[]>
   /**
-   * Set where only words count: such a detector is also given the readings that swap letters and digits or turn the text
-   * round, which elsewhere make identifiers out of harmless text.
+   * Set where only words count: such a detector also gets readings that replace letters and digits or reverse the text,
+   * which for other detectors make identifiers out of harmless text.
    */
   readonly readsWords?: boolean
   /**
-   * Of a text that is still being written: the least offset from which a finding could still begin or change, whatever
-   * follows. Left out: nothing is settled before the text has ended.
-   * @param before what stands before it in the same text, at most as much as is judged with it
+   * For an unfinished text: the least offset from which a finding could still begin or change. Absent: nothing is
+   * settled before the end of the text.
+   * @param before the earlier part of the same text, as far as it is judged with it
    * @param floors of the kinds that count there
    */
   growsFrom?(text: string, before: string, floors: Floors): number
   /** Reads what it needs, once in each thread, when a policy that uses it is compiled. Throws with the reason. */
   prepare?(): void
   /**
-   * Finds in linear time; what it finds depends on the text alone.
+   * Finds in linear time; the result depends only on the text.
    * @param text the text as its author wrote it, or a decoded layer of it
    * @param folded the same text folded, where the caller has folded it already; good for the length of the call
    * @param whole UTF-16 units of the text of which this is an excerpt, in another reading
-   * @param floors of the policy: where findings are shown may depend on them
+   * @param floors of the policy: the shown spans may depend on them
    */
   find(text: string, folded?: Folder, whole?: number, floors?: Floors): readonly Finding[]
 }

@@ -1,6 +1,6 @@
 /**
- * The second reader as a constitution names it (`detector: encoder`). By itself it finds nothing: what it finds comes from
- * the readings of a call, which the evaluator asks for between two passes (`policy/evaluate/asking.ts`).
+ * The encoder as a detector of constitutions (`detector: encoder`). This object itself finds nothing: findings come
+ * from the readings that the evaluator requests between two passes (`policy/evaluate/asking.ts`).
  */
 import { encoderKinds } from '../encoder/index.js'
 import type { Detector, Finding } from './detector.js'
@@ -13,7 +13,7 @@ export const encoder: Detector = {
   id: encoderId,
   kinds: encoderKinds,
   readsWords: true,
-  // What is raised holds a text back; the encoder holds nothing by itself.
+  // Raised texts are held back elsewhere; the encoder alone holds nothing.
   growsFrom: (text) => text.length,
   find: () => nothing
 }

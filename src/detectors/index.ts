@@ -1,6 +1,6 @@
 /**
- * Every detector, in the order in which they run; the trained classifier is the last of those that find by themselves. To add one: a file with a
- * `Detector`, a line here, a table of what it finds and what only looks like it.
+ * Every detector, in the order in which they run; the trained classifier is the last one with findings of its own. To
+ * add one: a file with a `Detector`, a line here, a table of its findings and of look-alikes.
  */
 import { children } from './children.js'
 import { classifier } from './classifier.js'

@@ -1,7 +1,7 @@
 /**
- * Signs that a text hides something, whatever it hides: text in invisible characters, controls that turn the reading
- * order, invisible characters inside words, words of letters from several scripts. What such text says is judged from its
- * readings (`text/views.ts`); many languages and emoji need some of these characters, which is why confidences differ.
+ * Signs of hidden text: text in invisible characters, controls that change the reading order, invisible characters
+ * inside words, words with letters from several scripts. The hidden text itself is judged in its readings
+ * (`text/views.ts`). Many languages and emoji need some of these characters, so confidences differ.
  */
 import { lookAlike } from '../text/confusables.js'
 import { hiddenRuns } from '../text/hidden.js'
@@ -12,7 +12,7 @@ import { withoutOverlaps } from './span.js'
 export const obfuscation: Detector = {
   id: 'obfuscation',
   kinds: ['hidden_text', 'bidi_control', 'invisible_run', 'mixed_script_word'],
-  // What hides is one run of characters that are no white space.
+  // Hiding characters form one run without white space.
   growsFrom: lastWord,
   find(text) {
     if (!/[^\x00-\x7f]/.test(text)) return []
@@ -40,7 +40,7 @@ function findBidi(text: string, found: Finding[]): void {
   }
 }
 
-/** Default-ignorable characters other than those of emoji sequences and hidden text, which are looked at apart. */
+/** Default-ignorable characters except those of emoji sequences and hidden text, which are checked separately. */
 const invisible =
   /(?:\u034f|\u17b4|\u17b5|\u180b|\u180c|\u180d|[\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u2800\u3164\ufeff\uffa0\ufff9-\ufffb])+/g
 const alphabetic = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]/u

@@ -1,4 +1,7 @@
-/** Personal data: what names or reaches one person. Shapes with checksums first; weak shapes only beside a word that names them. */
+/**
+ * Detects personal data, which identify or reach one person. Shapes with checksums come first; weak shapes count only
+ * beside a word that names them.
+ */
 
 import { lastWord, wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'

@@ -1,4 +1,4 @@
-/** Secrets: tokens that their issuer marks, private keys, and values that what stands beside them calls secret. */
+/** Detects secrets: tokens with an issuer's mark, private keys, and values that their context calls secret. */
 
 import { wordStart } from '../text/sentence.js'
 import type { Detector, Finding } from './detector.js'
@@ -51,18 +51,18 @@ export const secrets: Detector = {
 
 const longestRun = 2_048
 
-/** Where the run at the end begins: it may go on. */
+/** The start of the last run, which may continue. */
 function lastRun(text: string): number {
   let at = text.length
   while (at > 0 && text.charCodeAt(at - 1) > 32) at--
   return at
 }
 
-/** What stands after a value can make it one: `use … to log in`. */
+/** Text after a value that can mark it as one: `use … to log in`. */
 const rightContext = 32
 const used = /(?<![a-z])(?:use|try|with|enter) ["'`]?(?=[^\s"'`])/gi
 
-/** Where a value begins that what follows it may call one; the end of the text where there is none. */
+/** The start of a value that later text may mark as one; the end of the text where there is none. */
 function usedValue(text: string): number {
   const from = wordStart(text, Math.max(0, text.length - rightContext))
   // The word before the value may stand before that.
@@ -76,7 +76,7 @@ function usedValue(text: string): number {
 
 const credentials =
   /(?<![\w+.])([a-z][a-z0-9+.-]{1,24}):\/\/([^\s:/@"'<>]{0,128}):([^\s/@"'<>]{3,256})@[\w.[\]-]{1,253}/gi
-/** Programs write the passwords of databases as they are, slashes and all. */
+/** Programs write passwords of databases unescaped, with slashes. */
 const withSlashes =
   /(?<![\w+.])(postgres(?:ql)?|mysql|mongodb(?:\+srv)?|rediss?|amqps?):\/\/([^\s:/@"'<>]{0,128}):(?!\d{1,5}\/)([^\s@"'<>]{3,256})@[\w.[\]-]{1,253}/gi
 
@@ -105,11 +105,11 @@ const scanner = new FormScanner(rows.map(({ form }) => form))
 const sample =
   /example|sample|dummy|placeholder|redacted|secret_?key|api_?key|your[_-]|my[_-]?(?:token|key)|x{5}|0{8}|1234567|abcdefg|qwerty|deadbeef|(.)\1{6}/i
 
-/** Random characters are of many kinds: of the last ones at least as many. */
+/** Number of last characters checked for randomness. */
 const looked = 24
 const fewestKinds = 8
 
-/** Where a check does not hold: a copy with a mistake, or a made-up value. */
+/** Confidence where a check fails: a copy with a mistake, or a made-up value. */
 const unchecked = 0.7
 
 /** Adds the tokens of [from, to) of the text that the scanner has open. */

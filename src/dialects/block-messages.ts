@@ -1,4 +1,4 @@
-/** Messages whose content is blocks, as Anthropic's Messages and Bedrock's Converse have them. */
+/** Reads messages whose content is blocks, for Anthropic's Messages and Bedrock's Converse. */
 import type { Json, JsonObject, Role } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
 import type { Turns } from './turns.js'

@@ -1,6 +1,6 @@
 /**
- * The bytes of a file, or of sound, in a part of a request, with what is said of them. Only a part of which every field is known holds a
- * file that can be read: a field that nobody here knows may be what a model is given in its place.
+ * Carriers: the bytes of a file or sound in a part of a request, with their declared type. Only a part whose fields are
+ * all known can be read as a file: an unknown field may be what the model really gets.
  */
 import type { Json } from '../base/chat.js'
 import { parseDataUrl } from './data-url.js'
@@ -11,25 +11,25 @@ export interface Carrier {
   pointer: string
   /** Base64. */
   data: string
-  /** What stands before it in a `data:` URL. */
+  /** The header of its `data:` URL. */
   header: string
   /** The media type, lower case, without parameters; empty where none is told. */
   type: string
   charset: string | undefined
-  /** What stands beside the bytes for their type, with its parameters. */
+  /** The type declared beside the bytes, with its parameters. */
   claim: string
   name: string
 }
 
-/** Why there is nothing to read: a name of something elsewhere, or a field that nobody here knows. */
+/** Why no bytes can be read: a reference to content elsewhere, an unknown field, or a contradicting type. */
 export type NoCarrier = 'reference' | 'unknown_field' | 'type_mismatch' | 'bad_encoding'
 
 const names = new Set(['filename', 'file_name', 'name', 'title', 'displayName', 'display_name'])
 const types = new Set(['media_type', 'mimeType', 'mime_type'])
-/** Texts that are judged as they stand, and what says how the API should treat the part. */
+/** Fields of ordinary text, and options of the part. */
 const beside = new Set(['cache_control', 'citations', 'context', 'detail', 'annotations', '_meta', 'revised_prompt'])
 
-/** How dialects spell what holds a kind of media. */
+/** The fields in which dialects carry one kind of media. */
 interface Spelling {
   bytes: ReadonlySet<string>
   /** Objects within the part that the bytes may stand in. */
@@ -37,7 +37,7 @@ interface Spelling {
   references: ReadonlySet<string>
   /** Values of `type`. */
   parts: ReadonlySet<string>
-  /** Fields that say when and under which name, beside words that are judged as they stand. */
+  /** Fields for times and names, beside texts that are judged. */
   told?: ReadonlySet<string>
   /** A field that names the second half of a media type, and the first half. */
   format?: { field: string; type: string }
@@ -45,7 +45,7 @@ interface Spelling {
 
 const words = (list: string) => new Set(list.split(' '))
 
-/** OpenAI's; Anthropic's, Gemini's and MCP's. */
+/** Spellings of OpenAI, Anthropic, Gemini and MCP. */
 const files: Spelling = {
   bytes: words('file_data data'),
   holders: words('file input_file source document'),
@@ -78,7 +78,7 @@ const spellings = { file: files, image: pictures, audio: sounds, spoken }
 
 /**
  * @param value what stands at `pointer`: the part, the object in it that holds the bytes, or the bytes
- * @param kind what the place takes: pictures alone, sound alone, or files of any kind; `spoken`: sound of an answer
+ * @param kind the kind that the place accepts: pictures only, sound only, or all files; `spoken`: sound of an answer
  */
 export function carrierOf(
   value: Json | undefined,

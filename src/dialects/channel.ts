@@ -5,13 +5,13 @@ import { type Replacement, rewriteLeaf, setOwn } from './rewrite.js'
 /** The object or list in an event that has the piece as its own. */
 export type Holder = JsonObject | Json[]
 
-/** What is held of one channel. */
+/** The held text of one channel. */
 export interface HeldText {
   pointer: string
   text: string
-  /** What stands before it in what `content` gives for the channel. */
+  /** The text before it in the channel's text from `content`. */
   before: string
-  /** Nothing will be added to it. */
+  /** True where no more text will be added. */
   isClosed: boolean
   /** False for JSON, which can only be read as a whole. */
   isReadable: boolean
@@ -21,7 +21,7 @@ interface Piece {
   holder: Holder
   key: string
   text: string
-  /** Where it ends in the text that was judged last. */
+  /** Its end in the text that was judged last. */
   end: number
 }
 
@@ -33,11 +33,11 @@ export class Channel {
   isClosed = false
   /** UTF-16 units that are held. */
   units = 0
-  /** How many of its pieces may leave, from the first of the stream on. */
+  /** Number of its pieces that may leave, counted from the start of the stream. */
   settledPieces = 0
   readonly #keepsWhole: boolean
   #tail = ''
-  /** What is held begins at `#first`: whatever has left before it is taken out now and then, not each time. */
+  /** Held pieces begin at `#first`; released ones before it are removed from time to time, not at once. */
   #pieces: Piece[] = []
   #first = 0
   #holding: HeldText | undefined
@@ -88,7 +88,7 @@ export class Channel {
     return this.#first === 0 ? this.#pieces : this.#pieces.slice(this.#first)
   }
 
-  /** What is held after the end of what has left; undefined where nothing is. */
+  /** The held text, with the end of the released text before it; undefined where nothing is held. */
   judged(): string | undefined {
     let text = this.#tail
     for (const piece of this.#held()) {
@@ -98,7 +98,7 @@ export class Channel {
     return text.length === this.#tail.length ? undefined : text
   }
 
-  /** What is held of it, as of now; undefined where nothing is. The same object until it changes. */
+  /** Its present held text; undefined without any. The same object until it changes. */
   holding(): HeldText | undefined {
     if (this.isEmpty) return undefined
     if (this.#holding === undefined) {
@@ -111,7 +111,7 @@ export class Channel {
     return this.#holding
   }
 
-  /** How many of its pieces, from the first of the stream on, lie before an offset of the text as it would be judged now. */
+  /** Number of its pieces, from the start of the stream, that lie before an offset of the text to be judged. */
   countUpTo(offset: number): number {
     let count = this.#gone
     let end = this.#tail.length
@@ -124,10 +124,10 @@ export class Channel {
   }
 
   /**
-   * Lets pieces go up to an offset of the judged text, and rewrites the spans that lie before it.
-   * @param most the offset; nothing leaves of a span that it lies in, which would be replaced in part
+   * Releases pieces up to an offset of the judged text, and rewrites the spans before it.
+   * @param most the offset; a span that it cuts does not leave, since it would be replaced only in part
    * @param own spans of its text
-   * @param inner spans in the JSON that its text is, with pointers into that
+   * @param inner spans in its text's JSON, with pointers into that
    * @returns how many spans were replaced
    */
   settle(most: number, own: readonly Replacement[], inner: readonly Replacement[]): number {
@@ -177,7 +177,7 @@ export class Channel {
         const from = Math.max(span?.start ?? 0, first)
         if (span === undefined || from >= end) break
         next++
-        // What overlaps the span before it has been replaced with it.
+        // An overlapping span was replaced together with the one before.
         if (from >= covered) out += text.slice(at - start, from - start) + span.text
         covered = Math.max(covered, span.end)
       }
@@ -186,7 +186,7 @@ export class Channel {
     }
   }
 
-  /** Told that its first pieces have left, up to and with piece number `count`. */
+  /** Notes that its pieces have left up to and including number `count`. */
   leave(count: number): void {
     const end = Math.min(this.#pieces.length, this.#first + count - this.#gone)
     if (end <= this.#first) return
@@ -201,12 +201,12 @@ export class Channel {
     }
     this.#holding = undefined
     this.#tail += text
-    // Not each time: what begins where it began is known to whoever has read its beginning, the encoder above all.
+    // Not cut each time: a text with an unchanged beginning is found in caches, above all the encoder's.
     if (this.#tail.length > 2 * Channel.tailLength) this.#tail = this.#tail.slice(-Channel.tailLength)
     if (this.#keepsWhole) this.#written += text
   }
 
-  /** Writes into a repetition of the whole text what of it has left, where that is not what came. */
+  /** Replaces a repetition of the whole text by the text that has left, where the two differ. */
   fill(holder: Holder, key: string): void {
     if (this.#isRewritten) setLeaf(holder, key, this.#written)
   }

@@ -1,4 +1,4 @@
-/** Cohere's chat in its second version. What it has beside chat (embed, rerank) is no dialect. */
+/** Cohere's chat API, version 2. Its other APIs (embed, rerank) are not supported. */
 import { names } from './cohere/names.js'
 import { forgetTokens, readReply } from './cohere/reply.js'
 import { readRequest } from './cohere/request.js'
@@ -14,7 +14,7 @@ export const cohereChat: Dialect = {
   suffix: '',
   paths: ['/v2/chat'],
   parameters: {},
-  // Its list of models is at OpenAI's path, whose clients would be answered in Cohere's shape.
+  // None: its list of models has OpenAI's path, whose clients would get Cohere's shape.
   passPaths: [],
   auth: 'bearer',
   keyHeaders: [],

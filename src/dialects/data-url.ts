@@ -1,11 +1,11 @@
-/** `data:` URLs (RFC 2397), and their bytes as whoever takes them for text reads them. */
+/** Parses `data:` URLs (RFC 2397), and decodes their bytes as text. */
 
 const head = /^\s{0,64}data:([^,]{0,1024}),/i
 
 export interface DataUrl {
   /** Lower case, without parameters; empty where it claims nothing. */
   type: string
-  /** As it stands before the comma. */
+  /** The part before the comma. */
   header: string
   isBase64: boolean
   charset: string | undefined
@@ -21,7 +21,7 @@ export function parseDataUrl(text: string): DataUrl | undefined {
   return { type, header, isBase64: parameters.at(-1) === 'base64', charset, data: text.slice(match[0].length) }
 }
 
-/** Bytes as whoever takes them for text reads them; what is none becomes U+FFFD. */
+/** Decodes bytes as text; invalid ones become U+FFFD. */
 export function textOf(bytes: Buffer, charset: string | undefined): string {
   const [first, second] = bytes
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
@@ -29,7 +29,7 @@ export function textOf(bytes: Buffer, charset: string | undefined): string {
   try {
     return new TextDecoder(label).decode(bytes)
   } catch {
-    // A name of no encoding.
+    // An unknown encoding.
     return bytes.toString()
   }
 }
@@ -43,7 +43,7 @@ export function zeroed(bytes: Buffer): string | undefined {
   return counts[0]! > least && counts[1]! === 0 ? 'utf-16be' : undefined
 }
 
-/** RFC 3986 section 2.1, as bytes; what is no escape stands for itself. */
+/** Decodes percent escapes to bytes (RFC 3986 section 2.1); everything else is kept. */
 function percentDecoded(text: string): Buffer {
   const bytes = Buffer.from(text)
   if (!text.includes('%')) return bytes

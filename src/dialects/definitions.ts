@@ -1,8 +1,8 @@
-/** Definitions of tools and schemas of answers: a model reads their words in the order in which they stand. */
+/** Reads definitions of tools and schemas of answers, whose texts a model reads in order. */
 import type { Json } from '../base/chat.js'
 import { type Collector, lastSegment } from './walk.js'
 
-/** Where a schema speaks. What else stands between two of them could only keep them apart. */
+/** Fields of prose in a schema. Other fields between two of them would only separate them. */
 const prose = new Set(['description', 'title', '$comment'])
 
 /** Every leaf and key of a definition, or of a list of them, and which of them a model reads as one. */

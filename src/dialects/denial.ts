@@ -1,4 +1,4 @@
-/** What a dialect is told when a verdict stops an exchange. No evaluated text is in it. */
+/** Denials: the facts for a dialect when a verdict stops an exchange. They contain no evaluated text. */
 
 import type { JsonObject, Target } from '../base/chat.js'
 import type { ReviewBound } from '../base/settings.js'
@@ -14,20 +14,20 @@ export const denialTable = {
   depends: { status: 422, code: 'context_required' }
 } as const satisfies Record<StoppingDecision, { status: number; code: string }>
 
-/** Where a person would have to decide, and the queue takes no more: refused as by `forbid`, for another reason. */
+/** The refusal where a person would have to decide but the queue is full: like `forbid`, with another code. */
 export const queueFull = { status: 403, code: 'review_queue_full' } as const
 
 export interface Denial {
   decision: StoppingDecision
-  /** With `forbid`: what of the queue of reviews was full. */
+  /** With `forbid`: the bound of the review queue that was reached. */
   full?: ReviewBound | undefined
-  /** Whose words were stopped: the caller's or the model's. */
+  /** Direction of the stopped text: the caller's or the model's. */
   direction: 'request' | 'answer'
   evaluation: Evaluation
   /** RFC 6901 pointer of the offending message, or of the leaf where it is in no message. */
   pointer: string | undefined
   reviewId: string | undefined
-  /** What people read of it: errors are for developers, turns of the conversation for end users. */
+  /** Its texts: errors are for developers, turns of the conversation for end users. */
   wording: Spoken
 }
 
@@ -37,14 +37,14 @@ export function refusalOf({ decision, full }: Pick<Denial, 'decision' | 'full'>)
   return full === undefined ? denialTable[decision] : queueFull
 }
 
-/** What people are told of. */
+/** The occasion by which texts are chosen. */
 export function occasionOf({ decision, direction, full }: Pick<Denial, 'decision' | 'direction' | 'full'>): Occasion {
   if (full !== undefined) return 'queue_full'
   if (direction === 'request') return decision
   return decision === 'forbid' ? 'answer_forbid' : 'answer_divert'
 }
 
-/** What an assistant turn written by the gateway itself is made from. */
+/** Facts for an assistant turn that the gateway itself writes. */
 export interface TurnFacts {
   denial: Denial
   /** The request as it was judged: names the model, the streaming options. */

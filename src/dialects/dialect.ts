@@ -21,21 +21,21 @@ export interface PassPath {
   query?: Readonly<Record<string, RegExp>>
 }
 
-/** How the pieces of a streamed answer are told apart on the wire. */
+/** Framing of a streamed answer on the wire. */
 export type Framing = 'sse' | 'ndjson' | 'json-array' | 'aws-event-stream'
 
 /** A pattern of the whole value; `model`: the model that the client asked for, or a dated snapshot of it. */
 export type HeaderForm = RegExp | 'model'
 
-/** How requests go on from an answer of the gateway's own, which no upstream knows. */
+/** Lets requests continue from an answer that the gateway wrote and no upstream knows. */
 export interface Chain {
-  /** The answer that a request goes on from. */
+  /** The id of the answer that a request continues. */
   after(body: JsonObject): string | undefined
   /** The id of an answer of the gateway's own. */
   idOf(requestId: string): string
-  /** What of a request another one goes on from. */
+  /** The part of a request that a later one needs to continue. */
   kept(body: JsonObject): JsonObject
-  /** Writes out in a body what it goes on from. @param said the gateway's answer */
+  /** Adds the earlier turns to a body. @param said the gateway's answer */
   resume(body: JsonObject, kept: JsonObject, said: string): void
 }
 
@@ -43,25 +43,25 @@ export interface Judged {
   /** Surfaces. */
   request: 'mcp_call'
   answer: 'mcp_definition' | 'mcp_result'
-  /** The rules of which direction hold for what comes back. What a tool says is something that a model is asked. */
+  /** Direction whose rules apply to the answer. A tool's result is input to a model. */
   answeredAs: 'request' | 'answer'
 }
 
-/** Answers that are no JSON, but a text in UTF-8. */
+/** Answers in plain UTF-8 text instead of JSON. */
 export interface TextAnswers {
   /** Their media types. */
   types: ReadonlySet<string>
   /** The object that `readReply` is given. */
   read(text: string): JsonObject
-  /** The text again, of an object that may have been redacted. */
+  /** Writes the text of an object that may have been redacted. */
   write(body: JsonObject): string
 }
 
 export interface Dialect {
   readonly id: DialectId | 'mcp'
   /**
-   * What a path on the upstream ends with where it names this operation; tells the operations of one dialect apart. Empty
-   * for a dialect of one operation.
+   * End of the upstream path of this operation; it distinguishes the operations of one dialect. Empty for a dialect of
+   * one operation.
    */
   readonly suffix: string
   /** The published paths, for routes that the configuration leaves out. `{name}` stands for a parameter. */
@@ -69,8 +69,8 @@ export interface Dialect {
   /** True where clients speak over a WebSocket: `readRequest` then reads one of their events, and a stream is one response. */
   readonly isSocket?: true
   /**
-   * The pattern of each parameter that paths of this dialect may have, without anchors, as it stands in a raw target; none
-   * may match a slash. Of what is percent-encoded a pattern takes one spelling.
+   * The pattern of each parameter that paths of this dialect may have, without anchors, as it stands in a raw target;
+   * none may match a slash. For percent-encoded characters a pattern accepts one spelling.
    */
   readonly parameters: Readonly<Record<string, RegExp>>
   /** Explicit pass routes: forwarded with a key and without evaluation. */
@@ -87,24 +87,30 @@ export interface Dialect {
   readonly requestHeaders: readonly string[]
   /** Response headers of this dialect, lower case, each with its documented form: in any other it is dropped. */
   readonly responseHeaders: Readonly<Record<string, HeaderForm>>
-  /** Where this dialect's SDKs look for a request's id, besides `x-request-id`: written on what the gateway answers itself. */
+  /**
+   * A further header with the request's id for this dialect's SDKs, besides `x-request-id`, on the gateway's own
+   * answers.
+   */
   readonly requestIdHeader?: string
 
   /** False where an answer has no place for a sentence (`turnless.ts`): a refusal is then an error, whatever `respond` says. */
   readonly hasTurns: boolean
 
-  /** Where verdicts over it count, and how what comes back is judged, where that is otherwise than for a chat. */
+  /** Metrics surface and judging of answers, where they differ from a chat. */
   readonly judged?: Judged
-  /** Where the body of a request is a form: the fields that hold files. `readRequest` is given what `form.ts` makes of it. */
+  /** The file fields of a form body. `readRequest` then gets the object from `form.ts`. */
   readonly form?: FormFiles
-  /** Where an answer may be a text. */
+  /** Set where an answer may be plain text. */
   readonly textAnswers?: TextAnswers
-  /** True where an answer is sound alone (`proxy/answer/sound.ts`): it passes unjudged, and is named so. */
+  /**
+   * True where an answer consists of sound alone (`proxy/answer/sound.ts`): it passes unjudged, and is reported as
+   * such.
+   */
   readonly answersWithSound?: true
 
-  /** True where a request brings along what was said before: what a person was asked can be answered in the next one. */
+  /** True where a request repeats the conversation, so that a person can answer a question in the next one. */
   readonly isConversation?: true
-  /** Where a request may name the answer that it goes on from, instead of bringing along what was said. */
+  /** Set where a request may name the answer that it continues, instead of repeating the conversation. */
   readonly chain?: Chain
 
   /** @throws Fault `validation_error` that names the field */
@@ -117,17 +123,19 @@ export interface Dialect {
   framing(target: Target): Framing
   openStream(target: Target): ReplyStream
   /**
-   * Reads the sound of a streamed answer, so that it can be heard. Without it, and where it is undefined, what a stream
-   * brings of sound is left where it stands, and counts as media.
+   * Reads the sound of a streamed answer for transcription. Without this method, or where it returns undefined, sound
+   * stays in its events and counts as media.
    */
   spelledSound?(request: JsonObject): SpelledSound | undefined
-  /** What the sound of a whole answer is in, where it is samples without a container. @param claim its type, lower case */
+  /**
+   * The format of a whole answer's sound, where it is samples without a container. @param claim its type, lower case
+   */
   sampleFormat?(request: JsonObject, claim: string): SoundFormat | undefined
 
   /** The pointer that a client can act on: the message, where the leaf lies in one. */
   offender(pointer: string): string
   error(fault: Fault, requestId: string): JsonObject
-  /** Headers in which this dialect's SDKs look for what an error is. */
+  /** Headers in which this dialect's SDKs find the kind of an error. */
   errorHeaders?(status: number): Record<string, string>
   /** The error of a denial; its status is `refusalOf`'s. */
   denied(denial: Denial, requestId: string): JsonObject
@@ -137,7 +145,7 @@ export interface Dialect {
   turnStream(facts: TurnFacts): string
   /** The dialect's filtered finish of an answer; nothing of its text remains. */
   filtered(reply: JsonObject, facts: TurnFacts): JsonObject
-  /** Takes out of a rewritten answer what would repeat its former text (token probabilities). */
+  /** Removes fields that repeat the original text of a rewritten answer (token probabilities). */
   forgetTokens(reply: JsonObject): void
   /** A frame that tells a client of a failure in mid-stream. Never followed by the end marker. */
   errorFrame(fault: Fault, requestId: string, target: Target): string

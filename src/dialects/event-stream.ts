@@ -1,14 +1,14 @@
 /**
- * AWS's event stream (`application/vnd.amazon.eventstream`): messages of a prelude, headers and a payload, each with the
- * checksums that say it is whole. Read strictly; what is written has the three headers that AWS's own services write.
- * Source: smithy.io/2.0/aws/amazon-eventstream.html.
+ * AWS's event stream (`application/vnd.amazon.eventstream`): messages of a prelude, headers and a payload, with
+ * checksums. They are read strictly, and written with the three headers that AWS's own services write. Source:
+ * smithy.io/2.0/aws/amazon-eventstream.html.
  */
 import { TextDecoder } from 'node:util'
 import { crc32 } from 'node:zlib'
 
 /** A message as it came. */
 export interface EventMessage {
-  /** By name; headers that are no text say nothing here. */
+  /** By name; headers of other types than text are ignored. */
   headers: Readonly<Record<string, string>>
   /** Text in UTF-8. */
   payload: string
@@ -26,7 +26,7 @@ const valueLengths: readonly (number | undefined)[] = [0, 0, 1, 2, 4, 8, undefin
 /** Bytes that are no message of an event stream. */
 export class BadMessage extends Error {}
 
-/** Cuts messages from bytes, whatever the network makes of them. */
+/** Cuts messages from bytes, independent of network chunks. */
 export class MessageReader {
   readonly #most: number
   #chunks: Buffer[] = []
@@ -108,7 +108,7 @@ function readHeaders(bytes: Buffer): Record<string, string> {
     const type = take(1)[0]!
     if (type >= valueLengths.length) throw new BadMessage('a header has an unknown type')
     const value = take(valueLengths[type] ?? take(2).readUInt16BE(0))
-    // Of two with one name, readers take either.
+    // Parsers differ in which of two equal names they take.
     if (name === '' || seen.has(name)) throw new BadMessage('a header is given twice, or has no name')
     seen.add(name)
     if (type === stringType) headers[name] = textOf(value)

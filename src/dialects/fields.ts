@@ -1,4 +1,7 @@
-/** Fields of a request whose type decides how the rest of it is read: a backend that coerces would read another request. */
+/**
+ * Readers for typed fields of a request. A wrong type is refused, since a backend that coerces it would read another
+ * request.
+ */
 import type { Json, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
 import { isObject } from './rewrite.js'

@@ -1,8 +1,8 @@
 /**
- * Forms (`multipart/form-data`, RFC 7578 over RFC 2046): read strictly into the object that is judged, and written anew from
- * that object, so that nothing of the client's own framing reaches an upstream. Kept libraries read what a browser may have
- * meant: they drop parts that they do not know, skip what stands before and behind, decode any charset and take text that is
- * not UTF-8. Here each of these is refused, and the refusal names the part.
+ * Forms (`multipart/form-data`, RFC 7578 over RFC 2046): read strictly into the object that is judged, and written anew
+ * from that object, so that nothing of the client's own framing reaches an upstream. Common libraries are lenient: they
+ * drop unknown parts, skip text before and after, decode any charset and accept text that is not UTF-8. Here each of
+ * these is refused, and the refusal names the part.
  *
  * A text field is a string under its name, a file is an object (`FormFile`); a name that ends with `[]` holds a list.
  */
@@ -13,7 +13,7 @@ import type { Json, JsonObject, Media } from '../base/chat.js'
 import { Fault, invalid, tooComplex, type ValidationReason } from '../base/errors.js'
 import { isObject, setOwn } from './rewrite.js'
 
-/** What the files of a form hold, by the names of their fields. */
+/** The kind of content of a form's files, by field. */
 export type FormFiles = Readonly<Record<string, Media['kind']>>
 
 /** A file of a form, its bytes in base64. */
@@ -23,7 +23,7 @@ export interface FormFile extends JsonObject {
   data: string
 }
 
-/** RFC 2046 section 5.1.1, 70 characters at most. No other parameter: readers differ on what a charset would mean. */
+/** RFC 2046 section 5.1.1, 70 characters at most. No other parameter: parsers differ on the meaning of a charset. */
 const contentType =
   /^multipart\/form-data; ?boundary=(?:"([A-Za-z0-9'()+_,./:=? -]{0,69}[A-Za-z0-9'()+_,./:=?-])"|([A-Za-z0-9'+_.-]{1,70}))$/i
 
@@ -39,10 +39,10 @@ const mostHeaders = 4096
 const mostParts = 1000
 /** A field's name as SDKs write it: `file`, `timestamp_granularities[]`, `chunking_strategy[type]`. */
 const nameForm = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}(?:\[[A-Za-z0-9_.-]{0,64}\]){0,3}$/
-/** RFC 7578 section 4.6: what it says changes how every other text is read. */
+/** RFC 7578 section 4.6: its value changes the decoding of every other text. */
 const charsetField = '_charset_'
 const token = "[A-Za-z0-9!#$&'*+.^_`|~\\[\\]-]+"
-/** `filename*` is not among its parameters: of two names, readers take either. */
+/** `filename*` is refused: parsers differ in which of two names they take. */
 const disposition = new RegExp(
   `^form-data; ?name=(?:"([^"\\\\]*)"|(${token}))(?:; ?filename=(?:"([^"\\\\]+)"|(${token})))?$`,
   'i'
@@ -74,7 +74,7 @@ export function readForm(bytes: Buffer, boundary: string, files: FormFiles): Jso
     const mark = bytes.toString('latin1', behind, behind + 2)
     at = behind + 2
     if (mark === '--') break
-    // Of a longer line that begins so, some readers take the beginning.
+    // Some parsers accept a longer line that begins with the boundary.
     if (mark !== '\r\n') throw malformed(`After part ${number}, a line begins with the boundary and goes on.`)
   }
   const rest = bytes.subarray(at)
@@ -173,9 +173,9 @@ function wrong(name: string, reason: ValidationReason, why: string): Fault {
 }
 
 /**
- * The same form in the one framing that every reader reads alike.
- * @param boundary default: one that no client knows
- * @throws Fault `unscannable_content` where the bytes of a file were redacted, which would make them others
+ * Writes a form in the framing that every parser reads alike.
+ * @param boundary default: one that no client can know
+ * @throws Fault `unscannable_content` where the base64 of a file was redacted, which would change its bytes
  */
 export function writeForm(
   body: JsonObject,
@@ -203,8 +203,8 @@ export function writeForm(
 }
 
 /**
- * Whether every reader takes bytes for this form: they are framed as it is written here, and their boundary stands nowhere
- * else in them. Some readers end a part where a boundary stands behind a bare line feed.
+ * Whether every parser reads this form from the bytes: their framing equals ours, and the boundary occurs nowhere else.
+ * Some parsers end a part at a boundary after a bare line feed.
  */
 export function isFramedAlike(bytes: Buffer, boundary: string, body: JsonObject): boolean {
   if (!writeForm(body, boundary).bytes.equals(bytes)) return false

@@ -17,7 +17,7 @@ import { everyLeaf } from './walk.js'
 const model = /[A-Za-z0-9_-][A-Za-z0-9._-]{0,255}/
 const pageQuery = { pageSize: /^\d{1,4}$/, pageToken: /^[A-Za-z0-9_.~-]{1,1024}$/ }
 
-/** A client asks for events by `alt=sse`; what it gets otherwise is a JSON array. */
+/** With `alt=sse` a client gets events, otherwise a JSON array. */
 const framing = ({ query }: Target): Framing => (/[?&]alt=sse(?:&|$)/.test(query) ? 'sse' : 'json-array')
 
 /** The published paths of an operation. */

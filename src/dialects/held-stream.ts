@@ -1,9 +1,9 @@
 /**
- * An answer that comes in pieces, held until it is judged. Every string that a stream spells out over several events is a
- * channel (choice × text, reasoning, refusal, tool arguments); everything else in an event is judged once. Events leave in
- * the order in which they came, and only whole: an event waits for the last of its pieces.
+ * Holds a streamed answer until it is judged. Every string that a stream spells out over several events is a channel
+ * (choice × text, reasoning, refusal, tool arguments); everything else in an event is judged once. Events leave in the
+ * order in which they came, and only whole: an event waits for the last of its pieces.
  *
- * What differs from API to API is a `StreamShape`: where the pieces stand in an event, and how a stream is ended.
+ * A `StreamShape` knows the differences between APIs: the places of the pieces in an event, and the end of a stream.
  */
 import type { ChatPart, ChatReply, Json, JsonObject, Media } from '../base/chat.js'
 import { parseJson } from '../json/parse.js'
@@ -22,21 +22,21 @@ import type { Replacement } from './rewrite.js'
 import { Secret, SecretReader } from './secret.js'
 import { Collector } from './walk.js'
 
-/** Leaves judged already are remembered up to here; beyond, they are judged again. */
+/** Most judged leaves that are remembered; beyond, they are judged again. */
 const maxKnown = 4096
-/** What an event costs to look at beside its texts, in UTF-16 units. */
+/** Fixed cost of judging an event, in UTF-16 units. */
 const eventUnits = 2
-/** What a piece of sound or of a picture counts for: it is waited for, and there is little to look at in it. */
+/** Cost of a piece of sound or of a picture: it is held like text, but has little to judge. */
 const mediaUnits = 256
 
-/** So much of a secret is no accident. */
+/** This many units of a secret are no coincidence. */
 const leastSpelled = 8
 
 interface PieceOfEvent {
   channel: Channel
-  /** How many pieces of the channel must be settled before the event may leave. */
+  /** Number of the channel's pieces that must be settled before the event may leave. */
   count: number
-  /** Where the event says the whole of the channel once more. */
+  /** Set where the event repeats the channel's whole text. */
   repetition?: { holder: Holder; key: string }
 }
 
@@ -51,25 +51,25 @@ export class HeldStream implements ReplyStream {
   readonly #shape: StreamShape
   #events: HeldEvent[] = []
   readonly #channels = new Map<string, Channel>()
-  /** Those of which something is held, and those that may grow: a stream may have thousands that are neither any more. */
+  /** Channels with held text, and channels that may grow: a stream may have thousands of other, finished ones. */
   readonly #holding = new Set<Channel>()
   readonly #open = new OpenPlaces<Channel>()
   readonly #tokens = new Map<string, string>()
   /** Pointers of the tokens that are not judged yet. */
   readonly #newTokens = new Set<string>()
-  /** Leaves beside the channels that were let go. */
+  /** Other leaves that have left. */
   readonly #known = new Set<string>()
-  /** Leaves beside the channels that are not judged yet, by their id. */
+  /** Other leaves that are not judged yet, by their id. */
   #others = new Map<string, ChatPart>()
   #forgetTokens = false
-  /** Of all channels together, held. */
+  /** Held units of all channels. */
   #units = 0
   started = false
   came = 0
   #secret: Secret | undefined
-  /** By channel; under an empty name, of all pieces in the order in which they came. */
+  /** By channel; the empty name is for all pieces in order of arrival. */
   readonly #readers = new Map<string, SecretReader>()
-  /** Those that have spelled out more than an accident. */
+  /** Channels that have spelled out more than a coincidence. */
   readonly #spelling = new Set<string>()
 
   constructor(shape: StreamShape) {
@@ -170,7 +170,7 @@ export class HeldStream implements ReplyStream {
     }
   }
 
-  /** What it holds may leave now, which is as good as new. */
+  /** Its held text may leave now, which counts as new text. */
   #close(channel: Channel | undefined): void {
     if (channel === undefined || channel.isClosed) return
     channel.close()
@@ -257,7 +257,7 @@ export class HeldStream implements ReplyStream {
     return { frames, redacted }
   }
 
-  /** Replacements by the channel that they lie in: as spans of its text, or of the JSON that its text is. */
+  /** Replacements by channel: as spans of its text, or of the JSON in its text. */
   #byChannel(replacements: readonly Replacement[]) {
     const own = new Map<Channel, Replacement[]>()
     const inner = new Map<Channel, Replacement[]>()

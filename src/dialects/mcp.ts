@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over Streamable HTTP. Each message is an operation of its own: who has sent it, and what it
- * answers, says whose words are in it and where a refusal goes.
+ * The Model Context Protocol over Streamable HTTP. Each message is an operation of its own: its sender and the request
+ * that it answers determine the role of its texts and the place of a refusal.
  */
 import type { ChatContent, ChatRequest, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
@@ -12,7 +12,7 @@ import { type Answering, refusal } from './mcp/write.js'
 import { offenderBy } from './offender.js'
 import { unreadable } from './reply-stream.js'
 
-/** Where the verdicts over an answer count. */
+/** Metrics surface of verdicts over an answer. */
 type Said = 'mcp_definition' | 'mcp_result'
 
 const toResult = (said: Said): NonNullable<Dialect['judged']> => ({
@@ -21,7 +21,7 @@ const toResult = (said: Said): NonNullable<Dialect['judged']> => ({
   answeredAs: 'request'
 })
 
-/** Of a path: what is spoken before a message is read, and on what is answered without one. */
+/** The dialect of a path before a message is read, and of answers without a message. */
 export const mcp: Dialect = {
   id: 'mcp',
   suffix: '',
@@ -63,7 +63,7 @@ export const mcp: Dialect = {
   errorFrame: () => ''
 }
 
-/** A message of a client, and what answers it. */
+/** The dialect of a client's message and its answer. */
 export function clientMessage(message: Message, answering: Answering, said: Said): Dialect {
   const { asResult } = answering
   return {

@@ -1,6 +1,6 @@
 /**
- * Media in base64, told from text by what it decodes to. A claim alone (`data:image/png;base64,`) says nothing: what
- * carries no signature of the kind that it claims, or reads as text after it, is text and is judged as such.
+ * Recognises media in base64 by its decoded bytes. A declared type (`data:image/png;base64,`) proves nothing: bytes
+ * without a signature of that kind, or readable as text behind it, are judged as text.
  */
 import { isUtf8 } from 'node:buffer'
 import { isBase64 } from '../base/base64.js'
@@ -17,7 +17,7 @@ interface Format {
   signature: string
 }
 
-/** Signatures of the formats that models take. What is not among them is judged, so the list need not be complete. */
+/** Signatures of the formats that models accept. Other formats are judged as text, so the list need not be complete. */
 const formats: readonly Format[] = [
   { kinds: ['image'], names: ['png'], signature: '89504e470d0a1a0a' },
   { kinds: ['image'], names: ['jpeg', 'jpg'], signature: 'ffd8ff' },
@@ -50,14 +50,14 @@ const signatures = formats.map(({ signature, ...rest }) => ({ ...rest, pattern: 
 const subtypes = new Set([...formats.flatMap(({ names }) => names), 'octet-stream', 'pcm', 'x-pcm'])
 
 const strict = /^[A-Za-z0-9+/]*={0,2}$/
-/** Sound without a signature: what an API takes there it decodes and plays. Shorter ones are words too. */
+/** Least bytes of sound without a signature, in a place for sound. Shorter base64 may be words. */
 const rawFewest = 64
 
 /** Types whose bytes a model is given as text. */
 const textual =
   /^text\/|[/+.-](?:json|jsonl|ndjson|xml|html|csv|svg|yaml|javascript|ecmascript|typescript|sql|toml|rtf|markdown|text)$/
 
-/** Whether these bytes are media of such a type; one that claims nothing may be of any kind that the place takes. */
+/** Whether these bytes are media of the declared type; without one, of any kind that the place accepts. */
 function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
   if (textual.test(type)) return false
   const family = type.slice(0, type.indexOf('/'))
@@ -69,7 +69,9 @@ function isMedia(bytes: Buffer, type: string, kind: Kind | undefined): boolean {
   return fits && !readsAsText(bytes)
 }
 
-/** Whether bytes begin as sound in this container does. @param name of the container: `wav`, `mp3`, a subtype */
+/**
+ * Whether bytes begin with the signature of this sound container. @param name of the container: `wav`, `mp3`, a subtype
+ */
 export function beginsAsSound(bytes: Buffer, name: string): boolean {
   const start = bytes.toString('hex', 0, 16)
   return signatures.some(
@@ -79,13 +81,13 @@ export function beginsAsSound(bytes: Buffer, name: string): boolean {
 
 const containers = ['wav', 'flac', 'ogg', 'webm', 'mp4', 'mp3'] as const
 
-/** The type of sound of which nobody says what it is in, by its first bytes; empty where they are no container's. */
+/** The type of sound without a declared type, by its first bytes; empty where they are no known container. */
 export function soundTypeOf(bytes: Buffer): string {
   const container = containers.find((name) => beginsAsSound(bytes, name))
   return container === undefined ? '' : `audio/${container}`
 }
 
-/** Units of a run that a person reads. */
+/** Least units of a readable run. */
 const fewestRead = 16
 
 /** Whether most of it can be read: text, or text behind a few bytes that are none. */
@@ -103,7 +105,7 @@ export function readsAsText(bytes: Buffer): boolean {
   return read * 2 > bytes.length
 }
 
-/** What a text place that holds a `data:` URL says once it is decoded; undefined where that is media, or nothing. */
+/** The decoded text of a `data:` URL in a text field; undefined where it is media or empty. */
 export function decodedText(text: string): string | undefined {
   const url = parseDataUrl(text)
   if (url === undefined) return undefined
@@ -120,19 +122,19 @@ export function dataKind(text: string): Kind | undefined {
 
 const kinds = ['image', 'audio', 'video'] as const
 
-/** What there is to judge in a place where an API takes bytes. */
+/** The texts to judge in a place where an API accepts bytes. */
 export interface ReadBytes {
-  /** True where all of it is to be judged as it stands. */
+  /** True where the whole value is judged as text. */
   isText: boolean
-  /** What else is to be judged: what it decodes to, or what stands before its data. */
+  /** Further texts to judge: its decoded form, or the header of its data. */
   decoded: string[]
 }
 
 const nothing: ReadBytes = { isText: false, decoded: [] }
 
 /**
- * @param kind what the place takes
- * @param claim the media type that stands beside it
+ * @param kind the kind that the place accepts
+ * @param claim the declared media type
  */
 export function readBytes(text: string, kind: Kind, claim: string | undefined): ReadBytes {
   const url = parseDataUrl(text)
@@ -166,8 +168,8 @@ function isPlainHeader({ type, header }: DataUrl): boolean {
 }
 
 /**
- * Samples have no signature. They are bytes that no reader takes for text, in base64 that is no run of words: of the 64
- * characters only 26 are lower-case letters.
+ * Samples have no signature. Their bytes are not readable as text, and their base64 is no run of words: only 26 of the
+ * 64 characters are lower-case letters.
  */
 function isSound(data: string, bytes: Buffer): boolean {
   if (data.length < rawFewest || data.length % 4 !== 0 || readsAsText(bytes)) return false
@@ -183,14 +185,17 @@ function isSound(data: string, bytes: Buffer): boolean {
 const anyBase64 = /^[A-Za-z0-9+/_-]{64,}={0,2}$/
 
 /**
- * Base64 of ciphertext, in either alphabet: every character is as frequent as any other, as those of words are not, and
- * what it decodes to is no text.
+ * Whether it is base64 of ciphertext, in either alphabet: all characters are equally frequent, unlike in words, and the
+ * decoded bytes are no text.
  */
 export function isCiphertext(text: string): boolean {
   return anyBase64.test(text) && isEven(text) && !isUtf8(Buffer.from(text, 'base64'))
 }
 
-/** Shares of lower-case letters, capitals, digits and signs in what is random, each within five standard deviations. */
+/**
+ * Whether the shares of lower-case letters, capitals, digits and signs are those of random data, within five standard
+ * deviations.
+ */
 function isEven(text: string): boolean {
   const counts = [0, 0, 0, 0]
   for (let i = 0; i < text.length; i++) {
@@ -208,7 +213,7 @@ function isEven(text: string): boolean {
   })
 }
 
-/** What is sealed often has a head or a frame that is not. */
+/** Sealed data often has an unsealed header or frame. */
 const leastAllowed = 0.12
 
 /** A vector as base64 of 32-bit floats (little-endian), each of a size that an embedding's can have. */

@@ -1,12 +1,12 @@
-/** Many strings replaced in one pass over a text, however many there are. */
+/** Replaces many strings in one pass over a text. */
 
-/** Units of a needle's beginning by which most places of a text are told to hold none. */
+/** First units of a needle that are compared to rule out most places of a text. */
 const most = 4
 const tableBits = 16
 
 /**
- * Replaces each needle wherever it stands; where several begin at one place, the longest.
- * @param needles what stands for each; none is empty
+ * Replaces every occurrence of the needles; where several begin at one place, the longest.
+ * @param needles replacements by needle; none is empty
  */
 export function replaceEach(text: string, needles: ReadonlyMap<string, string>): string {
   if (needles.size === 0) return text

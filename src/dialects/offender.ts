@@ -1,10 +1,10 @@
-/** What of a pointer a client is told. */
+/** Shortens pointers for clients. */
 
 /**
- * @param item matches the part of a pointer that names what a client can drop (one message)
+ * @param item matches the part of a pointer that names one message, which a client can drop
  * @param names the dialect's own
- * @returns the place that a client is told: that part, or the pointer as far as its names are this API's own, since a name
- * that a caller made up could be the finding itself
+ * @returns the pointer for the client: that part, or the leading segments with names of this API, since a name that the
+ * caller invented could be the finding itself
  */
 export function offenderBy(item: RegExp, names: ReadonlySet<string>): (pointer: string) => string {
   return (pointer) => {

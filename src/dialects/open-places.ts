@@ -1,4 +1,4 @@
-/** Places of a stream that may still grow, found by what their pointers begin with: each is closed once, whoever asks how often. */
+/** The open places of a stream, searched by prefixes of their pointers. Each place is closed only once. */
 
 interface Place<T> {
   value: T | undefined
@@ -24,7 +24,7 @@ export class OpenPlaces<T> {
   }
 
   /**
-   * Takes out the place of a pointer and all below it.
+   * Removes the place of a pointer and all places below it.
    * @param prefix a pointer; with a slash at its end only what is below it; empty or `/`: all
    */
   take(prefix: string): T[] {

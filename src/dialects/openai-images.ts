@@ -29,12 +29,12 @@ function readRequest(body: JsonObject): ChatRequest {
   return { parts, joined, media, stream: false, model, metadata, session: undefined, brings }
 }
 
-/** Which of both comes where nothing is said of it depends on the model. */
+/** Without a requested format the model decides which of both comes. */
 function brought(responseFormat: unknown): Brought {
   return { kind: 'image', ...(responseFormat === 'url' && { isAddress: true }) }
 }
 
-/** A picture on the way would be on a screen before what was said of it is judged. */
+/** A partial picture would be visible before its text is judged. */
 function streamed(): Fault {
   return invalid('stream', 'unknown_value', 'Pictures are not streamed here.')
 }
@@ -53,7 +53,7 @@ function readEdit(body: JsonObject): ChatRequest {
   return { parts, joined, media, stream: false, model, metadata: undefined, session: undefined, brings }
 }
 
-/** Each picture is media, in base64 or at an address; what stands beside it is read (the prompt as the model rewrote it). */
+/** Each picture is media, in base64 or at an address; other fields are read (the prompt as the model rewrote it). */
 function readReply(body: JsonObject): ChatReply | undefined {
   if (!Array.isArray(body.data)) return undefined
   const out = new Collector(names)

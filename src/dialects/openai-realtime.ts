@@ -17,7 +17,7 @@ import { everyLeaf } from './walk.js'
 
 const model = /^(?:[A-Za-z0-9._~:-]|%3A|%2F){1,256}$/i
 
-/** Why nobody is helped to a session that goes past the gateway, by path. */
+/** Refused paths: they would open sessions that bypass the gateway. */
 function refused(base: string, names: readonly string[]): Readonly<Record<string, string>> {
   const keys = `Keys for a session of a client's own are not handed out: with one a client would reach the upstream past the gateway. Open ${base} with a key of the gateway.`
   const calls = `Calls are not served: their sound goes past the gateway. Open ${base} as a WebSocket.`
@@ -34,7 +34,7 @@ export const openaiRealtime: Dialect = {
   paths: ['/v1/realtime'],
   isSocket: true,
   keyHeaders: ['sec-websocket-protocol'],
-  // Not `call_id`: the sound of such a call goes another way, unseen.
+  // Not `call_id`: the sound of such a call takes another way, past the gateway.
   query: { model, intent: /^transcription$/ },
   readRequest: readEvent,
   readReply: (event: JsonObject): ChatReply | undefined =>

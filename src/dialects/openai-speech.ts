@@ -43,7 +43,7 @@ export const openaiSpeech: Dialect = {
   paths: ['/v1/audio/speech'],
   answersWithSound: true,
   readRequest,
-  // What is no sound is no answer.
+  // An answer without sound is invalid.
   readReply: () => undefined,
   openStream: () => new HeldStream(new AudioEventsShape(speechEvents)),
   turnStream: ({ denial, requestId }) => dataFrame(family.denied(denial, requestId)),

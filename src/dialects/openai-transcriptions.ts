@@ -1,6 +1,6 @@
 /**
- * OpenAI's transcriptions and translations: a form with sound in, what it says out. The sound is media, and follows
- * `unscannable`; the prompt and every other text of the form is the user's; what the backend heard is judged as its answer.
+ * OpenAI's transcriptions and translations: a form with sound in, its words out. The sound is media, and follows
+ * `unscannable`; all texts of the form are the user's; the transcript is judged as the backend's answer.
  */
 import type { ChatRequest, JsonObject } from '../base/chat.js'
 import { invalid } from '../base/errors.js'

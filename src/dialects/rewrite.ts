@@ -1,5 +1,5 @@
 /**
- * Rewriting one string leaf. A leaf that itself holds JSON (the arguments of a tool call) is judged in its decoded form
+ * Rewrites string leaves. A leaf that itself holds JSON (the arguments of a tool call) is judged in its decoded form
  * too; the pointer of such an inner leaf simply continues into the string, as if the string were the object it encodes.
  */
 import type { Json, JsonObject } from '../base/chat.js'
@@ -44,9 +44,9 @@ export function splice(text: string, replacements: readonly Replacement[]): stri
 
 /** The replacements in one value of a tree, and in what lies below it; there may be as many values as texts in a request. */
 interface Marked {
-  /** Of the value, where it is a text. */
+  /** Replacements of the value itself, where it is a text. */
   own: Replacement[] | undefined
-  /** Of the name under which an object has it. */
+  /** Replacements of its key in an object. */
   name: Replacement[] | undefined
   below: Map<string, Marked> | undefined
 }
@@ -64,13 +64,14 @@ export function rewriteLeaf(text: string, own: readonly Replacement[], inner: re
   return rewriteText(text, own, inner.length === 0 ? undefined : mark(inner))
 }
 
-/** @param inner what is marked in the JSON that the leaf holds */
+/** @param inner replacements within the JSON in the leaf */
 function rewriteText(text: string, own: readonly Replacement[] = none, inner?: Marked): string {
   if (inner === undefined) return splice(text, own)
   const value = tryParse(text)
   if (value === undefined) return splice(text, own)
   const out = JSON.stringify(rewriteValue(value, inner))
-  // Both readings of one secret are reported; what the decoded form did not cover is replaced wherever it stands.
+  // Both readings of one secret are reported; secrets that the decoded form did not cover are replaced at every
+  // occurrence.
   const rest = new Map<string, string>()
   for (const { start, end, text: replacement } of own) {
     const found = text.slice(start, end)
@@ -87,7 +88,7 @@ export function rewriteTree(root: Json, replacements: readonly Replacement[]): J
 /** The replacements as a tree of their own, by the segments of their pointers. */
 function mark(replacements: readonly Replacement[]): Marked {
   const root = unmarked()
-  /** By their pointers, what holds the marked values: most have it in common with others. */
+  /** Parents of marked values by pointer: most values share theirs. */
   const holders = new Map<string, Marked>()
   let at: string | undefined
   let marked = root
@@ -130,7 +131,10 @@ function markedBelow(holder: Marked, segment: string): Marked {
   return marked
 }
 
-/** Depth is bounded by the strict reader; in the JSON of a leaf, by the engine's parser and by how deep was looked for texts. */
+/**
+ * Depth is bounded by the strict reader; in the JSON of a leaf, by the engine's parser and the depth of the search for
+ * texts.
+ */
 function rewriteValue(value: Json, { own, below }: Marked): Json {
   // What lies below a string lies in the JSON that it holds.
   if (typeof value === 'string')

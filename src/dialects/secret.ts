@@ -1,4 +1,4 @@
-/** A secret that no client may be shown, found in what is decoded: whole, escaped once more, or spelled out over pieces. */
+/** Finds a secret that no client may see, in decoded values: whole, escaped again, or split over pieces. */
 import type { Json } from '../base/chat.js'
 
 const escaped = /\\(?:u([0-9a-fA-F]{4})|(.))/g
@@ -8,7 +8,7 @@ const mostLayers = 3
 
 export class Secret {
   readonly #text: string
-  /** By how much of it is found: what is still found where the next unit is another (Knuth, Morris and Pratt). */
+  /** The failure function of Knuth, Morris and Pratt. */
   readonly #fallback: Uint32Array
 
   constructor(text: string) {
@@ -25,12 +25,12 @@ export class Secret {
     return this.#text.length
   }
 
-  /** Where it can begin at the earliest, from an index of a text on; the text's length where it cannot. */
+  /** The earliest possible start from an index of a text on; the text's length where there is none. */
   mayBegin(text: string, from: number): number {
     return indexIn(text, this.#text[0] ?? '', from)
   }
 
-  /** How much of it ends with a further unit, where `found` of it ended before. */
+  /** The matched length after a further unit, with `found` matched before. */
   after(found: number, unit: number): number {
     let k = found
     while (k > 0 && this.#text.charCodeAt(k) !== unit) k = this.#fallback[k - 1]!
@@ -49,7 +49,7 @@ export class Secret {
     return false
   }
 
-  /** In a leaf or key of a value. Depth is bounded by the strict reader. */
+  /** Whether a leaf or key of a value contains it. Depth is bounded by the strict reader. */
   isWithin(value: Json): boolean {
     if (typeof value === 'string') return this.isIn(value)
     if (typeof value !== 'object' || value === null) return false
@@ -57,7 +57,7 @@ export class Secret {
     return Object.keys(value).some((name) => this.isIn(name) || this.isWithin(value[name]!))
   }
 
-  /** Spelled out over texts that are read one after the other. */
+  /** Whether consecutive texts spell it out. */
   isAcross(texts: Iterable<string>): boolean {
     const reader = new SecretReader(this)
     for (const text of texts) if (reader.isFoundIn(text)) return true
@@ -83,7 +83,7 @@ export class SecretReader {
     this.#secret = secret
   }
 
-  /** How much of it the pieces have spelled out by now. */
+  /** The length that the pieces have spelled out so far. */
   get found(): number {
     return Math.max(this.#plain, this.#unescaped)
   }

@@ -1,6 +1,6 @@
 /**
- * Raw sound: its loudness, the same sound as a WAV file or as silence, how the events of a stream spell it out, and how it is
- * written again once it was heard. G.711 by ITU-T.
+ * Raw sound: its samples, conversion to WAV and to silence, the contract for finding it in stream events, and writing
+ * it back after transcription. G.711 by ITU-T.
  */
 import type { JsonObject } from '../base/chat.js'
 import { parseJson } from '../json/parse.js'
@@ -75,21 +75,21 @@ export function wavOf(bytes: Buffer, format: SoundFormat): Buffer {
   return wav
 }
 
-/** What an event of a stream is, to whoever hears its sound: in the order in which it is to be taken. */
+/** The steps of an event for the transcription stage, in order. */
 export type SoundStep =
-  /** Sound that goes on with what came before it in its place, and how an event is written that brings a piece of it. */
+  /** Sound that continues its place, and a function that writes an event with a piece of it. */
   | { place: string; format: SoundFormat; bytes: Buffer; write: (base64: string) => string }
-  /** Nothing follows in a place, or in any. */
+  /** The end of one place, or of all. */
   | { ends: string | 'all' }
-  /** What is no sound goes on as it is. */
+  /** An event without sound passes unchanged. */
   | { event: WireEvent }
 
-/** Reads the sound of one stream. What it leaves in its events is not heard, and follows `unscannable`. */
+/** Reads the sound of one stream. Sound that it leaves in events is not transcribed, and follows `unscannable`. */
 export interface SpelledSound {
   take(event: WireEvent): SoundStep[]
 }
 
-/** @returns undefined where whoever judges the event will say what is wrong with it */
+/** @returns undefined for malformed data, which the judging stage will refuse */
 export function parseEvent(data: string): JsonObject | undefined {
   try {
     const value = parseJson(data)
@@ -102,12 +102,12 @@ export function parseEvent(data: string): JsonObject | undefined {
 /** UTF-16 units of sound in one event that leaves: whole samples, in whole units of base64. */
 const soundUnits = 64 * 1024
 
-/** Of a stream, the events that bring sound that was heard. */
+/** The events of a stream with transcribed sound. */
 export class HeardEvents {
-  /** By event, what was heard in it, and what of that may be said. */
+  /** By event, its transcript, and the part of it that may be sent. */
   readonly #heard = new WeakMap<JsonObject, { sound: HeardSound; said: { text: string } }>()
 
-  /** @param pointer of the channel that what was heard is judged in */
+  /** @param pointer of the channel in which the transcript is judged */
   take(event: JsonObject, sound: HeardSound, sink: StreamSink, pointer: string): void {
     const said = { text: sound.text }
     this.#heard.set(event, { sound, said })
@@ -115,8 +115,8 @@ export class HeardEvents {
   }
 
   /**
-   * The sound of an event as it may leave, in base64, one for each event; undefined where none of it was heard. Where
-   * something of what is said was replaced, silence stands for all of the piece.
+   * The permitted sound of an event in base64, one string for each event to send; undefined where none was transcribed.
+   * If a part of the transcript was redacted, silence replaces the whole piece.
    */
   pieces(event: JsonObject, whole: string): string[] | undefined {
     const heard = this.#heard.get(event)

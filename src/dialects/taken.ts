@@ -1,6 +1,6 @@
 /**
- * The fields of an answer that a reader takes, each only where it has its documented type. Whatever is not taken (a field
- * of another type, of another event, of tomorrow) goes to `otherwise` and is judged as the answer's text.
+ * Reads known fields of an answer, each only with its documented type. All other fields (of another type, of another
+ * event, or new ones) go to `otherwise` and are judged as the answer's text.
  */
 import type { Json, JsonObject, Role } from '../base/chat.js'
 import { type StreamSink, unreadable } from './reply-stream.js'
@@ -14,7 +14,7 @@ export interface Place {
   name: string
 }
 
-/** Reads a field. @returns false where the value has not its type: nothing of it was read then */
+/** Reads a field. @returns false for a value of another type, which was not read */
 export type Taker<To> = (value: Json, to: To, place: Place) => boolean
 export type Fields<To> = Readonly<Record<string, Taker<To>>>
 
@@ -39,12 +39,12 @@ export function readFields<To>(
   }
 }
 
-/** The generic walk of what was not taken. */
+/** The generic walk for fields that were not taken. */
 export function walked(out: Collector, role: Role): (place: Place) => void {
   return ({ at, holder, name }) => out.field(role, name, holder[name], at)
 }
 
-/** A number says nothing. */
+/** A number, which needs no judging. */
 export const number: Taker<unknown> = (value) => typeof value === 'number'
 
 /** A field whose values are enumerated. */
@@ -80,7 +80,7 @@ export function any<To>(read: (value: Json, to: To, place: Place) => void): Take
   }
 }
 
-/** The generic walk, for a field whose words are somebody's in particular. */
+/** The generic walk, for a field with the words of a given role. */
 export function wordsOf(role: Role): Taker<Collector> {
   return any((value, out, { at }) => out.walk(role, value, at))
 }
@@ -90,7 +90,7 @@ export function ofRest<To extends { sink: StreamSink }>(taker: Taker<Collector>)
   return (value, { sink }, place) => taker(value, sink.rest, place)
 }
 
-/** No list of an answer is longer; what is counted by the upstream becomes no larger an index or length here. */
+/** No list of an answer is longer, so the upstream cannot cause larger indexes or lengths here. */
 const mostIndexes = 65_536
 
 export function isIndex(value: Json | undefined): value is number {
@@ -98,8 +98,8 @@ export function isIndex(value: Json | undefined): value is number {
 }
 
 /**
- * An index by which the pieces of a stream are told apart: with any other value nobody could say what a client puts
- * together.
+ * An index that distinguishes the pieces of a stream: any other value would leave the client's way of joining them
+ * unknown.
  * @returns undefined where there is none
  * @throws Fault `upstream_error`
  */

@@ -3,17 +3,17 @@ import type { Json, Role } from '../base/chat.js'
 import { isObject, pointerSegment } from './rewrite.js'
 import type { Collector } from './walk.js'
 
-/** Fields with what could have been said instead. */
+/** Fields with alternative tokens. */
 const alternatives = new Set(['top_logprobs', 'topCandidates', 'top_candidates'])
-/** More than one word: it is also read by itself, whatever it is glued to. */
+/** A token of several words is also judged alone. */
 const severalWords = /\S\s+\S/
 
 /**
- * Token probabilities repeat the answer token by token. They are judged as the texts that they spell: the chosen tokens
- * as one, the alternatives as another; a leaf per token would be judged without what stands beside it. Completions has
- * the alternatives as keys. Whatever is no token is judged by itself.
- * @param out takes what is no token
- * @returns what the tokens spell
+ * Token probabilities repeat the answer token by token. They are judged joined: the chosen tokens as one text, the
+ * alternatives as another; single tokens would lack their context. In completions the alternatives are keys. All other
+ * leaves are judged singly.
+ * @param out receives all other leaves
+ * @returns the joined texts
  */
 export function tokenTexts(value: Json | undefined, out: Collector, role: Role, pointer: string): string[] {
   const spelled = ['', '']

@@ -1,4 +1,4 @@
-/** Operations whose answers are numbers (token counts, embeddings): there is no place for a sentence in them. */
+/** Operations whose answers are numbers (token counts, embeddings), without a place for a sentence. */
 import type { ChatReply, Json, JsonObject } from '../base/chat.js'
 import type { Dialect } from './dialect.js'
 import { unreadable } from './reply-stream.js'
@@ -11,8 +11,8 @@ type Turnless = Pick<
 >
 
 /**
- * Their refusals are errors whatever the route says. What stands for a withheld answer is the error too, though the
- * readers of such answers let no text through that could be withheld.
+ * Their refusals are always errors, whatever the route says. A withheld answer is replaced by the error too, although
+ * the readers of such answers pass no text.
  */
 export function turnless({ denied }: Pick<Dialect, 'denied'>): Turnless {
   const refuse = ({ denial, requestId }: Parameters<Dialect['turn']>[0]): JsonObject => denied(denial, requestId)
@@ -30,8 +30,8 @@ export function turnless({ denied }: Pick<Dialect, 'denied'>): Turnless {
 }
 
 /**
- * Reads such an answer: numbers under the API's own names, and nothing that could say more.
- * @param field what every answer of the operation has
+ * Reads such an answer: only numbers, under the API's own names.
+ * @param field the field that every answer of the operation has
  */
 export function readNumbers(field: string, names: ReadonlySet<string>): (body: JsonObject) => ChatReply | undefined {
   const isClosed = (value: Json | undefined): boolean => {

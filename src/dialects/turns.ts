@@ -6,7 +6,7 @@ export class Turns {
   readonly #out: Collector
   readonly #all: number[] = []
   readonly #ofUser: number[] = []
-  /** Turns of users and assistants with nobody's between them. */
+  /** Consecutive turns of users and assistants. */
   #talk: number[] = []
   #isTalkMixed = false
   #run: number[] = []
@@ -34,7 +34,7 @@ export class Turns {
     if (role === 'user') append(this.#ofUser, indexes)
   }
 
-  /** As `add`, for a turn that holds others' words too, such as a user's with what tools brought back. */
+  /** Like `add`, for a turn with the words of several roles, such as a user's with tool results. */
   addMixed(role: Role, indexes: readonly number[]): void {
     this.#out.join(indexes.filter((index) => this.#roleOf(index) === role))
     let from = 0
@@ -50,7 +50,7 @@ export class Turns {
     return this.#out.parts[index]?.role
   }
 
-  /** What users and assistants say to each other is read as a user's words, which it is not beside an operator's or a tool's. */
+  /** Dialogue of users and assistants is read as a user's words; it is not joined with an operator's or a tool's. */
   #endTalk(): void {
     if (this.#isTalkMixed) this.#out.join(this.#talk)
     this.#talk = []

@@ -1,22 +1,22 @@
 /**
- * The generic walk: whatever a dialect does not know by name is still read, leaf by leaf and key by key, so that a field
- * added to an API tomorrow is judged today.
+ * The generic walk: fields that a dialect does not know are still read, leaf by leaf and key by key, so that new fields
+ * of an API are judged.
  */
 import type { ChatContent, ChatPart, Json, JsonObject, Media, Role } from '../base/chat.js'
 import { invalid, tooComplex } from '../base/errors.js'
 import { dataKind, decodedText, isCiphertext, readBytes } from './media.js'
 import { isObject, pointerSegment } from './rewrite.js'
 
-/** The strict reader's own bound; here for what comes by another way (the JSON in a tool call's arguments). */
+/** The strict reader's bound, for values that did not pass it (the JSON in a tool call's arguments). */
 const maxDepth = 64
 
-/** Fields in which APIs take the bytes of media; whatever else stands in a media object is text. */
+/** Fields in which APIs accept the bytes of media; all other fields of a media object are text. */
 const byteFields = new Set(
   'data blob bytes url file_data image_url input_image image audio_url input_audio audio video_url input_video video b64_json'.split(
     ' '
   )
 )
-/** Fields beside the bytes that say what they are. */
+/** Fields that declare the type of the bytes. */
 const claims = ['media_type', 'mimeType', 'mime_type'] as const
 
 export class Collector implements ChatContent {
@@ -24,7 +24,7 @@ export class Collector implements ChatContent {
   readonly joined: number[][] = []
   readonly media: Media[] = []
   readonly #names: ReadonlySet<string>
-  /** The runs noted, by the text that they begin with. */
+  /** The runs so far, by their first text. */
   readonly #runs = new Map<number, number[][]>()
   /** UTF-16 units of the pointers so far. */
   #paths = 0
@@ -55,8 +55,8 @@ export class Collector implements ChatContent {
   }
 
   /**
-   * Pointers are put together from those above them, which costs nothing until one is read: a long name above many leaves
-   * would make each of them as long.
+   * Bounds the total length of pointers. Building one costs nothing until it is read, but a long name above many leaves
+   * would lengthen each of them.
    * @throws Fault `too_complex`
    */
   #count(pointer: string): void {
@@ -80,7 +80,10 @@ export class Collector implements ChatContent {
     if (!this.#names.has(text)) this.text(role, text, pointer)
   }
 
-  /** Every leaf and key of a value. Nobody knows what a model reads there: a `data:` URL of media is text too. */
+  /**
+   * Reads every leaf and key of a value. Since a model's use of the place is unknown, even a `data:` URL of media is
+   * text.
+   */
   walk(role: Role, value: Json | undefined, pointer: string, depth = 0): void {
     if (typeof value === 'string') {
       this.text(role, value, pointer)
@@ -113,9 +116,7 @@ export class Collector implements ChatContent {
     }
   }
 
-  /**
-   * A string that may hold JSON: read as it stands, and decoded where escapes hide what it says (`\\u0062omb`).
-   */
+  /** A string that may hold JSON: read unchanged, and also decoded where escapes hide its words (`\\u0062omb`). */
   embedded(role: Role, text: string, pointer: string): void {
     this.text(role, text, pointer)
     if (!text.includes('\\')) return
@@ -127,12 +128,14 @@ export class Collector implements ChatContent {
     }
   }
 
-  /** Encrypted state that an API hands out and takes back (signatures): no text, as long as it looks like it. */
+  /** Encrypted state of an API (signatures): not judged as long as it looks encrypted. */
   opaque(role: Role, value: Json | undefined, pointer: string): void {
     if (typeof value !== 'string' || !isCiphertext(value)) this.walk(role, value, pointer)
   }
 
-  /** A media object: its bytes are media where they are what they claim; its captions, names and addresses are text. */
+  /**
+   * A media object: its bytes are media if they match their declared type; its captions, names and addresses are text.
+   */
   mediaObject(kind: Media['kind'], role: Role, value: Json | undefined, pointer: string): void {
     this.media.push({ pointer, kind, role })
     this.#mediaText(kind, role, value, pointer, true, undefined)
@@ -174,7 +177,7 @@ export class Collector implements ChatContent {
     for (const each of decoded) this.#decoded(role, each, pointer)
   }
 
-  /** Indexes of the texts, not the keys, that came from a number of parts on. Looks at none before it. */
+  /** Indexes of the texts, not the keys, from a part on. */
   since(before: number, keeps: (part: ChatPart) => boolean = everyPart): number[] {
     const indexes: number[] = []
     for (let index = before; index < this.parts.length; index++) {
@@ -184,14 +187,14 @@ export class Collector implements ChatContent {
     return indexes
   }
 
-  /** Indexes of the keys that came from a number of parts on. */
+  /** Indexes of the keys from a part on. */
   keysSince(before: number): number[] {
     const indexes: number[] = []
     for (let index = before; index < this.parts.length; index++) if (this.parts[index]!.isKey) indexes.push(index)
     return indexes
   }
 
-  /** Notes texts that a model reads as one. Runs of one say nothing new, and each is noted once. */
+  /** Notes texts that a model reads as one. Runs of a single text and duplicates are ignored. */
   join(indexes: readonly number[]): void {
     const run = indexes.filter((index) => index >= 0)
     if (run.length < 2) return
@@ -207,11 +210,11 @@ export class Collector implements ChatContent {
 
 const everyPart = () => true
 
-/** Of the reading under way: readers are synchronous, and one ends before the next begins. */
+/** Limit of the current reading: readers are synchronous, so that only one runs at a time. */
 let mostParts = Number.POSITIVE_INFINITY
 
 /**
- * Reads no further than so many texts: what holds more is refused, and need not be read first.
+ * Stops reading at this many texts, since a request with more is refused anyway.
  * @throws Fault `too_complex`, and what `read` throws
  */
 export function withinParts<T>(most: number, read: () => T): T {
@@ -241,7 +244,7 @@ export function append<T>(list: T[], more: readonly T[]): void {
   for (let i = 0; i < more.length; i++) list.push(more[i]!)
 }
 
-/** What an upstream says when it does not answer as asked: all of it, as the model's words. */
+/** Reads all of an upstream's error, as the model's words. */
 export function everyLeaf(body: JsonObject, names: ReadonlySet<string>): ChatContent {
   const out = new Collector(names)
   out.walk('assistant', body, '')

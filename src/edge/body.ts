@@ -1,6 +1,6 @@
 /**
- * What may stand between the wire and the reader of a body: one content type, one layer of content coding, a cap on what
- * comes out. Checked by ourselves and by the letter, since a type with a tab or a space before `;` has made routers and
+ * Checks and decodes a body before it is read: one content type, one layer of content coding, a cap on the decoded
+ * size. Types are compared exactly, by our own code, since a type with a tab or a space before `;` has made routers and
  * upstreams disagree (CVE-2025-32442, CVE-2026-25223, GHSA-v2v2-hph8-q5xp).
  */
 import type { IncomingMessage } from 'node:http'
@@ -49,7 +49,7 @@ export function hasBody(message: Pick<IncomingMessage, 'headers'>): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** What a route takes: JSON, or a form (`dialects/form.ts`). */
+/** The kind of body that a route takes: JSON, or a form (`dialects/form.ts`). */
 export type BodyKind = 'json' | 'form'
 
 /** A 415 for a body that is not of its kind (JSON in UTF-8), or comes in an unknown coding or in more than one. */
@@ -72,7 +72,7 @@ export function checkBodyHeaders(
 
 const formMessage = 'The content type must be multipart/form-data with a boundary, and no other parameter.'
 
-/** Where a body must be and none came. */
+/** A 400 for a body that is required and missing. */
 export function bodyMissing(kind: BodyKind = 'json'): Fault {
   return invalid('', 'missing', kind === 'form' ? 'A form is required.' : 'A JSON body is required.')
 }
@@ -81,7 +81,7 @@ export function payloadTooLarge(limit: number): Fault {
   return new Fault('payload_too_large', {
     message: `The body is too large: at most ${limit} bytes are allowed.`,
     fields: { limit },
-    // What was not read is not waited for.
+    // The rest of the body is not waited for.
     headers: { connection: 'close' }
   })
 }

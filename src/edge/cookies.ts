@@ -8,7 +8,7 @@ export interface CookieNames {
   session: string
   /** Marks a browser in which someone signed in before. */
   device: string
-  /** What a sign-in elsewhere must come back with. */
+  /** State that a sign-in at an identity provider must bring back. */
   oidc: string
 }
 
@@ -17,14 +17,17 @@ const safe: CookieNames = {
   device: '__Host-sluicegate-device',
   oidc: '__Host-sluicegate-oidc'
 }
-/** Browsers take no other over plain HTTP. Apart, so that what was sent in the clear is never taken for the others. */
+/**
+ * Browsers accept no `__Host-` cookie over plain HTTP. Separate names, so that a cookie sent in the clear never counts
+ * over TLS.
+ */
 const plain: CookieNames = {
   session: 'sluicegate-plain',
   device: 'sluicegate-plain-device',
   oidc: 'sluicegate-plain-oidc'
 }
 
-/** Those that a request may come with. */
+/** Names of the cookies that a request may use. */
 export function cookiesOf(passage: Passage): CookieNames {
   return passage === 'plain' ? plain : safe
 }

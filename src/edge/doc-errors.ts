@@ -17,16 +17,19 @@ const problem = named('ConstitutionProblem', {
     column: whole,
     path: text,
     message: text,
-    accepted: { ...texts, description: 'Where the set is closed: its values.' }
+    accepted: { ...texts, description: 'The accepted values, where the set is closed.' }
   },
   required: ['message'],
   additionalProperties: true
 })
 
-const docs = { ...text, description: 'Where help about keys is: the configuration’s docs_url.' }
-const ancestors = { ...texts, description: 'The hands that the caller and the object share.' }
+const docs = { ...text, description: 'Address of help about keys: the configuration’s docs_url.' }
+const ancestors = {
+  ...texts,
+  description: 'Ids of the people and keys that both the caller and the object descend from.'
+}
 
-/** What a code adds to its body (docs/api.md, section 2). An asterisk before a name: it is always there. */
+/** Fields that a code adds to its body (docs/api.md, section 2). An asterisk marks a field that is always present. */
 const added: Partial<Record<ErrorCode, Record<string, object>>> = {
   validation_error: {
     details: {
@@ -55,7 +58,7 @@ const added: Partial<Record<ErrorCode, Record<string, object>>> = {
         field: text,
         limit: whole,
         actual: whole,
-        setting: { type: ['string', 'null'], description: 'What raises the limit.' }
+        setting: { type: ['string', 'null'], description: 'The setting that raises the limit.' }
       },
       required: ['field', 'limit', 'actual', 'setting']
     }
@@ -98,7 +101,7 @@ export function ownErrors(codes: readonly ErrorCode[]): object {
   return rest.length === 0 ? first! : { oneOf: [first, ...rest] }
 }
 
-/** The envelopes in which the clients of other APIs read an error: named as those APIs' own documents name them. */
+/** Error envelopes of other APIs, under the names that the documents of those APIs use. */
 export const errorEnvelopes = {
   openai: named('OpenAIError', {
     type: 'object',

@@ -11,8 +11,8 @@ export const headerComponents = {
   RateLimitLimit: { description: 'Requests that the key may make in any 60 seconds.', schema: whole },
   RateLimitRemaining: { description: 'How many of them are left now.', schema: whole },
   RateLimitReset: { description: 'Whole seconds until one more is allowed.', schema: whole },
-  NextCursor: { description: 'Where the next page begins; absent on the last one.', schema: text },
-  Location: { description: 'Where the browser goes on.', schema: text },
+  NextCursor: { description: 'Cursor of the next page; absent on the last one.', schema: text },
+  Location: { description: 'Address that the browser opens next.', schema: text },
   SafetyDecision: {
     description: 'The verdict: of the stricter one where the answer is whole, of the request’s where it is streamed.',
     schema: { ...text, enum: ['permit', 'depends', 'divert', 'forbid'] }
@@ -27,11 +27,11 @@ export const headerComponents = {
   SafetyRedacted: { description: 'How many places were redacted.', schema: whole },
   SafetyNotEvaluated: {
     description:
-      'What was forwarded unjudged: image, audio, file and the like; image_content where of a picture the text alone was judged.',
+      'Kinds of content that were forwarded unjudged: image, audio, file and others; image_content where only the text of a picture was judged.',
     schema: text
   },
   ShouldRetry: {
-    description: 'Tells SDKs that the same request is refused again.',
+    description: 'Tells SDKs not to retry: the same request would be refused again.',
     schema: { ...text, const: 'false' }
   }
 } as const

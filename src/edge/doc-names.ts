@@ -24,8 +24,8 @@ export function nameSchemas(schemas: Readonly<Record<string, object>>): void {
 }
 
 /**
- * Moves every named schema of a document to its components, has headers refer to theirs, and says of every closed set
- * what type its values have, which generators of clients ask for.
+ * Moves every named schema of a document to its components, has headers refer to theirs, and adds to every closed set
+ * the type of its values, which client generators require.
  * @param document is changed in place
  * @throws Error where two different schemas have one name
  */

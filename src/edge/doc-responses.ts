@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of all routes of a kind, besides what each says of itself. */
+/** The parts of the OpenAPI document that all routes of a kind share: statuses, headers and errors. */
 import type { ErrorCode } from '../base/errors.js'
 import { errorTable } from '../base/errors.js'
 import { denialTable, queueFull } from '../dialects/denial.js'
@@ -8,7 +8,7 @@ import type { Access } from './facts.js'
 import { bodyErrors, type ErrorAnswer, errorResponses, judgedErrors, keyErrors } from './schemas.js'
 import { mayHaveBody } from './target.js'
 
-/** What a route says of itself for the document alone, where its own schema has no place for it. */
+/** Facts about a route that only the document needs, and that its schema has no place for. */
 export interface Described {
   operationId?: string
   summary?: string
@@ -20,7 +20,7 @@ export interface Described {
   /** Media types of the body. Default: JSON. */
   consumes?: readonly string[]
   response?: Readonly<Record<string, object>>
-  /** In whose shape its errors come; undefined: our own. */
+  /** Shape of its errors; undefined: our own. */
   envelope?: ErrorEnvelope
   hide?: boolean
 }
@@ -34,10 +34,10 @@ declare module 'fastify' {
   }
 }
 
-/** What may stop a chat, in the shapes that its API publishes. */
+/** Refusals of a chat, in the shapes that its API publishes. */
 export const chatRefusals = refusalsOf([...judgedErrors, 'unscannable_content'])
 
-/** The same of what is asked for without a body. */
+/** Refusals of a request without a body. */
 const bodilessRefusals = refusalsOf(
   judgedErrors.filter((code) => code === 'validation_error' || !bodyErrors.includes(code))
 )
@@ -47,7 +47,7 @@ const upstreamAnswers = {
   default: { description: "The upstream's own answer" }
 }
 
-/** By verdict, and by what comes before one. */
+/** Refusals by a verdict, and by the checks before one. */
 function refusalsOf(codes: readonly ErrorCode[]): Record<string, { description: string; codes: readonly string[] }> {
   const verdicts = [...Object.values(denialTable), queueFull]
   const all = [...verdicts, ...codes.map((code) => ({ code, status: errorTable[code].status }))]

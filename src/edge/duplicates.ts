@@ -1,8 +1,9 @@
 /**
- * The same management request twice: a client that lost an answer cannot know whether its request took effect, and sending
- * it again would make a second key. With `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header) a request takes
- * effect at most once, on whichever node it arrives. Answers are not kept, since some of them hold a secret that is shown
- * once: who sends a request again is told that it was sent before, and looks.
+ * Guards management requests against duplicates: a client that lost an answer cannot know whether its request took
+ * effect, and sending it again would make a second key. With `Idempotency-Key`
+ * (draft-ietf-httpapi-idempotency-key-header) a request takes effect at most once, on whichever node it arrives.
+ * Answers are not kept, since some of them hold a secret that is shown once: a repeated request is answered with the
+ * fact that it was sent before, and its client looks up the result.
  */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -17,7 +18,7 @@ const header = 'idempotency-key'
 const valid = /^[\x21-\x7e]{1,255}$/
 const reads: readonly unknown[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** To be registered before the routes that it guards: those that change what is managed. */
+/** Register it before the routes that it guards: those that change managed objects. */
 export function registerDuplicateGuard(app: FastifyInstance, counters: CounterStore): void {
   app.addHook('onRoute', (route) => {
     if (!isGuarded(route.config?.access) || reads.includes(route.method)) return
@@ -43,7 +44,7 @@ function isGuarded(access: Access | undefined): boolean {
   return access?.posture === 'key' && access.cost === 0
 }
 
-/** Names of counters are seen by whoever sees the shared store: what clients choose does not stand in them. */
+/** Everyone with access to the shared store can read names of counters: so they hold nothing that clients choose. */
 function counterOf(request: FastifyRequest, key: string): string {
   const { accountId, lineage } = callerOf(request)
   const sent = JSON.stringify([accountId, lineage, request.method, request.raw.url, key])

@@ -1,8 +1,8 @@
 /**
  * The inbound edge that every route of the gateway shares, evaluate and chat alike: one spelling per path, one framing,
  * one admission, one JSON reader, one error table. Order as in docs/api.md, section 1: target, method and route → key →
- * address → scope → limit → content type and encoding → size → body. Under overload what may be refused is refused
- * before its key is looked at, so that a refusal costs little and counts against no limit.
+ * address → scope → limit → content type and encoding → size → body. Overload refuses a request before its key is
+ * checked, so that a refusal costs little and counts against no limit.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyContextConfig, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -41,23 +41,23 @@ export interface EdgeDeps {
   /** Undefined where there are no traces. */
   tracing?: Tracing | undefined
   bodyLimit: number
-  /** Told of every request. */
+  /** Is told of every request. */
   underWay: UnderWay
   /** JSON values of a body. Default: those of `defaultBudget`. */
   maxNodes?: number | undefined
-  /** Texts of a body, as far as they are keys. Default: as above. */
+  /** Object keys of a body. Default: as above. */
   maxParts?: number | undefined
   /** Admits people who are signed in; undefined: keys alone. */
   people?: PeopleAdmission | undefined
-  /** Refuses what is too much to do; undefined where nothing is judged. */
+  /** Sheds load; undefined where nothing is judged. */
   overload?: Overload | undefined
-  /** Where a browser that comes to the root is led, below the root; undefined: nothing is there for it. */
+  /** Path below the root to which a browser at the root is redirected; undefined: no redirect. */
   home?: string | undefined
   /** A fault in the shape that the clients of a path read. */
   shape: (path: string, fault: Fault, requestId: string) => ShapedFault
   /**
-   * What is said of a path of no route that a client of a served API may have meant; undefined where it is none.
-   * @param mount what stands before every path that is served
+   * Answer for an unknown path that a client of a served API may have meant; undefined for any other path.
+   * @param mount the prefix of every served path
    */
   explainUnknown?:
     | ((path: string, headers: IncomingHttpHeaders, requestId: string, mount: string) => ShapedFault | undefined)
@@ -92,7 +92,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   // One hook for all three steps: each of its own would cost every request another round through the framework.
   app.addHook('onRequest', function begin(request, reply, next) {
     const { raw } = request
-    // Fastify puts these together at each look.
+    // Read once: Fastify builds these objects at each access.
     const { config = {} as FastifyContextConfig, url } = request.routeOptions
     const facts: RequestFacts = {
       id: nextId(),
@@ -120,7 +120,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
   })
 
   function checkTarget(raw: IncomingMessage, reply: FastifyReply, { reads }: FastifyContextConfig): Fault | undefined {
-    // What describes a body describes nothing where none comes (`curl -d ''` names a form): no reader is looked for.
+    // Without a body its content type means nothing (`curl -d ''` names a form): so no parser is chosen by it.
     if (!hasBody(raw)) delete raw.headers['content-type']
     const framing = checkFraming(raw)
     if (framing !== undefined) reply.header('connection', 'close')
@@ -139,7 +139,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
     next: (fault?: Error) => void
   ): void {
     const { raw, sluicegate: facts } = request
-    // Before its body is looked at: what nothing is at has no size, type or coding to be wrong.
+    // Checked before the body: on an unknown path, no size, type or coding of it can be wrong.
     if (request.is404) {
       answerUnknown(request, reply)
       return
@@ -203,7 +203,7 @@ export function registerEdge(app: FastifyInstance, deps: EdgeDeps): void {
       ms: Math.round((clock.monotonic() - started) * 1000) / 1000,
       decision
     }
-    // What went well is for debugging; what was refused is for the operator.
+    // Successes are logged for debugging, refusals for the operator.
     if (isShed) log.debug(line, 'request')
     else if (status >= 500) log.error(line, 'request')
     else if (status >= 400 || (decision !== undefined && decision !== 'permit')) log.info(line, 'request')
@@ -253,12 +253,14 @@ function keyInQuery({ keyHeaders = [] }: Access): Fault {
   return invalid('query.key', 'unknown_field', message)
 }
 
-/** Somebody who typed the address, and wants a page. Programs that ask at the root get what every unknown path gets. */
+/**
+ * A person who typed the address and wants a page. Programs that ask for the root get a 404, as on every unknown path.
+ */
 function isBrowserAtRoot({ method, headers }: FastifyRequest, path: string | undefined, mount: string): boolean {
   return method === 'GET' && path === (mount === '' ? '/' : mount) && headers.accept?.includes('text/html') === true
 }
 
-/** What is judged or goes to an upstream takes one of the key's places; management stays possible whatever is under way. */
+/** A request that is judged or forwarded counts as concurrent for its key; management stays possible under any load. */
 function takesPlace({ posture, cost = 0 }: Access): boolean {
   return posture === 'guarded' || posture === 'pass' || cost > 0
 }

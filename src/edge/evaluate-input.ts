@@ -39,7 +39,7 @@ export const EvaluateInput = Type.Object(
       Type.Array(Type.Enum(['names']), {
         maxItems: 1,
         description:
-          'What is looked for besides: names of persons, places and organisations, shown as detections with a kind. They count in no decision. Refused where the encoder is off.'
+          'What else to look for: names of persons, places and organisations, shown as detections with a kind. They count in no decision. Refused where the encoder is off.'
       })
     )
   },
@@ -61,7 +61,7 @@ export function checkContextSize(context: JsonObject | undefined, field = 'conte
   }
 }
 
-/** Names are found by the encoder alone. */
+/** The error for a request for names without an encoder: no other detector finds names. */
 export function namesOff(): Error {
   return invalid(
     'detect',
@@ -79,7 +79,7 @@ export function readEvaluateInput(value: Json): EvaluateInput {
   return input
 }
 
-/** Who may have written a text, by the context's `role`; anything else is a user's. */
+/** Accepted values of the context's `role`; with any other a text is a user's. */
 const writers = ['user', 'assistant', 'tool', 'system'] as const
 
 /**

@@ -1,4 +1,4 @@
-/** What the edge knows of one request, kept beside Fastify's own request and read by hooks, handlers and the log. */
+/** Facts about one request, kept beside Fastify's own request and read by hooks, handlers and the log. */
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../identity/admission.js'
 import type { Scope } from '../identity/scopes.js'
@@ -17,17 +17,17 @@ export type Posture = 'public' | 'key' | 'person' | 'guarded' | 'pass'
 export interface Access {
   posture: Posture
   scope?: Scope
-  /** What one call takes from the key's limit; 0 for management and reads. */
+  /** Requests that one call counts against the key's limit; 0 for management and reads. */
   cost?: number
   /** Header names besides X-API-Key and Authorization that carry the key on this route. */
   keyHeaders?: readonly string[]
-  /** Whether someone who is signed in may come in the place of a key. Default: no. */
+  /** Whether a signed-in person may call the route without a key. Default: no. */
   people?: 'signed-in' | 'confirmed'
 }
 
 /**
- * What people and their tools do with a running gateway: never counted against a limit, and open to who is signed in.
- * @param options.confirmed whether a person must have proved lately who they are
+ * Access of a management route: never counted against a limit, and open to signed-in people.
+ * @param options.confirmed whether a person must have confirmed their identity lately
  */
 export function managed(scope?: Scope, { confirmed = false } = {}): Access {
   return { posture: 'key', cost: 0, people: confirmed ? 'confirmed' : 'signed-in', ...(scope && { scope }) }
@@ -35,7 +35,7 @@ export function managed(scope?: Scope, { confirmed = false } = {}): Access {
 
 export interface RequestFacts {
   id: string
-  /** As the routes name it; `unmatched` where none was found. */
+  /** Pattern of the route; `unmatched` where none was found. */
   route: string
   /** Client address after trusted proxies. */
   address: string
@@ -43,7 +43,7 @@ export interface RequestFacts {
   started: number
   /** Set by admission on every route that needs a key. */
   caller: Caller | undefined
-  /** Where the caller is a person. */
+  /** Set where the caller is a person. */
   signedIn: SignedIn | undefined
   decision: Decision | undefined
   /** Name of the upstream that was asked, for the log of what failed. */

@@ -1,4 +1,4 @@
-/** Faults as they go on the wire, and Fastify's own errors in the terms of docs/api.md, section 2. */
+/** Bodies of faults on the wire, and the faults for Fastify's own errors (docs/api.md, section 2). */
 import type { FastifyError, FastifyReply } from 'fastify'
 import { Fault, invalid } from '../base/errors.js'
 import { payloadTooLarge } from './body.js'

@@ -1,11 +1,11 @@
 /**
- * What HTTP/2 does otherwise than HTTP/1.1, for an application in which the gateway is a plugin and which speaks it
- * (RFC 9113): Node's `Http2ServerRequest` and `Http2ServerResponse` are all but what they stand for.
+ * The differences of HTTP/2 (RFC 9113) from HTTP/1.1, for a host application that speaks it. Node's
+ * `Http2ServerRequest` and `Http2ServerResponse` imitate the classes of HTTP/1.1, but not in everything.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { constants, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 
-/** By its class: the version that a request line of HTTP/1 names is the client's to choose. */
+/** Told by its class, since an HTTP/1 client can write any version in its request line. */
 export function isHttp2(raw: IncomingMessage): boolean {
   return (raw as object) instanceof Http2ServerRequest
 }
@@ -20,9 +20,9 @@ export function isClosed(response: ServerResponse): boolean {
   return isOfHttp2(response) ? response.stream.destroyed : response.destroyed
 }
 
-/** Of a response that is closed: whether all of it had been written by then. */
+/** Whether a closed response had been written completely. */
 export function isComplete(response: ServerResponse): boolean {
-  // HTTP/2 calls a stream finished that the client has cancelled.
+  // HTTP/2 also calls a cancelled stream finished.
   return response.writableFinished && response.writableEnded
 }
 

@@ -1,11 +1,11 @@
 /**
- * Turns of the event loop for work that takes milliseconds of it: to read, or to write, a large body, or to look at much
- * that a stream holds. One piece in a turn, and
- * callers in turns, so that whatever else there is comes between two of them, however many large bodies one caller sends.
+ * Schedules long work of the event loop: reading or writing a large body, or judging much held text of a stream. Each
+ * turn runs one piece, and callers alternate, so that other work comes between two pieces however many large bodies one
+ * caller sends.
  */
 import { FairQueue } from '../base/fair-queue.js'
 
-/** Bytes from which on a body waits for its turn. What is smaller is read in less than the loop takes to come round. */
+/** Bytes from which a body waits for its turn. A smaller one is read in less time than one round of the loop takes. */
 export const largeBody = 65_536
 
 export class LargeTurns {
@@ -13,11 +13,11 @@ export class LargeTurns {
   #isDue = false
 
   /**
-   * What follows in the same turn is the piece of work.
+   * Waits for a turn; the caller does its work in the same turn.
    * @param whose names the caller
    * @param size of the piece: bytes of a body, UTF-16 units of a look
-   * @param least what is smaller does not wait
-   * @returns undefined where nothing has to be waited for
+   * @param least smaller pieces do not wait
+   * @returns undefined for a piece that need not wait
    */
   take(whose: string, size: number, least = largeBody): Promise<void> | undefined {
     if (size < least) return undefined
@@ -30,7 +30,7 @@ export class LargeTurns {
   #due(): void {
     if (this.#isDue) return
     this.#isDue = true
-    // Two turns: what has just come is taken in the first, and answered before the next piece begins.
+    // Two turns: requests that have just come are read in the first, and answered before the next piece begins.
     setImmediate(() => setImmediate(this.#next))
   }
 
@@ -42,5 +42,5 @@ export class LargeTurns {
   }
 }
 
-/** Of this thread: every edge's bodies are read on the one event loop. */
+/** One for this thread: all edges read their bodies on the same event loop. */
 export const largeTurns = new LargeTurns()

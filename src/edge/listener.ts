@@ -1,7 +1,7 @@
 /**
- * A node:http(s) server with this product's bounds (docs/architecture.md, rule 8), in front of whatever application
- * is current. The application can be swapped while it serves: requests under way end on the old one, new ones begin
- * on the new one. Beside it the Fastify application of our own listeners.
+ * A node:http(s) server with this product's bounds (docs/architecture.md, rule 8), in front of the current application.
+ * The application can be swapped while it serves: requests under way end on the old one, new ones begin on the new one.
+ * This file also builds the Fastify application of our own listeners.
  */
 
 import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
@@ -31,13 +31,15 @@ const bounds = {
 
 const hstsHeader = 'strict-transport-security'
 
-/** Connections without a request yet: neither active nor idle to Node, so that `drain` must know them by itself. */
+/**
+ * Connections without a request yet: Node counts them neither as active nor as idle, so `drain` must find them here.
+ */
 const unusedSockets = new WeakMap<Server, Set<Socket>>()
 
 export function createListener(handler: RequestListener, tls?: { cert: string; key: string; hstsMs: number }): Server {
   const unused = new Set<Socket>()
-  // On every answer over TLS, and on none without (RFC 6797, sections 7.1 and 7.2). For this host alone: what its
-  // subdomains serve is not ours to say.
+  // On every answer over TLS, and on none without (RFC 6797, sections 7.1 and 7.2). Without `includeSubDomains`: the
+  // subdomains are not ours.
   const policy = tls && `max-age=${Math.floor(tls.hstsMs / 1000)}`
   const answer: RequestListener = (request, response: ServerResponse) => {
     if (policy !== undefined) response.setHeader(hstsHeader, policy)
@@ -102,7 +104,7 @@ function answerBrokenRequest(
 const brokenRequests: Readonly<
   Record<string, { status: string; error: ErrorCode; message: string; details?: object }>
 > = {
-  // A path in bytes that no path here is written in.
+  // A path with bytes that no path of ours contains.
   HPE_INVALID_URL: { status: '404 Not Found', error: 'not_found', message: errorTable.not_found.message },
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -155,7 +157,7 @@ export function listen(
   })
 }
 
-/** How often connections that became idle are looked for while draining, ms. */
+/** How often a drain closes connections that became idle, ms. */
 const idleCheckMs = 50
 
 /** Stops accepting, lets requests under way end, and cuts what is left after the deadline. */
@@ -178,16 +180,16 @@ export async function buildApp(register: (app: FastifyInstance) => Promise<void>
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    // What starts slowly, on a machine that is busy otherwise, is waited for.
+    // Long, for a slow start on a busy machine.
     pluginTimeout: 60_000,
     routerOptions: {
       caseSensitive: true,
       ignoreTrailingSlash: false,
       ignoreDuplicateSlashes: false,
-      // Longer than any identifier here: what is too long for one is refused by its pattern, like any other.
+      // Longer than any identifier here, so that the identifier's own pattern refuses values that are too long.
       maxParamLength: 1_000
     },
-    // A target that the router cannot read names nothing here, like any other odd spelling.
+    // A target that the router cannot read is a 404, like any other odd spelling.
     frameworkErrors: (_error, _request, reply) => {
       const id = nextId()
       reply.header('x-request-id', id)
@@ -199,14 +201,14 @@ export async function buildApp(register: (app: FastifyInstance) => Promise<void>
   return app
 }
 
-/** For so long the rest of a refused body is read, ms. */
+/** How long the rest of a refused body is read, ms. */
 const lingerMs = 5_000
 
 /**
- * The end of a connection on which a request was answered before all of its body had come. Closed at once, whatever still
- * comes is answered with a reset, and clients that are writing never see why they were refused (RFC 9112 section 9.6). So
- * the sending side is closed first, and what still comes is read and thrown away for a while.
- * To be called with each request that has a body: Node ends its connection by `destroySoon` after the last answer on it.
+ * Ends a connection on which a request was answered before all of its body had come. If it closed at once, the rest of
+ * the body would be answered with a reset, and a client that is still writing would never see why it was refused (RFC
+ * 9112 section 9.6). So the sending side closes first, and the rest is read and thrown away for a while. Call it with
+ * each request that has a body: Node ends its connection by `destroySoon` after the last answer on it.
  */
 function lingerOnClose(request: IncomingMessage): void {
   const { socket } = request

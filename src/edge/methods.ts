@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { withoutMount } from './mount.js'
 
 /**
- * Remembers every route as it is added and answers which methods a path takes: what tells 405 from 404, and fills `Allow`
- * (RFC 9110 section 15.5.6). Looked up only where no route matched.
- * @throws Error, when a route is added, for a pattern of its own that its `reads` does not tell
+ * Remembers every route as it is added, and answers which methods a path takes. The answer tells 405 from 404 and fills
+ * `Allow` (RFC 9110 section 15.5.6). It is looked up only where no route matched.
+ * @throws Error, when a route with a pattern in its path is added without `reads`
  */
 export function methodsByPath(app: FastifyInstance): (path: string) => string | undefined {
   const routes: { matches: (path: string) => boolean; methods: string[] }[] = []
@@ -23,7 +23,7 @@ export function methodsByPath(app: FastifyInstance): (path: string) => string | 
 /** A doubled colon; a parameter; the rest of a path; any other character. */
 const piece = /(::)|(:[A-Za-z_]+)|(\*)|(.)/g
 
-/** The router's notation (find-my-way), but for patterns, as the source of a regular expression. */
+/** A path in the router's notation (find-my-way), as the source of a regular expression; patterns are refused. */
 function sourceOf(url: string): string {
   if (/[()]/.test(url)) throw new Error(`${url} has a pattern: its route must have reads in its config`)
   return url.replace(piece, (_, colon?: string, parameter?: string, rest?: string, literal?: string) => {
@@ -35,7 +35,10 @@ function sourceOf(url: string): string {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of a route whose parameters have patterns: undefined for a canonical path, without the host's prefix, that is another. */
+    /**
+     * For a route whose parameters have patterns: undefined where a canonical path, without the host's prefix, is not
+     * its own.
+     */
     reads?: (path: string) => unknown
   }
 }

@@ -1,9 +1,9 @@
-/** Where an application lies under the prefix of a host's. */
+/** The prefix under which a host application mounts ours. */
 import type { FastifyInstance } from 'fastify'
 
 type Mounted = Pick<FastifyInstance, 'prefix'>
 
-/** What stands before the paths of a scope; never ends in a slash, with which a prefix may be given. */
+/** The prefix of a scope's paths, without the slash that a host may write at its end. */
 export function mountOf({ prefix }: Mounted): string {
   return prefix.replace(/\/$/, '')
 }

@@ -1,6 +1,6 @@
 /**
- * Sheds load before latency collapses: of the work that must be judged, what is too much is refused at once with 503 and
- * Retry-After, before anything is asked about its caller. Management and health stay answerable.
+ * Sheds load before latency collapses: excess requests that would have to be judged are refused at once with 503 and
+ * Retry-After, before their caller is checked. Management and health stay answerable.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
@@ -11,15 +11,15 @@ import type { ShapedFault } from './faults.js'
 import { createRequestIds } from './request-id.js'
 import { checkFraming } from './target.js'
 
-/** A process that has just started takes several times as long for each request, and nothing that is sent to it goes elsewhere. */
+/** No shedding in this time: a process that has just started takes several times as long for each request. */
 const startMs = 3_000
-/** A line of the log for each refusal would be much of what there is to do. */
+/** Refusals are logged together this often: a line for each would be a large part of the load. */
 const tellMs = 1_000
 
 /** Bound on the targets that are remembered, about 200 KB: clients choose them where a path names a model. */
 const maxTargets = 1000
 
-/** One for all: to make an error costs as much as half a short evaluation. */
+/** One for all refusals: making an error costs as much as half a short evaluation. */
 const overloaded = new Fault('overloaded', { headers: { 'retry-after': '2' } })
 
 interface OverloadDeps {
@@ -66,9 +66,9 @@ export class Overload {
   }
 
   /**
-   * Refuses in the place of the application, which would cost several times as much: a refusal must be cheap, or refusing
-   * is all that gets done. Only for targets that were routed before; of others the hook asks.
-   * @returns whether it did
+   * Refuses a request without the application, which would cost several times as much: under overload only cheap
+   * refusals leave time for other work. Only for targets that were routed before; the hook asks for the others.
+   * @returns whether it refused
    */
   refuse(request: IncomingMessage, response: ServerResponse): boolean {
     if (!this.#refuses() || request.method !== 'POST') return false
@@ -82,7 +82,7 @@ export class Overload {
   }
 
   /**
-   * For the edge, of a request that was routed: when its turn has come, or at once where it is refused.
+   * Called by the edge with a routed request. Calls `begin` when its turn has come, or at once with its refusal.
    * @param url of its route
    * @param begin takes the refusal
    */
@@ -126,15 +126,15 @@ export class Overload {
   }
 }
 
-/** Stands for a request's id until there is one. */
+/** Placeholder for the id of a request in a prepared answer. */
 const idHere = 'req_to_be_written_here'
 
-/** The answer to a request for one route, put together but for the id. */
+/** The prepared refusal of requests for one route, without the id. */
 class Refusal {
   readonly route: string
   readonly #status: number
   readonly #headers: readonly string[]
-  /** What is around the id. */
+  /** The parts of the body around the id. */
   readonly #body: readonly string[]
 
   constructor(route: string, shape: (requestId: string) => ShapedFault) {
@@ -162,45 +162,47 @@ declare module 'fastify' {
 }
 
 /**
- * ms that a request may wait while ever more come than can be answered. Shorter, it would refuse clients of which each
- * waits for its answer before it asks again, only for being many: several hundred of them have to wait for each other, and
- * those that are refused ask again at once, which is what makes a crowd a flood.
+ * ms that a request may wait while more requests come than can be answered. A shorter wait would refuse many clients
+ * that each send one request at a time: several hundred of them wait for each other, and refused ones retry at once,
+ * which turns a crowd into a flood.
  */
 const shortest = 500
-/** ms that a request may wait where all is well before. */
+/** ms that a request may wait after a time without load. */
 const longest = 2_000
-/** ms in which the wait that is allowed falls to a third, and in which it becomes three times as long again. */
+/** ms in which the allowed wait falls to a third, and ms in which it triples again. */
 const falls = 1_000
 const rises = 25
-/** From this share of the wait that is allowed on some are refused, and all from the other: one by one, not in waves. */
+/**
+ * Some requests are refused from the first share of the allowed wait on, all from the second: one by one, not in waves.
+ */
 const someFrom = 0.8
 const allFrom = 1.2
-/** With fewer that wait before it a request is never refused: its wait is short, or others are to blame for it. */
+/** A request with fewer others before it is never refused: its wait is short, or has another cause than the queue. */
 const fewest = 32
-/** ms between two requests where none was timed of late. */
+/** ms between two requests, assumed where none was timed lately. */
 const assumed = 0.5
 /** Weight of the last interval in their mean. */
 const gain = 1 / 16
 
 /**
- * Which requests are refused while more come than can be answered: those that would wait for too long. What they would wait
- * is known when they come: how many wait before them, and how long each of these takes at present. How long is too long
- * falls while requests wait, so that what comes at once is answered, and what goes on does not make all of them late; it
- * rises again while none waits, so that nobody is refused for a process that has nothing to do.
+ * Decides which requests are refused while more come than can be answered: those that would wait too long. The wait is
+ * predicted on arrival, from the number of requests before it and their present pace. The allowed wait falls while
+ * requests wait, so that a burst is answered, and lasting overload does not delay all of them. It rises again while
+ * none waits, so that an idle process refuses nobody.
  */
 export class Shedding {
-  /** ms between two requests of which one waited for the other: their mean of late. */
+  /** Recent mean of the ms between two requests of which one waited for the other. */
   #interval = assumed
   /** When the last one began. */
   #begun = 0
   #allowed = longest
   #looked = 0
-  /** What the next would have waited at the last look. */
+  /** Predicted wait of the next request, ms, at the last look. */
   #wait = 0
-  /** Of a refusal, what adds up with each that comes while some are refused. */
+  /** Shares of refusals, summed over requests while only some are refused: at 1 the next one is refused. */
   #due = 0
 
-  /** To be asked for each that comes. @param waiting how many wait already @param now ms */
+  /** Called for each request that comes. @param waiting how many wait already @param now ms */
   refuses(waiting: number, now: number): boolean {
     this.#look(waiting, now)
     const share = (this.#wait / this.#allowed - someFrom) / (allFrom - someFrom)
@@ -211,7 +213,9 @@ export class Shedding {
     return true
   }
 
-  /** One begins. @param waiting how many wait now @param hasWaited whether the one before held it up */
+  /**
+   * Called when a request begins. @param waiting how many wait now @param hasWaited whether the one before held it up
+   */
   begins(waiting: number, hasWaited: boolean, now: number): void {
     this.#look(waiting, now)
     if (hasWaited) this.#interval += gain * (now - this.#begun - this.#interval)
@@ -224,27 +228,27 @@ export class Shedding {
     if (this.#wait > shortest) this.#allowed = Math.max(shortest, this.#allowed * Math.exp(-passed / falls))
     else if (this.#wait === 0 && this.#allowed < longest)
       this.#allowed = Math.min(longest, this.#allowed * Math.exp(passed / rises))
-    // What it took before such a rest says nothing about what comes now.
+    // After such a rest the old pace says nothing about the next requests.
     if (this.#wait === 0 && this.#allowed === longest) this.#interval = Math.min(this.#interval, assumed)
     this.#wait = waiting * this.#interval
   }
 }
 
-/** Of a turn requests take one, or twice as long as everything else has taken: refusing must not be all that gets done. */
+/** Requests take up to twice the time of everything else in a turn: refusing must not be all that gets done. */
 const share = 2
-/** ms of it, at most. */
+/** Longest time for requests in one turn, ms. */
 const longestSlice = 40
 /** How many begin in one turn, at most. */
 const mostInSlice = 64
-/** How many of those that come in one turn begin at once, where none waits: for so few nothing else is late. */
+/** How many requests of one turn begin at once where none waits: so few delay nothing else. */
 export const mostAtOnce = 16
 
-/** @param hasWaited whether another held it up */
+/** @param hasWaited whether the request waited behind another */
 type Begin = (hasWaited: boolean) => void
 
 /**
- * Requests begin in the order in which they came, a few in each turn of the event loop: between them the loop comes to
- * what else there is, so that a refusal, the health and the pieces of streams do not wait for all that is to be judged.
+ * Begins requests in the order of arrival, a few in each turn of the event loop. Between them the loop does other work,
+ * so that refusals, health checks and pieces of streams do not wait for all requests to be judged.
  */
 export class Turns {
   #waiting: Begin[] = []
@@ -265,7 +269,7 @@ export class Turns {
     return this.#waiting.length - this.#next
   }
 
-  /** At once where few have begun in this turn and none waits. */
+  /** Begins a request at once where few have begun in this turn and none waits; queues it otherwise. */
   take(begin: Begin): void {
     if (this.length > 0 || this.#atOnce === mostAtOnce) {
       this.#waiting.push(begin)
@@ -282,7 +286,7 @@ export class Turns {
     for (let i = 0; i < looks; i++) setImmediate(this.#look)
   }
 
-  /** What one begins is done before the next look, but for what it waits for. */
+  /** The synchronous part of a request ends before the next look. */
   #look = (): void => {
     const now = performance.now()
     if (this.#isFirst) this.#sliceEnds = now + Math.min(longestSlice, share * (now - this.#ended))
@@ -294,7 +298,7 @@ export class Turns {
     if (this.#looks === 0) {
       this.#ended = now
       this.#batch = hasTime ? Math.min(mostInSlice, this.#batch * 2) : Math.max(1, this.#batch >> 1)
-      // Also where none waits, if one begins now: the next comes after it.
+      // Also where none waits, if a request begins now: the next one must come after it.
       if (begin !== undefined || this.length > 0) this.#due(Math.max(1, Math.min(this.#batch, this.length)))
     }
     begin?.(true)

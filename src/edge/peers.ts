@@ -1,4 +1,4 @@
-/** Addresses of clients, worked out once for each peer. */
+/** A cache of client addresses, one for each peer. */
 import type { EdgeDeps } from './edge.js'
 
 type AddressOf = EdgeDeps['clientAddress']
@@ -17,7 +17,7 @@ export function rememberPeers(addressOf: AddressOf): AddressOf {
     let address = known.get(peer)
     if (address === undefined) {
       address = addressOf(peer, undefined)
-      // Clients choose from how many addresses they come.
+      // Bounded, since clients can come from any number of addresses.
       if (known.size >= maxPeers) known.clear()
       known.set(peer, address)
     }

@@ -1,4 +1,4 @@
-/** Admission of someone who is signed in, where a route lets them in the place of a key. */
+/** Admission of signed-in people on routes that accept them without a key. */
 import type { IncomingMessage } from 'node:http'
 import { Fault } from '../base/errors.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
@@ -9,10 +9,10 @@ import type { Access } from './facts.js'
 import { crossSiteFault, type Passage } from './same-site.js'
 
 export interface PeopleAdmission {
-  /** Whether a request comes with a sign-in and not with a key, which comes first. */
+  /** Whether a request carries a sign-in and no key; a key takes precedence. */
   presents(request: IncomingMessage, access: Access): boolean
   admit(request: IncomingMessage, access: Access): Promise<SignedIn | Fault>
-  /** How a sign-in comes. */
+  /** How the sign-in was sent: safely, in the clear, or a refusal. */
   passage(request: IncomingMessage): Passage
 }
 

@@ -1,20 +1,20 @@
 /**
- * What a browser may do with its cookies here. Another site can make a browser send a request with them (CSRF): so a
- * request that acts carries a header that no form and no image can set, and where the browser says whose page it is
- * (`Sec-Fetch-Site`, `Origin`) that must be our own.
+ * Protects requests with cookies against other sites (CSRF). A request that changes something must carry a header that
+ * no form and no image can set. Where the browser names the page that sends it (`Sec-Fetch-Site`, `Origin`), the page
+ * must be our own.
  */
 import type { IncomingMessage } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { Fault } from '../base/errors.js'
 import { authorityOf } from './http2.js'
 
-/** Any value; a page of another origin would need our leave to send it (CORS), which nobody gets. */
+/** Any value counts: a page of another origin may send it only with our permission (CORS), and gets none. */
 export const csrfHeader = 'x-sluicegate-csrf'
 
 const safeMethods = new Set(['GET', 'HEAD'])
 
 /**
- * @param rule what is said where it is broken
+ * @param rule the sentence for the refusal
  * @returns a refusal of a request that another site may have caused
  */
 export function crossSiteFault(
@@ -28,7 +28,7 @@ export function crossSiteFault(
   return undefined
 }
 
-/** @returns a refusal of a request of which the browser says that the page of another site makes it */
+/** @returns a refusal where the browser says that the page of another site sent the request */
 export function originFault({ headers }: Pick<IncomingMessage, 'headers'>, rule: string): Fault | undefined {
   const refuse = (why: string) => new Fault('cross_site_request', { message: `${rule}: ${why}.` })
   const site = headers['sec-fetch-site']
@@ -51,8 +51,8 @@ const loopbackHost = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
 const loopbackAddress = /^(?:127\.|::1$|::ffff:127\.)/
 
 /**
- * How a sign-in comes: `safe` over TLS or not past this machine, `plain` in the clear where the configuration lets it; or
- * why it is refused.
+ * How a sign-in was sent: `safe` over TLS or within this machine, `plain` in the clear where the configuration allows
+ * it; or the fault that refuses it.
  */
 export type Passage = 'safe' | 'plain' | Fault
 
@@ -69,13 +69,13 @@ export function createPassage(isTrusted: Matcher, mayBePlain: Matcher): (request
     if (isTrusted(peer))
       return headers['x-forwarded-proto'] === 'https' ? 'safe' : new Fault('secure_transport_required')
     if (loopbackAddress.test(peer) && loopbackHost.test(authorityOf(headers) ?? '')) return 'safe'
-    // A proxy between could stand anywhere, and so could whoever is behind it.
+    // Behind a proxy that is not trusted, the client could be anywhere.
     const isDirect = forwarding.every((name) => headers[name] === undefined)
     return isDirect && mayBePlain(peer) ? 'plain' : new Fault('secure_transport_required')
   }
 }
 
-/** What proxies write about whom they speak for. */
+/** Headers in which proxies name the client. */
 const forwarding = [
   'forwarded',
   'via',

@@ -33,7 +33,9 @@ export const Detection = Type.Object({
     { start: Type.Integer(), end: Type.Integer() },
     { description: 'UTF-16 offsets into the original text.' }
   ),
-  suppressed: Type.Optional(Type.Literal(true, { description: 'Excepted by people: it did not count.' })),
+  suppressed: Type.Optional(
+    Type.Literal(true, { description: 'Covered by an exception that people made: it did not count.' })
+  ),
   layer: Type.String({
     description: 'The view that revealed it: plain, unicode, base64, …; judge for what a heavier judge said.'
   }),
@@ -44,7 +46,7 @@ export const Detection = Type.Object({
     })
   ),
   kind: Type.Optional(
-    Type.Enum([...nameKinds], { description: 'Of a name, where names were asked for. It counts in no decision.' })
+    Type.Enum([...nameKinds], { description: 'Kind of a name, where names were asked for. It counts in no decision.' })
   )
 })
 
@@ -97,7 +99,7 @@ export const KeyRecord = Type.Object({
   lineage: Type.String({ description: 'Id of the first key of its chain of rotations.' }),
   roots: Type.Array(Type.String(), {
     description:
-      'Whose hand it is: the people, and the keys made on the command line, that it descends from. Keys that share one are one hand where two are asked for.'
+      'The people, and the keys made on the command line, that it descends from. Where two persons must act, keys that share an ancestor count as one.'
   }),
   self_rotation: Type.Boolean({ description: 'Whether it may rotate itself without keys:rotate.' }),
   terms: Type.Union(
@@ -173,7 +175,7 @@ export const NoQuery = Type.Object({}, { additionalProperties: false })
 export interface ErrorAnswer {
   description: string
   codes: readonly ErrorCode[]
-  /** In whose shape they come; undefined: our own. */
+  /** The envelope of the errors; undefined: our own. */
   envelope?: ErrorEnvelope
 }
 
@@ -198,7 +200,7 @@ export function openaiErrorResponses(...codes: ErrorCode[]): Record<string, Erro
   return Object.fromEntries(answers.map(([status, answer]) => [status, { ...answer, envelope: 'openai' }]))
 }
 
-/** What a body may be refused for, before what it says is looked at. */
+/** Errors of a body before its content is read. */
 export const bodyErrors: ErrorCode[] = [
   'validation_error',
   'payload_too_large',
@@ -207,7 +209,7 @@ export const bodyErrors: ErrorCode[] = [
   'unsupported_encoding'
 ]
 
-/** What any route with a key may answer. */
+/** Errors of any route with a key. */
 export const keyErrors: ErrorCode[] = [
   'api_key_required',
   'invalid_api_key',
@@ -216,7 +218,7 @@ export const keyErrors: ErrorCode[] = [
   'storage_unavailable'
 ]
 
-/** What a route may answer that lets in people who are signed in, too. */
+/** Errors of a route that also accepts signed-in people. */
 export const managedErrors: ErrorCode[] = [
   ...keyErrors,
   'sign_in_required',
@@ -224,7 +226,7 @@ export const managedErrors: ErrorCode[] = [
   'secure_transport_required'
 ]
 
-/** What any route may answer that counts against the limit and judges a text. */
+/** Errors of any route that counts against the limit and judges a text. */
 export const judgedErrors: ErrorCode[] = [
   ...bodyErrors,
   ...keyErrors,

@@ -1,7 +1,7 @@
 /**
- * The raw request target and framing, checked before anything is looked up. Routers decode and normalise what they match
- * (`%63hat`, `//`, `/./`, `;x`), upstreams decode it differently, and every difference is a way around a guard
- * (CVE-2026-22031, CVE-2026-2880, GHSA-2q7r-29rg-6m5h). So a path has one spelling; any other names nothing.
+ * The raw request target and framing, checked before anything is looked up. Routers decode and normalise what they
+ * match (`%63hat`, `//`, `/./`, `;x`), upstreams decode it differently, and every difference is a way around a guard
+ * (CVE-2026-22031, CVE-2026-2880, GHSA-2q7r-29rg-6m5h). So a path has one spelling; any other is a 404.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -15,8 +15,8 @@ const canonicalPath = /^\/(?:[A-Za-z0-9_~:-][A-Za-z0-9._~:-]*(?:\/[A-Za-z0-9_~:-
 /**
  * The path of a raw target, or a 404 for any spelling that is not canonical.
  * @param folder the one path whose only spelling ends in a slash, so that links in its page are relative to it
- * @param reads of the route that was found: whether this is a path of it whose parameter has its one percent-encoded
- * spelling; every other character of the path is the route's own
+ * @param reads of the matched route: accepts a path of it whose parameter is percent-encoded in its one way; every
+ * other character of the path is the route's own
  */
 export function canonicalTarget(target: string, folder?: string, reads?: (path: string) => boolean): string | Fault {
   const query = target.indexOf('?')
@@ -33,8 +33,8 @@ export function mayHaveBody(method: string): boolean {
 }
 
 /**
- * Headers that say one thing each. Node keeps the first of most of them and drops the rest unseen, where another hop may
- * keep the last.
+ * Headers that may appear once. Node keeps the first of most of them and silently drops the rest; another hop may keep
+ * the last.
  */
 const single = [
   'host',
@@ -47,19 +47,22 @@ const single = [
   'x-safety-context',
   'x-safety-review-id'
 ]
-/** A bit each, so that what a request has shown already fits a number. */
+/** One bit for each, so that a number can hold the set that a request has shown. */
 const singleBits = new Map(single.map((name, index) => [name, 1 << index]))
 
-/** More header lines than any client of a chat API sends; Node's own bound drops what is beyond it unseen (CVE-2026-58044). */
+/**
+ * More header lines than any client of a chat API sends; Node silently drops lines beyond its own bound
+ * (CVE-2026-58044).
+ */
 const maxHeaderLines = 100
 
-/** Connections on which something was refused for its framing: what else came over them is not looked at. */
+/** Connections on which a message was refused for its framing: everything else on them is refused too. */
 const refused = new WeakSet<Socket>()
 
 /**
- * Framing and headers that Node accepts but that another hop could read differently (RFC 9112 sections 3.2 and 6): the
- * message is refused and, by the caller, its connection closed. Node has then read what followed in the same packet, and
- * hands it on as requests of their own: they are refused too.
+ * Refuses framing and headers that Node accepts but another hop could read differently (RFC 9112 sections 3.2 and 6);
+ * the caller then closes the connection. Node has already parsed the rest of the packet as further requests: they are
+ * refused too.
  */
 export function checkFraming(raw: IncomingMessage): Fault | undefined {
   if (refused.has(raw.socket)) return invalid('', 'invalid_format', 'The connection is being closed.')
@@ -76,7 +79,7 @@ function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   if (isHttp2(raw)) {
     const { ':authority': authority, host } = raw.headers
     if (authority !== undefined && host !== undefined && authority !== host) {
-      return invalid('host', 'unknown_value', 'The Host header must be what :authority is.')
+      return invalid('host', 'unknown_value', 'The Host header must equal :authority.')
     }
   } else if (raw.httpVersionMajor !== 1) {
     return wrongVersion()
@@ -93,7 +96,7 @@ function findAmbiguity(raw: IncomingMessage): Fault | undefined {
   }
   const { expect } = raw.headers
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
-    return invalid('expect', 'unknown_value', 'The only expectation that is met is 100-continue.')
+    return invalid('expect', 'unknown_value', 'The only expectation that is supported is 100-continue.')
   }
   const { rawHeaders } = raw
   if (rawHeaders.length > 2 * maxHeaderLines) {

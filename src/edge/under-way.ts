@@ -1,6 +1,6 @@
 /**
- * The requests that are under way on an edge, until their answers are taken or given up. A client that takes nothing of
- * what is there for it is let go: it would hold an upstream's connection, and the memory of what was not taken.
+ * The requests that are under way on an edge, until their answers are taken or given up. A client that does not read
+ * its answer is disconnected: it would hold an upstream's connection and the memory of the unread answer.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
@@ -8,13 +8,16 @@ import { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { cutOff, isHttp2 } from './http2.js'
 
-/** How often clients are looked at, ms; more often where they have less time. */
+/** Longest time between two checks of the clients, ms; shorter where their timeout is shorter. */
 const longestLook = 1_000
 
 interface Open {
   readonly response: ServerResponse
   readonly isHttp2: boolean
-  /** What the client had taken at the last look, and since when it has taken no more; undefined: nothing waits for it. */
+  /**
+   * Bytes that the client had taken at the last check, and the time of its last progress; undefined: nothing waits for
+   * it.
+   */
   taken: number
   since: number | undefined
   /** Called when it is over. */
@@ -30,8 +33,8 @@ export class UnderWay {
   #idle: (() => void) | undefined
 
   /**
-   * @param timeoutMs how long a client may take nothing
-   * @param stalled told of each that is let go
+   * @param timeoutMs how long a client may read nothing
+   * @param stalled called for each client that is disconnected
    */
   constructor(timeoutMs: number, stalled: () => void) {
     this.#timeoutMs = timeoutMs
@@ -48,7 +51,7 @@ export class UnderWay {
     return this.size === 0 ? Promise.resolve() : new Promise((resolve) => (this.#idle = resolve))
   }
 
-  /** To be told of every request; its response is then certain to be closed, however it ends. */
+  /** Called with every request; it makes certain that the response is closed, however it ends. */
   begin(request: IncomingMessage, response: ServerResponse): void {
     const open = { response, isHttp2: isHttp2(request), taken: 0, since: undefined, over: undefined }
     this.#open.set(response, open)
@@ -76,7 +79,7 @@ export class UnderWay {
     this.#looks = undefined
   }
 
-  /** Of requests that a client sent ahead of their turn, Node closes none with the connection but the one it answers. */
+  /** When a connection closes, Node closes only the response in progress, not those of pipelined requests. */
   #tie(socket: Socket, response: ServerResponse): void {
     const known = this.#bySocket.get(socket)
     if (known !== undefined) {
@@ -110,7 +113,7 @@ export class UnderWay {
     open.since = Number.POSITIVE_INFINITY
     this.#stalled()
     const { socket } = response
-    // What the system still holds for a client that takes nothing is dropped too.
+    // Drops also the bytes that the system still holds for this client.
     if (!isHttp2 && socket instanceof Socket && !(socket instanceof TLSSocket)) socket.resetAndDestroy()
     else cutOff(response)
   }
@@ -126,7 +129,7 @@ export class UnderWay {
 function ofSocket(socket: (Socket & { _handle?: Partial<Handle> | null }) | null): number | undefined {
   if (socket === null || !(socket.writableLength > 0)) return undefined
   const { bytesWritten, writeQueueSize } = socket._handle ?? {}
-  // What one large write has left moves in the queue of the handle alone, and what is not handed to it yet says nothing.
+  // The rest of one large write shows only in the queue of the handle; bytes not handed to it yet tell nothing.
   if (bytesWritten !== undefined && writeQueueSize !== undefined) return bytesWritten - writeQueueSize
   return socket.bytesWritten - socket.writableLength
 }

@@ -9,7 +9,7 @@ import type { Duplex } from 'node:stream'
 
 export interface Upgrade {
   socket: Duplex
-  /** What came behind the request already. */
+  /** Bytes that came behind the request already. */
   head: Buffer
 }
 
@@ -21,8 +21,9 @@ export function asksForWebSocket({ method, headers }: Pick<IncomingMessage, 'met
 }
 
 /**
- * A request that counts as an upgrade only where it asks for a WebSocket. To any other (`h2c`, which some clients send with
- * every first request) Node would otherwise lose the body; so it is the ordinary request that it is without that header.
+ * A request that counts as an upgrade only where it asks for a WebSocket. To any other (`h2c`, which some clients send
+ * with every first request) Node would otherwise lose the body; so there it is an ordinary request, as without that
+ * header.
  */
 export class UpgradableRequest extends IncomingMessage {
   get upgrade(): boolean {
@@ -34,9 +35,9 @@ export class UpgradableRequest extends IncomingMessage {
   }
 }
 
-/** Remembers the socket of an upgrade for whoever may take it. */
+/** Remembers the socket of an upgrade for the route that may take it. */
 export function offerUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-  // Whoever takes the socket listens for its errors; until then nobody does.
+  // Only the route that takes the socket listens for its errors; until then this listener does.
   socket.on('error', () => socket.destroy())
   offered.set(request, { socket, head })
 }
@@ -48,7 +49,7 @@ export function answerUpgrade(request: IncomingMessage, socket: Duplex, handler:
   try {
     response.assignSocket(socket as Socket)
   } catch {
-    // A request before it, on the same connection, is still being answered: whose bytes were whose could not be told.
+    // An earlier request on this connection is still being answered: the bytes of the two could not be told apart.
     socket.destroy()
     return
   }

@@ -32,7 +32,7 @@ const ajv = new Ajv({
   removeAdditional: false,
   allErrors: false,
   unicode: false,
-  // It warns that `unicode` is deprecated; there is no other way to count UTF-16 units.
+  // Off, because ajv warns that `unicode` is deprecated; no other option counts UTF-16 units.
   logger: false
 })
 /** Query strings arrive as text: numbers in them are read as numbers. */
@@ -54,7 +54,7 @@ export function compileValidator(schema: object, place: Place): (value: unknown)
   }
 }
 
-/** @param errors the first failure; of a place that takes one of several forms, the failure of each */
+/** @param errors the first failure; where a value may have one of several forms, the failure of each */
 function describe([error, ...others]: readonly ErrorObject[], place: Place): Fault {
   if (error === undefined) return new Fault('validation_error')
   // A malformed identifier in a path names no object: 404, not a hint about the format.
@@ -73,7 +73,7 @@ function unescapePointer(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** @param form what is taken beside the values that are listed */
+/** @param form the pattern that is accepted beside the listed values */
 function sentence(field: string, reason: ValidationReason, error: ErrorObject, form?: string): string {
   const place = field === '' ? 'The body' : `The field ${JSON.stringify(field.slice(0, 100))}`
   const params = error.params as {
@@ -94,7 +94,7 @@ function sentence(field: string, reason: ValidationReason, error: ErrorObject, f
     case 'out_of_range':
       return `${place} is out of range: ${error.message}.`
     case 'unknown_field':
-      return `${place} is not known here.`
+      return `${place} is unknown here.`
     case 'unknown_value':
       return `${place} must be one of: ${[params.allowedValues ?? params.allowedValue].flat().join(', ')}${
         form === undefined ? '' : `, or match ${form}`

@@ -1,8 +1,8 @@
 /**
- * From logits to findings. Where the classifier seconds a group, its score of the same words is added to the encoder's logit:
- * the two err on different texts, so that fewer harmless ones reach as high as harmful ones do. A confidence says what share
- * of harmless texts of unseen sources scores as high (0.25: 5 %, 0.40: 0.5 %, 0.75: 0.1 %), whatever the kind, the length of
- * the text and who speaks; `training/encoder/calibration.py` made the curves.
+ * Converts logits to findings. For some groups the classifier's score of the same words is added to the encoder's
+ * logit: the two err on different texts, so that fewer harmless texts score as high as harmful ones. A confidence
+ * stands for the share of harmless texts of unseen sources that score as high (0.25: 5 %, 0.40: 0.5 %, 0.75: 0.1 %),
+ * for every kind, length and speaker; `training/encoder/calibration.py` made the curves.
  */
 import type { Role } from '../base/chat.js'
 import { laneNumber } from '../classifier/lanes.js'
@@ -10,11 +10,11 @@ import { type EncoderFinding, type EncoderKind, encoderKinds, type Stretch } fro
 import type { Manifest } from './manifest.js'
 import { confidenceOf, shareOf } from './scale.js'
 
-/** Who speaks, as the encoder is told: it learnt no others. */
+/** The speakers that the encoder has learnt. */
 export const speakers = ['user', 'assistant', 'tool', 'system'] as const
 export type Speaker = (typeof speakers)[number]
 
-/** What comes with a request beside what is said (definitions of tools, fields) is another's words, or the caller's. */
+/** Texts beside the conversation (definitions of tools, fields) count as a tool's words or the caller's. */
 const speakerOf: Readonly<Record<Role, Speaker>> = {
   user: 'user',
   assistant: 'assistant',
@@ -24,7 +24,7 @@ const speakerOf: Readonly<Record<Role, Speaker>> = {
   parameter: 'user'
 }
 
-/** Whose kind a text is that is harmful without more said: the one of these that scored highest. */
+/** Content kinds: a finding of harm without a kind of its own gets the highest-scoring one of these. */
 const contentKinds: readonly EncoderKind[] = [
   'hate',
   'harassment',
@@ -36,12 +36,12 @@ const contentKinds: readonly EncoderKind[] = [
   'weapons',
   'misinformation'
 ]
-/** What is not worth telling: about three in ten harmless texts reach it. */
+/** Least reported confidence: about three in ten harmless texts reach it. */
 const least = 0.05
 
 type Knots = readonly (readonly [number, number])[]
 
-/** Between two knots along the line, above the last as the last, below the first falling to 0 within four. */
+/** Interpolates between knots; constant above the last one, and falling to 0 within four logits below the first. */
 export function confidence(knots: Knots, logit: number): number {
   const [first, told] = knots[0]!
   if (logit < first) return told * Math.max(0, Math.min(1, 1 + (logit - first) / 4))
@@ -60,11 +60,11 @@ export interface Scored extends Stretch {
   logits: Float32Array
   /** Whether it is a sentence without the rest of its paragraph. */
   isTorn?: boolean
-  /** What the classifier says of the same words, by its lanes; left out where no group is seconded by it. */
+  /** The classifier's scores of the same words, by its lanes; absent where no group uses them. */
   second?: Float32Array
 }
 
-/** What the classifier's score adds to a logit. */
+/** How the classifier's score is added to a logit. */
 interface Second {
   lane: number
   weight: number
@@ -76,27 +76,30 @@ interface Group {
   lane: number
   second: Second | undefined
   knots: Knots
-  /** Undefined: whichever content kind scored highest. */
+  /** Undefined: the content kind that scored highest. */
   kind: EncoderKind | undefined
 }
 
 /**
- * So many times as many harmless texts score as high where a sentence of theirs is read without its paragraph, which may say what it
- * is for: "write code that overwrites the log" is a tester's sentence, too. Of 1,427 harmless prompts and 605 documents of `train`
- * 5 reach 0.75 by such a sentence, and 5 reach 0.40 without.
+ * Factor on the share of harmless texts for a sentence read without its paragraph, which may tell its purpose: "write
+ * code that overwrites the log" may be a tester's sentence. Of 1,427 harmless prompts and 605 documents of `train` 5
+ * reach 0.75 by such a sentence, and 5 reach 0.40 without.
  */
 const torn = 5
 
 export class Calibration {
-  /** Whether windows are to come with what the classifier says of them. */
+  /** Whether windows need the classifier's scores. */
   readonly isSeconded: boolean
   readonly #lengths: Manifest['calibrated']['lengths']
   /** By speaker and class of length. */
   readonly #groups: Readonly<Record<Speaker, readonly (readonly Group[])[]>>
-  /** Of texts beside a guard; empty where the weights have learnt nothing of it. */
+  /** Groups for texts read with system prompts; empty where the weights have not learnt them. */
   readonly #guarded: readonly Group[]
   readonly #content: readonly { kind: EncoderKind; lane: number }[]
-  /** From which logit on a sentence of a system prompt keeps something; undefined where the weights have not learnt it. */
+  /**
+   * Logit from which a sentence of a system prompt counts as guarding something; undefined where the weights have not
+   * learnt it.
+   */
   readonly #keeps: number | undefined
 
   constructor({ lanes, calibrated: { lengths, groups, keeps, seconded }, calibration }: Manifest) {
@@ -106,7 +109,7 @@ export class Calibration {
     this.#content = contentKinds.map((kind) => ({ kind, lane: lanes.indexOf(kind) })).filter(({ lane }) => lane !== -1)
     const kinds: readonly string[] = encoderKinds
     const groupsOf = (speaker: Speaker): Group[][] => {
-      // Where nothing was measured for one, as for users.
+      // A speaker without measured curves gets the user's.
       const role = groups[speaker] === undefined ? 'user' : speaker
       const classes = lengths.map(({ name }) => calibration[role]?.[name])
       return classes.map((_, i) => {
@@ -132,7 +135,7 @@ export class Calibration {
     >
   }
 
-  /** From so many pieces on, a text is of the longest class. */
+  /** Number of pieces from which a text is in the longest class. */
   get longestFrom(): number {
     return (this.#lengths.at(-2)?.most ?? 0) + 1
   }
@@ -158,7 +161,10 @@ export class Calibration {
     return [...best.values()]
   }
 
-  /** How far a sentence of a system prompt is above what keeps something: from 0 on it does. Weights that have not learnt it take all. */
+  /**
+   * Margin of a system prompt's sentence over the threshold of guarding: from 0 on it guards something. Weights that
+   * have not learnt it accept every sentence.
+   */
   keeping(logits: Float32Array): number {
     const lane = this.#guarded[0]?.lane
     return lane === undefined || this.#keeps === undefined ? 0 : logits[lane]! - this.#keeps
@@ -180,7 +186,10 @@ export function toSpeaker(role: Role): Speaker {
   return speakerOf[role]
 }
 
-/** Where a class had too few texts to be measured, the one nearest in length; the longer of two, whose bound is the stricter. */
+/**
+ * The class itself, or the nearest in length where it had too few texts to be measured; of two the longer, whose bound
+ * is stricter.
+ */
 function nearest<T>(classes: readonly (T | undefined)[], i: number): T {
   for (let away = 0; ; away++) {
     const found = classes[i + away] ?? classes[i - away]

@@ -1,8 +1,10 @@
-/** Messages over a socket between processes of one machine: four bytes of length, then a value as V8 writes it. */
+/**
+ * Messages over a socket between processes of one machine: four bytes of length, then a value in V8's serialisation.
+ */
 import type { Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 
-/** Bytes. A part of a text, or what a window scores, takes some ten thousand. */
+/** Longest message, bytes. A part of a text, or the scores of a window, takes some ten thousand. */
 const longest = 4 * 1024 * 1024
 const headBytes = 4
 
@@ -14,7 +16,7 @@ export function send(socket: Socket, value: unknown): void {
   socket.write(frame)
 }
 
-/** Tells each message as it has come in full. A socket that sends none of this form is destroyed. */
+/** Calls `told` with each complete message. A socket that sends malformed data is destroyed. */
 export function receive(socket: Socket, told: (value: unknown) => void): void {
   let chunks: Buffer[] = []
   let held = 0
@@ -35,7 +37,7 @@ export function receive(socket: Socket, told: (value: unknown) => void): void {
       if (bytes.length < headBytes || bytes.length < needed) break
       let value: unknown
       try {
-        // A copy, aligned as the numbers in it are.
+        // A copy, so that the numbers in it are aligned.
         value = deserialize(Buffer.from(bytes.subarray(headBytes, needed)))
       } catch {
         socket.destroy()

@@ -1,16 +1,16 @@
 /**
- * What a system prompt keeps, out of all that it says: the sentences that forbid, limit or hide something, as the encoder tells
- * them from the others. Texts of the chat are then read beside these. `training/encoder/pairs.py` makes the same of what the
- * encoder learns from.
+ * Selects the guarding sentences of a system prompt: those that forbid, limit or hide something, as the encoder scores
+ * them. Texts of the chat are then read together with these. `training/encoder/pairs.py` selects them in the same way
+ * for training.
  */
 import { LRUCache } from 'lru-cache'
 import { sentencesOf } from '../text/sentences.js'
 import { guardPieces, type Pieced, piecesOf } from './windows.js'
 
-/** Sentences of prompts that are read by themselves; of longer ones some are read together. */
+/** Most sentences of a prompt that are read singly; in longer prompts some are read together. */
 const mostSentences = 48
 
-/** System prompts of which it is remembered what they keep. */
+/** Cached system prompts. */
 const mostPrompts = 500
 
 /** Pieces of a prompt, from the first to the one after the last. */
@@ -38,9 +38,9 @@ export function runsOf(prompt: string, pieced: Pieced): Run[] {
 }
 
 /**
- * @param keeping by run, how surely it keeps something: from 0 on it does
- * @returns the pieces that are read beside texts, none where nothing is kept: all of a short prompt, of others the sentences that
- * keep something, the surest first where there is no room for all, with those that they point back to where there is
+ * @param keeping by run, the margin by which it guards something: from 0 on it does
+ * @returns the pieces to read with texts: all of a short prompt; of a longer one its guarding sentences, the surest
+ * first if room is short, plus the sentences that they refer to if room is left. Empty where nothing is guarded
  */
 export function keptOf({ ids }: Pieced, runs: readonly Run[], keeping: readonly number[]): Int32Array {
   const kept = runs.map((_, i) => i).filter((i) => keeping[i]! >= 0)
@@ -57,7 +57,7 @@ export function keptOf({ ids }: Pieced, runs: readonly Run[], keeping: readonly 
   }
   if (runs.reduce((sum, _, i) => sum + lengthOf(i), 0) <= guardPieces) for (const i of runs.keys()) take(i)
   for (const i of [...kept].sort((a, b) => keeping[b]! - keeping[a]! || a - b)) take(i)
-  // "That stays between us": what it points to was said just before.
+  // "That stays between us" refers to the sentence before.
   for (const i of kept) if (lengthOf(i - 1) <= room) take(i - 1)
   const whole = new Int32Array(guardPieces - room)
   let at = 0
@@ -68,26 +68,29 @@ export function keptOf({ ids }: Pieced, runs: readonly Run[], keeping: readonly 
   return whole
 }
 
-/** How a prompt is cut and its sentences are read, for one request. */
+/** Functions that cut a prompt and read its sentences, for one request. */
 export interface GuardReading {
   cut(prompt: string): Promise<Pieced>
-  /** Pays for the sentences that were not read before. @returns by sentence, how surely it keeps something: see `keptOf` */
+  /**
+   * Charges for sentences that were not read before. @returns by sentence, the margin by which it guards something: see
+   * `keptOf`
+   */
   keeping(sentences: readonly Int32Array[]): Promise<readonly number[]>
 }
 
-/** What system prompts keep. Each is read once. */
+/** A cache of the guarding sentences of system prompts; each prompt is read once. */
 export class Guards {
   readonly #kept = new LRUCache<string, Int32Array>({ max: mostPrompts })
 
-  /** False of prompts that were not read yet, too. */
+  /** Also false for prompts that were not read yet. */
   keepsNothing(prompt: string): boolean {
     return this.#kept.get(prompt)?.length === 0
   }
 
-  /** @param prompts of one request, each as often as it is asked about @returns by prompt, the pieces that texts are read beside */
+  /** @param prompts of one request; duplicates are allowed @returns by prompt, the pieces to read with texts */
   async read(prompts: Iterable<string>, by: GuardReading): Promise<ReadonlyMap<string, Int32Array>> {
     const kept = new Map<string, Int32Array>()
-    // A chat has one text of prompts: there is nothing to read at the same time.
+    // One after the other, since a chat has only one text of prompts.
     for (const prompt of new Set(prompts)) kept.set(prompt, await this.#keptBy(prompt, by))
     return kept
   }

@@ -1,7 +1,7 @@
 /**
- * The process that runs the encoder's threads for all workers of a machine, so that the weights are loaded once and callers
- * take turns among all of their windows. The primary starts it (`workers/encoder-host.ts`) and hears of what goes wrong;
- * workers connect to its socket (`shared-threads.ts`). It ends with its primary.
+ * The process that runs the encoder's threads for all workers of a machine, so that the weights are loaded once and
+ * callers take turns among all of their windows. The primary starts it (`workers/encoder-host.ts`) and gets its
+ * failures; workers connect to its socket (`shared-threads.ts`). It ends with its primary.
  */
 import { createServer, type Socket } from 'node:net'
 import { receive, send } from './frames.js'
@@ -10,7 +10,7 @@ import type { FromHost, ToHost } from './shared-threads.js'
 import { Threads } from './threads.js'
 import type { ThreadData } from './worker.js'
 
-/** What the primary hears. */
+/** Messages to the primary. */
 export type HostNotice = { listening: true } | { crashed: string }
 
 const tell = (notice: HostNotice) => process.send?.(notice)
@@ -22,7 +22,7 @@ interface Kept {
   users: number
 }
 
-/** By what they run: a worker whose configuration was reloaded may ask for others before the rest do. */
+/** Threads by their options: a worker that has reloaded its configuration may need other ones than the rest. */
 const kept = new Map<string, Kept>()
 
 function use(options: ThreadData & { threads: number; queue: number }): { opening: Promise<Threads>; letGo(): void } {
@@ -72,7 +72,7 @@ function serve(socket: Socket): void {
     under.set(id, abort)
     try {
       if (threads === undefined) throw new EncoderError('crashed')
-      // The thread takes the numbers over, and these lie beside others of the message.
+      // Copied: the numbers are transferred to the thread, and their buffer holds other parts of the message.
       const own = 'ids' in task ? { ...task, ids: BigInt64Array.from(task.ids) } : task
       say({ done: id, outcome: await threads.run(own, whose, abort.signal) })
     } catch (error) {
@@ -94,7 +94,7 @@ function serve(socket: Socket): void {
   })
 }
 
-// Whoever stops the whole group stops the workers, which end what they have under way first.
+// Ignored: a signal to the whole group also reaches the workers, which must finish their requests first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', () => {
   const ending = [...kept.values()].map(async ({ opening }) => (await opening).close())

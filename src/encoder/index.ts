@@ -1,10 +1,10 @@
 /**
- * The second reader: a small encoder that knows the language, asked about what the first one raised. This is all that the
- * rest of the program knows of it; `open.ts` opens it.
+ * The interface of the second reader, the encoder: a small language model that reads the texts raised by the first
+ * reader. The rest of the program uses only this interface; `open.ts` opens it.
  */
 import type { Role } from '../base/chat.js'
 
-/** What the encoder can find: names of policy categories. */
+/** Kinds of findings: names of policy categories. */
 export const encoderKinds = [
   'hate',
   'harassment',
@@ -18,12 +18,15 @@ export const encoderKinds = [
   'prompt_injection',
   'misinformation',
   'profanity',
-  /** The text goes for what a system prompt keeps. A question with a `guard` is read for this kind alone, others for all but this. */
+  /**
+   * The text tries to get guarded content of a system prompt. A question with a `guard` is read for this kind alone,
+   * others for all other kinds.
+   */
   'guarded'
 ] as const
 export type EncoderKind = (typeof encoderKinds)[number]
 
-/** What its second head finds: names, which stop nothing. */
+/** Kinds of names, found by its second head; they stop nothing. */
 export const nameKinds = ['person', 'place', 'organisation'] as const
 export type NameKind = (typeof nameKinds)[number]
 
@@ -34,32 +37,32 @@ export interface Stretch {
 }
 
 export interface EncoderQuestion {
-  /** Who speaks. */
+  /** Role of the speaker. */
   role: Role
   text: string
   /**
-   * The chat's system prompts. The encoder reads them by themselves for the sentences that keep something, and the text beside
-   * those, for `guarded` alone.
+   * The chat's system prompts. The encoder first selects their guarding sentences, then reads the text with those, for
+   * `guarded` alone.
    */
   guard?: string
-  /** The stretches that were raised, read first and with their neighbours; none given: all of the text is to be read. */
+  /** The raised stretches, which are read first and with their neighbours; undefined: all of the text is read. */
   spans?: readonly Stretch[]
-  /** Whose question it is: who waits takes turns with others. */
+  /** Name of the caller: waiting callers take turns. */
   whose: string
-  /** Ends the waiting, where nobody needs the reading any more. */
+  /** Ends the wait when the reading is no longer needed. */
   cancel?: AbortSignal
 }
 
 export interface EncoderFinding extends Stretch {
   kind: EncoderKind
-  /** 0 to 1: how few harmless texts of unseen sources reach it (`calibration.ts`). */
+  /** 0 to 1: the higher, the fewer harmless texts of unseen sources reach it (`calibration.ts`). */
   confidence: number
 }
 
 export interface EncoderReading {
-  /** The highest of each kind, from 0.05 on, and the window that it is from. */
+  /** The highest finding of each kind, from 0.05 on, with its window. */
   findings: readonly EncoderFinding[]
-  /** What was to be read and was not, for there was more than a request may ask for. */
+  /** Stretches that were not read because the request exceeded its windows. */
   unread: readonly Stretch[]
 }
 
@@ -73,33 +76,36 @@ export interface Name extends Stretch {
 }
 
 /**
- * What a request pays for windows before they are read; those that were read before cost nothing.
- * @returns why it may not have them; undefined: it has paid
+ * Charges a request for windows before they are read; cached ones are free.
+ * @returns the error that refuses them; undefined: paid
  */
 export type Pay = (windows: number) => Promise<Error | undefined> | Error | undefined
 
 export interface Encoder {
-  /** Names weights and calibration: two encoders with one label give the same readings. */
+  /** Names weights and calibration: encoders with the same label give the same readings. */
   readonly label: string
   /**
-   * All questions of one request.
-   * @param pay Default: nobody pays
-   * @throws EncoderError where they could not be read; whoever asks must treat the texts as not permitted
+   * Answers all questions of one request.
+   * @param pay Default: free
+   * @throws EncoderError where they could not be read; the caller must treat the texts as not permitted
    */
   read(questions: readonly EncoderQuestion[], pay?: Pay): Promise<readonly EncoderReading[]>
-  /** Whether system prompts are known to keep nothing: no text needs to be read beside them. False where they were not read yet. */
+  /**
+   * Whether system prompts are known to guard nothing, so that no text needs to be read with them. False where they
+   * were not read yet.
+   */
   keepsNothing(guard: string): boolean
   /** Whether the weights have a head for names. */
   readonly findsNames: boolean
   /**
    * The names in all texts of one request, by question, from left to right.
-   * @throws EncoderError where they could not all be read, `too_long` where they are more than is read for one request
+   * @throws EncoderError where not all could be read, `too_long` where they exceed the limit of one request
    */
   names(questions: readonly NamesQuestion[], pay?: Pay): Promise<readonly (readonly Name[])[]>
   close(): Promise<void>
 }
 
-/** Why a text was not read. Never what was in it. */
+/** Reasons why a text was not read; they never quote it. */
 export const encoderFailures = [
   'queue_full',
   'deadline',
@@ -131,9 +137,9 @@ export class EncoderError extends Error {
   }
 }
 
-/** What is counted; see `observe/metrics.ts`. */
+/** Receiver of counts; see `observe/metrics.ts`. */
 export interface EncoderReport {
-  /** Windows, by whether a thread read them or they were remembered. */
+  /** Windows that a thread read, or that were cached. */
   windows(from: 'model' | 'memory', count: number): void
   /** One window in a thread. */
   window(seconds: number): void

@@ -19,7 +19,7 @@ export class EncoderKeeper {
     this.#deps = deps
   }
 
-  /** Closing lets go of it; the last who does ends its threads. @throws as `openEncoder` */
+  /** Each user closes it; the last close ends its threads. @throws as `openEncoder` */
   async open(settings: EncoderSettings): Promise<OpenEncoder> {
     const label = settings.use === 'off' ? '' : (await readEncoderFiles(settings.folder)).label
     const key = JSON.stringify([settings, label])
@@ -53,7 +53,7 @@ export class EncoderKeeper {
     return this.#current?.opened?.encoder
   }
 
-  /** Tasks that wait for a thread of the encoder that was opened last. */
+  /** Waiting tasks of the encoder that was opened last. */
   waiting(): number {
     return this.#current?.opened?.waiting() ?? 0
   }

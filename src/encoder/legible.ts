@@ -1,6 +1,6 @@
 /**
- * A text as the encoder reads it, which has learnt from texts as people write them: without characters that nobody sees, and with
- * runs of words in capitals in small letters. Both fall into pieces that say little. `training/encoder/legible.py` does the same.
+ * Normalises a text for the encoder, which has learnt from ordinary texts: removes invisible characters, and lowers
+ * runs of words in capitals. Both would fall into meaningless pieces. `training/encoder/legible.py` does the same.
  */
 
 /**
@@ -13,12 +13,12 @@ const unseen =
 const word = /[\p{L}\p{M}\p{N}'’]+/gu
 const small = /[\p{Ll}\p{Lo}\p{Lt}]/u
 const capital = /\p{Lu}/gu
-/** A run has at least so many words of two capitals or more: names in capitals among other words stay as they are. */
+/** Least words of two or more capitals in a run: single names in capitals stay unchanged. */
 const fewest = 4
 
 export interface Legible {
   text: string
-  /** By UTF-16 unit of it, where that stands in the text as it came; left out where nothing was taken away. */
+  /** By UTF-16 unit, its place in the original text; absent where nothing was removed. */
   places?: Uint32Array
 }
 
@@ -44,7 +44,7 @@ export function legible(text: string): Legible {
 function withoutShouting(text: string): string {
   let told = ''
   let at = 0
-  // Of the run at hand, which begins at -1 where there is none.
+  // The current run, with start -1 where there is none.
   let [start, end, words] = [-1, 0, 0]
   const close = () => {
     if (words >= fewest) {

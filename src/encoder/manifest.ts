@@ -1,4 +1,4 @@
-/** `encoder.json`: what the weights are, and from which logit on they mean how much (`training/encoder/ship.py`). */
+/** Reads `encoder.json`, the manifest of the weights and their calibration (`training/encoder/ship.py` writes it). */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ const Manifest = Type.Object({
   tokenizer: Digest,
   /** In the order of the model's outputs. */
   lanes: Type.Array(Type.String(), { minItems: 1 }),
-  /** What reads names; left out where the weights have nothing for them. */
+  /** The reader of names; absent where the weights have none. */
   names: Type.Optional(
     Type.Object({
       ...Digest.properties,
@@ -39,29 +39,31 @@ const Manifest = Type.Object({
     lengths: Type.Array(Type.Object({ name: Type.String(), most: Type.Union([Type.Integer(), Type.Null()]) }), {
       minItems: 1
     }),
-    /** By role and group, the lane that is its score. */
+    /** By role and group, the lane of its score. */
     groups: byRole(byRole(Type.String())),
-    /** Groups to whose logit the classifier's score of the same words is added; left out: none. */
+    /** Groups whose logit includes the classifier's score of the same words; absent: none. */
     seconded: Type.Optional(
       Type.Object({
-        /** Of the classifier's file beside which the confidences were measured. */
+        /** Digest of the classifier's file with which the confidences were measured. */
         classifier_sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-        /** A lower score counts as this, and so do words that it does not know: what it never heard of is not thereby harmless. */
+        /** Lower scores, and unknown words, count as this: an unknown word is not evidence of harmlessness. */
         least: Type.Number(),
-        /** By role and group, the classifier's lane, and how much its score counts. */
+        /** By role and group, the classifier's lane and the weight of its score. */
         groups: byRole(byRole(Type.Object({ lane: Type.String(), weight: Type.Number({ minimum: 0 }) })))
       })
     ),
-    /** The logit from which on a sentence of a system prompt keeps something; left out where the weights have not learnt it. */
+    /**
+     * The logit from which a sentence of a system prompt guards something; absent where the weights have not learnt it.
+     */
     keeps: Type.Optional(Type.Number())
   })
 })
 export type Manifest = Static<typeof Manifest>
-/** What a piece may be: outside a name, its beginning, inside it. */
+/** Possible tags of a piece: outside a name, its beginning, inside it. */
 const nameTags = ['O', ...nameKinds.flatMap((kind) => [`B-${kind}`, `I-${kind}`])]
 const checkManifest = Compile(Manifest)
 
-/** A file that is missing or not what it should be. The message names it. */
+/** A file is missing or damaged. The message names it. */
 export class EncoderFileError extends Error {
   override readonly name = 'EncoderFileError'
 }
@@ -70,7 +72,7 @@ export interface EncoderFiles {
   manifest: Manifest
   /** Names weights, pieces and calibration. */
   label: string
-  /** Absolute paths, whose bytes were those of the manifest when they were read. */
+  /** Absolute paths; the bytes matched the manifest when they were read. */
   model: string
   tokenizer: string
   /** Undefined: these weights find no names. */

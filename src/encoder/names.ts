@@ -1,22 +1,22 @@
 /**
- * From tags to names: by piece, what the head for names says of it, and of all ways to tag a text that make sense the most
- * probable one. A name ends where a word does, since a part of a name that is left says who it was.
+ * Decodes tags to names: from the scores of each piece it finds the most probable valid sequence of tags. A name always
+ * covers whole words, since a remaining part of a redacted name would reveal the person.
  */
 import { type Name, type NameKind, nameKinds } from './index.js'
 import type { Pieced } from './windows.js'
 
 /** How far a name is taken on to the ends of its word, in UTF-16 units: longer words are no language's. */
 const longestRest = 40
-/** What redaction itself puts in the place of things: nobody's name. */
+/** Placeholders of redaction, which are no names. */
 const placeholder = /^[<[]?(?:PERSON|PLACE|ORGANISATION|PERSONAL_DATA|SECRETS)[>\]]?$/
-/** What stands around a name and is no part of it. */
+/** Characters around a name that do not belong to it. */
 const around = /[\s\u200b-\u200f\ufeff\p{Cc}]/u
-/** Letters of scripts that write words apart: a word is a name, or part of one, as a whole. */
+/** Letters of scripts with spaces between words: there only whole words can belong to a name. */
 const apart =
   /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Mn}\p{Mc}]/u
 
 const outside = -1
-/** That a tag may not follow another. */
+/** Score of a tag that may not follow another. */
 const never = Number.NEGATIVE_INFINITY
 
 interface Tag {
@@ -87,7 +87,7 @@ export class Names {
     return sure
   }
 
-  /** How sure it is that a piece belongs to a name of the kind, its beginning or not. */
+  /** The probability that a piece belongs to a name of the kind, as its beginning or not. */
   #ofKind(sure: Float32Array, piece: number, kind: number): number {
     let sum = 0
     for (let tag = 0; tag < this.count; tag++)
@@ -96,8 +96,8 @@ export class Names {
   }
 
   /**
-   * The most probable way in which the inside of a name follows nothing but a name of its kind (Viterbi), and the rest of a
-   * word its beginning.
+   * The most probable path (Viterbi) in which an inside tag follows only its own kind, and the rest of a word its
+   * beginning.
    */
   #path(sure: Float32Array, count: number, isRest: (piece: number) => boolean): Uint8Array {
     const tags = this.#tags
@@ -132,7 +132,7 @@ export class Names {
   }
 }
 
-/** Where pieces stand in the text, without the space around them, to the ends of words. */
+/** The place of pieces in the text, without surrounding space, extended to whole words. */
 function placeOf(
   text: string,
   { starts, end: last }: Pieced,
@@ -156,7 +156,7 @@ function placeOf(
   return { start, end }
 }
 
-/** Whether a word goes on over a place. Marks belong to the letter before. */
+/** Whether a place lies within a word. Marks belong to the letter before. */
 function isWithinWord(text: string, place: number): boolean {
   return apart.test(text[place]!) && apart.test(text[place - 1]!)
 }

@@ -1,8 +1,8 @@
 /**
- * What the tokenizer does to a text before it cuts it (`training/encoder/vocabulary.py` writes the same steps into
- * `encoder.tokenizer.json`): control characters go, the end of a line becomes `↵`, runs of white space one `▁`, the rest
- * NFKC. Written as one pass, since the steps as patterns backtrack over runs of spaces, and since each unit must be known
- * by its place in the text.
+ * The normalisation before tokenizing (`training/encoder/vocabulary.py` writes the same steps into
+ * `encoder.tokenizer.json`): control characters are removed, the end of a line becomes `↵`, runs of white space become
+ * one `▁`, the rest is NFKC. One pass, since the steps as patterns would backtrack over runs of spaces, and since each
+ * unit needs its place in the text.
  */
 
 /** Stands for a space, and begins every word. */
@@ -10,12 +10,12 @@ export const WORD = 0x2581
 const LINE = 0x21b5
 
 const PLAIN = 0
-/** NFKC makes something else of it. */
+/** NFKC changes it. */
 const ODD = 1
 /** NFKC may join it to the character before. */
 const JOINS = 2
 const SPACE = 3
-/** White space that the end of a line swallows too. */
+/** White space that merges into the end of a line. */
 const SWALLOWED = 4
 const NEWLINE = 5
 const DROPPED = 6
@@ -64,7 +64,7 @@ export function isSpace(unit: number): boolean {
 /** One text at a time: its arrays are reused, and hold what they hold until the next. */
 export class Normaliser {
   units = new Uint16Array(0)
-  /** For each unit where in the text what it stands for begins. */
+  /** For each unit the place in the text where its source begins. */
   places = new Uint32Array(0)
   length = 0
 

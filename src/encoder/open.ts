@@ -10,7 +10,7 @@ import { RuntimeError, Threads } from './threads.js'
 export interface EncoderDeps {
   clock: Clock
   report: EncoderReport
-  /** Told of each thread that ended unasked. */
+  /** Called for each thread that crashed. */
   crashed(error: unknown): void
   /** The process whose threads all workers share. Default: threads of this process. */
   host?: HostAddress | undefined
@@ -19,7 +19,7 @@ export interface EncoderDeps {
 export interface OpenEncoder {
   /** Undefined: the first reader decides alone. */
   readonly encoder: Encoder | undefined
-  /** Why there is none, although there was to be one. */
+  /** Why a wanted encoder is missing. */
   readonly weakening: string | undefined
   /** Tasks that wait for a thread. */
   waiting(): number
@@ -30,7 +30,8 @@ const none: OpenEncoder = { encoder: undefined, weakening: undefined, waiting: (
 
 /**
  * Resolves when every thread has read a window.
- * @throws EncoderFileError where a file is missing or damaged; RuntimeError where the library does not run here, and must
+ * @throws EncoderFileError where a file is missing or damaged; RuntimeError where the library does not run here
+ * although `required`
  */
 export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps): Promise<OpenEncoder> {
   const { use, folder, threads: count, queue, deadlineMs } = settings
@@ -54,5 +55,5 @@ export async function openEncoder(settings: EncoderSettings, deps: EncoderDeps):
   }
 }
 
-/** Where nobody counts. */
+/** A report that ignores all counts. */
 export const noReport: EncoderReport = { windows() {}, window() {}, reading() {}, failure() {} }

@@ -1,8 +1,7 @@
 /**
- * Cuts texts into the pieces that the encoder knows: of all ways to cut a word the most probable one (a unigram model, as
- * Hugging Face's `tokenizer.json` writes it). Our own, since a piece must be known by its place in the text, and since what
- * a text costs may depend on nothing but its length: a piece has at most `longest` units, so each unit is looked at no
- * more often than that.
+ * The tokenizer: cuts words into the encoder's pieces in the most probable way (a unigram model from Hugging Face's
+ * `tokenizer.json`). Our own code, since each piece needs its place in the text, and since the cost must depend on the
+ * length alone: a piece has at most `longest` units, so no unit is visited more often.
  */
 import { legible } from './legible.js'
 import { Normaliser, WORD } from './normalise.js'
@@ -14,7 +13,7 @@ export interface Cut {
   starts: Uint32Array<ArrayBuffer>
 }
 
-/** What a `tokenizer.json` must say, beside its pieces, to be cut as here. */
+/** Settings that a `tokenizer.json` must have to match this implementation. */
 const normaliser = {
   type: 'Sequence',
   normalizers: [
@@ -26,7 +25,7 @@ const normaliser = {
     { type: 'Strip', strip_left: true, strip_right: true }
   ]
 }
-/** What an unknown character costs more than the least probable piece. */
+/** Cost of an unknown character above that of the least probable piece. */
 const unknownPenalty = 10
 
 function replace(regex: string, content: string) {
@@ -40,7 +39,7 @@ interface TokenizerFile {
   model?: { type?: unknown; unk_id?: unknown; byte_fallback?: unknown; vocab?: unknown }
 }
 
-/** @param json a `tokenizer.json` @throws an Error that says what in it is not as this program cuts */
+/** @param json a `tokenizer.json` @throws an Error that names the setting that this program does not support */
 export function readPieces(json: string): Pieces {
   const file = JSON.parse(json) as TokenizerFile
   const { model, pre_tokenizer: words } = file
@@ -69,7 +68,7 @@ export class Pieces {
   #ends = new Int32Array(1 << 16).fill(-1)
   #nodes = 1
   readonly #normaliser = new Normaliser()
-  // For one word: by place, the best way there.
+  // For one word: by place, the best path to it.
   #best = new Float64Array(0)
   #begun = new Int32Array(0)
   #piece = new Int32Array(0)
@@ -126,7 +125,7 @@ export class Pieces {
     return node === 0 ? this.#first[unit]! : this.#to[this.#slot(node, unit)]!
   }
 
-  /** Where the step stands, or would. The table is never more than two thirds full. */
+  /** Slot of the step in the hash table, used or free. The table is never more than two thirds full. */
   #slot(node: number, unit: number): number {
     const mask = this.#from.length - 1
     let slot = Math.imul(Math.imul(node, 0x9e3779b1) ^ unit, 0x85ebca6b) >>> this.#shift

@@ -1,9 +1,10 @@
-/** What the processor can do that decides how the encoder's products are summed. */
+/** Detects processor features that decide how the encoder's 8-bit products are summed. */
 import { readFile } from 'node:fs/promises'
 
 /**
- * Whether sums of 8-bit products may be cut off at 16 bits by the fastest kernel of onnxruntime: on x64 without VNNI (Intel's
- * and AMD's instructions for such sums, in 32 bits). Where nobody tells, as outside Linux, they may.
+ * Whether sums of 8-bit products may be cut off at 16 bits by the fastest kernel of onnxruntime: on x64 without VNNI
+ * (Intel's and AMD's instructions for such sums, in 32 bits). Without that information, as outside Linux, the answer is
+ * yes.
  * @param architecture as `process.arch`
  * @param cpuinfo a text as of `/proc/cpuinfo`, of whose processors all must have them; undefined: none
  */

@@ -1,4 +1,4 @@
-/** The encoder at work: questions become pieces, pieces windows, windows logits, logits findings. */
+/** The reader: turns questions into pieces, pieces into windows, windows into logits, and logits into findings. */
 import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
@@ -47,27 +47,27 @@ export interface ReaderOptions {
   report: EncoderReport
 }
 
-/** Units that a thread cuts at once: as long as a window takes, at most. */
+/** Units that a thread cuts at once: takes at most as long as a window. */
 const chunkUnits = 8192
-/** How far back from there a chunk may end at a space. */
+/** How much earlier a chunk may end, at a space. */
 const chunkSlack = 1024
-/** Pieces after the last that was raised: to the end of the windows beside it. */
+/** Pieces to cut after the last raised one: to the end of the neighbouring windows. */
 const piecesBeyond = 2 * windowPieces
 /**
- * What is remembered, since histories come again with each turn and streams with each sentence: texts in pieces, by how
- * many pieces (8 bytes each), and what windows scored (some 300 bytes each).
+ * Cache sizes, since histories repeat with each turn and streams with each sentence: pieces of cut texts (8 bytes
+ * each), and scores of windows (some 300 bytes each).
  */
 const mostPieces = 1_000_000
 const mostScores = 16_384
-/** What a request may have looked through for names, in pieces and marks of windows: 256 windows, some 100,000 characters. */
+/** Most pieces and window marks that are searched for names in a request: 256 windows, some 100,000 characters. */
 const mostNamePieces = 32_768
-/** UTF-16 units of it: texts of longer pieces than that are not even cut. */
+/** The same limit in UTF-16 units, checked before cutting. */
 const mostNameUnits = 16 * mostNamePieces
-/** How many of its tasks wait at once: more would fill the queue, and be refused for it. */
+/** Tasks of one request that wait at once: more would fill the queue and be refused. */
 const namesAtOnce = 16
-/** Numbers (4 bytes each) of what windows say of names. */
+/** Cached scores of name tags (4 bytes each). */
 const mostTags = 2_000_000
-/** What a text in pieces takes beside them, in pieces. */
+/** Fixed cost of a cached text, in pieces. */
 const pieceless = 50
 const longestRemembered = 65_536
 export class Reader implements Encoder {
@@ -111,7 +111,7 @@ export class Reader implements Encoder {
     return this.#inTime(questions, (signal) => this.#nameAll(questions, pay, signal))
   }
 
-  /** Until the deadline, and while whoever asks is there. @throws EncoderError */
+  /** Runs work until the deadline, or until the caller leaves. @throws EncoderError */
   async #inTime<T>(questions: readonly NamesQuestion[], work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { clock, deadlineMs, report } = this.#options
     const started = clock.monotonic()
@@ -130,7 +130,7 @@ export class Reader implements Encoder {
       return await work(abort.signal)
     } catch (error) {
       const fault = error instanceof EncoderError ? error : new EncoderError('crashed', error)
-      // What of this request still waits leaves the queue.
+      // Waiting tasks of this request leave the queue.
       abort.abort(fault)
       report.failure(fault.failure)
       throw fault
@@ -150,8 +150,8 @@ export class Reader implements Encoder {
     pay: Pay | undefined,
     signal: AbortSignal
   ): Promise<EncoderReading[]> {
-    // Each has a window at least, so that more of them than windows cannot be read. Raised ones come first; beside a guard,
-    // what was said last.
+    // Every question needs a window, so only as many questions can be read. Raised ones come first; of those with a
+    // guard, the latest texts.
     const rank = ({ guard, spans }: EncoderQuestion) => (guard !== undefined ? 2 : spans === undefined ? 1 : 0)
     const first = questions
       .map((question, i) => ({ question, i, rank: rank(question) }))
@@ -163,7 +163,7 @@ export class Reader implements Encoder {
     const texts = await all(
       first.map(async ({ question }) => {
         const guard = question.guard === undefined ? undefined : guards.get(question.guard)!
-        // Beside prompts that keep nothing there is nothing to go for.
+        // Prompts that guard nothing have no content to get.
         if (guard?.length === 0) return { pieced: uncut, guard, spans: [], isLast: true }
         const pieced = await this.#cut(question, signal)
         const room = guard === undefined ? windowPieces : windowPieces - guard.length - 1
@@ -254,7 +254,7 @@ export class Reader implements Encoder {
     })
   }
 
-  /** In pieces, from its beginning until behind what was raised. */
+  /** Cuts a text from its beginning to beyond the last raised stretch. */
   async #cut(question: EncoderQuestion, signal: AbortSignal): Promise<Pieced> {
     const { text, spans } = question
     const last = spans?.reduce((most, { end }) => Math.max(most, end), 0) ?? text.length
@@ -271,7 +271,7 @@ export class Reader implements Encoder {
     return {
       cut: (text) => this.#cut({ role: 'system', whose, text }, signal),
       keeping: async (sentences) => {
-        // A sentence by itself stands where what is kept stands, beside nothing that anybody said.
+        // A sentence of a prompt is framed in the guard's place, with an empty text.
         const windows = sentences.map((ids) => windowOf(none, 'user', ids))
         await paid(pay, windows.filter(({ key }) => !this.#scores.has(key)).length)
         const scored = await all(windows.map((window) => this.#score(window, whose, signal)))
@@ -310,7 +310,7 @@ export class Reader implements Encoder {
     return known
   }
 
-  /** @returns by piece what the reader of names says */
+  /** @returns by piece, the scores of name tags */
   async #tag({ key, ids }: Window, whose: string, signal: AbortSignal): Promise<Float32Array> {
     let tags = this.#tags.get(key)
     if (tags === undefined) {
@@ -333,13 +333,13 @@ export class Reader implements Encoder {
   }
 }
 
-/** As `Promise.all`, for promises whose failures after the first are nobody's concern. */
+/** Like `Promise.all`, but later failures are ignored. */
 function all<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   for (const promise of promises) promise.catch(() => undefined)
   return Promise.all(promises)
 }
 
-/** In order, so many at a time. */
+/** Runs work in order, at most `most` at a time. */
 async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   let next = 0
@@ -364,7 +364,7 @@ function chunkEnd(text: string, from: number): number {
   return (text.charCodeAt(most) & 0xfc00) === 0xdc00 ? most - 1 : most
 }
 
-/** @throws EncoderError `unpaid`, with what was said as its cause */
+/** @throws EncoderError `unpaid`, with the refusal as its cause */
 async function paid(pay: Pay | undefined, windows: number): Promise<void> {
   const refusal = windows === 0 ? undefined : await pay?.(windows)
   if (refusal !== undefined) throw new EncoderError('unpaid', refusal)

@@ -1,4 +1,4 @@
-/** What the classifier says of the windows that the encoder reads, for groups that it seconds (`calibration.ts`). */
+/** The classifier's scores of the windows that the encoder reads, for groups that use them (`calibration.ts`). */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { lanes } from '../classifier/lanes.js'
@@ -14,7 +14,10 @@ export class Seconds {
     this.#known = new LRUCache({ max: most })
   }
 
-  /** Some 40 µs for a window, on the thread that asks. @returns scores by lane of the classifier, before its own calibration */
+  /**
+   * Takes some 40 µs for a window, on the calling thread. @returns scores by lane of the classifier, before its own
+   * calibration
+   */
   of(words: string): Float32Array {
     const key = createHash('sha256').update(words).digest('base64')
     let scores = this.#known.get(key)

@@ -1,6 +1,6 @@
 /**
- * The threads of another process (`host-process.ts`), as a worker sees them. A broken connection fails
- * every question under way, and every new one until it is back: no verdict comes of that. It is tried again at once.
+ * A worker's client for the threads of another process (`host-process.ts`). A broken connection fails all questions
+ * under way, and new ones until it is back, so that no verdict is given without the encoder. It reconnects at once.
  */
 import { connect, type Socket } from 'node:net'
 import { receive, send } from './frames.js'
@@ -49,7 +49,7 @@ export class SharedThreads implements TaskRunner {
     return threads
   }
 
-  /** What this process has asked and nobody has answered. */
+  /** Unanswered questions of this process. */
   get waiting(): number {
     return this.#waiting.size
   }
@@ -134,7 +134,7 @@ export class SharedThreads implements TaskRunner {
   }
 }
 
-/** What is remembered for long must not hold on to the message that it came in. */
+/** Copied: a cached outcome must not keep its whole message in memory. */
 function own(outcome: Outcome): Outcome {
   if (!('logits' in outcome)) return outcome
   const { logits, tags, ms } = outcome

@@ -1,6 +1,6 @@
 /**
- * The threads that the encoder runs in, and who waits for them: tasks are small (a window, some thousand characters) and
- * whoever waits takes turns, so that nobody's long text holds up another's short one. A thread that ends is replaced.
+ * The threads of the encoder and their queue. Tasks are small (a window, some thousand characters), and callers take
+ * turns, so that no long text delays another caller's short one. A thread that ends is replaced.
  */
 import { Worker } from 'node:worker_threads'
 import { FairQueue } from '../base/fair-queue.js'
@@ -13,7 +13,7 @@ export interface ThreadsOptions extends ThreadData {
   threads: number
   /** Tasks that may wait. */
   queue: number
-  /** Told of each thread that ended unasked. */
+  /** Called for each thread that crashed. */
   crashed(error: unknown): void
 }
 
@@ -27,26 +27,26 @@ interface Waiting {
   whose: string
   resolve(outcome: Outcome): void
   reject(error: EncoderError): void
-  /** Takes away what waits for its cancelling. */
+  /** Removes its abort listener. */
   settled(): void
 }
 
 interface Thread {
   worker: Worker
-  /** What it works on. */
+  /** Its current task. */
   on: Waiting | undefined
   /** Told when it has answered, or has ended, where somebody waits for that. */
   rested: (() => void) | undefined
 }
 
-/** A thread that ends before it has served is replaced later each time, up to the most, ms. */
+/** Growing delay before replacing a thread that ends without having served, ms. */
 const backOffMs = { first: 100, most: 5_000 }
-/** Of the heap alone: the weights lie beside it. */
+/** Limit of the heap only: the weights are outside of it. */
 const heapMb = 96
 
-/** What runs tasks: threads of this process, or of one that several share (`shared-threads.ts`). */
+/** Runs tasks, in threads of this process or of a shared one (`shared-threads.ts`). */
 export interface TaskRunner {
-  /** Tasks that no thread has taken yet, or whose answer is outstanding. */
+  /** Tasks without a thread or without an answer yet. */
   readonly waiting: number
   /** @param whose takes turns with others @throws EncoderError */
   run(task: Task, whose: string, signal: AbortSignal): Promise<Outcome>
@@ -86,7 +86,7 @@ export class Threads implements TaskRunner {
   run(task: Task, whose: string, signal: AbortSignal): Promise<Outcome> {
     if (this.#isClosed) return Promise.reject(new EncoderError('closed'))
     if (signal.aborted) return Promise.reject(signal.reason)
-    // Where it is full, whoever has less than an even share of it may still wait: who fills it refuses nobody but himself.
+    // In a full queue, callers with less than an even share may still wait: a flooding caller shuts out only itself.
     const { length } = this.#queue
     if (length >= this.#options.queue) {
       const share = this.#options.queue / (this.#queue.lines + (this.#queue.waiting(whose) === 0 ? 1 : 0))
@@ -198,7 +198,7 @@ export class Threads implements TaskRunner {
       this.#replacing.delete(timer)
       this.#start().catch((error: unknown) => {
         if (this.#isClosed) return
-        // Without a thread nobody would be answered, but by the deadline, where there is one.
+        // Without any thread the waiting tasks would only end by their deadline, if they have one.
         if (this.#threads.size === 0) this.#rejectAll(new EncoderError('crashed', error))
         this.#options.crashed(error)
         this.#replace()

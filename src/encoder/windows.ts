@@ -1,4 +1,4 @@
-/** Which windows of which texts are read: a request may ask for so many, and what was raised comes first. */
+/** Chooses the windows to read: a request has a limit, and raised stretches come first. */
 import { createHash } from 'node:crypto'
 import type { Role } from '../base/chat.js'
 import type { PassagesAround } from '../text/sentences.js'
@@ -8,16 +8,16 @@ import type { Cut } from './pieces.js'
 
 /** Pieces of a window; the encoder reads 128 at once, with its marks. */
 export const windowPieces = 125
-/** Pieces of what prompts keep that are read beside a text: `GUARD` in `training/encoder/windows.py`. */
+/** Pieces of guarding sentences that are read with a text: `GUARD` in `training/encoder/windows.py`. */
 export const guardPieces = 64
 /** The start of a window, who speaks, and its end. */
 export const marks = 3
-/** Windows of one request that are read, whether they are remembered or not: a verdict may not hang on what is. */
+/** Most windows of one request, cached ones included, so that a verdict never depends on the cache. */
 export const mostWindows = 64
-/** They overlap by a quarter, so that what lies across the end of one stands whole in another. */
+/** Windows overlap by a quarter, so that text across the end of one is whole in another. */
 const strideOf = (room: number) => Math.floor((room * 3) / 4)
 
-/** What fills its window up to this share is not read by itself: it is the window. */
+/** A passage that fills more than this share of its window is not read separately. */
 const mostOfWindow = 0.8
 
 /** A text in pieces, from its beginning. */
@@ -35,7 +35,7 @@ export function windowStarts(pieces: number, room = windowPieces): number[] {
 }
 
 /**
- * Which window tells of which pieces, where all are read: of several that hold a piece the one whose end is farther from it.
+ * Assigns pieces to windows where all are read: of overlapping windows, the one whose end is farther from the piece.
  * @param starts as of `windowStarts` @returns by window, the piece after the last that it tells of
  */
 export function toldBy(starts: readonly number[], pieces: number): number[] {
@@ -55,23 +55,23 @@ export interface Planned {
   isTorn: boolean
 }
 
-/** @param spans what was raised; undefined: all of it is to be read. @param room the pieces of it that a window holds */
+/** @param spans the raised stretches; undefined: all of the text. @param room the pieces of it that a window holds */
 interface Asked {
   pieced: Pieced
   room?: number
   /** Whether others are read before it. */
   isLast?: boolean
   spans: readonly Stretch[] | undefined
-  /** What was raised, to the ends of its paragraphs and of its sentences: asked for where a text is longer than a window. */
+  /** The raised stretches, extended to whole paragraphs and sentences; called for texts longer than a window. */
   passages?: (() => PassagesAround) | undefined
-  /** Whether a paragraph says by itself what its document takes back, as a sentence does without its paragraph. */
+  /** Whether a paragraph alone may mislead, as a sentence without its paragraph may. */
   tearsParagraphs?: boolean
 }
 
 /**
- * The windows to read: paragraphs and sentences that were raised by themselves, then the windows that they lie in, those beside them,
- * and those of texts of which all is to be read; texts take turns. A request among harmless ones is lost in its window, and by itself
- * says what it would say alone.
+ * The windows to read: first raised paragraphs and sentences alone, then their windows, the neighbouring ones, and
+ * those of texts to be read completely; texts take turns. A harmful request among harmless text is diluted in its
+ * window, but not when it is read alone.
  */
 export function plan(asked: readonly Asked[]): Planned[] {
   const ranked: { tier: number; turn: number; planned: Planned }[] = []
@@ -95,7 +95,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
       if (from !== undefined) add(tier, from, Math.min(count, from + room))
     }
     if (spans === undefined) {
-      // The opening and the end say most; texts that are too long are read from their beginning on.
+      // The opening and the end matter most; texts that are too long are read from the beginning.
       addWindow(3, 0)
       addWindow(3, starts.length - 1)
       for (let i = 1; i < starts.length && i < mostWindows; i++) addWindow(3, i)
@@ -107,7 +107,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
         if (to - from <= room * mostOfWindow) add(0, from, to, isTorn)
       }
     }
-    // What fits a window is read with all that stands around it.
+    // A text that fits a window is read whole only.
     const around = count > room ? passages?.() : undefined
     addPassages(around?.paragraphs, tearsParagraphs)
     addPassages(around?.sentences, true)
@@ -124,7 +124,7 @@ export function plan(asked: readonly Asked[]): Planned[] {
     .map(({ planned }) => planned)
 }
 
-/** What of a text was to be read and lies in no window that was. */
+/** The stretches of a text that no read window covers. */
 export function unreadOf({ pieced, spans }: Asked, read: readonly Planned[]): Stretch[] {
   const windows = [...read].sort((a, b) => a.from - b.from)
   const whole = { start: 0, end: pieced.end }
@@ -148,7 +148,7 @@ export function unreadOf({ pieced, spans }: Asked, read: readonly Planned[]): St
   return unread
 }
 
-/** Where in the text a run of pieces stands. */
+/** The stretch of the text under a run of pieces. */
 export function stretchOf({ ids, starts, end }: Pieced, from: number, to: number): Stretch {
   return { start: starts[from]!, end: to < ids.length ? starts[to]! : end }
 }
@@ -197,7 +197,7 @@ export function windowOf(pieces: Int32Array, role: Role, guard?: Int32Array): Wi
   return { ids, key: createHash('sha256').update(ids).digest('base64') }
 }
 
-/** A guard stands behind the text, after the mark of who sets it. */
+/** A guard follows the text, after the mark of its speaker. */
 function framed(ids: Int32Array, speaker: Speaker, guard: Int32Array = new Int32Array(0)): BigInt64Array<ArrayBuffer> {
   const beside = guard.length === 0 ? 0 : guard.length + 1
   const whole = new BigInt64Array(ids.length + beside + marks)

@@ -1,4 +1,4 @@
-/** A thread of `threads.ts`: cuts texts and scores windows, one at a time. What goes wrong after the start ends it. */
+/** A thread of `threads.ts`: cuts texts and scores windows, one at a time. Any failure after the start ends it. */
 import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { InferenceSession } from 'onnxruntime-node'
@@ -9,9 +9,9 @@ import { marks } from './windows.js'
 export interface ThreadData {
   model: string
   tokenizer: string
-  /** How many scores the model gives. */
+  /** Number of the model's scores. */
   lanes: number
-  /** What reads names from the embeddings that the model brings along, and how many tags it gives a piece. */
+  /** The model that reads names from the encoder's embeddings, and its number of tags per piece. */
   names: { file: string; tags: number } | undefined
 }
 
@@ -21,7 +21,7 @@ export type Outcome =
   | { ids: Int32Array<ArrayBuffer>; starts: Uint32Array<ArrayBuffer> }
   /** `tags`: by piece without the marks, where names were asked for. */
   | { logits: Float32Array; tags: Float32Array | undefined; ms: number }
-/** The first word of a thread. `file`: what is wrong with one; `runtime`: why the library does not run here. */
+/** The first word of a thread. `file`: the fault of a file; `runtime`: why the library does not run here. */
 export type Greeting = { ready: true } | { file: string } | { runtime: string }
 
 const port = parentPort!
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
   let score: Score
   try {
     score = await load()
-    // The first run lays out what the others use: ready is who has read a whole window.
+    // The first run allocates the memory of later ones: a thread is ready once it has read a whole window.
     const window = BigInt64Array.from({ length: 128 }, (_, i) => BigInt((i * 7919) % pieces.size))
     const { logits } = await score(window, false)
     if (logits.length !== data.lanes)
@@ -63,7 +63,7 @@ type Score = (ids: BigInt64Array, names: boolean) => Promise<{ logits: Float32Ar
 async function load(): Promise<Score> {
   const { default: runtime } = await import('onnxruntime-node')
   const options: InferenceSession.SessionOptions = {
-    // One thread, one order of sums: a text scores the same whatever else is going on.
+    // One thread keeps the order of sums fixed, so that a text always scores the same.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
@@ -75,18 +75,18 @@ async function load(): Promise<Score> {
       ...((await cutsOffHere()) && { session: { x64quantprecision: '1' } }),
       optimization: { disable_specified_optimizers: 'SkipLayerNormFusion;BiasSkipLayerNormFusion' }
     },
-    // What a run needs is given back after it; keeping it saves no time that can be measured.
+    // Memory is freed after each run; keeping it saves no measurable time.
     enableCpuMemArena: false,
     enableMemPattern: false,
-    // What fails is told by its error.
+    // Failures are reported by their errors.
     logSeverityLevel: 4
   }
   const session = await runtime.InferenceSession.create(data.model, options)
-  /** Opened for the first who asks: most never do. */
+  /** Opened on first use: most threads never need it. */
   let reader: Promise<InferenceSession> | undefined
   return async (ids, isAskedForNames) => {
     const input = new runtime.Tensor('int64', ids, [1, ids.length])
-    // What is not asked for is not brought over from the library.
+    // Only requested outputs are copied from the library.
     const { scores, word } = await session.run({ input_ids: input }, isAskedForNames ? ['scores', 'word'] : ['scores'])
     const logits = Float32Array.from(scores!.data as Float32Array)
     if (!isAskedForNames) return { logits, tags: undefined }

@@ -1,4 +1,6 @@
-/** One child that reads files, from its start to its end. Nothing that it says is believed but an answer of the known shape. */
+/**
+ * One child process that reads files, from its start to its end. Only answers of the known shape are accepted from it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import {
@@ -22,9 +24,9 @@ export interface ChildBounds {
 
 /** How long a child may take to load its parsers, ms. */
 const startMs = 60_000
-/** Characters of what a child says that does not start. */
+/** Characters kept of the output of a child that does not start. */
 const mostSaid = 2_000
-/** How often the memory of a child that reads is looked at, ms. */
+/** How often the memory of a reading child is checked, ms. */
 const lookMs = 50
 /** V8 aborts where its own heap is full. */
 const outOfHeap = new Set<string | number | null>(['SIGABRT', 134, 'SIGTRAP', 133])
@@ -37,9 +39,9 @@ export class Child {
   #take: ((answer: unknown) => void) | undefined
   #fail: ((reason: UnreadReason) => void) | undefined
   #isEnded = false
-  /** Of the answer that comes. */
+  /** Bytes of the current answer. */
   #bytes = 0
-  /** What it says where it does not start; nothing of a file can be in it yet. */
+  /** Its output where it does not start; it cannot contain any file content yet. */
   #said = ''
   /** Files that it has read. */
   count = 0
@@ -50,7 +52,7 @@ export class Child {
     const child = spawn(program, [...args], { env, stdio: ['pipe', 'pipe', 'pipe'], cwd, windowsHide: true })
     this.#process = child
     child.stdout!.on('data', (part: Buffer) => this.#receive(part))
-    // Its end says why.
+    // Ignored: the exit of the child tells the reason.
     child.stdin!.on('error', () => undefined)
     child.stdout!.on('error', () => undefined)
     child.stderr!.on('error', () => undefined)
@@ -72,7 +74,7 @@ export class Child {
         reject(new Error(`the process that reads files did not start: ${this.#said.trim()}`))
       }
     })
-    // Whoever waits for it hears of it.
+    // Handled: those who await `ready` get the error.
     this.ready.catch(() => undefined)
   }
 
@@ -80,7 +82,7 @@ export class Child {
     return this.#isEnded
   }
 
-  /** One at a time. A file that does not end in time, or takes more memory than it may, ends the child. */
+  /** Reads one file at a time. A file that exceeds its time or memory ends the child. */
   read(head: RequestHead, parts: readonly Buffer[]): Promise<Reading> {
     return new Promise((resolve) => {
       if (this.#isEnded) {
@@ -112,7 +114,7 @@ export class Child {
     })
   }
 
-  /** @param reason what the file that it reads is unread for */
+  /** @param reason why its current file stays unread */
   kill(reason: UnreadReason): void {
     this.#process.kill('SIGKILL')
     this.#end(reason)
@@ -143,7 +145,7 @@ export class Child {
     }
   }
 
-  /** What is unpacked lies outside of the heap that V8 bounds. */
+  /** Unpacked data lies outside of the heap that V8 bounds. */
   #look(): void {
     const { pid } = this.#process
     if (process.platform !== 'linux' || pid === undefined) return
@@ -156,7 +158,7 @@ export class Child {
   }
 }
 
-/** One text in the known shape; a child that a file has taken over may say anything. */
+/** Validates one text: a child that a file has compromised may send anything. */
 function textOf(answer: unknown): FileText | undefined {
   const { text, where, hidden } = (answer ?? {}) as Record<string, unknown>
   if (typeof text !== 'string' || typeof where !== 'string' || !/^[a-z0-9=&,]{1,128}$/.test(where)) return undefined
@@ -165,7 +167,7 @@ function textOf(answer: unknown): FileText | undefined {
   return mark === undefined ? undefined : { text, where, hidden: mark }
 }
 
-/** What ends an answer. */
+/** Validates the end of an answer. */
 function readingOf(answer: unknown, texts: readonly FileText[]): Reading | undefined {
   const { whole, reason, kind, hasPictures } = (answer ?? {}) as Record<string, unknown>
   if (whole === false) {

@@ -1,4 +1,4 @@
-/** What goes into a reader of files and what comes out of it: the one narrow interface of this room. */
+/** The interface of the file readers: their input, their result, their bounds. */
 
 /** Kinds of files that are read. */
 export const fileKinds = [
@@ -42,7 +42,7 @@ export const unreadReasons = [
 ] as const
 export type UnreadReason = (typeof unreadReasons)[number]
 
-/** Why a reader of the file as it is meant to be read does not see a text. */
+/** Why a person who opens the file does not see a text. */
 export const hiddenKinds = [
   'white',
   'tiny',
@@ -66,7 +66,7 @@ export type HiddenKind = (typeof hiddenKinds)[number]
 
 export interface FileInput {
   bytes: Buffer
-  /** The media type that stands beside the bytes, lower case, without parameters; empty where none does. */
+  /** The declared media type, lower case, without parameters; empty where there is none. */
   type: string
   /** The `charset` parameter of that type. */
   charset?: string | undefined
@@ -85,7 +85,7 @@ export interface FileText {
    * as it stands.
    */
   where: string
-  /** Set where people who open the file do not see it. */
+  /** Set where a person who opens the file does not see it. */
   hidden?: HiddenKind
 }
 
@@ -94,7 +94,7 @@ export type Reading =
       whole: true
       kind: FileKind | 'sound'
       texts: readonly FileText[]
-      /** Whether it holds pictures, of which the text alone was read. */
+      /** Whether it holds pictures, of which only the text was read. */
       hasPictures: boolean
     }
   | { whole: false; reason: UnreadReason }
@@ -102,9 +102,9 @@ export type Reading =
 /** Where the text is all of the file and can be written back into it. */
 export const wholeText = 'text'
 
-/** Bounds of one file; what is beyond one of them leaves it unread. */
+/** Bounds of one file; a file beyond one of them stays unread. */
 export const bounds = {
-  /** UTF-16 units of all texts that come out of it. */
+  /** UTF-16 units of all its texts. */
   units: 2_000_000,
   /** Texts of a file. */
   texts: 2_000,
@@ -133,7 +133,7 @@ export const bounds = {
   thumbnails: 2
 } as const
 
-/** Ends the reading of a file that cannot be read whole. It says why, and nothing of what the file says. */
+/** Ends the reading of a file that cannot be read whole. It holds the reason and no content of the file. */
 export class Unread extends Error {
   readonly reason: UnreadReason
 
@@ -153,8 +153,8 @@ export class Texts {
   readonly #said = new Set<string>()
 
   /**
-   * Those that the file has not said before: what each of its parts repeats is judged once. A number at the end makes no other
-   * word of it (`slideLayout12.xml`, `PlaceHolder 3`).
+   * The values that are new in this file: repeated ones are judged once. A trailing number makes no new value
+   * (`slideLayout12.xml`, `PlaceHolder 3`).
    */
   fresh(values: Iterable<string>): string[] {
     return [...values].filter((value) => {
@@ -173,7 +173,7 @@ export class Texts {
     this.all.push(hidden === undefined ? { text, where } : { text, where, hidden })
   }
 
-  /** What was read of a file within this one. */
+  /** Adds the texts of a file within this one. */
   take({ all, pictures }: Texts, where: string): void {
     this.pictures += pictures
     for (const each of all) this.add(each.text, `${where}&${each.where}`, each.hidden)
@@ -181,9 +181,9 @@ export class Texts {
 }
 
 export interface FileRequest {
-  /** Whose results may be remembered for it. */
+  /** The account under which results are remembered. */
   account: string
-  /** Names who waits. */
+  /** Name of the waiting caller. */
   whose: string
   /** The bytes, in base64. */
   data: string
@@ -208,5 +208,5 @@ export interface Files {
   close(): void
 }
 
-/** Told of each file, and each sound, that was asked about. */
+/** Called for each requested file and sound. */
 export type FileReport = (outcome: FileKind | 'sound' | UnreadReason, seconds: number) => void

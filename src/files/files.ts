@@ -1,4 +1,4 @@
-/** Files as the gateway has them read: decoded, looked up, and handed to a child. */
+/** The file service: decodes files, looks them up in the memory, and passes them to a child process. */
 import type { FileSettings } from '../base/settings.js'
 import type { FileReport, Files } from './file.js'
 import { canUnshare, startOf } from './isolation.js'

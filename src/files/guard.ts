@@ -1,7 +1,7 @@
 /**
- * Takes from the child what a parser has no use for: sockets, names, servers, processes, threads. It stops code that would
- * merely ask; what stops an attacker who already runs code of their own is the kernel's network namespace (`isolation.ts`),
- * where it is there.
+ * Removes from the child what no parser needs: sockets, name lookups, servers, processes, threads. This stops ordinary
+ * code. Against an attacker who already runs code of their own only the kernel's network namespace helps
+ * (`isolation.ts`), where it exists.
  */
 import childProcess from 'node:child_process'
 import dgram from 'node:dgram'

@@ -1,4 +1,6 @@
-/** How a child that reads files is started, so that a file which takes it over finds nothing there. */
+/**
+ * Starts a child process for files with as few rights as possible, so that a file that compromises it gains nothing.
+ */
 import { execFile } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -33,7 +35,7 @@ const namespaces = ['--user', '--map-root-user', '--net', '--ipc', '--uts', '--'
 /**
  * @param memoryBytes of the whole child
  * @param entries paths of files in the packages that it reads with
- * @param languages paths of what text in pictures is read with; none: pictures are not read
+ * @param languages paths of OCR data; none: pictures are not read
  */
 export function startOf(
   memoryBytes: number,
@@ -43,13 +45,13 @@ export function startOf(
 ): Start {
   const file = threadFile(import.meta.url, 'reader-process')
   const flags = [
-    // Half of it for objects: what is unpacked lies beside them.
+    // Half of it for the heap: unpacked data lies outside.
     `--max-old-space-size=${Math.floor(memoryBytes / 2 / 1024 / 1024)}`,
     '--no-warnings',
     '--disable-proto=delete',
     '--disallow-code-generation-from-strings'
   ]
-  // From the sources, a loader has to run before: that is for tests of the readers alone.
+  // Run from the sources, a loader comes first: only for tests of the readers.
   if (!isBuilt) {
     const { NODE_OPTIONS } = process.env
     const args = [...process.execArgv, flags[0]!, '--no-warnings', file, ...languages]
@@ -79,7 +81,7 @@ function permission(entries: readonly string[]): string[] {
   return [flag, ...[...new Set(files)].map((path) => `--allow-fs-read=${path}`)]
 }
 
-/** The outermost `node_modules` of a path, where what a package needs lies beside it. */
+/** The outermost `node_modules` of a path, which also holds the dependencies of a package. */
 function modulesOf(path: string): string {
   const name = `${sep}node_modules${sep}`
   const at = path.lastIndexOf(name)

@@ -1,6 +1,6 @@
 /**
- * What was read of files, kept in memory for a while: a conversation brings its files along in every turn. By a keyed digest
- * of the account and the file, so that no account learns whether another sent the same.
+ * Caches results of files for a while, since a conversation repeats its files in every turn. The key is a keyed digest
+ * of the account and the file, so that no account learns whether another sent the same file.
  */
 import { createHmac, type Hmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -9,7 +9,7 @@ import type { RequestHead } from './wire.js'
 
 /** Files, UTF-16 units of their texts, and ms. */
 const most = { files: 1_000, units: 16_000_000, ttlMs: 3_600_000 }
-/** Of a file without texts. */
+/** Cost of a file without texts. */
 const leastUnits = 100
 
 export class Memory {
@@ -21,7 +21,7 @@ export class Memory {
     sizeCalculation: unitsOf
   })
 
-  /** A digest that the bytes of the file are still to be added to. */
+  /** A digest to which the bytes of the file must still be added. */
   digest(account: string, { type, charset = '', name, readsPictures, isPicture }: Omit<RequestHead, 'size'>): Hmac {
     const said = [account, type, charset, name, readsPictures, isPicture === true]
     return createHmac('sha256', this.#secret).update(JSON.stringify(said))
@@ -31,7 +31,7 @@ export class Memory {
     return this.#readings.get(digest)
   }
 
-  /** What may be another time is not kept. */
+  /** Results that may differ next time are not kept. */
   set(digest: string, reading: Reading): void {
     if (!reading.whole && (reading.reason === 'too_slow' || reading.reason === 'reader_failed')) return
     this.#readings.set(digest, reading)

@@ -1,4 +1,4 @@
-/** The libraries that read files. They are optional: only the child loads them, and only where a route scans files is there one. */
+/** Finds the optional libraries that read files. Only the child loads them, and only where a route scans files. */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -12,12 +12,15 @@ export const packages: Readonly<Record<string, string>> = {
   'postal-mime': '4.0.0'
 }
 
-/** What pictures are read with, beside these; other languages have packages of the same form. */
+/** Further packages for pictures; other languages have packages of the same form. */
 export const picturePackages = { 'tesseract.js-core': '7.0.0', '@tesseract.js-data/eng': '1.0.0' } as const
 
 const dataOf = (language: string) => `@tesseract.js-data/${language}`
 
-/** Nothing starts without them where a route is to scan files. The message names the line that installs them. */
+/**
+ * Required packages are missing: a gateway with a route that scans files does not start. The message has the command
+ * that installs them.
+ */
 export class FilesError extends Error {
   override readonly name = 'FilesError'
 }
@@ -25,7 +28,7 @@ export class FilesError extends Error {
 export interface Found {
   /** Paths of a file in each package. */
   entries: string[]
-  /** Paths of what the languages are read with. */
+  /** Paths of the OCR data of the languages. */
   languages: string[]
 }
 
@@ -63,7 +66,7 @@ export function findPackages(languages: readonly string[], resolve: (name: strin
 function resolver(): (name: string) => string {
   const require = createRequire(import.meta.url)
   return (name) => {
-    // Some have an entry for `import` alone: a folder of node_modules that holds the package is enough to know.
+    // Some packages have an entry for `import` only: then the folder in node_modules counts.
     try {
       return require.resolve(name)
     } catch (error) {

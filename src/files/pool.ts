@@ -1,4 +1,4 @@
-/** The children that read files, and the queue before them: bounded, and fair between keys. */
+/** The pool of child processes that read files, with its bounded queue, which is fair between keys. */
 import { Fault } from '../base/errors.js'
 import { FairQueue } from '../base/fair-queue.js'
 import { Child, type ChildBounds } from './child.js'
@@ -14,7 +14,7 @@ export interface PoolSettings extends ChildBounds {
 }
 
 export interface Job {
-  /** Names who waits: a key with its descendants. */
+  /** Name of the waiting caller: a lineage of keys. */
   whose: string
   head: RequestHead
   parts: readonly Buffer[]
@@ -29,12 +29,12 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** What a parser leaves behind in its process goes with it. */
+/** Files after which a child is replaced, which frees leaks of its parsers. */
 const filesOfChild = 200
-/** How long a file may wait, in times of what one may take. */
+/** Longest wait of a file, in multiples of one file's time limit. */
 const longestWait = 3
 const retryAfter = { 'retry-after': '2' }
-/** Between two starts of which the first came to nothing, ms. */
+/** Pause after a failed start, ms. */
 const backOffMs = 1_000
 
 export class Pool {
@@ -126,7 +126,7 @@ export class Pool {
     void this.#add().catch(() => this.#refuseAll())
   }
 
-  /** Nobody waits for what does not come. */
+  /** Refuses all waiting files, since no child will come. */
   #refuseAll(): void {
     if (this.#children.size > 0) return
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {

@@ -1,6 +1,6 @@
 /**
- * The child that reads files: started by `child.ts` with an empty environment, and with neither network nor secrets. Files
- * come one after the other over its input, and what was read of each goes out over its output.
+ * The child that reads files: started by `child.ts` with an empty environment, and with neither network nor secrets.
+ * Files come one after the other over its input; the texts go out over its output.
  */
 import type { FileInput, Reading } from './file.js'
 import { shutDoors } from './guard.js'
@@ -9,10 +9,10 @@ import { Frames, frame, type RequestHead } from './wire.js'
 
 const { stdin, stdout } = process
 const answer = (value: object) => stdout.write(frame(value))
-// What a library prints would stand between the answers.
+// Muted: output of a library would corrupt the answers.
 for (const name of ['log', 'info', 'warn', 'error', 'debug', 'trace'] as const) console[name] = () => undefined
 shutDoors()
-// pdf.js takes it for granted; Node 20 has none.
+// pdf.js needs it; Node 20 lacks it.
 const buffers = ArrayBuffer.prototype as { transferToFixedLength?: (length?: number) => ArrayBuffer }
 buffers.transferToFixedLength ??= function (this: ArrayBuffer, length) {
   return this.slice(0, length)
@@ -52,7 +52,7 @@ async function turn(): Promise<void> {
   }
 }
 
-/** A frame for each text, and one for the end: whoever takes them reads none that is long in one go with all others. */
+/** A frame for each text, and one for the end, so that the gateway need not parse all long texts at once. */
 function say(reading: Reading): void {
   if (!reading.whole) {
     answer(reading)
@@ -63,7 +63,7 @@ function say(reading: Reading): void {
   answer(whole)
 }
 
-/** The file that has come whole. */
+/** The next file that has arrived completely. */
 function next(): Asked | undefined {
   if (head === undefined) {
     const length = frames.next()
@@ -85,7 +85,7 @@ async function read({ input, readsPictures }: Asked): Promise<Reading> {
   }
 }
 
-// Whoever stops the whole group stops the gateway, which ends what it has under way first.
+// Ignored: a signal to the whole group also reaches the gateway, which must finish its requests first.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 stdin.on('data', (part: Buffer) => {
   frames.push(part)
@@ -93,6 +93,6 @@ stdin.on('data', (part: Buffer) => {
 })
 // The gateway has gone.
 stdin.on('end', () => process.exit(0))
-// The first file of somebody does not wait until tables of glyphs are made.
+// Warms up, so that the first file need not wait for glyph tables.
 for (const input of warming(pictures !== undefined)) await read({ input, readsPictures: true })
 answer({ ready: true })

@@ -1,4 +1,4 @@
-/** What stands before every reader, of files and of sound: bytes are decoded in pieces, and looked up by their digest. */
+/** The cache in front of the readers of files and sound: decodes base64 in pieces, and looks results up by digest. */
 import { setImmediate } from 'node:timers/promises'
 import { isBase64 } from '../base/base64.js'
 import type { FileReport, FileRequest, Files, Reading } from './file.js'
@@ -18,7 +18,7 @@ const mostNameUnits = 255
 
 /**
  * @param most bytes
- * @param readOne reads what is not remembered
+ * @param readOne reads a file that is not cached
  */
 export function remembering(
   { most, memory, report }: { most: number; memory: Memory; report: FileReport },

@@ -1,4 +1,4 @@
-/** What a child reads before it says that it is ready: after it, the parsers have what they make once. */
+/** Sample files that a child reads before it is ready, so that its parsers build their tables. */
 import type { FileInput } from './file.js'
 
 const content = 'BT /F1 12 Tf 40 700 Td (The quick brown fox jumps over the lazy dog 0123456789.) Tj ET'

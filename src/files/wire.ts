@@ -1,6 +1,6 @@
 /**
- * What goes over the pipes between the gateway and a child: heads of JSON with their length before them (32 bits, big-endian),
- * and behind a request's head the bytes of its file.
+ * The protocol on the pipes between gateway and child: JSON heads with a length prefix (32 bits, big-endian); the bytes
+ * of the file follow a request's head.
  */
 
 export interface RequestHead {
@@ -13,7 +13,7 @@ export interface RequestHead {
   name: string
 }
 
-/** Bytes of one answer: more than the texts of a file can come to, each unit of them escaped. */
+/** Most bytes of one answer: more than the fully escaped texts of a file. */
 export const maxAnswerBytes = 32 * 1024 * 1024
 
 export function frame(value: object): Buffer {
@@ -23,7 +23,7 @@ export function frame(value: object): Buffer {
   return Buffer.concat([head, body])
 }
 
-/** Cuts the frames out of what comes over a pipe. */
+/** Cuts frames from the bytes of a pipe. */
 export class Frames {
   #parts: Buffer[] = []
   #length = 0
@@ -33,7 +33,7 @@ export class Frames {
     this.#length += part.length
   }
 
-  /** @returns so many bytes, once they are all there */
+  /** @returns this many bytes, once all have arrived */
   take(size: number): Buffer | undefined {
     if (this.#length < size) return undefined
     const all = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts)
@@ -42,7 +42,7 @@ export class Frames {
     return all.subarray(0, size)
   }
 
-  /** @returns how long the next frame is, once that is known; its four bytes stay */
+  /** @returns the length of the next frame, once known; its four bytes are not consumed */
   next(): number | undefined {
     if (this.#length < 4) return undefined
     if (this.#parts[0]!.length < 4) this.#parts = [Buffer.concat(this.#parts)]

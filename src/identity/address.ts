@@ -1,11 +1,14 @@
 /**
- * Addresses: parsed, normalised and compared as numbers, never as texts, so that no odd spelling of an address passes
- * for another one.
+ * Parses, normalises and compares addresses as numbers, never as texts, so that an odd spelling cannot imitate another
+ * address.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Stands for a client whose address cannot be told (RFC 7239, section 6.2). On no list, and one bucket for all. */
+/**
+ * The address of a client whose address is unknown (RFC 7239, section 6.2). It is on no list, and all such clients
+ * share one bucket.
+ */
 export const unknownAddress = 'unknown'
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
@@ -27,7 +30,7 @@ export function normaliseAddress(text: string): string | undefined {
   return parseAddress(text)?.toString()
 }
 
-/** Tells whether an address, in any spelling, is on the list. What is no address is on no list. */
+/** Tells whether an address, in any spelling, is on the list. An invalid address is on no list. */
 export type AddressMatcher = (address: string) => boolean
 
 /**
@@ -86,7 +89,7 @@ function withoutPort(hop: string): string {
   return /^(\d+\.\d+\.\d+\.\d+)(?::\d{1,5})?$/.exec(hop)?.[1] ?? /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? hop
 }
 
-/** What failed authentications are counted by: one IPv6 client commands a whole /64. */
+/** The unit for counting failed authentications: one IPv6 client controls a whole /64. */
 export function addressBucket(address: string): string {
   const parsed = parseAddress(address)
   if (!parsed) return unknownAddress

@@ -1,7 +1,7 @@
 /**
- * The gate that every request passes, on every edge: key → address → scope → limits (docs/api.md, section 1), so that a
- * leaked key used from elsewhere burns nothing. Knows no transport. A refusal is a value; only what could not be decided
- * is an error.
+ * The admission of every request, on every edge: key → address → scope → limits (docs/api.md, section 1), so that a
+ * leaked key used from elsewhere spends nothing. Independent of the transport. A refusal is a return value; only a
+ * failure to decide is thrown.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Clock } from '../base/clock.js'
@@ -39,13 +39,13 @@ export interface AdmissionRequest {
   address: string
   /** Undefined: any valid key. */
   scope: Scope | undefined
-  /** What the request takes from the key's limit; 0 does not count. */
+  /** Cost of the request against the key's limit; 0 does not count. */
   cost: number
   /** Lower-case names of further headers that carry the key on this route. */
   keyHeaders?: readonly string[] | undefined
   /**
-   * Takes one of the key's places for requests under way, and is given what lets go of it, to be called when the request
-   * is over, also where it is then refused for another reason. Undefined: the request takes none.
+   * Receives a function that releases the request's place among the key's concurrent requests. Call it when the request
+   * is over, also after a later refusal. Undefined: the request takes no place.
    */
   onPlace?: ((letGo: () => void) => void) | undefined
 }
@@ -61,9 +61,9 @@ type MaybePromise<T> = T | Promise<T>
 export interface Admission {
   /** Synchronous where the key is cached and the counters are in memory. */
   admit(request: AdmissionRequest): MaybePromise<Admitted | Fault>
-  /** Takes more from the limit of an admitted caller, whole or not at all: a batch counts by its elements. */
+  /** Charges more to the limit of an admitted caller, all or nothing: a batch counts by its elements. */
   charge(caller: Caller, cost: number): MaybePromise<LimitState | Fault>
-  /** The same for windows that the encoder is to read. @param refuses false: what exceeds the limit is not counted, and no fault */
+  /** The same for windows of the encoder. @param refuses false: an excess is not counted and gives no fault */
   chargeWindows(caller: Caller, windows: number, refuses: boolean): MaybePromise<LimitState | Fault>
 }
 
@@ -76,22 +76,22 @@ export interface AdmissionDeps {
   /** Read at each failure. */
   limits: { readonly failedAuthPerAddressPerMinute: number }
   denied?: ((reason: DenialReason) => void) | undefined
-  /** Told of each request that takes one of its key's places, and of each that is over. */
+  /** Called when a request takes a place of its key, and when it is over. */
   underWay?: ((by: 1 | -1) => void) | undefined
 }
 
 /** Bound on the addresses whose failures are remembered, about 20 MB when every one of them is an attacker's. */
 const maxAddresses = 20_000
 /**
- * Past its limit of failures an address may still try this many times as many keys that were not seen here lately, each
- * for one lookup. A valid key behind the same address as an attacker is thus slowed by nothing but a flood of well-formed
- * keys, and not even then once it is known; an attacker gains 1,000 lookups a minute against 2^250 keys.
+ * Beyond its limit of failures an address may still try this multiple of it in keys that were not seen here lately,
+ * each for one lookup. So a valid key behind an attacker's address suffers only under a flood of well-formed keys, and
+ * not once it is known; an attacker gains 1,000 lookups a minute against 2^250 keys.
  */
 const trialsPerFailure = 10
 
 export function createAdmission(deps: AdmissionDeps): Admission {
   const { verifier, lastUsed, limiter, limits, docsUrl } = deps
-  // Coarse on purpose: this counter is for floods, and a second's entries take a hundredth of the memory.
+  // Coarse, since this counter is for floods: entries per second take a hundredth of the memory.
   const failures = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
   const concurrency = new Concurrency((by) => deps.underWay?.(by))
   const trials = createMemoryCounters({ clock: deps.clock, maxCounters: maxAddresses, grainMs: 1000 })
@@ -118,7 +118,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
     return allowed ? unauthorised('invalid_api_key') : tooManyFailures(limit, retryMs)
   }
 
-  /** A 429 before any lookup, for a key that an exhausted address may not even try. */
+  /** A 429 without a lookup, for a key that an exhausted address may not try. */
   function refuseTrial(key: ParsedKey, address: string): Fault | undefined {
     if (failures.size === 0) return undefined
     const bucket = addressBucket(address)
@@ -180,7 +180,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
 }
 
-/** Goes on at once with what is known at once: a promise would cost the hot path a turn of the event loop. */
+/** Continues synchronously with a synchronous value: a promise would cost the hot path a turn of the event loop. */
 function then<T, R>(value: MaybePromise<T>, next: (value: T) => R): MaybePromise<R> {
   return value instanceof Promise ? value.then(next) : next(value)
 }

@@ -1,4 +1,4 @@
-/** Who calls: what the other rooms know of an authenticated key. Types only. */
+/** Types of callers: the facts about an authenticated key that other rooms use. */
 import type { Environment } from '../storage/contracts/index.js'
 import type { Scope } from './scopes.js'
 
@@ -7,9 +7,9 @@ export interface Caller {
   readonly accountId: string
   readonly scopes: readonly Scope[]
   readonly environment: Environment
-  /** Id of the first key of a chain of rotations: what limits and reviews belong to. */
+  /** Id of the first key of a chain of rotations; limits and reviews belong to it. */
   readonly lineage: string
-  /** Whose hand it is: see `hands.ts`. */
+  /** People and keys that it descends from: see `hands.ts`. */
   readonly roots: readonly string[]
   readonly limitPerMinute: number
   /** Requests that may be under way at once. */
@@ -18,7 +18,7 @@ export interface Caller {
   readonly prefix: string
 }
 
-/** Who manages keys: a caller, or an operator at the command line, who has no key. */
+/** A manager of keys: a caller, or an operator at the command line, who has no key. */
 export type Actor = Pick<Caller, 'accountId' | 'scopes'> &
   ({ readonly keyId?: undefined } | Pick<Caller, 'keyId' | 'lineage' | 'roots'>)
 
@@ -47,9 +47,9 @@ export interface KeyRecord {
   created_by: string | null
   /** Id of the first key of its chain of rotations. */
   lineage: string
-  /** Whose hand it is: ids of people, and of the first keys of chains. */
+  /** Ids of the people, and of the first keys of chains, that it descends from. */
   roots: string[]
   self_rotation: boolean
-  /** What was accepted for it, when and by whom (null: the command line); null where no terms were asked for. */
+  /** The accepted terms, with time and acceptor (null: the command line); null without terms. */
   terms: { url: string; accepted_at: string; accepted_by: string | null } | null
 }

@@ -2,9 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ParsedKey, parseKey } from './key-format.js'
 
-/**
- * `none`: nothing that presents itself as a key; `unusable`: something does, but it is no key of ours, or it is two.
- */
+/** `none`: no credential; `unusable`: a credential that is no key of ours, or two different keys. */
 export type Presented = { kind: 'none' } | { kind: 'unusable' } | { kind: 'key'; key: ParsedKey }
 
 const none: Presented = { kind: 'none' }
@@ -12,8 +10,8 @@ const unusable: Presented = { kind: 'unusable' }
 
 /**
  * Reads `X-API-Key`, `Authorization: Bearer` and the route's own key headers. A value that is no key of ours is ignored
- * beside one that is (clients send their provider's key along); two different keys are refused, because which of the two
- * was meant, and audited, must not depend on an order of headers.
+ * beside one that is (clients send their provider's key along); two different keys are refused, since the choice must
+ * not depend on the order of headers.
  * @param extra lower-case names of further headers
  */
 export function presentedKey(headers: IncomingHttpHeaders, extra: readonly string[] = []): Presented {

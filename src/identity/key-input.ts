@@ -1,4 +1,4 @@
-/** What a new key is made of, and what of it is refused: the same for the API, the command line and the dashboard. */
+/** Validates the input for a new key, for the API, the command line and the dashboard. */
 import { invalid } from '../base/errors.js'
 import type { Environment, KeyRow } from '../storage/contracts/index.js'
 import { compileAddressList } from './address.js'
@@ -59,7 +59,9 @@ export function readKeyInput(input: CreateKeyInput, now: number): NewKey {
   }
 }
 
-/** What is recorded of the terms. @throws the Fault `validation_error` where there are any and they were not accepted */
+/**
+ * The record of the accepted terms. @throws the Fault `validation_error` where there are any and they were not accepted
+ */
 export function readTerms(
   { accept_terms: accepted }: CreateKeyInput,
   { url, at, by }: { url: string | undefined; at: number; by: string | null }
@@ -89,7 +91,7 @@ function readCount(
 function readName(name: string): string {
   if (name.trim() === '') throw invalid('name', 'empty', 'name must not be empty.')
   if (name.length > maxName) throw invalid('name', 'too_long', `name must have at most ${maxName} characters.`)
-  // A name is printed in lists and terminals: one that moves the cursor could dress up as another.
+  // Names are printed in terminals: one with control characters could imitate another.
   if (/\p{Cc}/u.test(name)) throw invalid('name', 'invalid_format', 'name must not hold control characters.')
   return name
 }
@@ -123,7 +125,7 @@ const instant = /^(\d{4}-\d{2}-(\d{2}))T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2
 function readExpiry(text: string, now: number): number {
   const match = instant.exec(text)
   const at = match ? Date.parse(text) : Number.NaN
-  // The parser turns 30 February into 2 March; such a date is a mistake, not a wish.
+  // `Date` converts 30 February to 2 March; such a date is refused as a mistake.
   const isDay = match !== null && new Date(`${match[1]}T00:00:00Z`).getUTCDate() === Number(match[2])
   if (Number.isNaN(at) || !isDay) {
     throw invalid('expires_at', 'invalid_format', 'expires_at must be a time such as 2030-01-31T12:00:00Z.')

@@ -1,10 +1,10 @@
-/** A stored key as it is shown and as it counts: the state of a key is a matter of the clock, never stored. */
+/** Computes the status and the record of a stored key; the status depends on the clock and is never stored. */
 import type { KeyRow } from '../storage/contracts/index.js'
 import type { KeyRecord, KeyStatus } from './caller.js'
 import { shownPrefix } from './key-format.js'
 import { isScope } from './scopes.js'
 
-/** @param now wall time, ms. A moment counts for what begins at it: at `expiresAt` a key is expired. */
+/** @param now wall time, ms. Limits are exclusive: at `expiresAt` a key is expired. */
 export function keyStatus(row: KeyRow, now: number): KeyStatus {
   if (row.revokedAt !== null) return 'revoked'
   if (row.graceEndsAt !== null) return now < row.graceEndsAt ? 'retiring' : 'revoked'

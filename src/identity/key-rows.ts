@@ -1,4 +1,4 @@
-/** The row of a new key: a secret of its own, and whose hand it is. */
+/** Makes the row of a new key, with a new secret and its roots. */
 import type { KeyRow } from '../storage/contracts/index.js'
 import { newId } from '../storage/id.js'
 import { generateKey, parseKey } from './key-format.js'

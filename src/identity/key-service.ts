@@ -1,4 +1,7 @@
-/** The life of a key: docs/api.md, section 3. Knows no transport: the API, the command line and starts use it. */
+/**
+ * The service of keys: create, list, revoke and rotate (docs/api.md, section 3), for the API, the command line and the
+ * start.
+ */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
 import { Conflict } from '../storage/contracts/failure.js'
@@ -15,12 +18,12 @@ import { holds, insufficientScope } from './scopes.js'
 
 export type { CreateKeyInput } from './key-input.js'
 
-/** How long a rotated-out key works on. */
+/** How long a replaced key still works. */
 export const graceMs = 5 * 60_000
 /** The account of the first key. */
 export const firstAccount = 'default'
 
-/** Two random prefixes of 62^8 all but never meet; a second meeting in a row is a fault of the random source. */
+/** Random prefixes of 62^8 almost never collide; repeated collisions mean a faulty random source. */
 const attempts = 3
 
 const rotationFaults = {
@@ -32,19 +35,19 @@ const rotationFaults = {
 export interface KeyServiceDeps {
   keys: KeyStore
   clock: Clock
-  /** Makes every verifier that may have cached the key forget it; a change is told to nobody before this is done. */
+  /** Removes the key from every verifier's cache; a change is reported only after this. */
   invalidate(prefix: string): void | Promise<void>
   lastUsed?: Pick<LastUsed, 'pending'> | undefined
   audit: Pick<AuditStore, 'append'>
-  /** Of the gateway's terms of use. Default: it has none. */
+  /** Address of the gateway's terms of use. Default: none. */
   termsUrl?: (() => string | undefined) | undefined
-  /** What the webhook is to be told of a key that rotates itself. Default: nothing. */
+  /** Webhook messages about a key that rotates itself. Default: none. */
   notices?: ((rotation: SelfRotation) => DeliveryRow[]) | undefined
-  /** Told when the outbox of the webhook has something new. */
+  /** Called when the webhook's outbox has new messages. */
   noticed?: (() => void) | undefined
 }
 
-/** A key took its own place: whoever has a narrow key that leaked could lock its owner out, so its owner is told. */
+/** A key rotated itself. A thief of a leaked key could lock out its owner this way, so the owner is notified. */
 export interface SelfRotation {
   old: KeyRow
   successor: KeyRow
@@ -62,7 +65,7 @@ export class KeyService {
     this.#deps = deps
   }
 
-  /** The full key is in this answer and nowhere else, ever. */
+  /** The full key appears in this answer only. */
   async create(actor: Actor, input: CreateKeyInput): Promise<{ key: string; record: KeyRecord }> {
     if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
     const now = this.#deps.clock.now()
@@ -81,7 +84,7 @@ export class KeyService {
     return { key, record: this.#record(row) }
   }
 
-  /** Complete without a limit; a key without `*` lists itself. `cursor` is exclusive, and is what `next_cursor` was. */
+  /** Complete without a limit; a key without `*` lists only itself. `cursor` is exclusive: the last `next_cursor`. */
   async list(
     actor: Actor,
     page: { limit?: number | undefined; cursor?: string | undefined; lineage?: string | undefined } = {}
@@ -106,7 +109,7 @@ export class KeyService {
     return this.#record(await this.#authorised(actor, keyId))
   }
 
-  /** Final, and in force when this resolves. A key that is revoked already is answered unchanged. */
+  /** Final, and in force when this resolves. A revoked key is returned unchanged. */
   async revoke(actor: Actor, keyId: string): Promise<KeyRecord> {
     const { keys, clock, invalidate } = this.#deps
     const { prefix } = await this.#authorised(actor, keyId)
@@ -116,15 +119,12 @@ export class KeyService {
       this.#audit('key.revoked', actor, keyId, {})
       return this.#record(row)
     } finally {
-      // Also where the storage failed: whether it had committed is then unknown.
+      // Also after a storage failure, since it may have committed.
       await invalidate(prefix)
     }
   }
 
-  /**
-   * Ends every key of a chain of rotations at once, whoever rotated it: the way back for the owner of a key that somebody
-   * else has rotated.
-   */
+  /** Ends every key of a chain of rotations at once, so that an owner can recover from a stranger's rotation. */
   async revokeLineage(actor: Actor, lineage: string): Promise<{ keys: KeyRecord[] }> {
     if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
     const { keys, clock, invalidate } = this.#deps
@@ -160,7 +160,7 @@ export class KeyService {
         }
       )
       if (!rotated) {
-        // Someone was faster: say what the key is now.
+        // Another call was faster: report the key's present state.
         throwUnlessActive(keyStatus(await this.#authorised(actor, keyId), now))
         throw new Fault('storage_unavailable', { internal: 'a rotation was refused although the key is active' })
       }
@@ -174,8 +174,8 @@ export class KeyService {
   }
 
   /**
-   * Where the store has no key at all, creates the account `default` and one key with scope `*`: the given one, or a new
-   * live one. Never touches a store that has keys, so it revives nothing.
+   * Where the store has no key at all, creates the account `default` and one key with scope `*`: the given one, or a
+   * new live one. Never changes a store that has keys, so that no old key is revived.
    * @throws an Error where the given key is not well-formed; it does not quote the key
    */
   async ensureFirstKey({ bootstrapKey }: { bootstrapKey?: string | undefined } = {}): Promise<FirstKey> {
@@ -223,7 +223,7 @@ export class KeyService {
       const made = make()
       try {
         await insert(made.row)
-        // Its prefix may be remembered as absent.
+        // Its prefix may be cached as absent.
         await this.#deps.invalidate(made.row.prefix)
         return made
       } catch (error) {

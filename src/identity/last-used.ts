@@ -1,4 +1,6 @@
-/** When each key was last used: gathered in memory and stored every few seconds, so that a request costs no write. */
+/**
+ * Records the last use of each key: collected in memory and stored every few seconds, so that a request costs no write.
+ */
 import type { Clock } from '../base/clock.js'
 import type { KeyStore } from '../storage/contracts/index.js'
 
@@ -6,7 +8,7 @@ export interface LastUsed {
   mark(keyId: string): void
   /** A use that is not stored yet, ms. */
   pending(keyId: string): number | undefined
-  /** Stores what was gathered; where that fails it is kept for the next time. */
+  /** Stores the collected times; after a failure they are kept for the next flush. */
   flush(): Promise<void>
   /** Stops the timer and flushes. */
   close(): Promise<void>

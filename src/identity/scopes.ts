@@ -1,7 +1,7 @@
 /** Scopes: docs/api.md, section 3. */
 import { Fault } from '../base/errors.js'
 
-/** What a key may have. */
+/** Scopes of keys. */
 export const keyScopes = [
   '*',
   'safety:evaluate',
@@ -13,7 +13,7 @@ export const keyScopes = [
   'keys:rotate',
   'mcp:call'
 ] as const
-/** What people hold who sign in, and they alone: no key has it, and `*` does not grant it. */
+/** Scopes only of people who sign in: no key has them, and `*` does not grant them. */
 export const personalScopes = ['samples:read'] as const
 export const scopes = [...keyScopes, ...personalScopes] as const
 /** A part of `mcp:call`: one MCP server, `mcp:call:files`, or some of its tools, `mcp:call:files/read_*`. */
@@ -25,14 +25,14 @@ const wholeMcp = 'mcp:call'
 export const mcpScopePattern = '^mcp:call:[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(/[A-Za-z0-9_./*-]{1,128})?$'
 const mcpScope = new RegExp(mcpScopePattern)
 
-/** What keys may have, for who is told that they may not have something else. */
+/** The list of key scopes for error messages. */
 export const keyScopesTold = `${keyScopes.join(', ')}, mcp:call:{server}, mcp:call:{server}/{glob of tools}`
 
 export function mcpScopeOf(server: string): McpScope {
   return `mcp:call:${server}`
 }
 
-/** Whether a key may have it. */
+/** Whether a text is a scope that a key may have. */
 export function isScope(text: string): text is KeyScope {
   return (keyScopes as readonly string[]).includes(text) || mcpScope.test(text)
 }
@@ -43,12 +43,12 @@ export function holds(held: readonly Scope[], needed: Scope): boolean {
   return needed.startsWith(`${wholeMcp}:`) && held.includes(wholeMcp)
 }
 
-/** Whether a caller comes in at all: who may use a part of it does, and is held to that part where it is known. */
+/** Whether a caller passes admission: a part of the scope suffices here, and is enforced where the part is known. */
 export function admits(held: readonly Scope[], needed: Scope): boolean {
   return holds(held, needed) || (needed === wholeMcp && held.some((scope) => scope.startsWith(`${wholeMcp}:`)))
 }
 
-/** @returns globs over the tools of a server that a key may use; undefined: it may use all of the server; none: nothing */
+/** @returns globs of the tools of a server that a key may use; undefined: the whole server; empty: nothing */
 export function mcpToolsOf(held: readonly Scope[], server: string): string[] | undefined {
   const whole = mcpScopeOf(server)
   if (holds(held, whole)) return undefined

@@ -1,8 +1,7 @@
 /**
- * Tells who a key is: one indexed lookup, then a cache of a few seconds. What changes with time (expiry, the end of a
- * grace) is judged at every use; what changes by an act in this process is dropped at once, and by an act of another
- * node when its notice comes; what nobody tells of (the command line beside a running server) is in force when the entry
- * ages out.
+ * Verifies keys: one indexed lookup, then a cache of a few seconds. Time limits (expiry, end of a grace) are checked at
+ * every use. A change in this process drops the cached key at once, a change of another node when its notice arrives. A
+ * change without a notice (the command line beside a running server) takes effect when the entry ages out.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -14,13 +13,15 @@ import { type ParsedKey, shownPrefix } from './key-format.js'
 import { keyStatus } from './key-record.js'
 import { isScope } from './scopes.js'
 
-/** With `patienceMs`, below the 5 s that a revocation may take of which nobody tells (docs/keys.md). */
+/**
+ * Together with `patienceMs` below the 5 s within which a revocation without notice must take effect (docs/keys.md).
+ */
 const freshMs = 3500
 /** How long a prefix stays unknown, so that a flood of one made-up key costs one lookup a second. */
 const absentMs = 1000
 /** While the storage is down, how long a stale key is honoured before the storage is asked again. */
 const retryMs = 1000
-/** A storage that takes longer is as good as down for whoever has a key that is known well enough. */
+/** A storage slower than this counts as down for keys that are cached well enough. */
 const patienceMs = 1000
 const maxKnown = 20_000
 const maxAbsent = 10_000
@@ -33,15 +34,16 @@ export interface Verified {
 
 export interface Verifier {
   /**
-   * Undefined: unknown, wrong, revoked, expired or past its grace; nobody is told which. Synchronous where the key is
-   * cached. Rejects with the Fault `storage_unavailable` where the storage is down and the key is not known well enough.
+   * Undefined: unknown, wrong, revoked, expired or past its grace; callers do not learn which. Synchronous where the
+   * key is cached. Rejects with the Fault `storage_unavailable` where the storage is down and the key is not known well
+   * enough.
    */
   verify(key: ParsedKey): Verified | undefined | Promise<Verified | undefined>
-  /** Whether this very key, secret included, was seen here lately: worth a lookup whoever else floods its address. */
+  /** Whether this very key, secret included, was seen here lately: it gets a lookup even if its address is flooded. */
   recognises(key: ParsedKey): boolean
   /** Forgets a key; call it when a key was created or changed, before anyone is told. */
   invalidate(prefix: string): void
-  /** Looks every key up again at its next use: some change elsewhere was missed. */
+  /** Makes every key be looked up again at its next use, since a change elsewhere was missed. */
   invalidateAll(): void
 }
 

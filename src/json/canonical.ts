@@ -1,8 +1,8 @@
 import type { Json } from '../base/chat.js'
 
 /**
- * One text per value: keys in code-unit order, no white space (the order and layout of RFC 8785). Two requests that say
- * the same are the same request to a review, whatever order a client's JSON library writes. Depth is bounded by the reader.
+ * One text per value: keys in code-unit order, no white space (the order and layout of RFC 8785). So equal requests are
+ * equal for a review, independent of the order in which a client's JSON library writes. Depth is bounded by the reader.
  */
 export function canonicalJson(value: Json): string {
   // The engine's own writer is many times faster, and writes the same where every object is in order already.

@@ -1,7 +1,7 @@
 /**
- * The slow half of the strict JSON reader: finds the first duplicate key, or the first number that a double cannot hold,
- * and names its path. Runs only over text that is known to be valid JSON within the bound on depth, and only where the
- * fast half saw that something may be wrong.
+ * The slow half of the strict JSON reader: finds the first duplicate key, or the first number that a double cannot
+ * hold, and names its path. Runs only over valid JSON within the bound on depth, and only where the fast half has found
+ * a possible fault.
  */
 import { endOfString, toWellFormed } from './text.js'
 
@@ -47,7 +47,7 @@ export function locateFault(text: string): LocatedFault | undefined {
       case '"': {
         const end = endOfString(text, at)
         if (expectsKey && top?.keys !== undefined) {
-          // Compared as a reader would see them: escapes decoded, lone surrogates replaced.
+          // Compared in decoded form, with lone surrogates replaced.
           top.at = toWellFormed(JSON.parse(text.slice(at, end + 1)) as string)
           if (top.keys.has(top.at)) return { reason: 'duplicate_key', path: dotted(frames) }
           top.keys.add(top.at)

@@ -1,11 +1,11 @@
 /**
- * The strict reader of JSON that comes from outside. Two readers that take one text for two different values are an
- * attack (a guard that sees the first of two equal keys, an upstream that sees the last), so whatever JSON readers differ
- * on is refused: duplicate keys, numbers that a double cannot hold, other encodings than UTF-8, a byte order mark
- * (RFC 8259 section 8.1), nesting without end. What is returned can be serialised again without changing its meaning.
+ * The strict parser of JSON from outside. If two parsers read different values from one text, it is an attack vector (a
+ * guard sees the first of two equal keys, an upstream the last). So everything on which JSON parsers differ is refused:
+ * duplicate keys, numbers that a double cannot hold, other encodings than UTF-8, a byte order mark (RFC 8259 section
+ * 8.1), unbounded nesting. The returned value can be serialised again without changing its meaning.
  *
- * The native parser does the work; one linear scan of the text bounds it and counts the keys. Only where the counts show
- * that something is wrong, `locate.ts` reads slowly to say where.
+ * The native parser does the work; one linear scan of the text bounds it and counts the keys. Only where the counts
+ * show that something is wrong, `locate.ts` reads slowly to say where.
  */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { budgetSettings, defaultBudget } from '../base/budget.js'
@@ -20,8 +20,8 @@ export interface JsonLimits {
   /** Values of any kind, containers included. */
   nodes?: number | undefined
   /**
-   * Keys of objects that have more of them than an API's own objects do, beyond those. Each is a text that is judged, so it is
-   * the limit of texts that they are held to, before the native parser pays for an object that has tens of thousands.
+   * Keys of objects beyond the number that an API's own objects have. Each is a judged text, so the limit of texts
+   * applies, checked before the native parser builds an object with tens of thousands of keys.
    */
   keys?: number | undefined
   /** Names the place the text came from (a header's name) in every fault, instead of a path within the text. */
@@ -53,18 +53,18 @@ export function parseJson(text: string | Buffer, limits: JsonLimits = {}): Json 
   return readJson(text, limits).value
 }
 
-/** A value, and whether its text may be passed on for it. */
+/** A value, and whether its original text may be forwarded. */
 export interface ReadJson {
   value: Json
   /**
-   * Whether every reader takes the text that was read for this value. What readers differ on is refused, but for what this
-   * one replaces (lone surrogates) or reads with care (escapes in keys): a text with `\u`, or with an escape in a key, has to
-   * be written anew.
+   * Whether every parser reads this value from the text. Ambiguous texts are refused, except for lone surrogates, which
+   * are replaced, and escapes in keys, which are read slowly: a text with `\u`, or with an escape in a key, must be
+   * serialised anew.
    */
   isPlain: boolean
 }
 
-/** The same as `parseJson`, for who passes the text on. */
+/** Like `parseJson`, for callers that forward the text. */
 export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJson {
   const field = limits.field ?? ''
   const source = typeof text === 'string' ? text : decodeUtf8(text, field)
@@ -101,8 +101,8 @@ export function readJson(text: string | Buffer, limits: JsonLimits = {}): ReadJs
 }
 
 /**
- * Keys of the container that is open at each depth, of the scan under way: to make such an array takes as long as to scan
- * a short chat, and no scan begins before another ends.
+ * Keys of the open container at each depth, shared by all scans: allocating this array takes as long as scanning a
+ * short chat, and scans never overlap.
  */
 const keysByDepth = new Int32Array(defaults.depth + 1)
 
@@ -229,7 +229,7 @@ function subject(field: string): string {
 }
 
 function malformed(field: string, error: unknown): Fault {
-  // The parser's own sentence quotes the text; only the position is taken from it.
+  // The parser's message quotes the text; only its position is used.
   const position = error instanceof SyntaxError ? / in JSON at position (\d+)/.exec(error.message)?.[1] : undefined
   const where = position === undefined ? '' : ` (position ${position})`
   return invalid(field, 'malformed_json', `${subject(field)} is not valid JSON${where}.`)

@@ -1,4 +1,4 @@
-/** What the fast and the slow half of the strict JSON reader share. */
+/** Helpers that both halves of the strict JSON parser share. */
 
 export const quote = 0x22
 const backslash = 0x5c

@@ -1,4 +1,7 @@
-/** The contract of a judge: one file each. It asks once and answers in scores, or fails; everything around it is shared. */
+/**
+ * The contract of a judge's adapter, one file for each type. It asks once and returns scores, or fails; everything else
+ * is shared.
+ */
 
 import type { Picture } from '../base/chat.js'
 import type { Question } from '../policy/escalate/judges.js'
@@ -9,7 +12,7 @@ export type Asked = Pick<Question, 'texts' | 'picture' | 'direction' | 'categori
 export interface Answer {
   /** 0..1 for at least every category asked of, the worst of all texts. */
   scores: Partial<Scores>
-  /** Whether it objects to anything at all, also in what no category of ours stands for. */
+  /** Whether it objects to anything at all, even outside of our categories. */
   flagged: boolean
 }
 
@@ -35,9 +38,9 @@ export const failures = [
   'status',
   /** The judge refuses this text (400, 413, 422): too long for it, as a rule. */
   'rejected',
-  /** What came is not of the API's shape. */
+  /** The answer does not have the API's shape. */
   'invalid_response',
-  /** The shape is right, and what the model says in it is no verdict. */
+  /** The shape is right, but the model's text is no verdict. */
   'invalid_answer',
   'too_long',
   'overloaded',
@@ -57,10 +60,10 @@ export class JudgeFailure extends Error {
   }
 }
 
-/** A judge's own words for what it finds, each with the categories that it stands for here. */
+/** A judge's own labels, each with its categories here. */
 export type Labels = Readonly<Record<string, readonly Category[]>>
 
-/** The worst score of each category over the labels that stand for it. */
+/** The worst score of each category over its labels. */
 export function scoresOf(labels: Labels, found: Iterable<readonly [label: string, score: number]>): Partial<Scores> {
   const scores: Partial<Scores> = {}
   for (const [label, score] of found) {
@@ -70,7 +73,7 @@ export function scoresOf(labels: Labels, found: Iterable<readonly [label: string
   return scores
 }
 
-/** The labels that have to be asked about to hear of these categories. */
+/** The labels to ask about for these categories. */
 export function labelsFor(labels: Labels, categories: readonly Category[]): string[] {
   return Object.keys(labels).filter((label) => labels[label]!.some((category) => categories.includes(category)))
 }

@@ -1,6 +1,6 @@
 /**
- * Leaves a judge alone that keeps failing: after so many failures in a row it is not asked for a while, then one call is
- * let through to see. What the text, and not the judge, is to blame for is told by `release` and counts for nothing.
+ * A circuit breaker: after several failures in a row a judge is not asked for a while, then one trial call is made.
+ * Failures caused by the text, not the judge, are reported by `release` and do not count.
  */
 import type { Clock } from '../base/clock.js'
 
@@ -29,7 +29,7 @@ export class Breaker {
     return this.#state
   }
 
-  /** Whether a call may be made; each that may ends in one of `succeed`, `fail` and `release`. */
+  /** Whether a call may be made; each permitted call must end with `succeed`, `fail` or `release`. */
   admit(): boolean {
     if (this.#state === 'closed') return true
     if (this.#state === 'open') {

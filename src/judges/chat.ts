@@ -1,4 +1,4 @@
-/** A guard model behind an OpenAI-compatible chat endpoint: what is asked, and what is read of its answer. */
+/** Client for guard models behind an OpenAI-compatible chat endpoint: writes the request and reads the answer. */
 import type { Json, JsonObject } from '../base/chat.js'
 import { type Asked, JudgeFailure, partOf } from './adapter.js'
 import { arrayOf, type JudgeClient, objectOf } from './http.js'
@@ -7,9 +7,9 @@ export interface ChatAsk {
   model: string
   messages: JsonObject[]
   max_tokens: number
-  /** Handed to the model's own chat template, as vLLM and SGLang do with it; other servers ignore it. */
+  /** For the model's own chat template in vLLM and SGLang; other servers ignore it. */
   chat_template_kwargs?: JsonObject
-  /** Of models that think first; not every server takes the key. */
+  /** For models that reason first; not every server accepts this field. */
   reasoning_effort?: string
   logprobs?: true
   top_logprobs?: number
@@ -25,10 +25,10 @@ export interface Completion {
 }
 
 /**
- * What is judged as a conversation that the templates of guard models take: roles in turn, the user's first, and the last
- * message is the one that is judged. A request is one turn of the user. An answer is the assistant's turn after an empty
- * one of the user, since what it answers is not in doubt and is not sent. Texts of several roles are told apart by a line.
- * A picture stands behind the texts of its message.
+ * The judged texts as a conversation for the templates of guard models: alternating roles, the user's first; the last
+ * message is judged. A request is one turn of the user. An answer is the assistant's turn after an empty user turn,
+ * since its request is not in doubt and not sent. A line separates texts of several roles. A picture follows the texts
+ * of its message.
  */
 export function conversation({
   texts,
@@ -48,7 +48,7 @@ export async function complete(client: JudgeClient, ask: ChatAsk, signal: AbortS
   const reply = await client.post('/chat/completions', body, signal)
   const choice = objectOf(arrayOf(reply['choices'])?.[0])
   const text = objectOf(choice?.['message'])?.['content']
-  // An answer without content is the model's fault, or the text's, and no other shape: it must not open the breaker.
+  // An answer without content is caused by the model or the text, and is no wrong shape: it must not open the breaker.
   if (choice === undefined || (typeof text !== 'string' && text !== null)) {
     throw new JudgeFailure('invalid_response', 'the judge answered with no chat completion')
   }

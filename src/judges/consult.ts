@@ -1,6 +1,6 @@
 /**
- * What every judge is surrounded by: a bound on what it is sent, a cache, a cap on calls at once, a circuit breaker, a
- * deadline, the caller's leave, thresholds, and one count of each outcome.
+ * Consults judges, with everything that all types share: a bound on the input, a cache, a limit on concurrent calls, a
+ * circuit breaker, a deadline, cancellation, thresholds, and a count of each outcome.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -14,14 +14,14 @@ import { Breaker, type BreakerState } from './breaker.js'
 
 export type Outcome = 'safe' | 'unsafe' | 'unsure' | 'cached' | 'cancelled' | FailureReason
 
-/** What is counted and told of a judge. Names and numbers. */
+/** Receiver of a judge's counts, in names and numbers. */
 export interface Report {
   request(judge: string, outcome: Outcome): void
   duration(judge: string, seconds: number): void
   breaker(judge: string, state: BreakerState): void
 }
 
-/** For a command that counts nothing. */
+/** A report that ignores all counts. */
 export const noReport: Report = { request() {}, duration() {}, breaker() {} }
 
 export interface ConsultDeps {
@@ -29,7 +29,7 @@ export interface ConsultDeps {
   report: Report
 }
 
-/** Failures that say something of the judge, and not of the text: a text must not be able to have it left alone. */
+/** Failures of the judge itself; failures caused by a text must not open the breaker. */
 const breaking: ReadonlySet<FailureReason> = new Set(['timeout', 'connection', 'status', 'invalid_response'])
 
 export interface Consult {
@@ -125,7 +125,7 @@ async function bounded(adapter: Adapter, question: Question, timeoutMs: number, 
   }
 }
 
-/** @throws JudgeFailure where the judge left one of the questions open */
+/** @throws JudgeFailure where the judge left a question unanswered */
 function opinionOf(
   { scores, flagged }: Answer,
   { unsafe, safe }: JudgeSettings['thresholds'],

@@ -1,7 +1,7 @@
 /**
- * gpt-oss-safeguard, and models like it that read a policy, behind an OpenAI-compatible chat endpoint. The system message
- * is the policy, in the constitution's own words; the user message is what is judged, as data. The server speaks the
- * model's own format (harmony) and keeps what the model thinks out of `content`. The answer is one JSON object. One
+ * gpt-oss-safeguard, and models like it that read a policy, behind an OpenAI-compatible chat endpoint. The system
+ * message is the policy, in the constitution's own words; the user message is what is judged, as data. The server
+ * handles the model's own format (harmony) and keeps its reasoning out of `content`. The answer is one JSON object. One
  * request per category in doubt, at once: the models follow one policy of some hundred words better than several.
  * cookbook.openai.com/articles/gpt-oss-safeguard-guide
  */
@@ -14,7 +14,7 @@ import { type Adapter, type Asked, JudgeFailure, labelsFor, scoresOf } from './a
 import { type Completion, complete } from './chat.js'
 import { createClient, objectOf } from './http.js'
 
-/** What it thinks counts too. An answer that is cut is none, so these leave room. */
+/** Reasoning tokens count too. A truncated answer is useless, so these leave room. */
 const maxTokens: Readonly<Record<Reasoning, number>> = { low: 1024, medium: 3072, high: 8192 }
 
 export function createGptOssSafeguard(settings: RemoteJudgeSettings): Adapter {
@@ -41,7 +41,7 @@ export function createGptOssSafeguard(settings: RemoteJudgeSettings): Adapter {
   }
 }
 
-/** One text as it stands; several as a list in JSON, so that none can pass for another's. */
+/** One text unchanged; several as a JSON list, so that none can imitate another. */
 function materialOf({ texts }: Pick<Asked, 'texts'>): string {
   const [first, ...more] = texts
   if (first !== undefined && more.length === 0) return first.text
@@ -116,7 +116,7 @@ function parsed(text: string): Json | JsonObject {
   try {
     return parseJson(Buffer.from(text))
   } catch {
-    // Its message could quote the judge, and the judge the text.
+    // The parser's message is dropped: it could quote the judge, and the judge the text.
     throw new JudgeFailure('invalid_answer', 'the answer of the judge is no JSON')
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Granite Guardian behind an OpenAI-compatible chat endpoint. The chat template of the model holds the definition of each
- * risk, and is told which: by `guardian_config` (vLLM: `chat_template_kwargs`, with `risk_name` up to 3.2 and `criteria_id`
- * from 3.3 on; both are sent), or by a system message that is its name (Ollama's templates, 4.1 included). One request per
+ * Granite Guardian behind an OpenAI-compatible chat endpoint. The chat template of the model has the definition of each
+ * risk, selected by `guardian_config` (vLLM: `chat_template_kwargs`, with `risk_name` up to 3.2 and `criteria_id` from
+ * 3.3 on; both are sent), or by a system message that is its name (Ollama's templates, 4.1 included). One request per
  * risk, at once. Answers: `Yes` or `No` (3.0, 3.1), the same with `<confidence>` (3.2), `<score> yes </score>` with an
- * empty `<think>` before it (from 3.3 on, asked not to think).
- * github.com/ibm-granite/granite-guardian and the model cards, arXiv:2412.07724
+ * empty `<think>` before it (from 3.3 on, asked not to think). github.com/ibm-granite/granite-guardian and the model
+ * cards, arXiv:2412.07724
  */
 import type { JsonObject } from '../base/chat.js'
 import type { RemoteJudgeSettings } from '../base/settings.js'

@@ -1,4 +1,4 @@
-/** One JSON request to a judge over HTTP, the key in no message. */
+/** Sends one JSON request to a judge over HTTP; no error message contains the key. */
 import type { Json, JsonObject } from '../base/chat.js'
 import { openRemote } from '../base/remote.js'
 import type { RemoteJudgeSettings } from '../base/settings.js'
@@ -36,7 +36,7 @@ function read(bytes: Buffer): Json {
   try {
     return parseJson(bytes)
   } catch {
-    // Its message could quote the judge, and the judge the text.
+    // The parser's message is dropped: it could quote the judge, and the judge the text.
     throw new JudgeFailure('invalid_response', 'the judge answered with something that is not JSON')
   }
 }

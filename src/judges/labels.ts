@@ -1,4 +1,4 @@
-/** What each judge's own categories stand for here, where the configuration does not say otherwise. */
+/** Default mapping of each judge's labels to our categories. */
 
 import type { JudgeSettings, JudgeType } from '../base/settings.js'
 import type { Coverage } from '../policy/escalate/judges.js'
@@ -57,13 +57,13 @@ export const publishedLabels: Readonly<Record<JudgeType, Labels>> = {
     sexual_content: ['sexual', 'sexual_minors'],
     unethical_behavior: ['illicit', 'cyber_misuse']
   },
-  // Its labels are the categories: it reads what the constitution says of each.
+  // Its labels are our categories: it reads the constitution's words about each.
   'gpt-oss-safeguard': Object.fromEntries(categories.map((category) => [category, [category]])),
-  // A classifier's labels are whatever it was trained on.
+  // The labels of a classifier depend on its training.
   onnx: {}
 }
 
-/** Of which categories each configured judge speaks: known from the configuration alone. */
+/** The categories that each configured judge covers, from the configuration alone. */
 export function coverageOf(judges: Readonly<Record<string, Pick<JudgeSettings, 'labels'>>>): Coverage {
   return Object.fromEntries(
     Object.entries(judges).map(([name, { labels }]) => [name, [...new Set<Category>(Object.values(labels).flat())]])

@@ -33,7 +33,7 @@ export function createLlamaGuard(settings: RemoteJudgeSettings): Adapter {
 
 /**
  * @param asked the categories of which `safe` says that they are clear
- * @throws JudgeFailure for anything but the two forms: a code that is not known is a verdict that is not understood
+ * @throws JudgeFailure for anything but the two forms: an unknown code is an unreadable verdict
  */
 export function readVerdict(text: string, labels: Labels, asked: readonly Category[]): Answer {
   const [, verdict, codes] =
@@ -47,7 +47,7 @@ export function readVerdict(text: string, labels: Labels, asked: readonly Catego
   const given = codes.split(',').map((code) => code.trim())
   const unknown = given.find((code) => !Object.hasOwn(labels, code))
   if (unknown !== undefined) throw new JudgeFailure('invalid_answer', 'the judge names a hazard that has no label')
-  // Of the others it says nothing: 0 is not a clearance, since the text is flagged.
+  // The other categories are unknown: 0 does not clear them, since the text is flagged.
   const none = Object.fromEntries(asked.map((category) => [category, 0]))
   return {
     scores: {

@@ -17,14 +17,14 @@ export interface OnnxThreadData {
 
 export interface OnnxTask {
   texts: string[]
-  /** Wall time in ms at which nobody waits any more. */
+  /** Deadline, wall time in ms. */
   until: number
 }
 
 const settings = workerData as OnnxThreadData
 let loading: Promise<Classify> | undefined
 
-/** @returns the score of each label, the worst of all texts and windows; none where the time was over before the end */
+/** @returns the score of each label, the worst of all texts and windows; undefined after the deadline */
 export default async function classify({ texts, until }: OnnxTask): Promise<number[]> {
   loading ??= load(settings)
   const classifyWindow = await loading
@@ -42,7 +42,7 @@ async function load({ model, tokenizer, outputs, activation, maxTokens, overlap 
   if (size <= overlap)
     throw new Error(`max_tokens leaves ${size} tokens for text, which must be more than overlap (${overlap})`)
   const session = await runtime.InferenceSession.create(model, {
-    // One thread less than the machine has, at most four: the gateway goes on beside it.
+    // One thread less than the machine has, at most four, which leaves room for the gateway.
     intraOpNumThreads: Math.max(1, Math.min(4, availableParallelism() - 1)),
     logSeverityLevel: 3
   })
@@ -67,7 +67,7 @@ async function load({ model, tokenizer, outputs, activation, maxTokens, overlap 
   }
 }
 
-/** What the tokenizer puts around a text, such as [CLS] and [SEP]: found by what it puts around one. */
+/** The special tokens around a text, such as [CLS] and [SEP], found by tokenizing a sample. */
 function specialTokens(tokenizer: Tokenizer): { before: number[]; after: number[] } {
   const text: number[] = tokenizer.encode('a', { add_special_tokens: false }).ids
   const whole: number[] = tokenizer.encode('a').ids

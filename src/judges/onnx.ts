@@ -1,7 +1,7 @@
 /**
- * A text classifier as an ONNX file, run here: in a thread of its own, since onnxruntime-node computes in the thread that
- * asks, and tokenizing takes as long as it takes. Roles are not told to the model: every text is classified by itself,
- * long ones in windows, and the worst counts.
+ * A local text classifier from an ONNX file, in a thread of its own, since onnxruntime-node computes in the calling
+ * thread and tokenizing takes long. The model gets no roles: every text is classified by itself, long ones in windows,
+ * and the worst counts.
  */
 import type { OnnxJudgeSettings } from '../base/settings.js'
 import { threadFile } from '../base/thread.js'
@@ -33,7 +33,7 @@ export async function createOnnx(settings: OnnxJudgeSettings): Promise<Adapter> 
   }
   return {
     async ask({ texts }) {
-      // Not by the signal: that would end the thread, and the model with it. It looks at the time between two windows.
+      // Not by the signal, which would end the thread and its model: the thread checks the time between two windows.
       const until = Date.now() + settings.timeoutMs
       const scores = await run({ texts: texts.map(({ text }) => text), until })
       if (scores.length !== outputs.length)

@@ -1,4 +1,4 @@
-/** The judges of a configuration, ready to be asked. */
+/** Opens the configured judges. */
 
 import type { JudgeSettings, RemoteJudgeSettings } from '../base/settings.js'
 import type { Judges } from '../policy/escalate/judges.js'
@@ -27,7 +27,7 @@ export interface OpenJudges extends Judges {
 }
 
 /**
- * Nothing is sent before the first question; a local model is loaded, and tried, at once.
+ * Remote judges get no request before the first question; a local model is loaded and tried at once.
  * @throws an Error that names the judge, where a local model cannot be loaded
  */
 export async function openJudges(

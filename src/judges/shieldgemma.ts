@@ -10,7 +10,7 @@ import { type Adapter, type Asked, JudgeFailure, labelsFor, scoresOf } from './a
 import { type Completion, complete, conversation, probabilityOfYes } from './chat.js'
 import { createClient } from './http.js'
 
-/** The verdict is the first token; a space or a line break may stand before it. What follows explains, and is not read. */
+/** The verdict is the first token, perhaps after a space or line break. The explanation behind it is not read. */
 const maxTokens = 4
 
 /** The policies of the model card in words of our own, without the subject that `guidelineOf` puts before them. */
@@ -25,7 +25,7 @@ const policies: Readonly<Record<string, string>> = {
     '"No Sexually Explicit Information": content with references to sexual acts or other lewd content, such as graphic descriptions or what is meant to arouse. Medical and scientific terms of anatomy and sex education are allowed.'
 }
 
-/** Whether there is a text for a label: a label of one's own needs one. */
+/** Whether a label has a built-in text; own labels need a configured one. */
 export const hasGuideline = (label: string) => Object.hasOwn(policies, label)
 
 export function createShieldGemma(settings: RemoteJudgeSettings): Adapter {
@@ -41,7 +41,7 @@ export function createShieldGemma(settings: RemoteJudgeSettings): Adapter {
           return [label, scoreOf(await complete(client, { model, messages, max_tokens: maxTokens, ...kwargs }, signal))]
         })
       )
-      // Only where a policy is broken is known: that a text breaks none of those asked about flags nothing else.
+      // Not flagged: the judge only answers about the requested policies.
       return { scores: scoresOf(labels, found), flagged: false }
     },
     close: () => client.close()

@@ -1,4 +1,4 @@
-/** Long texts in pieces that a model takes: each token is in one of them, and what lies on a border in two. */
+/** Divides long texts into windows that overlap, so that text at a border is whole in one of them. */
 
 /** @param overlap less than `size` */
 export function windowsOf(tokens: readonly number[], size: number, overlap: number): number[][] {

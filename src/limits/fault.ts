@@ -19,7 +19,7 @@ export function limitFault(state: LimitState): Fault {
   )
 }
 
-/** For a key whose texts have had as much of the encoder as its limit buys. Its headers would tell of requests. */
+/** For a key that has used up its share of the encoder. Without limit headers, which count requests. */
 export function windowsFault({ limit, retryAfter }: LimitState): Fault {
   return tooMany(`${limit} windows of text to read closely per minute`, retryAfter, {})
 }
@@ -34,7 +34,7 @@ export function concurrencyFault(limit: number): Fault {
   })
 }
 
-/** For an address from which too many keys were wrong. It has no headers of a key's limit: there is no key. */
+/** For an address with too many wrong keys. Without limit headers, since there is no key. */
 export function failedAuthFault(limit: number, retryAfter: number): Fault {
   return tooMany(`${limit} failed authentications per minute from one address`, retryAfter, {})
 }

@@ -1,4 +1,4 @@
-/** The state of a limit as clients see it (docs/api.md, section 3), and what is counted. */
+/** Types of limits: their state for clients (docs/api.md, section 3), and the counted caller. */
 
 export interface LimitState {
   allowed: boolean
@@ -11,7 +11,7 @@ export interface LimitState {
   retryAfter: number
 }
 
-/** Whom a limit counts: a `Caller` fits. */
+/** The counted caller, such as a `Caller`. */
 export interface Counted {
   readonly lineage: string
   readonly limitPerMinute: number
@@ -19,7 +19,7 @@ export interface Counted {
 
 /** Windows of the encoder that each request of a limit buys: most need one to three. */
 const windowsPerRequest = 16
-/** What one request may cost at most: a key with the smallest limit may make it. */
+/** Least allowance: even a key with the smallest limit can make the most expensive request. */
 const leastWindows = 256
 
 /** Windows of the encoder in any minute. */
@@ -30,6 +30,6 @@ export function windowsPerMinute({ limitPerMinute }: Counted): number {
 export interface Limiter {
   /** Takes `cost` whole or not at all; a cost of 0 only looks. Synchronous where the counters are in memory. */
   charge(counted: Counted, cost: number): LimitState | Promise<LimitState>
-  /** The same for windows of the encoder, which have a counter of their own. */
+  /** Charges windows of the encoder, which have a counter of their own. */
   chargeWindows(counted: Counted, windows: number): LimitState | Promise<LimitState>
 }

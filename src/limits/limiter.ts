@@ -1,6 +1,6 @@
 /**
- * The limits of a key: how many requests in a sliding window of one minute, over a counter that belongs to the key's lineage,
- * and how many at a time.
+ * The limits of a key: requests in a sliding window of one minute, counted for the key's lineage, and concurrent
+ * requests.
  */
 import type { CounterStore, Taken } from '../storage/contracts/shared-state.js'
 import { type Limiter, type LimitState, windowsPerMinute } from './limit.js'
@@ -18,7 +18,7 @@ export function createLimiter({ counters }: { counters: CounterStore }): Limiter
   }
 }
 
-/** Seconds are rounded up: who waits as long as we say is served. */
+/** Seconds are rounded up, so that a client that waits this long is served. */
 function stateOf({ allowed, remaining, resetMs, retryMs }: Taken, limit: number): LimitState {
   return {
     allowed,
@@ -30,19 +30,19 @@ function stateOf({ allowed, remaining, resetMs, retryMs }: Taken, limit: number)
 }
 
 /**
- * How many requests each key has under way, in this process. Counted by lineage, so that a rotated key and its successor
- * have one number between them.
+ * Counts concurrent requests of each key in this process, by lineage, so that a rotated key and its successor share one
+ * count.
  */
 export class Concurrency {
   readonly #underWay = new Map<string, number>()
   readonly #changed: (by: 1 | -1) => void
 
-  /** @param changed told of each that begins and each that is over */
+  /** @param changed called when a request begins (1) and when it is over (-1) */
   constructor(changed: (by: 1 | -1) => void) {
     this.#changed = changed
   }
 
-  /** @returns what lets go of the place, once however often it is called; undefined where there is none */
+  /** @returns a function that releases the place, with further calls ignored; undefined without a free place */
   take(lineage: string, most: number): (() => void) | undefined {
     const count = this.#underWay.get(lineage) ?? 0
     if (count >= most) return undefined

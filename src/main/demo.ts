@@ -179,7 +179,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 }
 
 function sendError({ url = '' }: IncomingMessage, response: ServerResponse, error: unknown): void {
-  // The client went away, or the fault is our own after the head was sent: what is left is to cut the connection.
+  // The client went away, or the fault is our own after the head was sent: the connection can only be cut.
   if (!(error instanceof DemoError) || response.headersSent) {
     response.destroy()
     return

@@ -75,17 +75,19 @@ export interface Gateway {
   readonly mcp: McpProxy
   /** The requests of every edge. */
   readonly underWay: UnderWay
-  /** Answers in the place of the application where there is too much to do. @returns whether it did */
+  /** Refuses a request before the application sees it, under overload. @returns whether it refused */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
   /** Ends what lasts longer than an answer, at the latest after so many ms. */
   drain(ms: number): Promise<void>
-  /** Lets what has no end of its own go on under the gateway of the next configuration, where that can. */
+  /**
+   * Hands sessions without an end of their own to the gateway of the next configuration, where they can continue there.
+   */
   handOver(next: Gateway): void
   /** Registers every route on a Fastify scope of its own. */
   register(app: FastifyInstance): Promise<void>
   /** Registers what the operations listener serves. */
   registerOps(app: FastifyInstance): Promise<void>
-  /** Lets go of what belongs to this gateway; the platform stays. Requests under way are ended first. */
+  /** Releases what this gateway owns; the platform stays open. Requests under way are ended first. */
   close(): Promise<void>
 }
 
@@ -212,7 +214,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerEdge(app, { ...edge, home: dashboardHome() })
       registerDuplicateGuard(app, platform.counters)
       await registerDocs(app, version)
-      if (!registerDocPages(app)) log.warn('there are no pages of documents: they are built by npm run build')
+      if (!registerDocPages(app)) log.warn('the documentation pages are missing: npm run build makes them')
       registerHealth(app, ready)
       await app.register(async (loaded) => {
         overload.mayRefuse(loaded)
@@ -236,7 +238,7 @@ export async function createGateway(given: Settings, platform: Platform): Promis
       registerUsage(app, storage.usage, clock)
       registerAuth(app, { ...people, oidc: people.oidc(), account: firstAccount, passage })
       registerUsers(app, people.users)
-      if (!registerDashboard(app)) log.warn('there is no dashboard: it is built by npm run build')
+      if (!registerDashboard(app)) log.warn('the dashboard is missing: npm run build makes it')
       registerUpstreams(app, platform.upstreams)
       registerTexts(app, texts, settings.texts)
       registerConstitutions(app, {
@@ -303,7 +305,7 @@ async function openEncoder(
     const needing = guardedRoutes({ routes, mcp }).find(({ redact }) => redact.includes('names'))
     if (needing === undefined || opened.encoder?.findsNames === true) return opened
     const route = `route ${needing.id}: redact lists names`
-    // As with the encoder itself: what is wrong with files stops the start, a platform that it does not run on does not.
+    // As with the encoder itself: faulty files stop the start; a platform that cannot run the encoder does not.
     if (opened.encoder === undefined)
       return { ...opened, weakening: `${opened.weakening}; ${route}, and is refused with evaluator_unavailable` }
     await opened.close()
@@ -344,7 +346,10 @@ async function openEvaluator(
   }
 }
 
-/** What administrators connected, behind what is configured, and the demo backend where `default` is neither. */
+/**
+ * Adds connected backends (configured ones win), and the demo backend where `default` is neither connected nor
+ * configured.
+ */
 async function withBackends(settings: Settings, platform: Platform): Promise<Settings> {
   const connected = (await platform.upstreams.current(settings)).map(({ name, url, key }) => [
     name,
@@ -357,7 +362,7 @@ async function withBackends(settings: Settings, platform: Platform): Promise<Set
     return { ...settings, upstreams: { ...upstreams, default: upstreamSettings('default', url) } }
   }
   const { review } = settings
-  // What the demo allows ends with it.
+  // Permissions that hold only because of the demo backend end with it.
   return {
     ...settings,
     upstreams,

@@ -1,4 +1,4 @@
-/** What the two public faces share: an open gateway from typed options. */
+/** Opens a gateway from typed options, for both library entrances: the Fastify plugin and the http-proxy one. */
 import type { Clock } from '../base/clock.js'
 import { loadSettings } from '../config/load.js'
 import { createLog, type Log } from '../observe/log.js'
@@ -15,11 +15,11 @@ export interface LibraryOptions {
   /** A pino logger, or anything of its shape; default: JSON lines on stdout. */
   log?: Log
   clock?: Clock
-  /** Told the full first key where this start created one; default: printed once on stdout. */
+  /** Receives the full first key if this start created one; default: printed once on stdout. */
   onFirstKey?: (key: string) => void
 }
 
-/** Settings, platform and gateway in one go, and the first key told. */
+/** Opens settings, platform and gateway, and reports the first key. */
 export async function openForLibrary(options: LibraryOptions): Promise<{ gateway: Gateway; close(): Promise<void> }> {
   const { env = process.env, cwd = process.cwd(), config, clock } = options
   const settings = loadSettings({ env, cwd, ...(config === undefined ? {} : { file: config }) })

@@ -1,4 +1,7 @@
-/** What reads media: children for files and pictures, a backend for sound, each where a route has such read. */
+/**
+ * Readers of media: child processes for files and pictures, a backend for sound. Each opens only where a route scans
+ * its kind.
+ */
 import type { Settings } from '../base/settings.js'
 import { actFor } from '../base/unscannable.js'
 import type { FileReport, Files } from '../files/file.js'
@@ -6,7 +9,7 @@ import { openFiles } from '../files/files.js'
 import { openTranscriber, type Transcriber } from '../proxy/request/transcriber.js'
 import type { Platform } from './platform.js'
 
-/** What all of them have. */
+/** The settings that chat routes and MCP servers share. */
 type GuardedRoute = Settings['mcp']['servers'][string]['route']
 
 /** Routes of chats, and those of MCP servers. */
@@ -29,7 +32,7 @@ export async function openReaders(
     const files = await openFiles(own, readsPictures, reportTo(metrics))
     const isolation = files.hasNamespace
       ? 'a network namespace of its own'
-      : 'no namespace of its own: sockets are taken away in the process'
+      : 'no network namespace: the process itself gives up its sockets'
     const languages = readsPictures ? own.languages : undefined
     log.info({ processes: own.processes, isolation, languages }, 'files are read in processes of their own')
     return files

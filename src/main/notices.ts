@@ -1,4 +1,4 @@
-/** The watch for what people should know of, with what it looks at: opened once per process, as the rest of the platform. */
+/** Opens the watch that raises alerts, with the sources it reads: once per process, like the rest of the platform. */
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import { firstAccount } from '../identity/key-service.js'
@@ -18,7 +18,7 @@ export interface NoticesOptions {
   clock: Clock
   log: Log
   node: string
-  /** In force. */
+  /** The settings in force. */
   settings(): Settings
 }
 
@@ -48,8 +48,8 @@ export function openNotices({ storage, shared, self, people, clock, log, node, s
     publicUrl: () => settings().signIn.publicUrl,
     noticed: () => people.noticed(),
     failure(error) {
-      if (error === undefined) log.info({}, 'alerts are looked for again')
-      else log.error({ err: describeError(error) }, 'alerts cannot be looked for: the storage does not answer')
+      if (error === undefined) log.info({}, 'alerts are checked again')
+      else log.error({ err: describeError(error) }, 'alerts cannot be checked: the storage does not answer')
     }
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What outlives a change of the configuration: the store, the keys and their counters, the reviews, the sessions, the
- * metrics. Opened once per process; gateways come and go in front of it.
+ * The platform: services that outlive a change of configuration, such as store, keys, counters, reviews, sessions,
+ * metrics. Opened once per process; each configuration puts its own gateway in front of it.
  */
 import { join } from 'node:path'
 import { type MetricsPage, ownPage } from '../api/metrics.js'
@@ -51,7 +51,7 @@ export interface PlatformOptions {
   log?: Log
   /** Default: Redis where it is configured, else this process alone. */
   shared?: SharedState
-  /** Whether the process is about to stop, and wants no more requests. Default: never. */
+  /** Whether the process is about to stop and should get no more requests. Default: never. */
   isDraining?: () => boolean
   /** Its number among the workers of its node. Default: it is the only process. */
   worker?: number
@@ -64,22 +64,22 @@ export interface PlatformOptions {
 export interface Platform extends Readonly<Self> {
   readonly clock: Clock
   readonly log: Log
-  /** This process in the audit. */
+  /** Name of this process in the audit. */
   readonly node: string
-  /** What a scrape of this process is answered with. */
+  /** The metrics page for a scrape of this process. */
   readonly metricsPage: MetricsPage
   readonly storage: Storage
-  /** What people are told, as it was written over the API. */
+  /** Texts for people, as they were written over the API. */
   readonly texts: TextsService
   /** The backends that administrators connect. */
   readonly upstreams: ConnectedUpstreams
-  /** What the questions to people are kept with. */
+  /** Store, digest key and seal of the questions that clarification asks. */
   readonly keeping: Keeping
   isDraining(): boolean
   readonly admission: Admission
   readonly keys: KeyService
   readonly people: People
-  /** What people should know of, and are told. */
+  /** The watch that raises alerts and notifies people. */
   readonly alerts: Watch
   /** Counts, meters and audits each verdict. */
   readonly record: Recorder
@@ -90,7 +90,7 @@ export interface Platform extends Readonly<Self> {
   readonly tracing?: Tracing
   readonly constitutions: ConstitutionService
   readonly checker: Checker
-  /** Which constitution judges which route, by the word of the store. */
+  /** Which constitution judges which route, as the store says. */
   readonly bindings: RouteBindings
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
   /** Which constitutions are in force, whatever gateway asks. */
@@ -98,7 +98,7 @@ export interface Platform extends Readonly<Self> {
   readonly sessions: SessionStore
   /** The second reader, the same for all gateways whose settings agree. */
   readonly encoders: EncoderKeeper
-  /** Shared by all nodes, as far as they share anything. */
+  /** Counters, shared by all nodes where Redis is configured. */
   readonly counters: CounterStore
   /**
    * Creates the first key where the store has none and returns it in full, to be shown once. Called when everything else
@@ -107,7 +107,7 @@ export interface Platform extends Readonly<Self> {
   firstKey(): Promise<string | undefined>
   /** The demo backend's address; it is started when it is first asked for. */
   demoUrl(): Promise<string>
-  /** Puts in force what a new gateway brings for the rooms that outlive it: limits, and what the gauges tell. */
+  /** Puts a new gateway's settings in force for the rooms that outlive it: limits, and the values of gauges. */
   adopt(next: Omit<InForce, 'loadedAt'>): void
   close(): Promise<void>
 }
@@ -324,7 +324,7 @@ function build(
     async firstKey() {
       const first = await keys.ensureFirstKey({ bootstrapKey: settings.bootstrapKey })
       if (first.created && settings.bootstrapKey === undefined) return first.key
-      // Whoever set it knows it: a key that was given is never printed.
+      // The operator who set a key knows it: a given key is never printed.
       if (first.created) log.info({ prefix: first.record.prefix }, 'the bootstrap key is the first key')
       else if (first.ignored) log.info({}, 'the bootstrap key is ignored: the store has keys')
       return undefined
@@ -351,7 +351,11 @@ function build(
       await presence.close()
       await policies.close()
       await (await demo)?.close()
-      await lastUsed.close().catch((error) => log.error({ err: describeError(error) }, 'last uses were not stored'))
+      await lastUsed
+        .close()
+        .catch((error) =>
+          log.error({ err: describeError(error) }, 'the times when keys were last used were not stored')
+        )
       await people.close()
       await samples.close()
       tell('process.stopped', {})

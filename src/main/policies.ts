@@ -14,9 +14,11 @@ import { createDryRunner } from '../policy/explain/dry-run-pool.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { Notice, Notices } from '../storage/contracts/shared-state.js'
 
-/** How often the storage is asked for activations by other nodes and the command, which nobody may have told of. */
+/** How often the storage is asked for activations by other nodes and the command: their notice may have been lost. */
 const refreshEveryMs = 1_000
-/** How long an activation waits for other nodes to have read the version: longer than one that ended or froze is counted. */
+/**
+ * How long an activation waits until other nodes have read the version: longer than a node that died counts as serving.
+ */
 const preparedMs = 20_000
 
 export interface Policies {
@@ -25,7 +27,7 @@ export interface Policies {
   readonly checker: Checker
   readonly bindings: RouteBindings
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
-  /** Does what word of another node asks for; a failure is logged, and tried again soon. Resolves when it is done. */
+  /** Acts on the notice of another node; a failure is logged and soon retried. Resolves when it is done. */
   heard(notice: Notice): Promise<void>
   close(): Promise<void>
 }
@@ -42,9 +44,9 @@ export function openPolicies({
   notices: Notices
   clock: Clock
   log: Log
-  /** What reads in force; undefined where none does. */
+  /** The encoder in force; undefined where there is none. */
   encoder: () => Encoder | undefined
-  /** Of the configuration in force. */
+  /** Routes of the configuration in force. */
   routes: () => readonly BindableRoute[]
 }): Policies {
   const enforcement = new Enforcement({
@@ -54,7 +56,7 @@ export function openPolicies({
     isShipped,
     read: (version) => log.info(version, 'a version of a constitution was read'),
     followed: (change) => log.info({ ...change }, 'a version of a constitution was put in force'),
-    warned: (what) => log.warn(what, 'a constitution names what the shipped one has no more'),
+    warned: (what) => log.warn(what, 'a constitution names rules or entries that the shipped one no longer has'),
     adopted({ name, from, to }) {
       log.info({ name, from, to }, 'the file of a constitution was put in force')
       const data = { name, from, to, origin: 'file' }
@@ -98,7 +100,7 @@ export function openPolicies({
     tryOut: (actor, name, request) => tryOut({ constitutions, enforcement, runner }, actor, name, request),
     async heard(notice) {
       if (notice.kind !== 'prepare') return refresh()
-      // Whoever activates it is told what is wrong with it.
+      // Errors go unlogged here: the activation itself reports them.
       await enforcement.prepare(notice.name, notice.version).catch(() => undefined)
     },
     async close() {

@@ -1,6 +1,6 @@
 /**
- * The rooms in which people work, opened once per process like the rest of the platform: the queue and its decisions, the
- * webhook that tells of them, who signs in, and the upkeep of what is kept for them.
+ * Opens the services that people work with, once per process: the review queue and its decisions, webhooks and mail
+ * about them, users and their sign-in, and the upkeep of stored records.
  */
 import type { ChatPart } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
@@ -26,10 +26,10 @@ import { SessionService } from '../users/session-service.js'
 import { createThrottle } from '../users/throttle.js'
 import { UserService } from '../users/user-service.js'
 
-/** How soon what another process accepts holds here. */
+/** How often this process reads exceptions that another process accepted. */
 const refreshEveryMs = 5_000
 const upkeepEveryMs = 3_600_000
-/** Not at once: a start has better things to do. */
+/** Delayed, so that upkeep does not slow the start. */
 const firstUpkeepMs = 60_000
 /** Rows of the audit that one transaction removes. */
 const pruneBatch = 5_000
@@ -41,19 +41,19 @@ export interface People {
   readonly exceptions: ExceptionService
   readonly users: UserService
   readonly sessions: SessionService
-  /** Of the texts that a decision was about. */
+  /** Fingerprints of the texts that a decision was about. */
   fingerprints(evaluation: Evaluation, parts: readonly ChatPart[]): string[]
-  /** What people are to be told of a key that rotates itself, for the transaction that does it. */
+  /** Messages about a key that rotates itself, stored in the transaction of the rotation. */
   rotationNotices(rotation: SelfRotation): DeliveryRow[]
-  /** Sends what is new in the outbox. */
+  /** Sends new messages of the outbox. */
   noticed(): void
   /** Sign-in by the provider of the configuration in force. */
   oidc(): Oidc | undefined
-  /** The token of the first administrator's link; undefined where there is anyone already. */
+  /** The token of the first administrator's link; undefined where a user exists already. */
   firstInvitation(): Promise<string | undefined>
   /** Puts a new configuration in force. */
   adopt(settings: Settings): void
-  /** Deletes what has been kept for long enough; a timer does so by itself. */
+  /** Deletes records past their retention; a timer also calls it. */
   upkeep(): Promise<void>
   close(): Promise<void>
 }
@@ -64,11 +64,11 @@ export interface PeopleOptions {
   log: Log
   settings: Settings
   keyring: Pick<Keyring, 'seal' | 'secrets'>
-  /** Told what became of each attempt to deliver. */
+  /** Receives the outcome of each attempt to deliver. */
   delivered(outcome: DeliveryOutcome): void
-  /** Told what of the queue was full, each time a review is refused. */
+  /** Receives the bound of the queue that was reached, each time a review is refused. */
   refused(bound: ReviewBound): void
-  /** Deletes the samples whose time is over. @returns how many */
+  /** Deletes expired samples. @returns how many */
   purgeSamples(): Promise<number>
 }
 
@@ -81,7 +81,7 @@ export function openPeople(options: PeopleOptions): People {
   const signIn = viewOf(() => current.signIn)
   let oidc = oidcOf(first, seal, clock)
 
-  /** Channels whose last message was not taken. */
+  /** Channels whose last message was not accepted. */
   const refusing = new Set<Channel>()
   const deliveries = new Deliveries({
     deliveries: storage.deliveries,
@@ -98,10 +98,10 @@ export function openPeople(options: PeopleOptions): People {
       delivered(outcome)
       const { channel, result, error } = outcome
       if (result === 'delivered') {
-        if (refusing.delete(channel)) log.info({ channel }, 'messages are taken again')
+        if (refusing.delete(channel)) log.info({ channel }, 'messages are accepted again')
       } else if (!refusing.has(channel)) {
         refusing.add(channel)
-        log.warn({ channel, problem: error }, 'messages are not taken: they are tried again for hours')
+        log.warn({ channel, problem: error }, 'messages are not accepted: they are tried again for hours')
       }
     },
     failure: (error) => log.error({ err: describeError(error) }, 'messages to webhooks and by e-mail wait')
@@ -135,7 +135,7 @@ export function openPeople(options: PeopleOptions): People {
     exceptions
       .refresh()
       .catch((error) =>
-        log.error({ err: describeError(error) }, 'exceptions that another process accepted do not hold')
+        log.error({ err: describeError(error) }, 'exceptions that another process accepted are not in force here')
       )
   }, refreshEveryMs)
   refreshing.unref()
@@ -143,7 +143,7 @@ export function openPeople(options: PeopleOptions): People {
   const throttle = createThrottle(clock, secrets.deviceCookies)
   const sessions = new SessionService({ users: store, audit, clock, throttle, settings: signIn })
 
-  /** At first too: a process before this one may have ended between the two. */
+  /** True at the start: an earlier process may have ended between the two steps. */
   let isToScrub = true
 
   async function upkeep(): Promise<void> {
@@ -160,17 +160,17 @@ export function openPeople(options: PeopleOptions): People {
     isToScrub ||= texts > 0 || rows > 0 || samples > 0 || current.samples.what !== 'off'
     if (isToScrub) await storage.scrub()
     isToScrub = false
-    // Whoever could rewrite the store cannot rewrite what the log's readers have kept.
+    // An attacker who can rewrite the store cannot rewrite copies of the log.
     for (const { node, position, hash } of await storage.audit.heads()) {
       log.info({ node, position, hash }, 'the end of the audit so far')
     }
     if (texts === 0 && rows === 0 && samples === 0) return
     const data = { review_texts: texts, audit_rows: rows, samples }
     audit.append({ at: now, kind: 'retention.applied', account: null, keyId: null, subject: null, data })
-    log.info(data, 'what was kept for long enough is deleted')
+    log.info(data, 'records past their retention are deleted')
   }
   const tend = () =>
-    upkeep().catch((error) => log.error({ err: describeError(error) }, 'what was kept for long enough is not deleted'))
+    upkeep().catch((error) => log.error({ err: describeError(error) }, 'records past their retention are not deleted'))
   const soon = setTimeout(tend, firstUpkeepMs)
   const often = setInterval(tend, upkeepEveryMs)
   soon.unref()

@@ -1,4 +1,7 @@
-/** Samples, opened once per process like the rest of the platform: taken, read, tried over, and deleted in time. */
+/**
+ * Opens the service of samples, once per process: capture, reading, trial runs over them, deletion after their
+ * retention.
+ */
 import type { Clock } from '../base/clock.js'
 import type { SampleSettings } from '../base/settings.js'
 import type { TrialReport, TrialRequest } from '../constitutions/trial.js'
@@ -16,12 +19,12 @@ import type { Seal } from '../sealing/seal.js'
 import type { Storage } from '../storage/contracts/index.js'
 
 export interface Samples {
-  /** Whether any are taken now. */
+  /** Whether samples are taken now. */
   isOn(): boolean
   readonly take: NonNullable<RecorderDeps['sample']>
   readonly service: SampleService
   replay(actor: Caller, name: string, request: ReplayRequest): Promise<TrialReport>
-  /** Resolves when what was taken so far is stored, or lost. */
+  /** Resolves when all samples taken so far are stored or lost. */
   flush(): Promise<void>
   close(): Promise<void>
 }
@@ -34,7 +37,7 @@ export interface SamplesOptions {
   metrics: Pick<Metrics, 'samples'>
   /** Read at each use. */
   settings: SampleSettings
-  /** What reads in force; undefined where none does. */
+  /** The encoder in force; undefined where there is none. */
   encoder: () => Encoder | undefined
   tryOut(actor: Actor, name: string, request: TrialRequest): Promise<TrialReport>
 }
@@ -42,7 +45,7 @@ export interface SamplesOptions {
 export function openSamples(options: SamplesOptions): Samples {
   const { storage, seal, clock, log, metrics, settings, encoder, tryOut } = options
   const { audit } = storage
-  // Its own thread: whoever tries out a policy does not wait for it, and it does not wait for them.
+  // A thread of its own, so that trials over samples and dry runs of policies do not wait for each other.
   const runner = createDryRunner()
   const masker = new Masker({ runner, encoder })
   const capture = new Capture({

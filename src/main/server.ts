@@ -1,4 +1,4 @@
-/** The process: settings, listeners, reload, graceful end. What is served is `gateway.ts`. */
+/** The server process: settings, listeners, reload, graceful end. The routes are in `gateway.ts`. */
 import { readFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
@@ -49,7 +49,7 @@ export async function start({
   const log = createLog({ level: env['SLUICEGATE_LOG_LEVEL'] || 'info' })
   const load = () => loadSettings({ env, cwd })
   const settings = load()
-  /** An empty file is valid, and is what a file is for a moment while an editor writes it: not a policy to fall back to. */
+  /** An empty file is valid, and an editor that saves leaves the file empty for a moment: never reload to that. */
   const reload = () => {
     const next = load()
     if (next.file !== undefined && readFileSync(next.file, 'utf8').trim() === '')
@@ -72,7 +72,7 @@ export async function start({
 
   if (warmUpMs > 0) current.warmUp(warmUpMs)
   const main = createListener((request, response) => {
-    // So that whoever keeps connections for the next request has let go of them before they are closed.
+    // Clients that keep connections open for the next request close them before the drain does.
     if (isDraining) response.shouldKeepAlive = false
     current.handle(request, response)
   }, settings.server.tls)
@@ -122,7 +122,7 @@ export async function start({
     isDraining = true
     const { drainDelayMs } = settings.server
     log.info({ requests_under_way: current.underWay(), serves_on_ms: drainDelayMs, waits_ms: drainMs }, 'stopping')
-    // What stands before this learns that it is not ready, and goes elsewhere, while nothing is refused yet.
+    // Load balancers see that this process is not ready and go elsewhere, while it still refuses nothing.
     await setTimeout(drainDelayMs)
     await Promise.all([current.drain(), drain(main, drainMs), ...(link === undefined ? [drain(ops, 1_000)] : [])])
     await current.close()
@@ -154,13 +154,13 @@ interface Assembly {
   warmUp(ms: number): void
   /** Ends the sessions, at the latest after the drain time. */
   drain(): Promise<void>
-  /** To the assembly of the next configuration: what has no end of its own. */
+  /** Hands sessions without an end of their own to the assembly of the next configuration. */
   handOver(next: Assembly): void
-  /** Waits for the requests under way, at most for the drain time, then lets go. */
+  /** Waits for the requests under way, at most for the drain time, then closes. */
   close(): Promise<void>
 }
 
-/** One configuration, ready to serve: what a reload swaps as a whole. */
+/** One configuration, ready to serve; a reload swaps it as a whole. */
 async function assemble(settings: Settings, platform: Platform): Promise<Assembly> {
   const gateway = await createGateway(settings, platform)
   const app = await buildApp((scope) => gateway.register(scope))
@@ -225,14 +225,14 @@ function endGracefully(running: { close(): Promise<void> }, drainDelayMs: number
 
 interface Announcement {
   url: string
-  /** Whether others than this machine reach it. */
+  /** Whether other machines can reach it. */
   isOpen: boolean
   settings: Settings
   firstKey: string
   invitation: string | undefined
 }
 
-/** What a newcomer needs, once, on a first start: the address, the key, two lines to try. Plain text on stdout. */
+/** Prints the address, the key and two lines to try, in plain text on stdout, on the first start only. */
 function announce({ url, isOpen, settings, firstKey, invitation }: Announcement): void {
   const { server, signIn } = settings
   const site = signIn.publicUrl ?? url

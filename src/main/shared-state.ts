@@ -1,4 +1,4 @@
-/** What the nodes of one gateway share besides the storage, as the configuration says. */
+/** Opens the state that nodes share besides the storage: in Redis, or in this process where none is configured. */
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
 import type { Log } from '../observe/log.js'
@@ -15,7 +15,7 @@ export async function openSharedState(
       log.warn({}, 'without Redis each node counts limits and sessions by itself (SLUICEGATE_REDIS_URL)')
     return createLocalState(clock)
   }
-  // Loaded where it is used only: the client is megabytes of memory that most installations never need.
+  // Loaded only where it is used: the client is megabytes of memory that most installations never need.
   const { openRedisState } = await import('../storage/redis/shared-state.js')
   return openRedisState({
     ...redis,

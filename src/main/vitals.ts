@@ -1,4 +1,7 @@
-/** What this process tells of itself: its metrics, and to the others, by the storage, their course and that it serves. */
+/**
+ * Reports of this process on itself: its metrics, and through the storage, to other processes, their history and its
+ * presence.
+ */
 
 import type { Clock } from '../base/clock.js'
 import type { Settings } from '../base/settings.js'
@@ -16,12 +19,12 @@ import type { Storage } from '../storage/contracts/index.js'
 import type { SharedState } from '../storage/contracts/shared-state.js'
 import { newId } from '../storage/id.js'
 
-/** What a gateway brings that stands. */
+/** The gateway in force, as metrics and alerts read it. */
 export interface InForce {
   settings: Settings
   evaluator: PolicyEvaluator
   judges: Pick<OpenJudges, 'states'>
-  /** What in it weakens the guard, in words. */
+  /** Settings that weaken the guard, in words. */
   weakenings: readonly string[]
   /** Wall time, ms. */
   loadedAt: number
@@ -46,15 +49,15 @@ export interface SelfDeps {
 
 export interface Self {
   metrics: Metrics
-  /** What the metrics of all processes did over time. */
+  /** History of the metrics of all processes. */
   history: History
   /** Which processes serve. */
   presence: Presence
-  /** What has kept failing lately. */
+  /** Failures that have lasted lately. */
   troubles: Troubles
-  /** Its id among all that serve; of this life alone. */
+  /** Id of this process among all that serve; a restart gets a new one. */
   processId: string
-  /** Of this machine: whether an event loop stood still lately. */
+  /** Whether an event loop of this machine was blocked lately. */
   stalls: Stalls
   /** Wall time, ms. */
   startedAt: number
@@ -111,7 +114,7 @@ export function openSelf({
     clock,
     store: storage.metrics,
     process: processId,
-    failure: failure('the course of the metrics waits: the storage does not take it')
+    failure: failure('the history of the metrics waits: the storage does not accept it')
   })
   const presence = createPresence({
     store: storage.processes,
@@ -134,7 +137,7 @@ export function openSelf({
         }
       )
     },
-    failure: failure('other processes do not hear of this one: the storage does not answer')
+    failure: failure('other processes cannot see this one: the storage does not answer')
   })
   return { metrics, history, presence, troubles, processId, stalls, startedAt }
 }

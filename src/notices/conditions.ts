@@ -1,4 +1,6 @@
-/** What is wrong now, by what all processes have told the storage: asked by the one that watches. */
+/**
+ * Finds the present alert conditions, from the reports of all processes in the storage; run by the watching process.
+ */
 import type { AlertSettings } from '../base/settings.js'
 import { isoTime } from '../base/units.js'
 import { shownPrefix } from '../identity/key-format.js'
@@ -9,7 +11,7 @@ import type { KeyRow } from '../storage/contracts/keys.js'
 import type { AlertKind, Condition } from './kinds.js'
 import { type Counted, stopWindows, unusualStops, type Window } from './stops.js'
 
-/** Those that end first; as some end, others come. */
+/** Keys that are reported, soonest first; later ones follow as these end. */
 const mostKeys = 100
 
 export interface ConditionSources {
@@ -20,7 +22,7 @@ export interface ConditionSources {
   totals(windows: readonly Window[]): Promise<Stretch[]>
 }
 
-/** Which kinds the storage is asked for under these settings; what is not watched is no alert. */
+/** The kinds of alerts that these settings watch. */
 export function watchedKinds(settings: AlertSettings): ReadonlySet<AlertKind> {
   const watched: Record<Exclude<AlertKind, 'storage_down'>, boolean> = {
     audit_lost: settings.failing,
@@ -72,7 +74,7 @@ async function keys(sources: ConditionSources, { keysExpiringMs }: AlertSettings
   return rows
     .filter(({ createdAt, expiresAt }) => {
       const end = expiresAt as number
-      // Of a key that was made for a day, its end is no surprise until half of the day is over.
+      // A short-lived key is reported only after half of its life.
       return end - now <= (end - createdAt) / 2
     })
     .map(({ keyId, environment, prefix, expiresAt }) => ({
@@ -82,7 +84,7 @@ async function keys(sources: ConditionSources, { keysExpiringMs }: AlertSettings
     }))
 }
 
-/** What any process says of itself: one that hangs has said its last. */
+/** Failures in the processes' own reports; silent processes are ignored. */
 async function failures(sources: ConditionSources, { failing }: AlertSettings): Promise<Condition[]> {
   if (!failing) return []
   const serving = (await sources.processes()).filter(({ isSilent }) => !isSilent)

@@ -1,4 +1,4 @@
-/** What there are alerts of, and how each is told: in one sentence of names, counts and times, with the page to go to. */
+/** The kinds of alerts, each with its sentence of names, counts and times, and its page of the dashboard. */
 import { isoTime } from '../base/units.js'
 
 export const alertKinds = [
@@ -14,11 +14,11 @@ export const alertKinds = [
 ] as const
 export type AlertKind = (typeof alertKinds)[number]
 
-/** Names are those of the configuration; of a key its id and what is shown of it. Never a text, and no other name. */
+/** Names come from the configuration; for a key its id and shown prefix. Never a text or another name. */
 export interface AlertFacts {
-  /** How many wait, were given up, were lost, or failed. */
+  /** Number of waiting, undelivered, lost or failed ones. */
   count?: number
-  /** Of how many. */
+  /** Out of how many. */
   of?: number
   oldest_age_seconds?: number
   /** 0..1 */
@@ -28,11 +28,11 @@ export interface AlertFacts {
   /** ISO 8601, UTC. */
   expires_at?: string
   prefix?: string
-  /** Where it was seen. */
+  /** Nodes where it was seen. */
   nodes?: readonly string[]
 }
 
-/** Something that is wrong now. */
+/** A present alert condition. */
 export interface Condition {
   kind: AlertKind
   /** See `AlertRow`. */
@@ -101,7 +101,7 @@ export const tellings: Readonly<Record<AlertKind, Telling>> = {
   }
 }
 
-/** Kinds that are told of once, when they begin: their end is no news. */
+/** Kinds that are reported only when they begin. */
 export const toldOnce: ReadonlySet<AlertKind> = new Set(['key_expiring'])
 
 export function isAlertKind(kind: string): kind is AlertKind {
@@ -131,7 +131,7 @@ function span(seconds: number): string {
   return seconds === 3_600 ? 'hour' : `${Math.round(seconds / unit)} ${name}`
 }
 
-/** What stands of it for whoever asks. */
+/** An alert for the API. */
 export interface Alert {
   alert_id: string
   kind: AlertKind

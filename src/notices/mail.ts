@@ -4,14 +4,14 @@ import type { EmailSettings } from '../base/settings.js'
 import type { Send } from '../review/webhook.js'
 import type { Mail } from './messages.js'
 
-/** For each answer of the server, and for all of it: below the time for which the outbox keeps others off. */
+/** Time-outs for each server answer and for the whole attempt, below the lease of the outbox. */
 const patience = { stepMs: 10_000, wholeMs: 25_000 }
 
-/** @returns what sends to one server; each message over a connection of its own, since there are few */
+/** @returns the sender for one server; each message uses its own connection, since there are few */
 export function mailSender(settings: EmailSettings, { stepMs, wholeMs } = patience): Send {
   const { host, port, tls, ca, login, from, to } = settings
   return async ({ deliveryId, body }, now) => {
-    // Loaded where it is used only.
+    // Loaded only where used.
     const { createTransport } = await import('nodemailer')
     const socket = new Socket()
     const transport = createTransport({
@@ -19,7 +19,7 @@ export function mailSender(settings: EmailSettings, { stepMs, wholeMs } = patien
       host,
       port,
       secure: tls === 'implicit',
-      // Without an offer of STARTTLS nothing is sent, the login included.
+      // Without an offer of STARTTLS nothing is sent, not even the login.
       requireTLS: tls === 'starttls',
       ignoreTLS: tls === 'none',
       tls: { minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) },
@@ -48,11 +48,12 @@ export function mailSender(settings: EmailSettings, { stepMs, wholeMs } = patien
         subject,
         text,
         date: new Date(now),
-        // Attempts of one message are known as one.
+        // All attempts of one message share this id.
         messageId: `<${deliveryId}@${from.split('@')[1]}>`,
         headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
       })
-      // Where one recipient is refused the others have it: to try again would tell them again. All refused is an error.
+      // If only some recipients are refused it counts as sent, since a retry would reach the others twice. All refused
+      // is an error.
       await Promise.race([sending, late])
       return undefined
     } catch (error) {
@@ -64,7 +65,7 @@ export function mailSender(settings: EmailSettings, { stepMs, wholeMs } = patien
   }
 }
 
-/** The library's messages quote the server, which may quote anything: its codes do not. */
+/** Uses the library's codes: its messages quote the server, which may quote anything. */
 function failureOf(error: unknown): string {
   const { code, responseCode } = error as { code?: unknown; responseCode?: unknown }
   if (typeof responseCode === 'number') return `answered ${responseCode}`

@@ -1,4 +1,7 @@
-/** What people are told, for each way to tell it: ids, counts and names of the configuration, and where to look. */
+/**
+ * Writes the messages about alerts and rotated keys for webhooks and e-mail: ids, counts, names of the configuration,
+ * and links.
+ */
 import type { NoticeSettings, WebhookFormat } from '../base/settings.js'
 import { isoTime } from '../base/units.js'
 import type { SelfRotation } from '../identity/key-service.js'
@@ -7,10 +10,10 @@ import type { DeliveryRow } from '../storage/contracts/reviews.js'
 import { type AlertKind, alertOf, tellings } from './kinds.js'
 import type { Told } from './transitions.js'
 
-/** Of one kind in one message; the rest is counted. */
+/** Most items of one kind in a message; the rest is counted. */
 const mostListed = 20
 
-/** What an e-mail says; to whom, and from whom, stands in the configuration alone. */
+/** Content of an e-mail; sender and recipients come only from the configuration. */
 export interface Mail {
   subject: string
   text: string
@@ -18,9 +21,9 @@ export interface Mail {
 
 export interface Telling {
   settings: Pick<NoticeSettings, 'webhook' | 'email'>
-  /** Whose messages they are. */
+  /** Account of the messages. */
   account: string
-  /** The address that people type, without a slash at its end; undefined: there are no links. */
+  /** The public address, without a final slash; undefined: no links. */
   publicUrl: string | undefined
   now: number
 }
@@ -31,7 +34,7 @@ const beginnings: Readonly<Record<AlertEvent, string>> = {
   'alert.ended': 'Over: '
 }
 
-/** One message for each kind and event, and for each way that is configured. */
+/** One message for each kind, event and configured channel. */
 export function messagesOf(told: readonly Told[], telling: Telling): DeliveryRow[] {
   const groups = new Map<string, Told[]>()
   for (const one of told) {
@@ -55,7 +58,7 @@ export function messagesOf(told: readonly Told[], telling: Telling): DeliveryRow
   })
 }
 
-/** That a key has rotated itself, which is no state: it is told as it happens. */
+/** Messages about a key that rotated itself, an event rather than a state. */
 export function rotationMessages(rotation: SelfRotation, { settings, publicUrl }: Omit<Telling, 'now' | 'account'>) {
   const { webhook, email } = settings
   const { account, keyId: subject } = rotation.old
@@ -102,12 +105,12 @@ function mailText(lines: readonly string[], link: string | undefined): string {
   return `${[...lines, ...(link === undefined ? [] : ['', link])].join('\n')}\n`
 }
 
-/** Fixed words: what has a name or a number stands in the text. */
+/** Fixed words; names and numbers are in the text. */
 function titleOf(event: AlertEvent, kind: AlertKind): string {
   return `${beginnings[event]}${tellings[kind].title}`
 }
 
-/** What was seen last, of one that is over. */
+/** The sentences; for an ended alert, with its last facts. */
 function sentencesOf(group: readonly Told[]): string[] {
   const sentences = group
     .slice(0, mostListed)

@@ -1,15 +1,15 @@
 /**
- * Whether the share of what is stopped is unusual. It is held against the same hours of the days before, by their median:
- * one strange day moves nothing, and nights are compared with nights. Small numbers say nothing and are left out.
+ * Detects an unusual share of stopped content. It is compared with the median of the same hours on the days before: so
+ * one strange day has no effect, and nights are compared with nights. Small numbers are ignored.
  */
 import type { StopsSettings } from '../base/settings.js'
 
 const dayMs = 86_400_000
 /** So many days back. */
 const days = 7
-/** With fewer days that tell anything nothing is usual yet. */
+/** Least days with data for a usual share. */
 const leastDays = 3
-/** In which it is kept. */
+/** Step of the stored data. */
 const stepMs = 600_000
 
 export interface Window {
@@ -29,7 +29,7 @@ export function stopWindows(now: number, windowMs: number): Window[] {
 }
 
 /**
- * What is usual, as far as that is known.
+ * The usual share, if known.
  * @param before the days before
  * @returns 0..1
  */
@@ -43,7 +43,7 @@ export function usualShare(before: readonly Counted[], least: number): number | 
   return shares.length % 2 === 1 ? shares[middle] : (shares[middle - 1]! + shares[middle]!) / 2
 }
 
-/** From where on a share is unusual: below the one, above the other. Undefined where no share is. */
+/** Thresholds of an unusual share, below and above. Undefined where no share is unusual. */
 export function unusualBeyond(usual: number, { factor, difference }: StopsSettings): { low?: number; high?: number } {
   const high = Math.max(usual * factor, usual + difference)
   const low = Math.min(usual / factor, usual - difference)

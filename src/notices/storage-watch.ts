@@ -1,6 +1,6 @@
 /**
- * Whether the storage takes what this process writes, as the process itself sees it: what tells of that cannot be kept in
- * the storage, nor agreed on by it. What processes share besides (Redis, the primary of workers) lets one of them tell.
+ * Watches whether the storage accepts this process's writes. A failing storage can neither store alerts about itself
+ * nor elect a reporting process, so the other shared state (Redis, the primary of workers) chooses one.
  */
 import type { AlertRow } from '../storage/contracts/alerts.js'
 import type { DeliveryRow } from '../storage/contracts/reviews.js'
@@ -9,17 +9,17 @@ import type { Condition } from './kinds.js'
 import { messagesOf, type Telling } from './messages.js'
 import { transitions } from './transitions.js'
 
-/** They see it within this time of each other, and then one of them tells. */
+/** Processes notice it within this time of each other, and only one reports it. */
 const oneTellsMs = 60_000
 const watched = new Set(['storage_down'] as const)
 
 export interface StorageWatchDeps {
   node: string
-  /** When it last took what is written again and again, wall time in ms. */
+  /** Time of the last successful regular write, wall time in ms. */
   writtenAt(): number
   /** Writes it once more; never rejects. */
   write(): Promise<void>
-  /** Of the journal. */
+  /** Whether the journal is failing. */
   isFailing(): boolean
   counters: CounterStore
   /** Sends without the storage. */
@@ -35,17 +35,17 @@ export class StorageWatch {
     this.#deps = deps
   }
 
-  /** In force here. */
+  /** The alerts in force here. */
   get rows(): readonly AlertRow[] {
     return this.#rows.filter(({ holds }) => holds)
   }
 
-  /** @param downMs how long it must have taken nothing; undefined: it is no alert */
+  /** @param downMs how long it must have failed; undefined: no alert */
   async look(downMs: number | undefined, remindMs: number, telling: Telling): Promise<void> {
     const { node, counters, send, write } = this.#deps
     const found: Condition[] = []
     const isLate = () => downMs !== undefined && telling.now - this.#since(telling.now) >= downMs
-    // A process that stood still itself has not written either: it tries before it says so.
+    // A process that was blocked itself has not written either, so it tries a write first.
     if (isLate() && this.#rows.every(({ holds }) => !holds)) await write()
     if (isLate()) found.push({ kind: 'storage_down', subject: node, facts: { nodes: [node] } })
     const next = transitions(this.#rows, found, {
@@ -64,11 +64,11 @@ export class StorageWatch {
     }
   }
 
-  /** Since when nothing, or not everything, is taken; `now` where all is well. */
+  /** Start of the failure; `now` without one. */
   #since(now: number): number {
     const { writtenAt, isFailing } = this.#deps
     this.#failingSince = isFailing() ? (this.#failingSince ?? now) : undefined
-    // What is written again and again is so every ten seconds.
+    // Regular writes happen every ten seconds.
     return Math.min(writtenAt() + 10_000, this.#failingSince ?? now, now)
   }
 }

@@ -1,20 +1,20 @@
 /**
- * From what was in force and what is wrong now to what is in force, and what people are told of the difference: once when
- * it begins, once more after a while, once when it is over. What comes and goes is told at most once an hour.
+ * Computes the new alerts from the old ones and the present conditions, and the notifications: when an alert begins,
+ * once as a reminder, and when it ends. A flapping alert is reported at most once an hour.
  */
 import type { AlertEvent } from '../review/webhook.js'
 import type { AlertRow } from '../storage/contracts/alerts.js'
 import { newId } from '../storage/id.js'
 import { type AlertKind, type Condition, isAlertKind, toldOnce } from './kinds.js'
 
-/** Seen no more for so long it is over. */
+/** An alert ends after this time without its condition. */
 const calmMs = 300_000
-/** How exactly it is known when one was seen last: it is not written at every look. */
+/** Precision of the time when a condition last held, since it is not written at every check. */
 const heldMs = 60_000
-/** How long one that is over is remembered; if it comes back meanwhile, nobody is told before. */
+/** How long an ended alert is remembered; one that returns within it is reported only afterwards. */
 const againMs = 3_600_000
 
-/** One thing to tell. */
+/** One notification. */
 export interface Told {
   event: AlertEvent
   condition: Condition
@@ -24,7 +24,7 @@ export interface Told {
 }
 
 export interface Transitions {
-  /** What stands from now on, changed or not. */
+  /** The new alerts, changed or not. */
   rows: AlertRow[]
   /** Ids. */
   removed: string[]
@@ -34,7 +34,7 @@ export interface Transitions {
 export interface Look {
   now: number
   remindMs: number
-  /** Kinds that the look was for: others end without a word. */
+  /** Watched kinds; alerts of other kinds end without a notification. */
   watched: ReadonlySet<AlertKind>
 }
 
@@ -68,7 +68,7 @@ export function transitions(
 
   for (const row of standing.values()) {
     const { kind, subject, alertId } = row
-    // Another release's, or not watched any more.
+    // A kind of another release, or no longer watched.
     if (!isAlertKind(kind) || !watched.has(kind)) {
       removed.push(alertId)
       continue
@@ -87,7 +87,7 @@ export function transitions(
   return { rows, removed, told }
 }
 
-/** @param row what stands of it already */
+/** @param row its present row */
 function inForce(row: AlertRow | undefined, { kind, subject, facts }: Condition, now: number): AlertRow {
   const held = { facts: { ...facts }, holds: true, heldAt: now, endedAt: null }
   if (row !== undefined && row.endedAt === null) {

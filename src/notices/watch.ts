@@ -1,6 +1,6 @@
 /**
- * Looks again and again for what people should know of. Each process looks whether its storage takes anything; for all else
- * one process of all looks, and what it tells goes to the outbox in the transaction that notes that it was told.
+ * Checks alert conditions regularly. Each process checks its own storage; one elected process checks everything else.
+ * Its notifications go to the outbox in the transaction that records them.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../base/clock.js'
@@ -12,11 +12,11 @@ import { messagesOf, type Telling } from './messages.js'
 import type { StorageWatch } from './storage-watch.js'
 import { transitions } from './transitions.js'
 
-/** Whoever watches is missed after so many looks. */
+/** Checks after which a silent watching process is replaced. */
 const looksPerWatch = 4
 
 export interface WatchDeps {
-  /** Of this process, in the storage. */
+  /** Id of this process in the storage. */
   process: string
   store: AlertStore
   clock: Clock
@@ -26,9 +26,9 @@ export interface WatchDeps {
   settings(): NoticeSettings
   account: string
   publicUrl(): string | undefined
-  /** Told when the outbox has something new. */
+  /** Called when the outbox has new messages. */
   noticed(): void
-  /** Told of looks that fail, and of the first that works again (undefined). */
+  /** Called for failed checks, and for the first successful one after them (undefined). */
   failure(error: unknown): void
 }
 
@@ -48,7 +48,7 @@ export class Watch {
     return setTimeout(() => void this.look(), this.#deps.settings().everyMs).unref()
   }
 
-  /** Looks once, and again after a while; a timer does so by itself. Never rejects. */
+  /** Checks once, and schedules the next check. Never rejects. */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
@@ -94,7 +94,10 @@ export class Watch {
     return { settings: settings(), account, publicUrl: publicUrl(), now: clock.now() }
   }
 
-  /** In force: of this process first, then of all, the oldest first. Where the storage does not answer, of this process alone. */
+  /**
+   * The alerts in force: those of this process, then those of all, oldest first. Without the storage, only those of
+   * this process.
+   */
   async alerts(): Promise<Alert[]> {
     const { store, storage } = this.#deps
     const own = storage.rows

@@ -1,9 +1,9 @@
 /**
- * The gateway's own course of its metrics, for charts without a Prometheus: what the counters grew by, sampled every ten
- * seconds, in steps of ten seconds for six hours, of a minute for eight days, so that a day has the same day of the week
- * before beside it, and of ten minutes for fifteen. It samples what is counted anyway, so a request pays nothing for it. What each process counted is written to the storage with the sample, so that a restart
- * goes on, a question to any process is answered for all of them, and a time in which none ran is known as such.
- * What was read is kept in bounded memory (7 MB when full), and only what changed is read again.
+ * The history of metrics, for charts without a Prometheus: increments of the counters, sampled every ten seconds, in
+ * steps of ten seconds for six hours, of a minute for eight days (so that a day can be compared with that of the week
+ * before), and of ten minutes for fifteen days. It samples existing counters, so requests pay nothing. Each process
+ * writes its samples to the storage, so that history survives a restart, any process can answer for all, and downtime
+ * is visible. Read data is cached in bounded memory (7 MB when full), and only changes are read again.
  */
 import type { Clock } from '../base/clock.js'
 import type { MetricsRow, MetricsStore } from '../storage/contracts/processes.js'
@@ -18,14 +18,14 @@ const long = { stepMs: 600_000, slots: 15 * 144 }
 const lengths = [fine, coarse, long]
 /** The longest window that may be asked for, ms: of all but the newest days there are longer steps alone. */
 export const longestWindowMs = 7 * 86_400_000
-/** Rows are read again that were written so long before the last look, ms: clocks of nodes differ by less. */
+/** Overlap of repeated reads, ms: clocks of nodes differ by less. */
 const slackMs = 60_000
 const rowsPerRead = 100
 const pruneMs = 3_600_000
-/** Rows that wait while the storage takes none: an hour and more. */
+/** Most rows that wait while the storage fails: more than an hour. */
 const maxWaiting = 500
 
-/** A step of time, as the window has it. */
+/** One time step of a window. */
 export interface Point extends Stretch {
   at: number
   /** How many processes counted in it; 0: none ran, so nothing is known of it. */
@@ -39,24 +39,24 @@ export interface Course {
 }
 
 export interface History {
-  /** Takes what was counted since the last sample; a timer does so by itself, and writes it. */
+  /** Samples the counters; a timer also calls it, and writes the sample. */
   sample(): void
   /**
-   * What all processes counted.
-   * @param window ms; `step` is a multiple of the steps that are remembered
+   * Counts of all processes.
+   * @param window ms; `step` is a multiple of the stored steps
    * @throws Fault `storage_unavailable`
    */
   read(window: { from: number; to: number; step: number }): Promise<Course>
   /**
-   * Sums alone, of windows of up to fifteen days back, in whole steps of ten minutes: little is read for them.
+   * Only totals, of windows up to fifteen days back, in whole steps of ten minutes, which needs little reading.
    * @throws Fault `storage_unavailable`
    */
   totals(windows: readonly { from: number; to: number }[]): Promise<Stretch[]>
-  /** The steps that are remembered of a window of this length until now, ms. */
+  /** The stored step for a window of this length until now, ms. */
   stepOf(windowMs: number): number
   /** Wall time of the last failed request to each upstream, ms; of what `read` has seen. */
   readonly lastFailures: ReadonlyMap<string, number>
-  /** Writes what was counted; what the storage does not take is lost. */
+  /** Writes the last samples; those that the storage refuses are lost. */
   close(): Promise<void>
 }
 
@@ -66,11 +66,11 @@ export interface HistoryOptions {
   store: MetricsStore
   /** See `ProcessRow`. */
   process: string
-  /** Told of a sample that could not be written yet; it is kept. */
+  /** Called for a sample that could not be written yet; it is kept. */
   failure(error: unknown): void
 }
 
-/** What this process counted in one step, and whether the storage has it. */
+/** Counts of this process in one step, and whether they are stored. */
 interface Own {
   stepMs: number
   at: number
@@ -93,7 +93,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
   let prunedAt = sampledAt
   let turn: Promise<unknown> = Promise.resolve()
 
-  /** One after the other: what one reads, another must not empty. */
+  /** Serialised, so that one call does not clear data that another reads. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = turn.then(work)
     turn = mine.catch(() => {})
@@ -116,11 +116,11 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     const now = clock.now()
     const counts = layout.now()
     const grown = counts.map((count, i) => count - before[i]!)
-    // The middle of the stretch: a timer that is a little late must not move its counts into the next step. A clock that
-    // was set back must not write over a step that is done with.
+    // The middle of the stretch: a timer that is a little late must not move its counts into the next step. A clock
+    // that was set back must not overwrite a finished step.
     middle = Math.max(middle, (sampledAt + now) / 2)
     const isIdle = grown.every((count) => count === 0)
-    // A minute is written though it was idle: it says that the process ran.
+    // Idle minutes are written too, since they show that the process ran.
     for (const { stepMs } of isIdle ? [coarse, long] : lengths) {
       const step = ownStep(stepMs)
       if (isIdle) continue
@@ -156,20 +156,20 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     const row = layout.fromNames(counts)
     ring.add(at, row)
     for (const upstream of layout.failing(row)) {
-      // Of a minute only its beginning is sure.
+      // In a minute's step only its beginning is certain.
       const failedAt = Math.min(stepMs === fine.stepMs ? at + stepMs : at, now)
       lastFailures.set(upstream, Math.max(failedAt, lastFailures.get(upstream) ?? 0))
     }
   }
 
-  /** Reads what changed since the last look; everything, at the first. */
+  /** Reads changes since the last read; everything the first time. */
   async function refresh(ring: Ring): Promise<void> {
     const now = clock.now()
     const since = readAt.get(ring)
     const oldest = now - ring.stepMs * ring.slots
     const from = since === undefined ? oldest : await store.changed(ring.stepMs, since - slackMs)
     if (from !== undefined) {
-      // Until everything is read again nothing is: a storage that fails halfway leaves no half for the whole.
+      // Deleted first, so that a read that fails halfway is repeated completely.
       readAt.delete(ring)
       ring.clear(from)
       for (let after: MetricsRow | undefined; ; ) {
@@ -188,7 +188,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     readAt.set(ring, now)
   }
 
-  /** Deletes what is older than any window. */
+  /** Deletes rows older than any window. */
   async function prune(): Promise<void> {
     const now = clock.now()
     if (now - prunedAt < pruneMs) return
@@ -201,7 +201,7 @@ export function createHistory({ metrics, clock, store, process, failure }: Histo
     inTurn(write).then(prune).catch(failure)
   }, sampleMs)
   timer.unref()
-  /** The finest that reaches back so far. */
+  /** The finest ring that reaches back far enough. */
   const ringOf = (backMs: number) => rings.find(({ stepMs, slots }) => backMs <= stepMs * slots) ?? rings[2]
   return {
     sample,

@@ -1,6 +1,6 @@
 /**
- * One call of the evaluator as every surface makes it: without a verdict it fails closed, unless its route says otherwise,
- * and what became of it is counted and audited.
+ * One call of the evaluator, for every surface: without a verdict it fails closed, unless its route says otherwise;
+ * each outcome is counted and audited.
  */
 import { Fault } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
@@ -9,7 +9,7 @@ import type { KeptExplanation } from '../policy/explanation.js'
 import type { Decided, Recorder, Said, SentTo, Surface } from './record.js'
 import type { UnjudgedRecorder } from './unjudged.js'
 
-/** What is judged with: it says, too, from which score on a category counts. */
+/** The evaluator, which also knows the score from which a category counts. */
 type Judged = Pick<Evaluator, 'evaluate' | 'hold'>
 
 export interface JudgingDeps<E extends Judged> {
@@ -18,7 +18,7 @@ export interface JudgingDeps<E extends Judged> {
   record: Recorder
   /** Counts and audits each call that got no verdict. */
   unjudged: UnjudgedRecorder
-  /** What people have excepted for a caller. */
+  /** The exceptions for a caller. */
   exceptions(caller: Caller): Exceptions | undefined
   /** Takes windows of the encoder from a caller's limit. Default: they cost nothing. */
   chargeWindows?(caller: Caller, windows: number, refuses: boolean): MaybePromise<object | Fault>
@@ -28,26 +28,26 @@ export interface JudgingDeps<E extends Judged> {
 
 type MaybePromise<T> = T | Promise<T>
 
-/** Whose call it is, and where it came in. */
+/** The caller, and the surface. */
 export interface Asked {
   surface: Surface
   /** Id of the route, or the path of the endpoint. */
   route: string
   caller: Caller
   requestId: string
-  /** Default: nowhere, the verdict is all that is asked for. */
+  /** Default: nowhere, only a verdict is requested. */
   sentTo?: SentTo | undefined
 }
 
-/** What a row and a sample of a verdict say besides. */
+/** Further facts for the row and the sample of a verdict. */
 export interface Besides extends Pick<Decided, 'beyond'>, Partial<Pick<Said, 'redact' | 'isOfMinors'>> {
-  /** What judged it. Default: `default`. */
+  /** The constitution. Default: `default`. */
   policy?: string | HeldPolicy | undefined
 }
 
 export class Judging<E extends Judged> {
   readonly #deps: JudgingDeps<E>
-  /** Of verdicts that are not recorded yet. */
+  /** Explanations of verdicts that are not recorded yet. */
   readonly #explanations = new WeakMap<EvaluationInput, KeptExplanation>()
 
   constructor(deps: JudgingDeps<E>) {
@@ -56,9 +56,9 @@ export class Judging<E extends Judged> {
 
   /**
    * @param passes whether the route says `on_failure: open`
-   * @returns undefined where no verdict could be had and the route lets it pass
-   * @throws Fault `evaluator_unavailable` where no complete verdict could be had, and whatever Fault the evaluator throws;
-   * the reason for which the caller's exchange was ended
+   * @returns undefined without a verdict where the route permits that
+   * @throws Fault `evaluator_unavailable` without a complete verdict, and the evaluator's own Faults; the reason for
+   * which the caller's exchange was ended
    */
   evaluate(
     input: EvaluationInput,
@@ -86,7 +86,7 @@ export class Judging<E extends Judged> {
     }
   }
 
-  /** The same by a function of the evaluator's own; never passes without a verdict. */
+  /** Calls another function of the evaluator; never passes without a verdict. */
   async by<T>(
     ask: (evaluator: E, input: EvaluationInput) => Promise<T>,
     input: EvaluationInput,
@@ -129,7 +129,7 @@ export class Judging<E extends Judged> {
     { redact = [], isOfMinors, policy = 'default' }: Besides
   ): Said {
     const held = typeof policy === 'string' ? this.#deps.evaluator.hold(policy) : policy
-    // What is in force no more by now may have counted the least.
+    // For a constitution that is no longer in force the lowest threshold applies.
     const middle = typeof held === 'string' ? 0 : held.speech.middle
     return { joined, context, direction, middle, redact, hasNames: names, isOfMinors }
   }
@@ -139,7 +139,7 @@ export class Judging<E extends Judged> {
     input.exceptions = this.#deps.exceptions(caller)
     input.explained = (explanation) => this.#explanations.set(input, explanation)
     input.pay = async (windows) => {
-      // What a model answers is charged as far as the limit goes, and read in any case.
+      // A model's answer is charged up to the limit, and read in any case.
       const outcome = await this.#deps.chargeWindows?.(caller, windows, input.direction === 'request')
       return outcome instanceof Fault ? outcome : undefined
     }
@@ -147,9 +147,9 @@ export class Judging<E extends Judged> {
   }
 
   async #failed(error: unknown, { cancel }: EvaluationInput, asked: Asked, passed: boolean): Promise<undefined> {
-    // Who has left is not waited for, and nothing is passed without a verdict on their behalf.
+    // The caller has left: nothing passes without a verdict.
     if (cancel?.reason !== undefined) throw cancel.reason
-    // More than is judged at once is the caller's to mend: it passes under no setting.
+    // A request beyond the budget is the caller's fault, and never passes.
     if (error instanceof Fault) throw error
     const committed = this.#deps.unjudged({ ...asked, error, passed })
     if (!passed) throw new Fault('evaluator_unavailable', { headers: { 'retry-after': '1' }, cause: error })

@@ -1,6 +1,6 @@
 /**
- * What the course of the metrics counts, as a row of numbers in memory and by name where it is stored: a release that
- * counts something more, or with other buckets, still reads what was stored before it.
+ * The layout of the metrics history: a row of numbers in memory, and names in the storage, so that a release with new
+ * counters or other buckets can still read older rows.
  */
 import { categories, decisions } from '../policy/evaluation.js'
 import type { Metrics } from './metrics.js'
@@ -16,7 +16,7 @@ export type Counted = Pick<
   'evaluations' | 'ruleMatches' | 'requests' | 'evaluationDuration' | 'overhead' | 'upstreamRequests'
 >
 
-/** What one stretch of time counted. */
+/** Counts of one stretch of time. */
 export interface Stretch {
   /** Evaluations by surface and decision. */
   decisions: Record<string, Record<string, number>>
@@ -43,7 +43,7 @@ export interface Layout {
   /** Everything counted since the process began. */
   now(): Uint32Array
   stretchOf(row: ArrayLike<number>): Stretch
-  /** What is not 0, by name. */
+  /** The counts above 0, by name. */
   toNames(row: ArrayLike<number>): Record<string, number>
   fromNames(counts: Readonly<Record<string, number>>): Uint32Array
   /** The upstreams of which a request failed. */
@@ -64,7 +64,7 @@ export function createLayout(metrics: Counted): Layout {
   const firstUpstream = names.length
   const upstreams: string[] = []
 
-  /** Undefined for what this release does not count. */
+  /** Undefined for an unknown name. */
   function placeOf(name: string): number | undefined {
     const known = places.get(name)
     if (known !== undefined) return known
@@ -77,7 +77,7 @@ export function createLayout(metrics: Counted): Layout {
       return places.get(name)
     }
     const histogram = histograms.find((each) => each === kind)
-    // A bucket of another release: what lay within it lies within the next wider one of ours.
+    // A bucket of another release: its counts belong to our next wider bucket.
     if (histogram === undefined) return undefined
     const wider = [...bounds[histogram], Number.POSITIVE_INFINITY].find((bound) => bound >= Number(rest[0]))
     return places.get(`${histogram} ${wider}`)

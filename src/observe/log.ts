@@ -1,6 +1,6 @@
 /**
- * Logging by an allow-list: what is not named here is not written, so that no header, body or key can slip into a log by
- * being attached to an object. docs/architecture.md, rule 12.
+ * The log, with an allow-list of fields: others are not written, so that no header, body or key can reach a log through
+ * an object. docs/architecture.md, rule 12.
  */
 import { type Logger, pino } from 'pino'
 
@@ -18,8 +18,8 @@ interface ErrorLike {
 }
 
 /**
- * An error without its message where that could hold a client's bytes: JSON and header errors of Node quote their input.
- * The stack's frames (lines that begin with `at`) say where, without what.
+ * Describes an error without a message that could contain a client's bytes: JSON and header errors of Node quote their
+ * input. Stack frames (lines that begin with `at`) name only places.
  */
 export function describeError(error: unknown): Record<string, unknown> {
   const { name, code, internal, stack, cause } = (error ?? {}) as ErrorLike

@@ -1,6 +1,7 @@
 /**
- * Every metric but those of worker processes (docs/api.md, section 7). Labels come from closed sets: routes, rules and reasons are named by
- * the configuration and the code, never by a caller. One registry per gateway, so that two in one process do not mix.
+ * All metrics except those of worker processes (docs/api.md, section 7). Labels come from closed sets: routes, rules
+ * and reasons are named by the configuration and the code, never by a caller. One registry per gateway, so that two in
+ * one process do not mix.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { CounterSeries, HistogramSeries } from './series.js'
@@ -14,14 +15,14 @@ const upstreamBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 const breakerStates = { closed: 0, half_open: 1, open: 2 }
 
-/** What is read when a scrape asks, not when it changes. */
+/** Values that are read at each scrape. */
 export interface Gauges {
   /** Rejects where the storage does not answer. */
   storage(): Promise<void>
-  /** Rows of the audit that wait for their commit, and those that were dropped because too many did. */
+  /** Rows of the audit that wait for their commit, and rows that were dropped from a full queue. */
   audit(): { waiting: number; dropped: number }
   reviews(): Promise<{ depth: number; oldestAgeSeconds: number }>
-  /** Messages to webhooks and by e-mail that were given up. */
+  /** Undelivered messages to webhooks and by e-mail. */
   deadLetters(): Promise<number>
   /** How many alerts of each kind are in force. */
   alerts(): Promise<Readonly<Record<string, number>>>
@@ -49,7 +50,7 @@ export function createMetrics(gauges: Gauges) {
     new Counter({ name: `sluicegate_${name}`, help, labelNames, registers })
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[], buckets: number[]) =>
     new Histogram({ name: `sluicegate_${name}`, help, labelNames, buckets, registers })
-  /** The same two for what every request counts. */
+  /** Faster variants for metrics that every request counts. */
   const hotCounter = <const L extends readonly string[]>(name: string, help: string, labelNames: L) =>
     new CounterSeries({ name: `sluicegate_${name}`, help, labelNames }, registry)
   const hotHistogram = <const L extends readonly string[]>(
@@ -58,7 +59,7 @@ export function createMetrics(gauges: Gauges) {
     labelNames: L,
     buckets: readonly number[]
   ) => new HistogramSeries({ name: `sluicegate_${name}`, help, labelNames }, buckets, registry)
-  /** A gauge whose value is asked for at each scrape. */
+  /** A gauge whose value is read at each scrape. */
   const asked = <L extends string>(
     name: string,
     help: string,
@@ -70,7 +71,7 @@ export function createMetrics(gauges: Gauges) {
       help,
       labelNames,
       registers,
-      // What is asked for is the same in every worker, or is held by one of them.
+      // The value is equal in all workers, or only one of them has it.
       aggregator: 'max',
       collect() {
         return collect(this)
@@ -78,7 +79,7 @@ export function createMetrics(gauges: Gauges) {
     })
 
   collectDefaultMetrics({ register: registry })
-  /** What the storage knows: absent while it does not answer, so that the other metrics still come. */
+  /** A value from the storage: absent while it does not answer, so that the other metrics still come. */
   const stored = (name: string, help: string, value: () => Promise<number>) =>
     asked(name, help, [], async (gauge) => {
       const found = await inTime(value())

@@ -1,15 +1,15 @@
 /**
- * Which processes serve, as each says of itself in the storage: whoever is asked can answer for all. What has not been
- * heard of for a while is shown as silent, and forgotten later; one that ends in order takes its leave.
+ * The presence of processes: each reports itself in the storage, so that any process can answer for all. A process
+ * without a report for a while is shown as silent, and later removed; one that ends in order removes itself.
  */
 import type { Clock } from '../base/clock.js'
 import type { ProcessRow, ProcessStore } from '../storage/contracts/processes.js'
 import type { Trouble } from './troubles.js'
 
 const tellMs = 10_000
-/** Three times it was not heard of: it hangs, is cut off from the storage, or is gone. */
+/** Three missing reports: the process hangs, is cut off from the storage, or is gone. */
 const silentMs = 35_000
-/** How long one that is silent is still shown. */
+/** How long a silent process is still shown. */
 const forgottenMs = 3_600_000
 
 /** Facts only, as the answer of `GET /api/v1/status` has them. */
@@ -25,7 +25,7 @@ export interface ProcessFacts {
   weakenings: readonly string[]
   /** Rows of the audit that were lost. */
   auditDropped: number
-  /** What of it has kept failing lately; absent in what an earlier release says. */
+  /** Its lasting failures; absent in reports of earlier releases. */
   troubles?: readonly Trouble[]
   /** Ids of the data keys that it holds: see `sealing/keyring.ts`. */
   dataKeys: { startedWith: string; current: string; known: readonly string[] }
@@ -38,13 +38,13 @@ export interface ProcessReport extends ProcessFacts, Pick<ProcessRow, 'node' | '
 }
 
 export interface Presence {
-  /** When the storage last took what this process says, or when there was nothing to say; wall time, ms. */
+  /** When the storage last accepted the report of this process, or none was due; wall time, ms. */
   readonly toldAt: number
-  /** Says at once what is so now; a timer does so by itself. Never rejects. */
+  /** Reports now; a timer also calls it. Never rejects. */
   tell(): Promise<void>
   /** By node and start. @throws Fault `storage_unavailable` */
   all(): Promise<ProcessReport[]>
-  /** Takes leave. */
+  /** Removes this process. */
   close(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
- * What becomes of one evaluation besides its answer: counted, metered, audited. The same on every surface, so that
- * dashboards, bills and the audit add up.
+ * Records evaluations: counts, meters and audits each, in the same way on every surface, so that dashboards, bills and
+ * the audit agree.
  */
 import type { ChatPart, Role } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
@@ -13,7 +13,7 @@ import type { AuditStore, UsageStore } from '../storage/contracts/audit.js'
 import type { Log } from './log.js'
 import type { Metrics } from './metrics.js'
 
-/** A confidence below which a detection is a hint: one that bears on no decision is not counted as a match. */
+/** Detections below this confidence are hints, and do not count as matches unless they bear on the decision. */
 const hintFloor = 0.25
 
 export const surfaces = [
@@ -28,23 +28,23 @@ export const surfaces = [
 ] as const
 export type Surface = (typeof surfaces)[number]
 
-/** Where what is judged goes, or comes from. */
+/** The upstream of the judged content. */
 export interface SentTo {
   /** Name of the upstream. */
   upstream: string
-  /** As the client names it; undefined where it does not look like a name: then it is a text. */
+  /** The client's name of the model; undefined for a value without the form of a name, which would be a text. */
   model: string | undefined
 }
 
-/** What of a call a sample of it needs besides its texts. */
+/** Facts of a call for its sample, besides the texts. */
 export interface Said extends Pick<EvaluationInput, 'joined' | 'context' | 'direction'> {
   /** From this score on a category counts, by the constitution that judged. */
   middle: number
-  /** What the route has replaced. */
+  /** Kinds that the route redacts. */
   redact: readonly Redactable[]
-  /** Whether the verdict has looked for names. */
+  /** Whether names were searched. */
   hasNames: boolean
-  /** Whether it belongs to what is never kept, whatever its own verdict says. */
+  /** Whether it must never be kept, whatever its own verdict. */
   isOfMinors?: boolean | undefined
 }
 
@@ -56,11 +56,11 @@ export interface Decided {
   route: string
   requestId: string
   sentTo?: SentTo | undefined
-  /** What was judged. */
+  /** The judged parts. */
   parts: readonly ChatPart[]
-  /** What came with it and was not judged: kinds of media; `output_off` for the answer to come. */
+  /** Unjudged content beside it: kinds of media; `output_off` for the coming answer. */
   beyond?: readonly string[] | undefined
-  /** How it came about; undefined where nothing counted. */
+  /** Its explanation; undefined where nothing counted. */
   explanation?: KeptExplanation | undefined
   /** Undefined: no sample is taken of it. Where samples are off it is not made. */
   said?: Said | undefined
@@ -74,9 +74,9 @@ export interface RecorderDeps {
   audit: Pick<AuditStore, 'append' | 'commit'>
   usage: Pick<UsageStore, 'add'>
   clock: Clock
-  /** Of the texts that a decision was about, for exceptions; see `review/fingerprint.ts`. */
+  /** Fingerprints of the texts of a decision, for exceptions; see `review/fingerprint.ts`. */
   fingerprints: (evaluation: Evaluation, parts: readonly ChatPart[]) => readonly string[]
-  /** A pointer without what a client wrote: see `dialects/places.ts`. */
+  /** Removes a client's words from a pointer: see `dialects/places.ts`. */
   placeOf: (pointer: string) => string
   /** Takes a sample, where one is wanted. @returns its id */
   sample?: ((decided: Decided, at: number) => string | undefined) | undefined
@@ -113,7 +113,7 @@ export function createRecorder(deps: RecorderDeps): Recorder {
   }
 }
 
-/** In order, as the audit's canonical JSON has them, so that it need not sort them for each of many rows. */
+/** In the order of canonical JSON, so that it need not be sorted for each row. */
 function factsOf(
   { surface, evaluation, explanation, route, requestId, sentTo, parts, beyond }: Decided,
   sample: string | undefined,
@@ -146,7 +146,7 @@ interface Tally {
   suppressed: number
 }
 
-/** How often each rule matched: there may be many thousands of detections, and they are of a few rules. */
+/** Matches per rule: many thousands of detections belong to a few rules. */
 function tallied({ detections, matched_rules: bearing }: Evaluation): Iterable<Tally> {
   if (detections.length === 0) return []
   const tallies = new Map<string, Tally>()
@@ -167,7 +167,7 @@ function tallied({ detections, matched_rules: bearing }: Evaluation): Iterable<T
   return tallies.values()
 }
 
-/** What the row of a verdict says of its detections; undefined where there are none. Excepted ones did not count. */
+/** Facts about the detections for the row of a verdict; undefined without any. Excepted ones did not count. */
 function findingsOf({ detections, scores }: Evaluation) {
   if (detections.length === 0) return undefined
   const categories = new Set<Category>()
@@ -186,14 +186,14 @@ function findingsOf({ detections, scores }: Evaluation) {
   }
 }
 
-/** Where something was found, as the row of a verdict tells it. */
+/** The place of a finding, for the row of a verdict. */
 interface Place {
   rule: string
   confidence: number
   layer: string
   reader?: Reader
   excepted?: true
-  /** UTF-16 offsets into the text that stands there. */
+  /** UTF-16 offsets into that text. */
   start: number
   end: number
   /** Absent where there is one text. */
@@ -201,7 +201,7 @@ interface Place {
   role?: Role
 }
 
-/** More are of little use, and a row is kept for as long as the audit. */
+/** More are of little use, and rows are kept long. */
 const maxPlaces = 16
 
 /** The strongest places, those of the rules that bear on the decision first; in the order of the texts. */
@@ -239,7 +239,7 @@ function placesOf(
   })
 }
 
-/** What is counted of the second reader. */
+/** Counts of the encoder. */
 export function encoderReport(metrics: Metrics): EncoderReport {
   return {
     windows: (from, count) => metrics.encoderWindows.inc({ from }, count),
@@ -249,7 +249,7 @@ export function encoderReport(metrics: Metrics): EncoderReport {
   }
 }
 
-/** What is counted and told of the judges that constitutions escalate to. */
+/** Counts and log lines of the judges. */
 export function judgeReport(metrics: Metrics, log: Log) {
   return {
     request(judge: string, outcome: string) {

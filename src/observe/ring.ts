@@ -5,7 +5,7 @@ export class Ring {
   readonly #width: number
   /** Pages of memory are taken as they are first written to: a ring that is never filled costs nothing. */
   readonly #counts: Uint32Array
-  /** Which step each slot holds, as the number of steps since the epoch; 0: none yet. */
+  /** The step in each slot, as the number of steps since the epoch; 0: none yet. */
   readonly #steps: Float64Array
   /** How many rows went into each slot. */
   readonly #rows: Uint16Array
@@ -25,7 +25,7 @@ export class Ring {
     const slot = step % this.slots
     const offset = slot * this.#width
     if (this.#steps[slot] !== step) {
-      // A clock that was set back must not wipe what is newer.
+      // A clock that was set back must not overwrite newer steps.
       if (step < this.#steps[slot]!) return
       this.#steps[slot] = step
       this.#rows[slot] = 0
@@ -51,7 +51,7 @@ export class Ring {
     return total
   }
 
-  /** The most rows that any one step has which overlaps `from` to `to`, ms; 0 where nothing is known of that time. */
+  /** The largest number of rows of a step that overlaps `from` to `to`, ms; 0 without data. */
   rows(from: number, to: number): number {
     let most = 0
     for (const slot of this.#between(Math.floor(from / this.stepMs), Math.ceil(to / this.stepMs))) {

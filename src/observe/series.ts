@@ -1,6 +1,6 @@
 /**
- * Counters and histograms for what every request counts. prom-client's own take an object of labels at each call, check
- * it and hash it to a text: about 0.5 µs each, where a request counts ten times. Here a child is found by its label
+ * Counters and histograms for what every request counts. prom-client's own classes take an object of labels at each
+ * call, check it and hash it to a text: about 0.5 µs each, ten times per request. Here a child is found by its label
  * values, in order, and counts in a plain number; prom-client asks for all of them when a scrape comes.
  */
 import type { Metric, MetricValue, Registry } from 'prom-client'
@@ -47,12 +47,12 @@ abstract class Series<Child, L extends readonly string[]> {
     return child
   }
 
-  /** Every child with its label values, for whoever adds them up by other labels than a scrape does. */
+  /** Visits every child with its label values, for sums over other labels. */
   each(visit: (child: Child, ...labels: string[]) => void): void {
     for (const [first, row] of this.#children) for (const [second, child] of row) visit(child, first, second)
   }
 
-  /** What prom-client asks a metric for. */
+  /** Called by prom-client for the values of a metric. */
   async get() {
     const values: MetricValue<string>[] = []
     for (const [first, row] of this.#children) {
@@ -65,7 +65,7 @@ abstract class Series<Child, L extends readonly string[]> {
     return { name: this.name, help: this.help, type: this.type, values, aggregator: this.aggregator }
   }
 
-  /** What prom-client asks a metric for when its registry is emptied. */
+  /** Called by prom-client when its registry is reset. */
   reset(): void {
     this.#children.clear()
   }

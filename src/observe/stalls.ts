@@ -1,7 +1,7 @@
 /**
- * What is remembered of an event loop that stood still: when. The text that held it may come again, to another worker or to
- * the process that takes its place, and so may texts like it. So for a while after it every text is judged in a thread with
- * a deadline, as long ones always are: one that is never done with is refused, and nothing else stands still for it.
+ * Remembers when an event loop was blocked. The text that blocked it may come again, to another worker or to the
+ * replacing process. So for a while after a stall every text is judged in a thread with a deadline, as long ones always
+ * are: an endless one is refused, and blocks nothing else.
  */
 import { statSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -10,10 +10,10 @@ import { describeError, type Log } from './log.js'
 
 /** How long a stall is remembered, ms. */
 const rememberMs = 600_000
-/** Sooner than a process that stands still is ended: whoever asks again finds the others warned. */
+/** Shorter than the time until a blocked process is ended, so that others are warned when the text comes again. */
 export const lookMs = 250
 
-/** Its time is all that it tells. Every process that shares the data folder sees it. */
+/** Only its modification time matters. Every process with the same data folder sees it. */
 export const stallFile = (dataDir: string): string => join(dataDir, 'stalled')
 
 /** @throws where the disk does not take it */
@@ -41,7 +41,7 @@ export function watchStalls(dataDir: string, log: Log, seen: (at: number) => voi
     )
     seen(at)
   }
-  // Also where the clock was set back: never for longer than so much.
+  // The absolute value bounds the time even after the clock was set back.
   const isRecent = () => Math.abs(Date.now() - last) < rememberMs
   const failed = (error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')

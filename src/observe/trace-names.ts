@@ -10,7 +10,7 @@ export const spanNames = {
 } as const
 export type SpanName = keyof typeof spanNames
 
-/** On which spans an attribute stands, and what it says. */
+/** Attributes, with their spans and meanings. */
 export const traceAttributes = {
   'http.request.method': { on: ['request'], says: 'the method' },
   'http.route': { on: ['request'], says: 'the route, never the path' },

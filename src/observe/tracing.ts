@@ -1,7 +1,7 @@
 /**
- * OpenTelemetry traces, where they are configured: a span for each request, for each verdict and for the call upstream. No
- * text, key or credential is ever put on one (`trace-names.ts` is all there is). Nothing here may fail or delay a request:
- * finished spans wait in a bounded queue, and what cannot be exported is dropped and counted.
+ * OpenTelemetry traces, where they are configured: a span for each request, for each verdict and for the call upstream.
+ * Spans never contain a text, key or credential (`trace-names.ts` lists all attributes). Tracing never fails or delays
+ * a request: finished spans wait in a bounded queue, and those that cannot be exported are dropped and counted.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -28,7 +28,7 @@ export interface Tracing {
   upstream(requestId: string, attributes: TraceAttributes): UpstreamSpan | undefined
   /** `traceparent` of the call under way, or of the request. */
   traceparent(requestId: string): string | undefined
-  /** Exports what waits, for a few seconds at most. */
+  /** Exports waiting spans, for a few seconds at most. */
   close(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ interface Traced {
 const mostVerdicts = 64
 /** Requests under way at once that have spans; beyond, requests have none. */
 const mostRequests = 10_000
-/** What an exit waits for a collector. */
+/** How long an exit waits for a collector. */
 const flushMs = 3_000
 /** W3C Trace Context, level 1. */
 const traceparentForm = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
@@ -60,7 +60,7 @@ interface Recording {
   close(): Promise<void>
 }
 
-/** The same, with a span for each verdict. Where there are no traces, nothing on the way of a request knows of them. */
+/** Adds a span for each verdict. Without traces the recorders stay unchanged. */
 export function traced<T extends Recording>(recording: T, tracing: Tracing): T & { tracing: Tracing } {
   return {
     ...recording,
@@ -93,7 +93,7 @@ export async function openTracing(
       exporter.export(spans, (result) => {
         const failed = result.code !== 0
         metrics.traceSpans.inc({ result: failed ? 'failed' : 'exported' }, spans.length)
-        // Once each way: a collector may be away for days.
+        // Logged only on changes, since a collector may be away for days.
         if (failed && !isFailing) log.warn({ code: codeOf(result.error) }, 'traces cannot be exported')
         if (!failed && isFailing) log.info({}, 'traces are exported again')
         isFailing = failed
@@ -246,7 +246,7 @@ function directionOf(surface: Decided['surface']): 'request' | 'answer' {
   return surface === 'answer' ? 'answer' : 'request'
 }
 
-/** Never the message: a collector's answer, or a URL with a password, may stand in it. */
+/** Never the message, which may contain a collector's answer or a URL with a password. */
 function codeOf(error: Error | undefined): string {
   return String((error as { code?: unknown } | undefined)?.code ?? error?.name ?? 'unknown')
 }

@@ -1,16 +1,21 @@
-/** What of this process has kept failing lately: judges, the encoder, upstreams. The others learn it by its presence. */
+/**
+ * Tracks lasting failures of this process: judges, the encoder, upstreams. Other processes read them in its presence.
+ */
 import type { Clock } from '../base/clock.js'
 import type { EncoderReport } from '../encoder/index.js'
 import type { Metrics } from './metrics.js'
 
 const windowMs = 300_000
-/** Looks that come sooner add nothing: a window is some thirty samples. */
+/** Earlier samples add nothing: a window has some thirty. */
 const sampleMs = 9_000
-/** Fewer failures are no state, but an accident. */
+/** Fewer failures are no lasting trouble. */
 const leastFailures = 5
-/** Of what was asked. A caller whose upstream refused half of it notices; what the encoder does not read is refused at once. */
+/**
+ * Least shares of failures. Callers notice if half of their upstream's calls fail; texts that the encoder does not read
+ * are refused at once.
+ */
 const shares = { upstream_failing: 0.5, encoder_failing: 0.1 } as const
-/** Whoever asked, or this process, gave up: the encoder did not fail. */
+/** Causes on the caller's or this process's side: the encoder did not fail. */
 const notItsFault = new Set(['cancelled', 'closed'])
 
 export const troubleKinds = ['judge_failing', 'encoder_failing', 'upstream_failing'] as const
@@ -20,7 +25,7 @@ export interface Trouble {
   kind: (typeof troubleKinds)[number]
   /** Name of the judge or the upstream; empty for the encoder. */
   subject: string
-  /** In the last five minutes; of a judge, which is left alone after some, nothing is counted. */
+  /** Failures in the last five minutes; not counted for judges, whose breaker opens first. */
   failures: number
   requests: number
 }

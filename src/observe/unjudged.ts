@@ -1,4 +1,4 @@
-/** What becomes of a call that got no verdict, whichever edge it came in by: counted, logged, audited. */
+/** Records calls without a verdict, from all edges: counts, logs and audits them. */
 import type { Clock } from '../base/clock.js'
 import { errorTable } from '../base/errors.js'
 import type { Caller } from '../identity/caller.js'
@@ -54,7 +54,7 @@ export function createUnjudgedRecorder({ metrics, audit, clock, log, settings }:
   }
 }
 
-/** The evaluator wraps what it met: a deadline is one at whatever depth it stands. */
+/** Searches the whole chain of causes, since the evaluator wraps errors. */
 function causeOf(error: unknown): FailureCause {
   for (let each = error; each instanceof Error; each = each.cause) {
     if (each.name === 'TimeoutError' || each.name === 'AbortError') return 'timeout'

@@ -1,6 +1,6 @@
 /**
- * What upstreams answered: counted, and where one failed or refused a call, audited. One place for both, so that a figure
- * leads to rows that add up to it.
+ * Records answers of upstreams: counts them, and audits failures and refusals. One place for both, so that counts and
+ * rows agree.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault } from '../base/errors.js'
@@ -15,7 +15,7 @@ export interface UpstreamAnswered {
   route: string
   requestId: string
   caller: Pick<Caller, 'accountId' | 'keyId'>
-  /** Id of the verdict by which it was sent; undefined where it was sent without one. */
+  /** Id of the verdict that permitted it; undefined without one. */
   evaluation: string | undefined
   /** HTTP status of the upstream; undefined where none came. */
   status: number | undefined

@@ -1,4 +1,4 @@
-/** The words and shapes of a decision: docs/api.md, section 4. */
+/** Types of an evaluation: its input, its detections, its decision (docs/api.md, section 4). */
 import type { ChatPart, JsonObject, Picture, Role } from '../base/chat.js'
 import type { Category, Decision, DetectionType, Reader } from '../base/decision.js'
 import type { TextsSource } from '../base/texts.js'
@@ -17,7 +17,10 @@ export {
   strictest
 } from '../base/decision.js'
 
-/** Which view of a text revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …, `joined`; `judge` for what a judge said. */
+/**
+ * The view of a text that revealed a finding: `plain`, `unicode`, `leet`, `spaced`, `base64`, `hex`, `url`, `rot13`, …,
+ * `joined`; `judge` for a judge's finding.
+ */
 export type Layer = string
 
 /** One finding. Spans are UTF-16 offsets into the original text, never the text itself. */
@@ -31,9 +34,9 @@ export interface Detection {
   layer: Layer
   /** Absent where an earlier version stored it. */
   reader?: Reader
-  /** Of a name: what it names. Such a detection counts in no decision. */
+  /** Kind of a name. Such a detection counts in no decision. */
   kind?: NameKind
-  /** True where people have excepted this match: it did not count. */
+  /** True where an exception covers this match: it did not count. */
   suppressed?: true
   /** RFC 6901 pointer of the part, on chat surfaces; absent on the evaluate endpoint, whose only text is `input_text`. */
   pointer?: string
@@ -63,19 +66,19 @@ export interface Evaluation {
   review_error?: 'review_queue_full'
 }
 
-/** What is excepted for the caller at hand. */
+/** The exceptions for one caller. */
 export interface Exceptions {
   covers(rule: string, text: string): boolean
 }
 
-/** The end of a call whose caller has left. */
+/** Cancels a call whose caller has left. */
 export interface Cancellation {
   readonly reason: Error | undefined
-  /** @returns what takes the listener off again */
+  /** @returns a function that removes the listener */
   onCancel(listener: (reason: Error) => void): () => void
 }
 
-/** Whose turn of a session it is: a person's, or a model's that has called a tool. */
+/** Speaker of a session's turn: a person, or a model that has called a tool. */
 export type Speaker = 'user' | 'assistant'
 
 /** Words of an earlier turn. */
@@ -84,71 +87,71 @@ export interface Said {
   readonly text: string
 }
 
-/** What is to be judged, in one call, as one verdict. */
+/** The input of one call, which gets one verdict. */
 export interface EvaluationInput {
   parts: readonly ChatPart[]
   joined: readonly (readonly number[])[]
   /** Effective context: already filtered to the keys that count on this surface. */
   context: JsonObject | undefined
-  /** What people have answered of earlier texts in it. */
+  /** Answers of people about earlier texts in it. */
   settled?: readonly Settled[] | undefined
-  /** Whose call it is, so that callers take turns. Default: nobody's. */
+  /** Name of the caller, so that callers take turns. Default: none. */
   whose?: string | undefined
   /** Session of one account, or undefined: `<account>:<session id>`. */
   session: string | undefined
-  /** Of a call of a tool: the first part of what a model says in it. Default: the turn of a session is a person's. */
+  /** For a tool call: index of the first part with a model's words. Default: the session's turn is a person's. */
   calledFrom?: number | undefined
-  /** Of what a tool has brought: it is no turn, and its session knows it where it comes back. */
+  /** Set for a tool's result: it is no turn, and the session recognises it where it comes back. */
   isBrought?: boolean | undefined
   /** `request` for what a caller sends, `answer` for what a model says. */
   direction: 'request' | 'answer'
-  /** Of an answer: the system prompts that it was given under. A request holds its own among its parts. */
+  /** For an answer: the system prompts of its request. A request has its own among its parts. */
   prompts?: readonly string[] | undefined
-  /** Whether names of persons, places and organisations are looked for too. */
+  /** Whether to find names of persons, places and organisations too. */
   names?: boolean | undefined
-  /** Pictures whose texts are among the parts: what they show, judges that see are asked. */
+  /** Pictures whose texts are among the parts; judges that see pictures are asked about them. */
   pictures?: readonly Picture[] | undefined
-  /** Told of each picture that a judge has seen, before the verdict. */
+  /** Called with each picture that a judge has seen, before the verdict. */
   seen?: ((picture: Picture) => void) | undefined
-  /** What people have excepted for this caller. */
+  /** The exceptions for this caller. */
   exceptions?: Exceptions | undefined
-  /** Told of a verdict in a session, before it is answered: the turns before this one as they counted, oldest first. */
+  /** Called for a verdict in a session before it is returned, with the earlier turns that counted, oldest first. */
   recalled?: ((history: readonly Said[]) => void) | undefined
-  /** Told how a verdict in which anything counted came about, before it is answered. */
+  /** Called with the explanation of a verdict in which anything counted, before it is returned. */
   explained?: ((explanation: KeptExplanation) => void) | undefined
-  /** Told where the encoder is asked: what comes next of the same text had better be more than a word. */
+  /** Called where the encoder is asked: the caller should then send more than a word before the next evaluation. */
   raised?: (() => void) | undefined
-  /** What windows of the encoder cost whoever calls. Default: nothing. */
+  /** Charges the caller for windows of the encoder. Default: free. */
   pay?: Pay | undefined
   /** Ends the wait for the encoder, or a judge, when the caller leaves. */
   cancel?: Cancellation | undefined
 }
 
-/** Whose text is being written, and what of it is replaced under `permit`. */
+/** An unfinished text: its role, and the categories that are redacted under `permit`. */
 export interface Growing {
   role: Role
   direction: 'request' | 'answer'
   redact: readonly (Category | 'names')[]
-  /** What has left of the same text before it, as it is judged with it. */
+  /** The part of the same text that has left already, as it is judged with the rest. */
   before?: string
   /** As for an evaluation. */
   prompts?: readonly string[] | undefined
 }
 
 /**
- * What a person has said a text was about, when asked. It counts as their context for these parts alone, within what the
- * rules let a context settle.
+ * A person's answer about the topic of a text. It counts as their context for these parts alone, and only where the
+ * rules let a context settle them.
  */
 export interface Settled {
   /** Indexes of the parts that the question was about. */
   readonly parts: readonly number[]
   /** Indexes of the parts that hold the question and its answer: a match that reaches into them is still about those parts. */
   readonly beside: readonly number[]
-  /** Undefined where the answer was unclear: there is nothing more to ask. */
+  /** Undefined where the answer was unclear: no further question is asked. */
   readonly topic: string | undefined
 }
 
-/** What a constitution says to people: its own texts, and what it can ask them. */
+/** A constitution's own texts for people, and the topics that it can ask about. */
 export interface Speech {
   readonly texts: TextsSource | undefined
   /** From this score on a category counts. */
@@ -159,7 +162,7 @@ export interface Speech {
   topicsOf(rules: readonly string[]): readonly string[]
 }
 
-/** One version of a constitution. Whoever holds it is judged by it, whatever is put in force meanwhile. */
+/** One version of a constitution. Its holder is judged by it, even if another is put in force meanwhile. */
 export interface HeldPolicy {
   /** `name@version` */
   readonly label: string
@@ -175,8 +178,8 @@ export interface Evaluator {
   /** `constitution` is a name, of which the version in force is used, or a version that is held. */
   evaluate(input: EvaluationInput, constitution?: string | HeldPolicy): Promise<Evaluation>
   /**
-   * Of a text that is still being written, how much is settled: UTF-16 units from its start before which no rule can begin
-   * to match any more, whatever follows. A constitution that is not loaded settles nothing.
+   * The settled length of an unfinished text: UTF-16 units from its start in which no rule can begin a new match,
+   * whatever follows. Without a loaded constitution nothing is settled.
    */
   settled(text: string, growing: Growing, constitution: string | HeldPolicy): number
   /** The version in force, for the evaluations of one exchange; the name itself where there is none. */

@@ -1,26 +1,26 @@
-/** What of an explanation is kept beside a verdict: names and numbers, bounded, never a text. */
+/** The stored explanation of a verdict: names and numbers of bounded size, never a text. */
 import type { Category, Decision } from '../base/decision.js'
 
-/** The next band in a direction, and how far the score is from it; null where no band there decides otherwise. */
+/** The next band in a direction, and its distance from the score; null where no band there changes the decision. */
 export type NextBand = { decision: Decision; by: number } | null
 
 export interface RuleFlip {
-  /** Without these rules, the decision would be this. The session is taken as it stands. */
+  /** The rules without which the decision would be another, with the session unchanged. */
   without: string[]
   decision: Decision
   risk_score: number
 }
 
-/** What the context did to a rule: nothing, settled it, sharpened it, or left it open for want of a key. */
+/** The effect of the context on a rule: none, settled, sharpened, or left open because a key is missing. */
 export type ContextOutcome = 'none' | 'permit' | 'forbid' | 'open'
 
 export interface KeptExplanation {
   thresholds: { middle: number; high: number }
-  /** Those in which anything counted. */
+  /** The categories in which anything counted. */
   categories: { category: Category; score: number; decision: Decision; to_milder: NextBand; to_stricter: NextBand }[]
-  /** The strongest. */
+  /** The strongest rules. */
   rules: { rule: string; category: Category; score: number; context: ContextOutcome }[]
-  /** Absent where none was found, and where more was found in the texts than is weighed again. */
+  /** Absent where none was found, and where the texts had too many matches to weigh again. */
   flips?: RuleFlip[]
   /** The keys of the context that could settle it. */
   missing_context?: string[]

@@ -1,8 +1,8 @@
 /**
- * Clarification as a conversation: under `respond: message` a doubtful request is answered with a question, and the next
- * turn of the person settles it. The gateway remembers what it asked, so that a question that a client made up counts
- * nothing; an answer counts for the text that was asked about alone, and does what the same topic in the caller's context
- * would do on the route.
+ * Clarification as a conversation: under `respond: message` a doubtful request is answered with a question, and the
+ * next turn of the person settles it. The gateway remembers its questions, so that a question invented by a client has
+ * no effect. An answer counts only for the text in question, and has the effect of the same topic in the caller's
+ * context on the route.
  */
 import { createHash, createHmac } from 'node:crypto'
 import type { ChatPart, JsonObject } from '../base/chat.js'
@@ -20,7 +20,7 @@ import { speechOf } from './denials.js'
 import type { Exchange, Inbound } from './exchange.js'
 import { markOf } from './verdict.js'
 
-/** How long a question waits for its answer, and an answer for its conversation to go on. */
+/** How long a question waits for its answer, and an answer for the next turn of its conversation. */
 const keptMs = 30 * 60_000
 /** Questions of one key that are kept; beyond, the oldest is forgotten. */
 const mostQuestions = 100
@@ -31,9 +31,9 @@ const maxKeptRequest = 32 * 1024
 
 export interface Keeping {
   questions: QuestionStore
-  /** Of 32 bytes: makes the digests. */
+  /** 32 bytes; keys the digests. */
   key: Buffer
-  /** Requests hold what people wrote. */
+  /** Encrypts kept requests, since they hold people's texts. */
   seal: Seal
 }
 
@@ -46,7 +46,7 @@ export interface ClarifierDeps {
   log: Pick<Log, 'error'>
 }
 
-/** What a person can be asked of a verdict. */
+/** A question that a person can be asked about a verdict. */
 export interface Offer {
   /** Values of the context; the person is offered every other thing beside them. */
   topics: readonly string[]
@@ -54,7 +54,7 @@ export interface Offer {
   turns: readonly number[]
 }
 
-/** What one speaker said before another did. */
+/** Consecutive parts of one speaker. */
 interface Turn {
   role: 'user' | 'assistant' | 'tool'
   /** Indexes of its parts. */
@@ -69,7 +69,10 @@ export class Clarifier {
     this.#deps = deps
   }
 
-  /** Writes out what a request goes on from, where that is a question of the gateway's own. @returns bytes that it grew by */
+  /**
+   * Adds the earlier turns to a request that continues from one of the gateway's own questions. @returns bytes that it
+   * grew by
+   */
   async resume({ entry, caller }: Inbound, body: JsonObject): Promise<number> {
     const { keeping, clock } = this.#deps
     const { chain } = entry.dialect
@@ -85,7 +88,7 @@ export class Clarifier {
     return opened.length
   }
 
-  /** What people have answered in this conversation; notes the answers that are new. */
+  /** The answers that people gave in this conversation; stores the new ones. */
   settle(exchange: Exchange): Promise<readonly Settled[] | undefined> | undefined {
     const { keeping } = this.#deps
     if (keeping === undefined || !this.#mayAsk(exchange)) return undefined
@@ -138,7 +141,7 @@ export class Clarifier {
     } else if (row.expiresAt - clock.now() < keptMs / 2) {
       await this.#tried(() => questions.extend(row.questionId, expiresAt))
     }
-    // Another answer than the first settles nothing.
+    // Only the first answer counts; a different one settles nothing.
     const topic = standing?.answer === answer ? (standing.topic ?? undefined) : undefined
     const isUsers = (index: number) => parts[index]!.role === 'user'
     return {
@@ -148,7 +151,7 @@ export class Clarifier {
     }
   }
 
-  /** @returns undefined where there is nothing that a person could be asked, or settle */
+  /** @returns undefined where no question to the person could settle the verdict */
   async offer(exchange: Exchange, evaluation: Evaluation): Promise<Offer | undefined> {
     const speech = speechOf(exchange.policy)
     if (this.#deps.keeping === undefined || speech === undefined || !this.#mayAsk(exchange)) return undefined
@@ -190,7 +193,7 @@ export class Clarifier {
     return kept === true
   }
 
-  /** Whether an answer could do anything here: it does no more than the caller's own context may. */
+  /** Whether an answer could have an effect on this route: it has at most the effect of the caller's own context. */
   #mayAsk({ route }: Exchange): boolean {
     const { respond, mode, spoken, contextKeys } = route
     return respond === 'message' && mode === 'enforce' && spoken.isConversation === true && contextKeys.has(askedKey)
@@ -230,7 +233,7 @@ function turnsOf(parts: readonly ChatPart[]): Turn[] {
     if (last?.role !== role) turns.push({ role, parts: [i], text })
     else {
       last.parts.push(i)
-      // Clients repeat a question with whatever stood around it; it is known by itself.
+      // Clients repeat a question together with the text around it; the question alone identifies it.
       if (looksAsked(text) && role === 'assistant') last.text = text
       else if (!(role === 'assistant' && looksAsked(last.text))) last.text += `\n${text}`
     }
@@ -238,7 +241,7 @@ function turnsOf(parts: readonly ChatPart[]): Turn[] {
   return turns
 }
 
-/** @returns undefined where words of others are to blame: a person cannot say what those mean */
+/** @returns undefined where the words of others caused the verdict: the person cannot explain those */
 function turnsAbout(parts: readonly ChatPart[], deciding: Evaluation['detections']): number[] | undefined {
   const turns = turnsOf(parts)
   if (turns.at(-1)?.role !== 'user') return undefined

@@ -1,4 +1,7 @@
-/** What a client is told of a verdict that stops a request or an answer: whose words are to blame, and what people read. */
+/**
+ * The reply to a client about a verdict that stops a request or an answer: the offending message, and the sentence for
+ * people.
+ */
 import type { ChatContent } from '../base/chat.js'
 import type { ReviewBound } from '../base/settings.js'
 import { type Denial, occasionOf, type StoppingDecision } from '../dialects/denial.js'
@@ -11,12 +14,12 @@ import { markOf } from './verdict.js'
 export interface Stopped {
   decision: StoppingDecision
   direction: 'request' | 'answer'
-  /** What was judged. */
+  /** The judged content. */
   content: ChatContent
   evaluation: Evaluation
-  /** With `forbid`: what of the queue of reviews was full. */
+  /** With `forbid`: the bound of the review queue that was reached. */
   full?: ReviewBound | undefined
-  /** With `depends`: what the person is offered as an answer. */
+  /** With `depends`: the answers that the person is offered. */
   topics?: readonly string[] | undefined
 }
 
@@ -29,7 +32,7 @@ export class Denials {
 
   async of(exchange: Exchange, stopped: Stopped): Promise<Denial> {
     const { decision, direction, content, evaluation, full, topics } = stopped
-    // Where no text is to blame, what could not be read is.
+    // Without an offending text, the cause is the unreadable content.
     const cause = causeOf(evaluation) ?? content.media[0]?.pointer
     const { reviewId } = exchange
     const happened = { occasion: occasionOf(stopped), evaluation, speech: speechOf(exchange.policy), reviewId, topics }

@@ -1,4 +1,7 @@
-/** One proxied exchange from its first byte to its last. Transport-free: every face fills the same shapes. */
+/**
+ * The state of one proxied exchange, from its first byte to its last, without any transport: every face fills the same
+ * shapes.
+ */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { ChatRequest, JsonObject } from '../base/chat.js'
 import { Fault } from '../base/errors.js'
@@ -9,7 +12,7 @@ import type { Caller } from '../identity/caller.js'
 import type { Evaluation, HeldPolicy, Said, Settled } from '../policy/evaluation.js'
 import type { PathEntry, Route } from './request/routes.js'
 
-/** What a face knows before the body is read. The caller is admitted already. */
+/** Facts about a request before its body is read. The caller is admitted already. */
 export interface Inbound {
   readonly entry: PathEntry
   readonly headers: IncomingHttpHeaders
@@ -22,16 +25,16 @@ export interface Inbound {
   readonly cancel: Cancel
 }
 
-/** What the reader (`request/request.ts`) finds out of a request. */
+/** Facts that the reader (`request/request.ts`) takes from a request. */
 export interface Read {
   inbound: Inbound
   route: Route
   body: JsonObject
-  /** Of the body as it was read, decoded; 0 where it came as an event. */
+  /** Bytes of the decoded body; 0 where it came as an event. */
   bytes: number
-  /** The bytes themselves, where every reader takes them for the body as it was read; undefined: it is written anew. */
+  /** The original bytes, where every parser reads the same body from them; undefined: the body is serialised anew. */
   sent: Buffer | undefined
-  /** What of the body a person is shown, and what a permit is for. */
+  /** The part of the body that a reviewer sees, and that a permit covers. */
   reviewed: JsonObject
   chat: ChatRequest
   /** The keys of the caller's context that count on the route. */
@@ -45,8 +48,8 @@ export interface Read {
 }
 
 /**
- * All that the stages tell each other of one exchange. It has every field from its start, and each of them has one writer,
- * which its group names; what one stage keeps for itself is not here, nor is what a stage works with.
+ * The data that the stages share about one exchange. All fields exist from the start, and each has one writer, named
+ * above its group. Private state and tools of a stage do not belong here.
  */
 export class Exchange implements Readonly<Read> {
   // The reader, request/request.ts; never written again.
@@ -61,19 +64,19 @@ export class Exchange implements Readonly<Read> {
   readonly session: string | undefined
   readonly policy: string | HeldPolicy
   readonly readAt: number
-  /** The request's system prompts: what they guard, no answer may tell. */
+  /** The request's system prompts: no answer may reveal the secrets they guard. */
   readonly prompts: readonly string[]
 
-  // What people have answered, clarify.ts.
-  /** Of texts in it about which they were asked. */
+  // The answers of people, clarify.ts.
+  /** Answers about texts of this request. */
   settled: readonly Settled[] | undefined = undefined
 
   // The verdicts, verdict.ts.
   /** The verdict over the request; undefined where it got none. */
   requestVerdict: Evaluation | undefined = undefined
-  /** The stricter of the verdicts so far: what the response headers of a whole answer tell. */
+  /** The stricter of the verdicts so far, for the response headers of a whole answer. */
   verdict: Evaluation | undefined = undefined
-  /** The turns before this one in its session, as they counted. */
+  /** The earlier turns of its session that counted in the verdict. */
   recalled: readonly Said[] | undefined = undefined
   /** Time in the evaluator, ms. */
   evaluationMs = 0
@@ -82,7 +85,7 @@ export class Exchange implements Readonly<Read> {
   /** Why some of it was forwarded unjudged. */
   unjudged: Set<string> | undefined = undefined
 
-  // What is told, denials.ts.
+  // The reply to the client, denials.ts.
   /** The language of the sentence in the place of the answer. */
   saidIn: string | undefined = undefined
 
@@ -91,7 +94,7 @@ export class Exchange implements Readonly<Read> {
   reviewId: string | undefined = undefined
 
   // The answers, answer/answer.ts.
-  /** Whether its session stands under its answer's id too. */
+  /** Whether its session is stored under its answer's id too. */
   isForked = false
 
   // The funnel, funnel.ts.
@@ -128,20 +131,20 @@ function promptsOf({ parts }: ChatRequest): readonly string[] {
 
 const identifier = new RegExp(sessionIdPattern)
 
-/** A name that a caller gives: of a session, an answer, a review. */
+/** Whether a text has the form of an id that a caller gives for a session, an answer or a review. */
 export function isIdentifier(text: string): boolean {
   return text.length > 0 && text.length <= maxSessionId && identifier.test(text)
 }
 
 /**
- * The session that stands under the id of an answer, so that a request which goes on from there is judged with what was
- * said before it. Callers may write these names too, for their own account's sessions only.
+ * The session name of an answer: a request that continues from the answer is judged with the turns before it. Callers
+ * can write such names too, but reach only sessions of their own account.
  */
 export function answerSession(account: string, id: string): string {
   return `${account}:answer.${id}`
 }
 
-/** What is to be sent to an upstream: bytes that say the very object that was judged. */
+/** A permitted request for an upstream: its bytes serialise exactly the judged object. */
 export interface Forward {
   /** Name of the upstream. */
   upstream: string
@@ -201,13 +204,13 @@ export class Cancel {
     if (this.#others !== undefined) for (const listener of [...this.#others]) listener(reason)
   }
 
-  /** The one transport that carries the exchange now is told; at once, where the exchange has ended already. */
+  /** Sets the one transport to cancel; cancels it at once where the exchange has ended already. */
   carriedBy(carrier: Cancellable): void {
     this.#carrier = carrier
     if (this.#reason !== undefined) carrier.cancelled(this.#reason)
   }
 
-  /** Whoever else works for the exchange is told too, beside the transport. @returns what takes the listener off again */
+  /** Adds a listener beside the transport. @returns a function that removes the listener */
   onCancel(listener: (reason: Error) => void): () => void {
     this.#others ??= new Set()
     this.#others.add(listener)

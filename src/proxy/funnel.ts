@@ -1,6 +1,6 @@
 /**
  * The funnel: the one way from a client's bytes to an upstream and back, whatever server holds the socket and whatever
- * transport reaches the upstream. Fails closed: whatever is thrown on the way becomes an error, never a pass.
+ * transport reaches the upstream. Fails closed: every exception becomes an error, never a pass.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault } from '../base/errors.js'
@@ -22,12 +22,12 @@ export interface FunnelDeps {
   streams: Streams
   clock: Pick<Clock, 'monotonic'>
   metrics: Pick<Metrics, 'overhead' | 'upstreamDuration'>
-  /** Counts, and audits what failed. */
+  /** Counts answers, and audits failures. */
   answered: UpstreamRecorder
   log: Log
 }
 
-/** What came of one request. */
+/** The result of one request. */
 export interface Outcome {
   reply: Reply
   /** Undefined where the request could not be read. */
@@ -104,14 +104,14 @@ export class Funnel {
     }
   }
 
-  /** @param upstream that was asked, if any */
+  /** @param upstream name of the upstream that was asked, if any */
   #refuse({ entry, requestId }: Inbound, error: unknown, upstream: string | undefined): Reply {
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
     this.#log(fault, requestId, upstream)
     return faultReply(entry.dialect, fault, requestId)
   }
 
-  /** The same reply, and the log has what breaks the rest of it. */
+  /** The same reply, with a log line where the rest of it breaks. */
   #telling(reply: Reply, { requestId }: Inbound, upstream: string): Reply {
     const { rest } = reply
     if (rest === undefined) return reply

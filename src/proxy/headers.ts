@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.js'
 
 export const jsonType = 'application/json; charset=utf-8'
 
-/** What an upstream is asked for and answers with, and what a client is sent. */
+/** Media types by framing: requested from an upstream, received from it, sent to a client. */
 export const mediaTypes: Readonly<Record<Framing, { received: string; sent: string; isBinary?: true }>> = {
   sse: { received: 'text/event-stream', sent: 'text/event-stream; charset=utf-8' },
   ndjson: { received: 'application/x-ndjson', sent: 'application/x-ndjson' },
@@ -21,21 +21,21 @@ export const mediaTypes: Readonly<Record<Framing, { received: string; sent: stri
   }
 }
 
-/** How the characters of its frames are bytes: where it is binary, each is one. */
+/** Encoding of frames: in a binary framing each character is one byte. */
 export function encodingOf(framing: Framing): 'utf8' | 'latin1' {
   return mediaTypes[framing].isBinary === true ? 'latin1' : 'utf8'
 }
 
 /** Forwarded as the client sent them. None of them names a host, a path, a length, a credential or a cookie. */
 const fromClient = ['idempotency-key', 'traceparent', 'tracestate', 'user-agent']
-/** Taken over from the upstream besides the dialect's own. Everything else that a client sees is written here. */
+/** Upstream headers that a client receives besides the dialect's own. The gateway writes all other headers itself. */
 const fromUpstream: Dialect['responseHeaders'] = {
   // RFC 9110 sections 10.2.3 and 5.6.7.
   'retry-after':
     /^(?:\d{1,9}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT)$/
 }
 
-/** Puts into the headers of a call upstream whose trace it belongs to. */
+/** Adds the trace context to the headers of a call upstream. */
 export type Propagate = (headers: Record<string, string>, requestId: string) => void
 
 /** The media type that a request asks its upstream for. */
@@ -45,7 +45,7 @@ export function acceptFor(dialect: Dialect, stream: boolean, target: Target): st
   return dialect.answersWithSound === true ? 'audio/*, application/json' : 'application/json'
 }
 
-/** What the media type of an answer begins with that is taken as it comes; undefined where none was asked for. */
+/** Prefix of the media type of a streamed answer; undefined where no stream was requested. */
 export function streamedType(dialect: Dialect, stream: boolean, target: Target): string | undefined {
   if (stream) return mediaTypes[dialect.framing(target)].received
   return dialect.answersWithSound === true ? 'audio/' : undefined
@@ -86,9 +86,9 @@ export function upstreamHeaders(
 }
 
 /**
- * What of an upstream's headers a client sees: no verdict covers them, so each passes in its documented form alone, in
- * which nobody can say anything.
- * @param model that the client asked for
+ * The upstream's headers that a client receives. No verdict covers them, so each passes only in its documented form,
+ * which has no room for free text.
+ * @param model the model that the client requested
  */
 export function clientHeaders(
   dialect: Dialect,
@@ -106,7 +106,7 @@ export function clientHeaders(
 
 const forms = new WeakMap<Dialect, readonly (readonly [string, HeaderForm])[]>()
 
-/** Of each header that passes, by its name. Made once for a dialect: every answer asks for it. */
+/** The form of each header that passes, by name; built once for a dialect. */
 function formsOf(dialect: Dialect): readonly (readonly [string, HeaderForm])[] {
   let known = forms.get(dialect)
   if (known === undefined) {
@@ -135,7 +135,7 @@ function copy(names: readonly string[], from: IncomingHttpHeaders, to: Record<st
 
 /** The upstream's credential in the header that it reads. */
 export function credential(auth: UpstreamAuth, key: string | undefined): Readonly<Record<string, string>> {
-  // A signature is made of each request by itself: aws.ts.
+  // Signatures are made for each request, in aws.ts.
   if (key === undefined || auth === 'none' || auth === 'aws') return {}
   return auth === 'bearer' ? { authorization: `Bearer ${key}` } : { [auth]: key }
 }
@@ -143,11 +143,11 @@ export function credential(auth: UpstreamAuth, key: string | undefined): Readonl
 /** A value of ours, fit for a header line: anything that is not visible ASCII is percent-encoded. */
 function headerValue(text: string): string {
   if (printable.test(text)) return text
-  // What the strict reader let in is well formed, so this cannot throw.
+  // The strict reader accepts well-formed text only, so this cannot throw.
   return encodeURI(text).slice(0, 1024)
 }
 
-/** Of a streamed answer, as its client reads it. */
+/** Headers of a streamed answer. */
 export function streamHeaders({ route, inbound }: Exchange): Record<string, string> {
   return { 'content-type': mediaTypes[route.spoken.framing(inbound.target)].sent, 'cache-control': 'no-cache' }
 }

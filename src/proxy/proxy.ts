@@ -1,6 +1,6 @@
 /**
- * The proxy of one configuration: its route table, its upstreams, and the stages of an exchange, each made with what it
- * works with. A reload makes a new one.
+ * The proxy of one configuration: its route table, its upstreams, and the stages of an exchange with their
+ * dependencies. A reload makes a new one.
  */
 import { type Budget, defaultBudget } from '../base/budget.js'
 import type { Clock } from '../base/clock.js'
@@ -36,29 +36,29 @@ const defaultAnswerLimit = 16 * 1024 * 1024
 export interface ProxyDeps extends JudgingDeps<Evaluator> {
   reviews: Reviews
   clock: Clock
-  /** Without them no request is tied to the answer that it goes on from. */
+  /** Without sessions no request is linked to the answer that it continues. */
   sessions?: Pick<SessionStore, 'get' | 'update'>
-  /** Chooses what people read. Default: the texts that ship. */
+  /** Texts for people. Default: the shipped ones. */
   wording?: Wording
-  /** Without it people are asked nothing that they could answer. */
+  /** Stores clarification questions; without it none are asked. */
   keeping?: Keeping
   metrics: Metrics
-  /** Counts what upstreams answer, and audits what failed. */
+  /** Counts answers of upstreams, and audits failures. */
   answered: UpstreamRecorder
   log: Log
-  /** For what lasts longer than its admission: a session asks again, and pays for what it adds. */
+  /** For realtime sessions, which outlive their first admission: they check their key again, and pay for each event. */
   admission: Pick<Admission, 'admit' | 'charge'>
-  /** What one request may hold. Default: `defaultBudget`. */
+  /** Limits of one request. Default: `defaultBudget`. */
   budget?: Budget
-  /** Whose trace an upstream is told of; undefined: the client's own headers pass. */
+  /** Adds the trace context for an upstream; undefined: the client's own headers pass. */
   propagate?: Propagate | undefined
-  /** Told when a session is over, which no response tells. */
+  /** Is told when a session ends, since no response marks its end. */
   tracing?: Pick<Tracing, 'end'> | undefined
   /** The name of the constitution that judges a route. Default: the configuration's. */
   constitutionOf?: (route: Route) => string
-  /** Reads files, where a route says so. Without it, what a route wants read is denied. */
+  /** Reads files, where a route says so. Without it such files are denied. */
   files?: Pick<Files, 'read'> | undefined
-  /** Hears sound, likewise. */
+  /** Transcribes sound, likewise. */
   transcriber?: Pick<Files, 'read'> | undefined
   /** Bytes of an answer that is not streamed. Default 16 MiB. */
   answerLimit?: number
@@ -74,13 +74,13 @@ export interface ChatProxy {
   readonly upstreams: Upstreams
   /** Judges, and forwards what is permitted. */
   readonly funnel: Funnel
-  /** Those of an exchange, for faces that do not run all of them at once. */
+  /** The stages of an exchange, for faces that run them one by one. */
   readonly stages: Readonly<{ requests: Requests; answers: Answers; streams: Streams }>
   /** Sends over undici. */
   readonly sender: Sender
   /** The sender's, or one around it. */
   readonly transport: Transport
-  /** Of the Realtime API. */
+  /** Sessions of the Realtime API. */
   readonly sessions: Sessions
   readonly metrics: Metrics
   readonly answered: UpstreamRecorder

@@ -1,4 +1,4 @@
-/** Replies that the gateway writes itself, and how a streamed one is written to its reader. */
+/** Replies that the gateway writes itself, and the writer of streamed replies. */
 import { once } from 'node:events'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Fault } from '../base/errors.js'
@@ -23,7 +23,7 @@ export function faultReply(dialect: Dialect, fault: Fault, requestId: string): R
   return { status: fault.status, headers, body: JSON.stringify(dialect.error(fault, requestId)) }
 }
 
-/** The verdict of a request that was stopped: the dialect's error, or a turn of the conversation. */
+/** The reply to a stopped request: the dialect's error, or a turn of the conversation. */
 export function denialReply(exchange: Exchange, denial: Denial): Reply {
   const { route, inbound, chat } = exchange
   const { status, code } = refusalOf(denial)
@@ -51,7 +51,7 @@ function ownId({ requestIdHeader }: Dialect, requestId: string): Record<string, 
   return requestIdHeader === undefined ? {} : { [requestIdHeader]: requestId }
 }
 
-/** What a turn of the conversation is written from that stands in the place of what was stopped. */
+/** The facts for a conversation turn that replaces a stopped request or answer. */
 export function turnFacts({ inbound, body, readAt }: Exchange, denial: Denial): TurnFacts {
   const { requestId, target } = inbound
   return { denial, request: body, target, requestId, created: Math.floor(readAt / 1000) }
@@ -66,7 +66,7 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
   res.writeHead(reply.status, headers)
   try {
     const { body } = reply
-    // Whoever still knows the reply would keep it while the rest is taken.
+    // Freed: references to the reply would keep it in memory while the rest is sent.
     reply.body = ''
     await write(res, body)
     for (;;) {
@@ -85,7 +85,7 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
     // The frame first, and only then the cut: both must reach the client.
     res.write(broken(error), encoding, () => cutOff(res))
   } finally {
-    // Ends the upstream, whatever stopped us here.
+    // Ends the upstream, whatever the reason to stop.
     void frames.return('').catch(() => {})
   }
 }
@@ -93,7 +93,7 @@ export async function writeFrames(res: ServerResponse, reply: Reply, headers: Ou
 async function write(res: ServerResponse, text: string | Buffer, encoding: BufferEncoding = 'utf8'): Promise<void> {
   if (text.length === 0 || res.write(text, encoding)) return
   if (isClosed(res)) throw new ClientGone()
-  // `close` without `drain`: the reader left. Whichever comes, the other is listened for no longer: a slow reader drains often.
+  // `close` without `drain`: the reader left. The signal removes the other listener: a slow reader drains often.
   const waiting = new AbortController()
   const { signal } = waiting
   await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })])

@@ -1,6 +1,5 @@
 /**
- * What of an exchange is put before a person: a request that is diverted, an answer that is kept back. The one place of the
- * proxy that opens a review.
+ * Reviews of an exchange, for diverted requests and withheld answers. The only place of the proxy that opens a review.
  */
 import type { ChatContent, ChatPart } from '../base/chat.js'
 import { invalid } from '../base/errors.js'
@@ -16,15 +15,17 @@ import { type Exchange, type Inbound, isIdentifier } from './exchange.js'
 
 /** The part of the review service that the proxy uses. */
 export interface Reviews {
-  /** Stores a review, or finds the pending one of the same subject; or tells what of the queue is full. */
+  /**
+   * Stores a review, or finds the pending one of the same subject; or returns the bound of the queue that is reached.
+   */
   open(review: ReviewRequest): Promise<Opened>
-  /** How a person decided over this very request; a permit is used up by being read. */
+  /** The decision of a person over this very request; reading a permit uses it up. */
   consume(subject: ReviewedRequest, reviewId?: string): Promise<Standing>
   /** Waits for the decision, as long as the configuration says; `pending` where none came. */
   hold(subject: ReviewedRequest, reviewId: string, leave: Cancellation): Promise<Standing>
 }
 
-/** UTF-16 units of a request that are shown beside its answer: as many as a page shows of one text. */
+/** UTF-16 units of a request that are shown beside its answer: the limit of one text on the page. */
 const maxAsked = 40_000
 
 export class ReviewDesk {
@@ -37,9 +38,9 @@ export class ReviewDesk {
   }
 
   /**
-   * How people have decided over this very request; where nobody has, it is put before them, and the decision is waited for
-   * as long as the configuration says.
-   * @returns what of the queue is full, where it takes no more
+   * The decision of people over this very request. Without one, opens a review and waits for its decision as long as
+   * the configuration says.
+   * @returns the bound of the queue that is reached, where it accepts no more
    */
   async ofRequest(exchange: Exchange, evaluation: Evaluation): Promise<Standing | { full: ReviewBound }> {
     const { route, inbound, context, reviewed } = exchange
@@ -58,8 +59,8 @@ export class ReviewDesk {
   }
 
   /**
-   * Keeps an answer for a person. `depends` comes here too: a model cannot be asked for context.
-   * @returns a `forbid` where the queue takes no more
+   * Opens a review of an answer, also for `depends`: a model cannot be asked for context.
+   * @returns a `forbid` where the queue accepts no more
    */
   async ofAnswer(exchange: Exchange, content: ChatContent, evaluation: Evaluation, canonical: string): Promise<Denial> {
     const { route, inbound, context } = exchange
@@ -83,7 +84,7 @@ function givenId({ headers }: Inbound): string | undefined {
   return String(header)
 }
 
-/** What came before a request in its session and is not repeated in it; undefined where it brings all of it along. */
+/** Earlier turns of the session that the request does not repeat; undefined where it repeats all of them. */
 function before({ recalled, chat }: Exchange): Turn[] | undefined {
   if (recalled === undefined) return undefined
   const own = new Set(turnsOf(chat.parts))
@@ -91,7 +92,7 @@ function before({ recalled, chat }: Exchange): Turn[] | undefined {
   return turns.length === 0 && own.size > 1 ? undefined : turns
 }
 
-/** What an answer answers: the request, and what came before that. */
+/** The turns before an answer: its request, and the turns before that. */
 function asked(exchange: Exchange): Turn[] | undefined {
   const turns = [...(before(exchange) ?? [])]
   for (const { role, text, isKey } of exchange.chat.parts) {

@@ -1,6 +1,6 @@
 /**
- * The verdicts over an exchange: the one place of the proxy that asks the evaluator, and what its answer means for
- * redaction, for the reply's headers, and for what a client is told.
+ * The verdicts over an exchange: the only place of the proxy that asks the evaluator. It also applies redaction and
+ * prepares the reply's headers.
  */
 import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
@@ -22,7 +22,7 @@ import type { Exchange } from './exchange.js'
 import { filesIn, rewriteFiles } from './request/file-redaction.js'
 import { modelForm } from './upstream/traced.js'
 
-/** What a verdict is asked for. */
+/** Direction of the judged content. */
 type Direction = EvaluationInput['direction']
 
 export interface VerdictDeps {
@@ -31,7 +31,7 @@ export interface VerdictDeps {
   metrics: Pick<Metrics, 'notEvaluated'>
 }
 
-/** Asks the evaluator about requests and answers, and writes into their exchange what came of it. */
+/** Asks the evaluator about requests and answers, and stores the results in their exchange. */
 export class Verdicts {
   readonly #deps: VerdictDeps
 
@@ -54,14 +54,14 @@ export class Verdicts {
   }
 
   /**
-   * Of what an upstream said; a session remembers what a tool has brought, and nothing else of it.
+   * The verdict over an upstream's answer; a session remembers only tool results of it.
    * @param raised called where the encoder is asked about it
    */
   ofAnswer(exchange: Exchange, content: ChatContent, raised?: () => void): Promise<Evaluation | undefined> {
     const { judged } = exchange.route.spoken
     const input = inputOf(exchange, judged?.answeredAs ?? 'answer', content)
     input.raised = raised
-    // What a tool says is judged as a request is: it comes back in one.
+    // A tool's result is judged like a request, since it comes back in one.
     if (judged?.answer === 'mcp_result') {
       input.session = exchange.session
       input.isBrought = true
@@ -120,13 +120,15 @@ export class Verdicts {
     return committed === undefined ? evaluation : committed.then(() => evaluation)
   }
 
-  /** What an answer says and no verdict is asked about. @param reason one of the metric's: a kind of media, or `output_off` */
+  /**
+   * Notes content of an answer that is not judged. @param reason one of the metric's: a kind of media, or `output_off`
+   */
   passUnjudged(exchange: Exchange, reason: string): void {
     this.#deps.metrics.notEvaluated.inc({ reason })
     noteUnjudged(exchange, reason)
   }
 
-  /** Media that a route lets through. */
+  /** Notes media that a route passes unjudged. */
   passMedia(exchange: Exchange, { media }: ChatContent): void {
     for (const each of media) {
       const unjudged = unjudgedIn(each)
@@ -165,12 +167,12 @@ function inputOf(
   }
 }
 
-/** Of an answer, what it answers says so too. */
+/** Also true for an answer whose request speaks of minors. */
 function speaksOfMinors({ requestVerdict }: Exchange): boolean {
   return requestVerdict?.detections.some(({ category }) => category === 'sexual_minors') === true
 }
 
-/** A client's name of a model; what does not look like a name is text, and no text is written down. */
+/** The client's name of a model; a value without the form of a name is text, and text is never recorded. */
 export function modelOf({ chat: { model } }: Exchange): string | undefined {
   return model !== undefined && modelForm.test(model) ? model : undefined
 }
@@ -182,7 +184,7 @@ function keepStricter(exchange: Exchange, evaluation: Evaluation): void {
   }
 }
 
-/** A verdict made stricter by something that no text tells, for the headers too. */
+/** Makes a verdict stricter for a reason outside its texts, for the headers too. */
 export function raise(exchange: Exchange, evaluation: Evaluation, floor: Decision): Evaluation {
   const decision = strictest(evaluation.decision, floor)
   if (decision === evaluation.decision) return evaluation
@@ -229,7 +231,7 @@ function marked(part: ChatPart): ChatPart {
   return mark === '' ? part : { ...part, pointer: part.pointer + mark }
 }
 
-/** What is to be redacted and stands in encoded form, or in a file that is no text, cannot be rewritten there, so it does not pass. */
+/** Refuses content whose redaction is impossible: spans in encoded form, or in a file that is no text. */
 function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: ChatContent): Evaluation {
   if (route.redact.length === 0) return evaluation
   const files = filesIn(parts)
@@ -242,7 +244,7 @@ function refuseDecoded({ route }: Exchange, evaluation: Evaluation, { parts }: C
   return { ...evaluation, decision: 'forbid', is_blocked: true, matched_rules: [...rules] }
 }
 
-/** What the route redacts, as replacements in the judged content. */
+/** The route's redactions, as replacements in the judged content. */
 function redactions(exchange: Exchange, content: ChatContent, evaluation: Evaluation): Replacement[] {
   const { redact } = exchange.route
   if (redact.length === 0) return []
@@ -264,7 +266,7 @@ function redactions(exchange: Exchange, content: ChatContent, evaluation: Evalua
   return replacements
 }
 
-/** Rewrites in a body what the route redacts of it. @returns whether it was changed */
+/** Applies the route's redactions to a body. @returns whether it was changed */
 export function redactBody(
   exchange: Exchange,
   body: JsonObject,
@@ -290,7 +292,7 @@ export function redactBody(
 const noReplacements: readonly Replacement[] = []
 
 /**
- * Lets go of what a stream holds, redacted as its verdict says.
+ * Releases held text of a stream, redacted as its verdict says.
  * @param upTo by channel, how much of it; undefined: everything
  * @param evaluation undefined: as it stands
  * @returns the frames

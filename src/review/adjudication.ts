@@ -1,6 +1,6 @@
 /**
- * People at work on the queue: a claim keeps others off for a while, a decision is taken once, and never by the hand that
- * caused the review. Under the two-person rule a permit takes two hands; a refusal takes one.
+ * Claims and decisions of reviewers. A claim reserves a review for a while. A review is decided once, and never by the
+ * person or key that caused it. Under the two-person rule a permit needs two persons, a refusal one.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -24,7 +24,7 @@ export interface AdjudicationDeps {
   hands: Hands
   /** Read at each use. */
   settings: Pick<ReviewSettings, 'allowOwn' | 'twoPerson' | 'claimMs'>
-  /** Told when the outbox of the webhook has something new. */
+  /** Called when the webhook's outbox has new messages. */
   noticed?: (() => void) | undefined
 }
 
@@ -43,7 +43,7 @@ export class Adjudication {
     this.#deps = deps
   }
 
-  /** Takes a review before oneself; again, for longer. @throws Fault `review_claimed` where someone else has it */
+  /** Claims a review, or extends one's claim. @throws Fault `review_claimed` where someone else has it */
   async claim(reviewer: Reviewer, reviewId: string): Promise<ReviewRecord> {
     const { reviews, clock, settings } = this.#deps
     const row = await this.#open(reviewer, reviewId)
@@ -56,7 +56,7 @@ export class Adjudication {
     return reviewRecord(after, at)
   }
 
-  /** Gives a review back; nothing happens where one does not have it. */
+  /** Releases a claim; does nothing without one. */
   async release(reviewer: Reviewer, reviewId: string): Promise<ReviewRecord> {
     requireReviewer(reviewer)
     const { reviews, clock } = this.#deps
@@ -67,7 +67,7 @@ export class Adjudication {
     return reviewRecord(await findReview(reviews, reviewer, reviewId), clock.now())
   }
 
-  /** Decides once: of many decisions at once one stands, and the others are told so. */
+  /** Decides a review. Of concurrent decisions one wins, and the others get an error. */
   async adjudicate(reviewer: Reviewer, input: AdjudicationInput): Promise<ReviewDetail> {
     const { review_id: reviewId, decision, note } = input
     if (note !== undefined && note.length > maxNote) {
@@ -130,7 +130,7 @@ export class Adjudication {
     return reviewDetail(after, at, seal)
   }
 
-  /** A review that this person may work on now. */
+  /** Loads a review that this person may decide now. */
   async #open(reviewer: Reviewer, reviewId: string): Promise<ReviewRow> {
     requireReviewer(reviewer)
     const row = await findReview(this.#deps.reviews, reviewer, reviewId)
@@ -155,7 +155,7 @@ function throwUnlessPending(row: ReviewRow, at: number): void {
   if (status !== 'pending') throw new Fault('already_decided')
 }
 
-/** Why the store did not change what looked open a moment before. */
+/** Why the store refused a change of a review that looked open before. */
 function refusalOf(row: ReviewRow, reviewer: Reviewer, at: number): Fault {
   throwUnlessPending(row, at)
   if (row.claimedBy !== reviewer.keyId && row.claimedUntil !== null && at < row.claimedUntil) {

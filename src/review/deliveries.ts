@@ -1,6 +1,6 @@
 /**
- * Sends what waits in the outbox to webhooks and by e-mail, until it is taken or given up: then it stays visible as a dead
- * letter.
+ * Delivers the outbox to webhooks and by e-mail, until a message is accepted or given up: then it stays visible as a
+ * dead letter.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -11,22 +11,25 @@ import { isId } from '../storage/id.js'
 import type { Reviewer } from './review.js'
 import { isAlertEvent, type Send } from './webhook.js'
 
-/** How long each further attempt waits: about eight hours in all, long enough for a night's outage to be noticed. */
+/** Pauses before further attempts: about eight hours in all, so that an outage at night is survived or noticed. */
 const pausesMs = [5_000, 30_000, 120_000, 600_000, 1_800_000, 7_200_000, 18_000_000]
-/** While a delivery is under way no other process takes it; past it, its process is gone. An attempt takes half of it at most. */
+/**
+ * Lease of a delivery under way: no other process takes it until its process counts as dead. An attempt takes at most
+ * half of it.
+ */
 const leaseMs = 60_000
 const lookEveryMs = 5_000
 const atOnce = 4
-/** Messages that wait in memory, at most. */
+/** Most messages that wait in memory. */
 const mostDirect = 20
 const defaultPage = 100
 
 export interface DeliveryRecord {
   delivery_id: string
-  /** To whom it goes. */
+  /** The channel of the receiver. */
   channel: Channel
   event: string
-  /** What it tells of: a review, a key, or a kind of alert. */
+  /** The subject: a review, a key, or a kind of alert. */
   review_id: string | null
   state: 'waiting' | 'dead'
   attempts: number
@@ -37,19 +40,19 @@ export interface DeliveryRecord {
   alert: string | null
 }
 
-/** What became of one attempt. */
+/** The outcome of one attempt. */
 export interface DeliveryOutcome {
   channel: Channel
   /** `failed`: it is tried again. */
   result: 'delivered' | 'failed' | 'dead'
-  /** What went wrong, in words that name no secret. */
+  /** The error, in words without secrets. */
   error: string | undefined
 }
 
 export interface DeliveriesDeps {
   deliveries: DeliveryStore
   clock: Clock
-  /** How each channel of the configuration in force is sent to; asked at each use. */
+  /** The senders of the configured channels; read at each use. */
   senders(): Partial<Record<Channel, Send>>
   outcome(outcome: DeliveryOutcome): void
   failure(error: unknown): void
@@ -60,7 +63,7 @@ export class Deliveries {
   #running: Promise<void> | undefined
   #again = false
   readonly #timer: NodeJS.Timeout
-  /** What waits in memory, each with the timer of its next attempt. */
+  /** Messages in memory, each with the timer of its next attempt. */
   readonly #direct = new Map<string, NodeJS.Timeout | undefined>()
   readonly #attempts = new Set<Promise<void>>()
   #isClosed = false
@@ -71,7 +74,7 @@ export class Deliveries {
     this.#timer.unref()
   }
 
-  /** Sends what is due, in the background. */
+  /** Sends due messages in the background. */
   kick(): void {
     if (this.#running !== undefined) {
       this.#again = true
@@ -117,10 +120,7 @@ export class Deliveries {
     outcome({ channel, result: nextAt === null ? 'dead' : 'failed', error })
   }
 
-  /**
-   * Sends at once, from memory, what tells that the storage takes nothing: tried again as often as all others, but lost with
-   * the process.
-   */
+  /** Sends messages from memory, to report a failing storage: retried like all others, but lost with the process. */
   direct(rows: readonly DeliveryRow[]): void {
     for (const row of rows) {
       if (this.#direct.size < mostDirect) this.#attempt(row)
@@ -161,7 +161,7 @@ export class Deliveries {
     return rows.length > limit ? { deliveries, next_cursor: deliveries.at(-1)!.delivery_id } : { deliveries }
   }
 
-  /** Tries a dead letter from the beginning again. */
+  /** Restarts the attempts of a dead letter. */
   async retry(reviewer: Reviewer, deliveryId: string): Promise<DeliveryRecord> {
     requireReviewer(reviewer)
     const { deliveries, clock } = this.#deps

@@ -1,6 +1,6 @@
 /**
- * The way back for a decision that was wrong: whoever it hit says so, a person who answers for the policy accepts it for a
- * while, and from then on that rule does not count for that text. Nobody accepts what they proposed themselves.
+ * Exceptions for wrong decisions: the affected caller proposes one, a person responsible for the policy accepts it for
+ * a while, and that rule then no longer counts for that text. Nobody may accept their own proposal.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -23,7 +23,7 @@ export interface ExceptionServiceDeps {
   seal: Seal
   fingerprint: Fingerprint
   hands: Hands
-  /** Whose people answer for the policy. */
+  /** The account whose people are responsible for the policy. */
   account: string
   /** Read at each use. */
   settings: { readonly allowOwn: boolean }
@@ -60,7 +60,7 @@ export class ExceptionService {
     this.#deps = deps
   }
 
-  /** What is excepted for a caller; undefined where nothing is, as for nearly everyone. */
+  /** The exceptions for a caller; undefined for most callers, who have none. */
   for({ accountId, lineage }: Pick<Reviewer, 'accountId' | 'lineage'>): Exceptions | undefined {
     const active = this.#active.get(accountId)
     if (active === undefined) return undefined
@@ -78,7 +78,7 @@ export class ExceptionService {
     return new Set([...this.#active.values()].flatMap((rows) => [...rows.values()].flat())).size
   }
 
-  /** Takes over what other processes have accepted and revoked. */
+  /** Reads exceptions that other processes accepted and revoked. */
   async refresh(): Promise<void> {
     const { exceptions, clock } = this.#deps
     const active = new Map<string, Map<string, ExceptionRow[]>>()
@@ -94,7 +94,7 @@ export class ExceptionService {
     this.#active = active
   }
 
-  /** "This was wrong": by whoever the decision hit, or by someone who may review it. */
+  /** Proposes an exception, by the affected caller or by a reviewer. */
   async propose(
     caller: Reviewer,
     { evaluation_id: evaluationId, note }: { evaluation_id: string; note?: string | undefined }
@@ -109,11 +109,11 @@ export class ExceptionService {
       throw new Fault('not_found', { message: 'There is no such evaluation, or it is older than the audit.' })
     }
     if (data.decision === 'permit') {
-      throw invalid('evaluation_id', 'unknown_value', 'This evaluation was permitted: there is nothing to except.')
+      throw invalid('evaluation_id', 'unknown_value', 'This evaluation was permitted: it needs no exception.')
     }
     if (data.fingerprints === undefined || data.fingerprints.length === 0 || data.lineage === undefined) {
       const why =
-        'What decided it lies in several texts together, or in the session: that cannot be excepted for one text.'
+        'The decision rests on several texts together, or on the session: no exception for one text is possible.'
       throw invalid('evaluation_id', 'unknown_value', why)
     }
     const at = clock.now()
@@ -175,7 +175,7 @@ export class ExceptionService {
     })
   }
 
-  /** Nobody accepts what they proposed, or what hit their own key, with whichever key of theirs. */
+  /** Nobody may accept an own proposal, or an exception for an own key, with any of their keys. */
   async #requireOther(person: Reviewer, row: ExceptionRow): Promise<void> {
     const { hands } = this.#deps
     const proposer = await hands.of(row.account, row.proposedBy)
@@ -248,7 +248,7 @@ export class ExceptionService {
   }
 }
 
-/** What the audit keeps of a decision that was not `permit`. */
+/** The audit's data on a decision other than `permit`. */
 interface StoppedData {
   decision: string
   policy: string

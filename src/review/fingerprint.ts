@@ -1,13 +1,13 @@
 /**
- * What is remembered of a text that a rule stopped, so that people can except it later: a keyed hash of both. Without the
- * key nobody can try out which text it was.
+ * Fingerprints for exceptions: a keyed hash of a stopped text and its rule. Without the key nobody can test guesses of
+ * the text.
  */
 import { createHmac } from 'node:crypto'
 import type { ChatPart } from '../base/chat.js'
 import { exceptable } from '../policy/decide/exceptions.js'
 import type { Evaluation } from '../policy/evaluation.js'
 
-/** Of one evaluation; a text in which more rules hold is not excepted by halves. */
+/** Most fingerprints of one evaluation; a text with more gets no exception at all. */
 const maxFingerprints = 32
 
 export type Fingerprint = (rule: string, text: string) => string
@@ -16,7 +16,7 @@ export function createFingerprint(key: Buffer): Fingerprint {
   return (rule, text) => createHmac('sha256', key).update(`${rule}\n`).update(text).digest('hex').slice(0, 32)
 }
 
-/** Of every rule that bears on a decision, in every part that it matched in. */
+/** Fingerprints of every deciding rule, in every part that it matched. */
 export function fingerprintsOf(
   fingerprint: Fingerprint,
   { detections, matched_rules: rules }: Pick<Evaluation, 'detections' | 'matched_rules'>,

@@ -1,10 +1,13 @@
-/** Requests that wait for the decision of a person. A decision in this process ends a wait at once, one of another within a second. */
+/**
+ * Holds requests until a person decides. A decision in this process ends a wait at once, one in another process within
+ * a second.
+ */
 import type { Clock } from '../base/clock.js'
 import type { Cancellation } from '../policy/evaluation.js'
 
 /** How often the store is asked for a decision that another process took, ms. */
 const askEveryMs = 1_000
-/** Each holds a connection and its request in memory; beyond, a request is answered at once. */
+/** Most waits, each of which holds a connection and a request in memory; further requests are answered at once. */
 const maxWaits = 1_000
 
 export interface Waits {
@@ -20,7 +23,7 @@ export function createWaits(clock: Clock): Waits {
   const waking = new Map<string, Set<() => void>>()
   let waits = 0
 
-  /** Until the decision is told, the client leaves, or the time is over. */
+  /** Waits until the decision, the client's leaving, or the end of the time. */
   function pause(reviewId: string, ms: number, leave: Cancellation): Promise<void> {
     return new Promise((resolve) => {
       const wakers = waking.get(reviewId) ?? new Set()

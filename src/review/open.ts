@@ -1,21 +1,21 @@
-/** Puts what an edge has judged before a person: the one place that makes a review of a call. */
+/** Opens a review of a judged call: the only place that makes one. */
 import type { JsonObject } from '../base/chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Evaluation } from '../policy/evaluation.js'
 import type { Opened, ReviewedRequest, ReviewRequest, Turn } from './review.js'
 
-/** Whose call it is. */
+/** The caller. */
 type Whose = Pick<Caller, 'accountId' | 'keyId' | 'lineage'>
 
 export interface Opening extends Pick<ReviewedRequest, 'surface' | 'route' | 'canonical'> {
   evaluation: Evaluation
   /** Shown beside it. */
   context?: JsonObject | undefined
-  /** What was said before it and does not stand in it, oldest first. */
+  /** Earlier turns that it does not repeat, oldest first. */
   history?: readonly Turn[] | undefined
 }
 
-/** By what a review of a call is found again. */
+/** The subject by which a review of a call is found again. */
 export function subjectOf(
   { accountId: account, lineage }: Whose,
   { surface, route, canonical }: Pick<ReviewedRequest, 'surface' | 'route' | 'canonical'>
@@ -23,7 +23,7 @@ export function subjectOf(
   return { surface, account, lineage, route, canonical }
 }
 
-/** @returns what was opened, or found open; or what of the queue is full */
+/** @returns the new or pending review; or the bound of the queue that is reached */
 export function openReview(
   reviews: { open(review: ReviewRequest): Promise<Opened> },
   caller: Whose,

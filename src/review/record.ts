@@ -1,4 +1,4 @@
-/** A stored review as it is shown, by who reads it. */
+/** Converts a stored review to the record for its reader. */
 
 import { isoOrNull, isoTime } from '../base/units.js'
 import { type Seal, sealedFor } from '../sealing/seal.js'

@@ -1,7 +1,6 @@
 /**
- * The queue of what people must decide (docs/api.md, sections 5 and 6): what diverts is stored sealed, and a permit
- * lets the same client's same request pass once. Nothing decided means refused. The decisions themselves are
- * `adjudication.ts`.
+ * The queue of reviews (docs/api.md, sections 5 and 6). Diverted content is stored sealed, and a permit lets the same
+ * request of the same client pass once. Without a decision it stays refused. `adjudication.ts` takes the decisions.
  */
 import { hash } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
@@ -35,9 +34,9 @@ export interface ReviewServiceDeps {
   seal: Seal
   /** Read at each use, so that a reload is in force at once. */
   settings: ReviewSettings
-  /** Told when the outbox of the webhook has something new. */
+  /** Called when the webhook's outbox has new messages. */
   noticed?: (() => void) | undefined
-  /** Told where the queue takes no more. */
+  /** Called where the queue accepts no more. */
   refused?: ((bound: ReviewBound) => void) | undefined
 }
 
@@ -50,7 +49,7 @@ export interface ReviewQuery {
   newer_than?: string | undefined
   order?: 'newest' | 'oldest' | undefined
   limit?: number | undefined
-  /** What `next_cursor` was. */
+  /** The last `next_cursor`. */
   cursor?: string | undefined
 }
 
@@ -69,7 +68,10 @@ export class ReviewService {
     this.#waits = createWaits(deps.clock)
   }
 
-  /** Stores a review, or finds the pending one of the same request of the same client; or tells what of the queue is full. */
+  /**
+   * Stores a review, or finds the pending one of the same request of the same client; or returns the bound of the queue
+   * that is reached.
+   */
   async open(request: ReviewRequest): Promise<Opened> {
     const { reviews, clock, seal, settings } = this.#deps
     const { evaluation, context, history } = request
@@ -109,7 +111,7 @@ export class ReviewService {
     return opened
   }
 
-  /** What the webhook is to be told, for the transaction that changes the review. */
+  /** Messages for the webhook, stored in the transaction that changes the review. */
   notices(event: ReviewEvent, row: ReviewRow, now: number): DeliveryRow[] {
     const { webhook } = this.#deps.settings
     if (webhook === undefined) return []
@@ -118,9 +120,9 @@ export class ReviewService {
   }
 
   /**
-   * How people have decided over this very request, by this client, on this route. `permitted` uses the permit up: of
-   * many requests at once one passes. Where several reviews stand, a refusal counts before a permit.
-   * @param reviewId narrows to one review; one of another request is none at all
+   * The decision over this very request of this client on this route. `permitted` uses the permit up: of concurrent
+   * requests one passes. Where several reviews stand, a refusal counts before a permit.
+   * @param reviewId limits it to one review; a review of another request does not count
    */
   async consume(request: ReviewedRequest, reviewId?: string): Promise<Standing> {
     const { reviews, clock } = this.#deps
@@ -185,7 +187,10 @@ export class ReviewService {
     return rows.length > shown.length ? { reviews, next_cursor: shown.at(-1)!.reviewId } : { reviews }
   }
 
-  /** With its texts for a reviewer of the account; its status alone for the client that caused it; absent for others. */
+  /**
+   * The review with its texts for a reviewer of the account; only its status for the client that caused it; absent for
+   * others.
+   */
   async get(reader: Reviewer, reviewId: string): Promise<ReviewDetail | ReviewStatusRecord> {
     const isReviewer = holds(reader.scopes, 'pdp:adjudicate')
     if (!isReviewer && !holds(reader.scopes, 'safety:evaluate')) {
@@ -198,14 +203,17 @@ export class ReviewService {
     return statusRecord(row, now)
   }
 
-  /** For the gauges, over all accounts: how many wait, and how many seconds the oldest has (0 where none waits). */
+  /**
+   * For the gauges, over all accounts: the number of waiting reviews, and the age of the oldest in seconds (0 without
+   * any).
+   */
   async backlog(): Promise<{ depth: number; oldestAgeSeconds: number }> {
     const now = this.#deps.clock.now()
     const { depth, oldestCreatedAt } = await this.#deps.reviews.pending(now)
     return { depth, oldestAgeSeconds: oldestCreatedAt === undefined ? 0 : Math.max(0, now - oldestCreatedAt) / 1000 }
   }
 
-  /** Deletes the texts whose time is over. @returns of how many reviews */
+  /** Deletes texts past their retention. @returns the number of reviews */
   async purge(): Promise<number> {
     const { reviews, clock, settings } = this.#deps
     const now = clock.now()

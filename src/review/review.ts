@@ -1,4 +1,4 @@
-/** The shapes of a review as other rooms and clients see it. */
+/** Types of reviews for other rooms and clients. */
 import type { JsonObject, Role } from '../base/chat.js'
 import type { Caller } from '../identity/caller.js'
 import type { Detection, Evaluation } from '../policy/evaluation.js'
@@ -6,16 +6,16 @@ import type { ReviewFilter, ReviewSurface } from '../storage/contracts/reviews.j
 
 export type { Opened } from '../storage/contracts/reviews.js'
 
-/** Who reads or decides: a key, or a person who is signed in. */
+/** A reader or decider: a key, or a signed-in person. */
 export type Reviewer = Pick<Caller, 'keyId' | 'accountId' | 'lineage' | 'roots' | 'scopes'>
 
-/** Something that was said before what is under review. */
+/** An earlier turn of the conversation under review. */
 export interface Turn {
   role: Role
   text: string
 }
 
-/** What is put before a person. */
+/** The content of a review. */
 export interface ReviewRequest {
   surface: ReviewSurface
   account: string
@@ -25,22 +25,22 @@ export interface ReviewRequest {
   route: string
   /** `name@version` */
   policy: string
-  /** The exact bytes that were judged. Whatever must match for a permit to apply belongs in them. */
+  /** The exact judged bytes. A permit applies only to equal bytes. */
   canonical: Uint8Array
   evaluation: Pick<Evaluation, 'risk_score' | 'matched_rules' | 'detections'>
   /** Shown to the reviewer beside the text; not part of the digest. */
   context?: JsonObject | undefined
-  /** What was said before it and does not stand in it, oldest first: in its session; of an answer, what it answers too. */
+  /** Earlier turns of its session that it does not repeat, oldest first; for an answer, its request too. */
   history?: readonly Turn[] | undefined
 }
 
-/** What tells one request from another: see `ReviewSubject`. */
+/** The identity of a request: see `ReviewSubject`. */
 export type ReviewedRequest = Pick<ReviewRequest, 'surface' | 'account' | 'lineage' | 'route' | 'canonical'>
 
 /** `evaluate` adjudications change the record only; `chat` permits let the same request pass once. */
 export type ReviewStatus = ReviewFilter
 
-/** What the key that caused a review reads of it: no text, no notes, no findings. */
+/** A review for the key that caused it: no text, no notes, no findings. */
 export interface ReviewStatusRecord {
   review_id: string
   status: ReviewStatus
@@ -53,16 +53,16 @@ export interface ReviewStatusRecord {
   used_at: string | null
 }
 
-/** What a holder of `pdp:adjudicate` reads. Times are ISO 8601 UTC. */
+/** A review for holders of `pdp:adjudicate`. Times are ISO 8601 UTC. */
 export interface ReviewRecord extends ReviewStatusRecord {
   /** Id of the key that caused it. */
   key_id: string
   /** Id of the key or user that decided. */
   decided_by: string | null
-  /** Who has it before them now; others may decide once this is over. */
+  /** The current claimant; others may decide once the claim is over. */
   claimed_by: string | null
   claimed_until: string | null
-  /** Under the two-person rule: who has permitted it first. */
+  /** Under the two-person rule: the first approver. */
   approved_by: string | null
   approved_at: string | null
   risk_score: number
@@ -80,11 +80,11 @@ export interface ReviewDetail extends ReviewRecord {
   /** The canonical bytes as text: JSON on chat surfaces. Null once deleted, like the context and the notes. */
   text: string | null
   context: JsonObject | null
-  /** What was said before it, oldest first; null where nothing is known of that or it was deleted. */
+  /** Earlier turns, oldest first; null where unknown or deleted. */
   history: Turn[] | null
   note: string | null
   approval_note: string | null
 }
 
-/** How the past decides over a request that the policy diverts now. */
+/** The earlier decision that applies to a diverted request. */
 export type Standing = 'permitted' | 'forbidden' | 'pending' | 'none'

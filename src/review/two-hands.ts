@@ -1,6 +1,6 @@
 /**
- * Where a decision takes two hands: whether the one that decides is another than those that caused or began it, and what
- * is said where it is not. The way out is the same everywhere, and the refusal names it.
+ * The rule of separate hands (one hand: a person, with all keys that descend from them): checks that a decider did not
+ * cause or begin the matter, and writes the refusal, which names the way out.
  */
 import { Fault } from '../base/errors.js'
 import { type Hand, sharedRoots } from '../identity/hands.js'
@@ -9,7 +9,7 @@ const wayOut =
   'a person who signs in, or a key that shares no ancestor with it (one made on the command line, or by another person)'
 const rule = 'Keys that descend from one key or person, and that person, count as one.'
 
-/** A decision over what the decider caused, or proposed. */
+/** Refuses a decision over a matter that the decider caused or proposed. */
 export function ownDecision(decider: Hand, cause: Hand, what: string): Fault | undefined {
   const ancestors = sharedRoots(cause, decider)
   if (ancestors.length === 0) return undefined
@@ -17,7 +17,7 @@ export function ownDecision(decider: Hand, cause: Hand, what: string): Fault | u
   return new Fault('own_review', { message, fields: { ancestors } })
 }
 
-/** A second permit by the hand of the first. */
+/** Refuses a second permit by the hand of the first. */
 export function secondOfOne(decider: Hand, first: Hand): Fault | undefined {
   const ancestors = sharedRoots(first, decider)
   if (ancestors.length === 0) return undefined

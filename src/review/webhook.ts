@@ -1,6 +1,6 @@
 /**
- * What is sent to a webhook, and how it is signed: the Standard Webhooks specification (standardwebhooks.com), so that its
- * libraries verify it. Identifiers, rules and scores; never a text, a note or a context.
+ * Webhook messages and their signatures, by the Standard Webhooks specification (standardwebhooks.com), so that its
+ * libraries can verify them. They hold identifiers, rules and scores; never a text, a note or a context.
  */
 import { createHmac } from 'node:crypto'
 import type { WebhookFormat, WebhookSettings } from '../base/settings.js'
@@ -14,7 +14,7 @@ export const reviewEvents = ['review.created', 'review.approved', 'review.decide
 export type ReviewEvent = (typeof reviewEvents)[number]
 /** A key has rotated itself. */
 export const keyRotated = 'key.rotated'
-/** Something is wrong, is wrong still, is over. */
+/** Events of an alert: it began, it lasts, it ended. */
 export const alertEvents = ['alert.began', 'alert.reminded', 'alert.ended'] as const
 export type AlertEvent = (typeof alertEvents)[number]
 export type WebhookEvent = ReviewEvent | typeof keyRotated | AlertEvent
@@ -24,9 +24,9 @@ export function isAlertEvent(event: string): event is AlertEvent {
 }
 
 /**
- * Hands one message over, within 30 s.
+ * Sends one message within 30 s.
  * @param now wall time, ms
- * @returns what went wrong, in words that name no secret; undefined where it was taken. Never rejects.
+ * @returns the error, in words without secrets; undefined where it was accepted. Never rejects.
  */
 export type Send = (message: Pick<DeliveryRow, 'deliveryId' | 'body'>, now: number) => Promise<string | undefined>
 
@@ -43,7 +43,7 @@ export function delivery(
   return { deliveryId: newId('whd', now), account, channel, event, subject, body, ...fresh }
 }
 
-/** The body of the message that a key has rotated itself: an owner who did not ask for that has lost a key. */
+/** The message that a key has rotated itself: if its owner did not do it, the key was stolen. */
 export function rotationBody(rotation: SelfRotation, format: WebhookFormat): string {
   const { old, successor, at, graceEndsAt } = rotation
   const data = {
@@ -112,7 +112,7 @@ function sentence(event: ReviewEvent, told: Told): string {
   }
 }
 
-/** The headers of one attempt. @param at wall time, ms: receivers refuse what is signed long ago, which stops replays */
+/** The headers of one attempt. @param at wall time, ms: receivers refuse old signatures, which stops replays */
 export function webhookHeaders(id: string, body: string, at: number, secret: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000))
   const key = secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
@@ -126,7 +126,7 @@ export function webhookHeaders(id: string, body: string, at: number, secret: str
   }
 }
 
-/** @returns what sends to one webhook, whose address comes from the configuration alone */
+/** @returns the sender of one webhook, whose address comes only from the configuration */
 export function webhookSender({ url, secret }: WebhookSettings): Send {
   return async ({ deliveryId, body }, now) => {
     try {

@@ -1,7 +1,7 @@
 /**
- * Takes samples of what is judged: what is wanted goes into a queue, which is all that a request waits for. Aside, in groups,
- * secrets are masked and texts sealed and stored. Where the queue is full or the store does not answer, samples are lost, and
- * counted; never a request.
+ * Captures samples of judged texts. A request only puts them into a queue; in the background secrets are masked in
+ * groups, and texts are sealed and stored. If the queue is full or the store does not answer, samples are lost and
+ * counted; requests never fail for it.
  */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Redactable } from '../base/decision.js'
@@ -13,7 +13,7 @@ import { newId } from '../storage/id.js'
 import type { Masked, Masker } from './masking.js'
 import { type Draft, draftOf, isOfMinors, isSexual, type Sampled, sampleOf } from './prepare.js'
 
-/** `withheld`: of what is never kept. `queue_full`, `failed`: lost. */
+/** `withheld`: content that is never kept. `queue_full`, `failed`: lost. */
 export type SampleOutcome = 'stored' | 'withheld' | 'queue_full' | 'failed'
 
 export interface CaptureDeps {
@@ -32,17 +32,17 @@ interface Waiting extends Sampled {
 }
 
 const maxWaiting = 1_000
-/** UTF-16 units of all that waits. */
+/** UTF-16 units of all waiting samples. */
 const maxUnits = 16_000_000
-/** What comes within so many ms is written together. */
+/** Samples within so many ms are written together. */
 const groupMs = 250
 const groupRows = 16
 /** UTF-16 units of one group: a few seconds of its thread at most. */
 const groupUnits = 400_000
 const pauseMs = 20
-/** How long a process that stops writes on. */
+/** How long a stopping process still writes, ms. */
 const lastMs = 5_000
-/** A store that is down is told of once in a while. */
+/** How often a failing store is logged, ms. */
 const tellEveryMs = 60_000
 
 export class Capture {
@@ -58,7 +58,7 @@ export class Capture {
     this.#deps = deps
   }
 
-  /** @returns the id of the sample that will be there; undefined where none is taken */
+  /** @returns the id of the future sample; undefined where none is taken */
   take({ evaluation, parts, said, caller, surface, route, sentTo }: Decided, now: number): string | undefined {
     const { settings, counted } = this.#deps
     const { what, share } = settings
@@ -101,7 +101,7 @@ export class Capture {
     return sampleId
   }
 
-  /** Resolves when all that waits now is stored, or lost. */
+  /** Resolves when all samples that wait now are stored or lost. */
   async flush(): Promise<void> {
     await this.#start()
   }
@@ -128,7 +128,7 @@ export class Capture {
         if (performance.now() - this.#toldAt > tellEveryMs) failure(error)
         this.#toldAt = performance.now()
       }
-      // Requests come first.
+      // Pauses, so that requests come first.
       await delay(pauseMs)
     }
   }
@@ -164,7 +164,7 @@ export class Capture {
     return rows
   }
 
-  /** What is replaced beside secrets is the matter of each route: those that ask for the same are read together. */
+  /** Each route chooses what is masked beside secrets: samples with the same choice are masked together. */
   async #masks(group: readonly Waiting[], drafts: readonly Draft[]): Promise<(Masked | undefined)[]> {
     const { masker } = this.#deps
     const asked = new Map<string, number[]>()
@@ -181,7 +181,7 @@ export class Capture {
     return found
   }
 
-  /** Writes what waits, for a while, and takes nothing more. */
+  /** Writes waiting samples for a while, and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.race([this.#start(), delay(lastMs, undefined, { ref: false })])
@@ -190,7 +190,7 @@ export class Capture {
   }
 }
 
-/** Names that the verdict has looked for stand among its detections. */
+/** Names that were searched for the verdict are among its detections. */
 function wantedOf({ said: { redact, hasNames } }: Sampled): Redactable[] {
   return redact.filter((one) => one !== 'names' || !hasNames)
 }

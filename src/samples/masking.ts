@@ -1,6 +1,6 @@
 /**
- * What of a text is replaced before anyone stores or shows it. A small constitution of its own finds it, in every reading
- * of the text and whatever the one in force has on, in the thread of dry runs: no request waits for it.
+ * Masks texts before they are stored or shown. A small constitution of its own finds secrets in every reading of a
+ * text, independent of the one in force, in the thread of dry runs: no request waits for it.
  */
 import type { ChatPart, Json, JsonObject } from '../base/chat.js'
 import type { Redactable } from '../base/decision.js'
@@ -11,7 +11,7 @@ import { categories, type Detection, type EvaluationInput } from '../policy/eval
 import type { DryText } from '../policy/explain/dry-run.js'
 import type { DryRunner } from '../policy/explain/dry-run-pool.js'
 
-/** A place in one text, and what stands there instead. */
+/** A place in one text, and its replacement. */
 export interface Mask {
   part: number
   start: number
@@ -21,7 +21,7 @@ export interface Mask {
 
 export interface Masked {
   masks: Mask[]
-  /** Whether it asks for contact with children, whatever the constitution in force says of that. */
+  /** Whether it asks for contact with children, whatever the constitution in force says. */
   isOfMinors: boolean
   /** Whether it speaks of somebody under age at all. */
   hasMinors: boolean
@@ -29,7 +29,7 @@ export interface Masked {
 
 export interface MaskerDeps {
   runner: Pick<DryRunner, 'run'>
-  /** What reads names; undefined where nothing does. */
+  /** The encoder for names; undefined where there is none. */
   encoder: () => Parameters<typeof findNames>[0]
 }
 
@@ -50,7 +50,7 @@ const source = JSON.stringify({
     { name: minors, category: 'profanity', weight: 1, any: underAge() }
   ]
 })
-/** Words for somebody under age, and phrases that state such an age. */
+/** Words for minors, and phrases that state such an age. */
 function underAge(): string[] {
   const words = senses.minor.split(',').map((word) => word.trim().replace(/\s+/g, ' '))
   return [...new Set([...words, ...ages()])]
@@ -66,13 +66,13 @@ export class Masker {
   }
 
   /**
-   * @param redact what is replaced besides secrets, which always are
+   * @param redact further kinds to replace; secrets always are
    * @returns in the order of the texts; undefined for one that could not be read in full
    * @throws where the thread is busy or ended, and an EvaluatorError where names are asked for and cannot be found
    */
   async find(all: readonly Texts[], redact: readonly Redactable[] = []): Promise<(Masked | undefined)[]> {
     const wanted = [...new Set<Redactable>(['secrets', ...redact])]
-    // What a model reads as one is read as one text here: a secret may begin in one part and end in the next.
+    // Texts that a model reads as one are joined: a secret may begin in one part and end in the next.
     const runs = all.map(({ parts, joined }) => joined.map((run) => run.map((i) => ({ i, text: parts[i]!.text }))))
     const texts = all.flatMap(({ parts, joined }, at): DryText[] => [
       dryText(parts, joined),
@@ -107,7 +107,7 @@ export class Masker {
   async #names(parts: readonly ChatPart[]): Promise<Mask[]> {
     const numbered = parts.map((part, i) => ({ ...part, pointer: String(i) }))
     const input = { parts: numbered, joined: [], context: undefined, session: undefined, whose: name } as const
-    // As an answer: it is nobody's request, and costs nobody's limit.
+    // As an answer: it belongs to no caller, and costs no limit.
     return masksOf(await findNames(this.#deps.encoder(), { ...input, direction: 'answer' }), ['names'])
   }
 }
@@ -137,7 +137,7 @@ function masksOf(detections: readonly Detection[], redact: readonly Redactable[]
   })
 }
 
-/** From places in texts put together to places in each of them. */
+/** Maps places in joined texts to places in each text. */
 function spread(masks: readonly Mask[], run: readonly { i: number; text: string }[]): Mask[] {
   const found: Mask[] = []
   for (const { start, end, text } of masks) {
@@ -184,7 +184,7 @@ export function covered(text: string, cover: Cover): string {
   return out + text.slice(at)
 }
 
-/** Where an offset of the text lies once it is covered. @param side of a mask, for an offset within one */
+/** The new position of an offset once the text is masked. @param side of a mask, for an offset within one */
 export function moved(offset: number, cover: Cover, side: 'start' | 'end'): number {
   let low = 0
   let high = cover.length
@@ -224,7 +224,7 @@ const dataUrl =
 const encodedFile =
   /(?<![A-Za-z0-9+/])(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|JVBERi0|UEsDB|T2dnUw|SUQz|GkXfo|H4sI|AAAA[A-Za-z0-9+/]{4}ZnR5c)[A-Za-z0-9+/=\r\n]{200,}/g
 
-/** Without the files that were written into a text. */
+/** Removes encoded files from a text. */
 export function withoutMedia(text: string): string {
   return text.replace(dataUrl, '<MEDIA>').replace(encodedFile, '<MEDIA>')
 }

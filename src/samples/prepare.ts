@@ -1,4 +1,4 @@
-/** From a call to the text of its sample: what is kept of it, with what must not be kept replaced. */
+/** Makes the text of a sample from a call: chooses the parts to keep, and replaces content that must not be kept. */
 import type { ChatPart, JsonObject } from '../base/chat.js'
 import type { Redactable } from '../base/decision.js'
 import type { Decided, Said } from '../observe/record.js'
@@ -10,33 +10,33 @@ import type { SampleText } from './sample.js'
 /** UTF-16 units of one sample, without its context. */
 export const maxUnits = 100_000
 const maxParts = 1_000
-/** What is looked at beyond the end of a text that is cut: a secret there must not lose what tells it. */
+/** Units that are searched beyond the cut of a text: a secret at the cut is recognised by the text behind it. */
 const margin = 8_192
 
-/** What a sample needs of a call, and no more. */
+/** The part of a call that a sample needs. */
 export type Sampled = Pick<Decided, 'evaluation' | 'parts'> & { said: Said }
 
 export interface Draft {
   parts: ChatPart[]
   joined: number[][]
-  /** Of the parts, how much is kept. */
+  /** Kept length of each part. */
   rooms: number[]
   /** The parts, and then the texts of the context. */
   texts: ChatPart[]
   isCut: boolean
 }
 
-/** Whether it is never kept: found, or scored from the middle band on. */
+/** Whether it involves minors and so is never kept: detected, or scored from the middle band on. */
 export function isOfMinors({ detections, scores }: Evaluation, middle: number): boolean {
   return scores.sexual_minors >= middle || detections.some(({ category }) => category === 'sexual_minors')
 }
 
-/** Beside a word for a child it is never kept either. */
+/** Sexual content, which is never kept beside a word for a child. */
 export function isSexual({ detections }: Evaluation): boolean {
   return detections.some(({ category }) => category === 'sexual')
 }
 
-/** Chooses what is kept: the parts in which something was found first, then from the last one back. */
+/** Chooses the kept parts: first those with findings, then from the last one back. */
 export function draftOf({ evaluation, parts: all, said }: Sampled): Draft {
   const found = new Set(evaluation.detections.map(({ pointer = '' }) => pointer))
   const isMarked = ({ pointer }: ChatPart) => found.has(pointer)
@@ -67,7 +67,7 @@ export function draftOf({ evaluation, parts: all, said }: Sampled): Draft {
   }
 }
 
-/** @param found what stands in the texts of the draft */
+/** @param found findings in the texts of the draft */
 export function sampleOf({ evaluation, said }: Sampled, draft: Draft, { masks }: Masked): SampleText {
   const { parts, joined, rooms, texts, isCut } = draft
   const numbers = new Map<string, number>()
@@ -102,7 +102,7 @@ export function sampleOf({ evaluation, said }: Sampled, draft: Draft, { masks }:
   }
 }
 
-/** What the constitution in force has found of what is replaced: it may know secrets that no issuer marks. */
+/** Maskable findings of the constitution in force, which may know secrets without an issuer's prefix. */
 function judged(
   detections: readonly Detection[],
   numbers: ReadonlyMap<string, number>,

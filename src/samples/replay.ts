@@ -1,6 +1,6 @@
 /**
- * A dry run over samples: what a candidate would decide of what was judged, beside what is in force. No text leaves it; who
- * may not read samples is told counts alone, of many samples.
+ * A dry run over samples: compares a candidate's decisions with those in force. No text leaves it; callers without the
+ * right to read samples get only counts over many samples.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -13,9 +13,9 @@ import type { SampleFilter } from '../storage/contracts/samples.js'
 import { isId } from '../storage/id.js'
 import { readsSamples, type SampleService, told } from './sample-service.js'
 
-/** Of one dry run. */
+/** Samples of one dry run. */
 export const maxReplayed = 100
-/** Whoever may not read samples: counts over fewer would tell what a single one holds. */
+/** Least samples for callers who may not read them: counts over fewer would reveal single samples. */
 export const fewestCounted = 20
 
 export type ReplayRequest = Omit<TrialRequest, 'texts' | 'explain'> & { samples: SampleFilter & { limit?: number } }
@@ -34,7 +34,7 @@ export async function replay(
   name: string,
   { samples: wanted, ...candidate }: ReplayRequest
 ): Promise<TrialReport> {
-  // With candidates of its own making, a key could ask after the words of a sample one by one.
+  // With its own candidates a key could probe a sample word by word.
   if (!isId('usr', actor.keyId)) throw insufficientScope('samples:read', actor.scopes)
   const { limit = maxReplayed, ...filter } = wanted
   const found = await samples.texts(actor.accountId, filter, limit, maxTotal)

@@ -1,4 +1,4 @@
-/** Samples for people who may read them: each reading and each deletion is in the audit before it is answered. */
+/** The service of samples, for people who may read them: each reading and deletion is audited before the answer. */
 import type { Clock } from '../base/clock.js'
 import type { Redactable } from '../base/decision.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -31,14 +31,14 @@ export type Reader = Pick<Caller, 'accountId' | 'keyId' | 'scopes'>
 /** In the API's own names; times in ms. */
 export interface SampleQuery extends SampleFilter {
   limit?: number | undefined
-  /** What `next_cursor` was. */
+  /** The last `next_cursor`. */
   cursor?: string | undefined
 }
 
 const defaultPage = 100
 /** Samples that one transaction of the upkeep removes, at most. */
 const purgeBatch = 1_000
-/** Of one list that is read with its texts. */
+/** Samples of one list that is read with its texts. */
 const textsPerRead = 20
 
 export class SampleService {
@@ -66,7 +66,7 @@ export class SampleService {
     return rows.length > limit ? { samples, keeping, next_cursor: samples.at(-1)!.sample_id } : { samples, keeping }
   }
 
-  /** @param redact what is replaced for this reading */
+  /** @param redact kinds to replace for this reading */
   async get(reader: Reader, sampleId: string, redact: readonly Redactable[] = []): Promise<SampleDetail> {
     requireReader(reader)
     const row = isId('smp', sampleId) ? await this.#deps.store.get(reader.accountId, sampleId) : undefined
@@ -97,7 +97,7 @@ export class SampleService {
   async removeAll(reader: Reader, filter: SampleFilter): Promise<{ deleted: number }> {
     requireReader(reader)
     const { store, scrub } = this.#deps
-    // Before: what fails half way is known of.
+    // Audited first, so that a partial deletion is known.
     await this.#audit(reader, 'sample.deletion', null, told(filter))
     const deleted = await store.removeAll(reader.accountId, filter)
     await this.#audit(reader, 'sample.deleted', null, { ...told(filter), rows: deleted })
@@ -106,7 +106,7 @@ export class SampleService {
   }
 
   /**
-   * The newest that fit, opened, for a dry run; nobody is shown them.
+   * The newest fitting samples, opened for a dry run; they are not shown.
    * @param units UTF-16 units of all of them together, at most
    */
   async texts(account: string, filter: SampleFilter, limit: number, units: number): Promise<[string, SampleText][]> {
@@ -130,7 +130,7 @@ export class SampleService {
     return found
   }
 
-  /** Deletes those whose time is over, and the oldest beyond the bounds. @returns how many */
+  /** Deletes expired samples, and the oldest beyond the bounds. @returns how many */
   async purge(): Promise<number> {
     const { store, settings } = this.#deps
     const bounds = { rows: settings.rows, bytes: settings.bytes }
@@ -145,7 +145,7 @@ export class SampleService {
     return this.#deps.clock.now() - this.#deps.settings.retentionMs
   }
 
-  /** What is older than retention lets it be is there until the next upkeep, and nobody sees it. */
+  /** Hides samples past their retention, which stay stored until the next upkeep. */
   #young(filter: SampleFilter): SampleFilter {
     return { ...filter, from: Math.max(filter.from ?? 0, this.#oldest()) }
   }
@@ -191,7 +191,7 @@ export class SampleService {
     }
   }
 
-  /** Rejects where it cannot be committed: what nobody could know of is not shown. */
+  /** Rejects where the audit cannot be committed: an unaudited reading is refused. */
   #audit(reader: Reader, kind: string, subject: string | null, data: Record<string, unknown>): Promise<void> {
     const { audit, clock } = this.#deps
     return audit.commit({ at: clock.now(), kind, account: reader.accountId, keyId: reader.keyId, subject, data })
@@ -224,7 +224,7 @@ function recordOf(row: SampleFacts): SampleRecord {
   }
 }
 
-/** A filter as the audit has it. */
+/** A filter as the audit records it. */
 export function told(filter: SampleFilter): Record<string, string | number> {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given.map(([name, value]) => [name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`), value]))

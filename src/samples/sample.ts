@@ -1,8 +1,8 @@
-/** The shapes of a sample: what was judged, as it is sealed, and as those read it who may. */
+/** Types of a sample: sealed, listed, and opened. */
 import type { JsonObject, Role } from '../base/chat.js'
 import type { Category, Decision, Detection } from '../policy/evaluation.js'
 
-/** One text of what was judged, without the names of its place: those can be a caller's words. */
+/** One judged text, without its pointer, which can contain a caller's words. */
 export interface SamplePart {
   role: Role
   text: string
@@ -10,10 +10,10 @@ export interface SamplePart {
   isKey?: true
 }
 
-/** Where something was found: in which part, at which UTF-16 offsets of it as it is kept. */
+/** A detection by the index of its part, with UTF-16 offsets into the kept text. */
 export type SampleDetection = Omit<Detection, 'pointer'> & { part: number }
 
-/** What is sealed. */
+/** The sealed content. */
 export interface SampleText {
   direction: 'request' | 'answer'
   parts: SamplePart[]
@@ -22,11 +22,11 @@ export interface SampleText {
   context?: JsonObject
   detections: SampleDetection[]
   scores: Partial<Record<Category, number>>
-  /** Whether there was more than is kept of one sample. */
+  /** Whether the call exceeded the size of a sample. */
   isCut: boolean
 }
 
-/** What a holder of `samples:read` sees in a list. Times are ISO 8601 UTC. */
+/** A sample in a list, for holders of `samples:read`. Times are ISO 8601 UTC. */
 export interface SampleRecord {
   sample_id: string
   evaluation_id: string
@@ -51,11 +51,11 @@ export interface SampleDetail extends SampleRecord {
   detections: SampleDetection[]
   scores: Partial<Record<Category, number>>
   is_cut: boolean
-  /** What was replaced for this reading. */
+  /** Kinds that were replaced for this reading. */
   redacted: string[]
 }
 
-/** How samples are kept, and how many there are. */
+/** The retention and number of samples. */
 export interface SampleKeeping {
   what: 'off' | 'stopped' | 'share'
   share: number

@@ -1,4 +1,4 @@
-/** The data key where no variable gives it: a file in the data folder, made at the first start. */
+/** The data key in a file of the data folder, generated at the first start, where no variable gives one. */
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -19,7 +19,7 @@ export interface DataKey {
   key: Buffer
   /** The file that holds it; undefined where it was given by a variable. */
   path: string | undefined
-  /** True where the key was made just now: the operator is told to keep a copy. */
+  /** True for a newly generated key: the operator is told to keep a copy. */
   generated: boolean
 }
 
@@ -48,7 +48,7 @@ export function existingDataKey(source: DataKeySource): DataKey {
   return loadDataKey(source)
 }
 
-/** A store refused the key that was made for it: it has one already, and the file would only hide that. */
+/** Deletes a generated key that the store refused: the store has another, which the file would hide. */
 export function discardDataKey({ path, generated }: DataKey): void {
   if (generated && path !== undefined) unlinkSync(path)
 }
@@ -68,7 +68,7 @@ export function readKeyFile(path: string): Buffer {
   return key
 }
 
-/** Where the next key waits while a rotation is under way, made where it is absent: a rotation that broke off goes on with it. */
+/** The file of the next key during a rotation, generated if absent: an interrupted rotation continues with it. */
 export function nextKeyFile(dataDir: string): { key: Buffer; path: string } {
   const path = join(dataDir, 'master.key.next')
   keyFileIn(dataDir, path)
@@ -76,12 +76,12 @@ export function nextKeyFile(dataDir: string): { key: Buffer; path: string } {
 }
 
 /**
- * Puts the next key in the place of the one before, which stays beside it under its id: older backups need it.
- * @returns where the one before is now
+ * Replaces the key by the next one. The old key stays beside it under its id, since older backups need it.
+ * @returns the new place of the old key
  */
 export function replaceKeyFile(path: string, next: string): string {
   const kept = `${path}.${keyIdOf(readKeyFile(path))}`
-  // A link and a rename: at no moment is there no key, and a start would make another.
+  // A link and a rename, so that a key exists at every moment and no start generates another.
   if (!existsSync(kept)) linkSync(path, kept)
   renameSync(next, path)
   return kept
@@ -97,7 +97,7 @@ function keyFileIn(dataDir: string, path: string): boolean {
   }
 }
 
-/** Whole or not at all, and never over an existing file: a lost key loses every sealed text. False where it exists. */
+/** Atomic, and never over an existing file: a lost key loses every sealed text. False where it exists. */
 function createKeyFile(dataDir: string, path: string): boolean {
   try {
     closeSync(openSync(path, 'r'))

@@ -1,6 +1,6 @@
 /**
- * The data keys that a process holds: the one that it was started with, and those that the store hands on while a key is
- * rotated. Every few seconds the store is asked which of them seals now.
+ * The data keys of a process: the one that it was started with, and those that it gets from the store during a
+ * rotation. Every few seconds it asks the store which key seals now.
  */
 import { hkdfSync, timingSafeEqual } from 'node:crypto'
 import { isoTime } from '../base/units.js'
@@ -10,23 +10,23 @@ import { createSeal, keyIdOf, type Seal, sealedFor, sealerOf, sealOf } from './s
 /** How soon a process follows a rotation. */
 const refreshEveryMs = 2_000
 
-/** Keys for other purposes than texts. They are made of the first data key of a store, and outlive its rotation. */
+/** Keys for other purposes than texts. They derive from a store's first data key, and survive rotations. */
 export interface Secrets {
-  /** Of what exceptions are found again by: of another key no accepted one would hold. */
+  /** Key of the fingerprints of exceptions; under another key all accepted ones would be lost. */
   fingerprints: Buffer
-  /** Of what marks a browser in which someone signed in before. */
+  /** Key of device cookies, which mark a browser with an earlier sign-in. */
   deviceCookies: Buffer
-  /** Of what a question that was put to a person is found again by. */
+  /** Key of the digests of clarification questions. */
   questions: Buffer
 }
 
-/** What a process says of its keys, for whoever rotates them. */
+/** A process's report on its keys, for the rotation. */
 export interface KeyringFacts {
-  /** The id of the key that it was started with, and takes up again when it is started anew. */
+  /** The id of the key that it was started with, and would use again after a restart. */
   startedWith: string
-  /** Of the key that it seals with. */
+  /** Id of the key that it seals with. */
   current: string
-  /** Of those that it opens with. */
+  /** Ids of the keys that it opens with. */
   known: readonly string[]
 }
 
@@ -46,17 +46,17 @@ export interface KeyringOptions {
   store: DataKeyStore
   /** 32 bytes. */
   key: Buffer
-  /** Where it comes from, for the sentence of a refusal. */
+  /** Its source, for error messages. */
   source: string
   /** Wall time, ms. */
   now: number
-  /** Told when a refresh changed anything. */
+  /** Called when a refresh changed anything. */
   changed?(): void
-  /** Told where the store could not be asked, or holds a key that is not opened by any here. */
+  /** Called where the store did not answer, or has a key that none here can open. */
   failure?(error: unknown): void
 }
 
-/** The data key does not open the store: nothing that is sealed could be read, and what is sealed anew by nobody else. */
+/** The data key does not fit the store: sealed texts could not be read, and new ones only by this process. */
 export class WrongDataKey extends Error {
   override name = 'WrongDataKey'
 }
@@ -66,7 +66,7 @@ export async function openKeyring({ store, key, source, now, changed, failure }:
   const own = keyIdOf(key)
   let rows = await store.list()
   if (rows.length === 0) {
-    // A store of a version before this one has no such row, and may have texts.
+    // A store of an earlier version has no such row, but may have texts.
     const text = await store.anySealed()
     if (text !== undefined && sealerOf(text) !== own)
       throw refusal(own, source, `the store is sealed with the key ${sealerOf(text)}`)
@@ -116,7 +116,7 @@ export async function openKeyring({ store, key, source, now, changed, failure }:
   }
 }
 
-/** What the store keeps of a key. */
+/** The store's row of a key. */
 export function newRow(key: Buffer, { fingerprints, deviceCookies, questions }: Secrets, now: number): DataKeyRow {
   const text = JSON.stringify({
     fingerprints: fingerprints.toString('base64'),
@@ -162,7 +162,7 @@ function openSecrets({ keyId, sealedSecrets }: DataKeyRow, key: Buffer, source: 
   }
 }
 
-/** Of each purpose one, of which nothing can be told about the data key. */
+/** One key for each purpose, none of which reveals the data key. */
 function firstSecrets(key: Buffer): Secrets {
   const derived = (purpose: string) => Buffer.from(hkdfSync('sha256', key, '', `sluicegate ${purpose}`, 32))
   return {

@@ -1,7 +1,7 @@
 /**
- * Puts another data key in the place of the one that seals, while processes serve. Each step waits until all of them have
- * followed the one before: first every process can open what the new key seals, then every process seals with it, then what
- * the old one sealed is sealed anew. A rotation that broke off goes on where it stopped.
+ * Rotates the data key while processes serve. Each step waits until all processes have followed the last one: first
+ * every process can open the new key's texts, then every process seals with it, then old texts are resealed. An
+ * interrupted rotation continues where it stopped.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DataKeyStore, ProcessStore, SealedPlace } from '../storage/contracts/index.js'
@@ -11,9 +11,9 @@ import { keyIdOf, sealedBy, sealedFor } from './seal.js'
 /** Texts of one transaction: of a megabyte each at most, and others write between two of them. */
 const batch = 20
 const pauseMs = 20
-/** A process is heard of every 10 s; one that is silent for so long holds nothing up. */
+/** Processes report every 10 s; one that is silent for this long is not waited for. */
 const silentMs = 35_000
-/** Longer than a process that ended without a word counts. */
+/** Longer than a crashed process counts as serving. */
 const patienceMs = 60_000
 const lookEveryMs = 500
 
@@ -24,7 +24,7 @@ export interface RotationDeps {
   keyring: Keyring
   /** Wall time, ms. */
   now(): number
-  /** Told what is being done. */
+  /** Prints progress. */
   tell(sentence: string): void
 }
 
@@ -71,8 +71,8 @@ export async function rotateDataKey(
 }
 
 /**
- * Forgets the key that leaves, once no process would take it up again.
- * @param isReplaced whether what processes start with is the new key by now, whatever they were started with
+ * Deletes the leaving key once no process would use it after a restart.
+ * @param isReplaced whether processes would start with the new key by now
  */
 export async function retireDataKey(deps: RotationDeps, isReplaced = false): Promise<string> {
   const { store } = deps
@@ -99,7 +99,7 @@ export async function retireDataKey(deps: RotationDeps, isReplaced = false): Pro
   return keyId
 }
 
-/** Again and again until there is nothing left: a text may have come while others were done. */
+/** Repeats until none is left, since texts may be added meanwhile. */
 async function resealAll(from: string, { store, keyring }: RotationDeps): Promise<number> {
   const prefix = sealedBy(from)
   let texts = 0

@@ -1,7 +1,7 @@
 /**
- * Encrypts what a reviewer must read and nobody else may: AES-256-GCM with a random nonce. Layout: version (1 byte),
- * key id (4 bytes), nonce (12), ciphertext, tag (16). What the text belongs to is authenticated with it, so that no
- * sealed text can be moved to another review or another field.
+ * Encrypts texts that only authorised people may read: AES-256-GCM with a random nonce. Layout: version (1 byte), key
+ * id (4 bytes), nonce (12), ciphertext, tag (16). The owning object and field are authenticated with it, so that no
+ * sealed text can be moved to another review or field.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 
@@ -19,12 +19,12 @@ export interface Seal {
   open(sealed: Uint8Array, belongsTo: string): Buffer
 }
 
-/** What a stored text is bound to: one field of one object. */
+/** The binding of a stored text: one field of one object. */
 export function sealedFor(id: string, field: string): string {
   return `${id}:${field}`
 }
 
-/** Tells a wrong key from a damaged text: 8 hexadecimal digits of a hash, which say nothing of the key. */
+/** The id of a key, which distinguishes a wrong key from a damaged text: 8 hexadecimal digits of a hash. */
 export function keyIdOf(key: Buffer): string {
   return hash('sha256', key, 'buffer').subarray(0, keyIdLength).toString('hex')
 }
@@ -41,7 +41,7 @@ export function sealerOf(sealed: Uint8Array): string {
 }
 
 /**
- * Seals with one key, and opens what any of several sealed: asked each time, since a rotation changes them while texts come.
+ * Seals with one key, and opens texts of several: keys are looked up each time, since a rotation changes them.
  * @param current 32 bytes
  * @param find the key of an id; undefined where it is not held
  */

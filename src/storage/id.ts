@@ -20,7 +20,7 @@ export function newId(prefix: string, now: number): string {
   return `${prefix}_${text}`
 }
 
-/** Whether a text has the form of an id with this prefix: what is not is not worth a lookup. */
+/** Whether a text has the form of an id with this prefix: a text without it needs no lookup. */
 export function isId(prefix: string, text: string): boolean {
   return text.startsWith(`${prefix}_`) && /^[0-7][0-9a-hjkmnp-tv-z]{25}$/.test(text.slice(prefix.length + 1))
 }

@@ -1,4 +1,4 @@
-/** From a URL to a storage. */
+/** Opens a storage from its URL; also migrates, copies, backs up and restores one. */
 import { existsSync } from 'node:fs'
 import type { Storage } from './contracts/index.js'
 import type { JournalLog } from './journal/queue.js'
@@ -14,15 +14,15 @@ export interface OpenOptions {
   url: string
   /** Names the chain of the audit that is written through this storage. */
   node?: string
-  /** Where audit and usage wait on the disk while the storage does not take them. Default: in memory alone. */
+  /** The spool on disk for audit and usage while the storage fails. Default: only memory. */
   spool?: SpoolOptions | undefined
-  /** How long PostgreSQL is waited for, in ms; a busy machine takes longer than a server that is well. */
+  /** Time-outs for PostgreSQL, ms; on a busy machine even a healthy server takes longer. */
   waits?: Waits | undefined
-  /** Where to say that audit rows could not be committed yet (a pino logger fits). */
+  /** Log for audit rows that could not be committed yet (a pino logger fits). */
   log?: JournalLog | undefined
 }
 
-/** Loaded where it is used only: the client is memory that the embedded store does not need. */
+/** Loaded only where used: the embedded store does not need the client's memory. */
 const postgres = () => import('./postgres/open.js')
 
 /** @throws an Error in words that an operator can act on */
@@ -44,7 +44,7 @@ function usable(spool: SpoolOptions | undefined, log: JournalLog | undefined): S
   }
 }
 
-/** Makes the tables, or brings them to the newest form. @returns the names of what was done */
+/** Creates the tables or migrates them to the newest form. @returns the names of the migrations */
 export async function migrateStorage(url: string): Promise<string[]> {
   const { db, migrations } = isPostgres(url)
     ? await (await postgres()).connectPostgres(url)
@@ -55,16 +55,16 @@ export async function migrateStorage(url: string): Promise<string[]> {
 
 /**
  * Copies an embedded store into a new file, while processes use it.
- * @throws an Error where the storage is on a server, or the file cannot be made or is not what was read
+ * @throws an Error where the storage is on a server, or the file cannot be created or differs from the source
  */
 export function backupStorage(url: string, file: string): Promise<Checked> {
   return backupFile(existing(url), file)
 }
 
 /**
- * Puts a backup in the place of an embedded store that no process uses.
- * @param replace a store that is there already is put aside
- * @returns where it was put
+ * Restores a backup as an embedded store that no process uses.
+ * @param replace moves an existing store aside
+ * @returns its new place
  */
 export function restoreStorage(
   url: string,
@@ -79,7 +79,7 @@ export function isStorageInUse(url: string): boolean {
   return isInUse(existing(url))
 }
 
-/** Opened, it would be made where it does not exist. */
+/** Checked, since opening would create a missing file. */
 function existing(url: string): string {
   const path = sqlitePath(url)
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)

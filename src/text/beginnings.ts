@@ -1,6 +1,6 @@
 /**
- * Beginnings of words as a trie in a double array (Aoe 1989): a child is one addition and one comparison away, and the
- * whole takes a few dozen kilobytes, so that it stays in the processor's cache while texts come and go.
+ * Beginnings of words as a trie in a double array (Aoe 1989): finding a child takes one addition and one comparison,
+ * and the whole takes a few dozen kilobytes, which stay in the processor's cache.
  */
 
 interface Node {

@@ -1,6 +1,6 @@
 /**
- * Text under a right-to-left override (U+202E, UAX 9 section 2.2) is shown from its end: what people read, and copy from a
- * screen, is not what is written.
+ * Reverses text under a right-to-left override (U+202E, UAX 9 section 2.2), which is shown from its end: people read
+ * and copy another text than the written one.
  */
 import { Edits } from './rewrite.js'
 

@@ -1,4 +1,4 @@
-/** What the folding knows of characters beyond ASCII. Everything follows Unicode properties of the running engine. */
+/** Folding of characters beyond ASCII, by the Unicode properties of the running engine. */
 
 /** Written without spaces, or with particles joined to the word (Korean): a phrase in these matches inside a longer run. */
 const unspaced =
@@ -12,7 +12,7 @@ export const SPACE = 32
 /** Set beside a replacement: the character belongs to a script without spaces. */
 export const UNSPACED = 0x10000
 
-/** One answer per UTF-16 unit, filled as characters are met: what a unit folds to, 0 for "not asked yet". */
+/** Cache of folded values by UTF-16 unit; 0 for unknown ones. */
 const answers = new Int32Array(65536)
 
 /** Folded value of one unit of the basic plane (no surrogate): `DROP`, `SPACE`, or a code unit, with `UNSPACED` set or not. */

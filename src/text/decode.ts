@@ -1,4 +1,4 @@
-/** Encoded stretches of a text, replaced by what they decode to. */
+/** Decodes the encoded stretches of a text. */
 import { base32Edits } from './encodings/base32.js'
 import { base64Edits } from './encodings/base64.js'
 import { base85Edits } from './encodings/base85.js'
@@ -19,14 +19,14 @@ export interface Decoding {
   edits: Edits
 }
 
-/** One round: every encoding at once, since they stand in different places. Undefined where nothing is encoded. */
+/** One round with all encodings, which occur in different places. Undefined where nothing is encoded. */
 export function decodeOnce(text: string, { bits, places }: Signs): Decoding | undefined {
   const { tokens, codes, chunks, symbols, strange } = places
   const isOrdinary = (bits & (ESCAPE | UNUSUAL)) === 0 && !places.mayDecode
   if (isOrdinary && !text.includes(punycodePrefix)) return undefined
   const layers: string[] = []
   let edits = new Edits()
-  // Where two of them overlap, the earlier one counts: those come first that hardly anything else can be taken for.
+  // Of two overlapping ones the earlier call counts: the least ambiguous encodings come first.
   const add = (layer: string, found: Edits) => {
     if (found.size === 0) return
     const all = edits.merged(found)

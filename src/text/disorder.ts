@@ -1,10 +1,10 @@
-/** Words in disorder at the end of a text that is still being written: the beginning of something encoded, perhaps. */
+/** Finds scrambled words at the end of an unfinished text, which may be the beginning of encoded text. */
 import { endings, type KnownWords, shortestStem } from './known-words.js'
 import { fitOf, gainOf } from './letter-pairs.js'
 
 /** Sixty letters as bits take this long, in UTF-16 units. */
 const longestEncoded = 600
-/** As letters that stand for others they take this long: words that are unknown and spelt as words are. */
+/** Longest text in substituted letters: unknown words that are spelt like words. */
 const longestSpelt = 160
 /** So many ordinary words in a row end it. */
 const ordinaryRun = 3
@@ -23,12 +23,12 @@ const mostGain = -30
 /** The last words of such a stretch may be the first in disorder. */
 const lastOfStretch = 3
 
-/** Words of one letter, bullets and dashes: they say nothing of the words around them. */
+/** Words of one letter, bullets and dashes, which tell nothing about their neighbours. */
 const small: ReadonlySet<number> = new Set([...'aAiI&-*–—•'].map((each) => each.charCodeAt(0)))
 
 /**
- * Where the words in disorder at the end of a text begin.
- * @param cut where the last word begins, which may go on: it is not looked at
+ * The start of the scrambled words at the end of a text.
+ * @param cut the start of the last word, which may continue and is ignored
  * @returns `cut` where there are none
  */
 export function disorderStart(text: string, cut: number, known: KnownWords): number {

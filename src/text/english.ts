@@ -1,6 +1,6 @@
 /**
- * Common words of English, by how often they are written: what tells a decoded sentence from letters in disorder, and finds
- * the gaps in words that run together. A constitution adds the words of its own phrases.
+ * Common words of English, by frequency. They distinguish decoded sentences from scrambled letters, and find the gaps
+ * in joined words. A constitution adds the words of its phrases.
  */
 export const englishWords: readonly string[] = `
   the to and of in you is for my that it what on are how can with all have me this as do be if an from your files not

@@ -1,7 +1,7 @@
 /**
- * Folding: the reading in which phrases are matched. Letters and digits in lower case and without Latin or Greek accents;
- * apostrophes inside a word are dropped (`don't` is `dont`); every run of anything else is one space; one space stands at
- * each end, and between a script without spaces and another one, so that ` kill ` is a whole word everywhere.
+ * Folding: normalises a text for matching phrases. Letters and digits in lower case and without Latin or Greek accents;
+ * apostrophes inside a word are dropped (`don't` is `dont`); every run of anything else is one space; one space stands
+ * at each end, and between a script without spaces and another one, so that ` kill ` is a whole word everywhere.
  */
 import { DROP, foldAstral, foldUnit, SPACE, UNSPACED } from './characters.js'
 import { serves, sizeFor, UnitReader } from './units.js'
@@ -14,17 +14,17 @@ export interface Span {
 
 /** Set beside the answers of `foldUnit`: not a letter. */
 const GAP = (1 << 17) | SPACE
-/** Not to be taken as it stands; alone: not asked yet. */
+/** Needs special treatment; alone: not computed yet. */
 const SPECIAL = 1 << 18
 const APOSTROPHE = SPECIAL | 1
 const SURROGATE = SPECIAL | 2
 const DROPPED = SPECIAL | 3
 
-/** What the loop for ordinary letters leaves alone; after a script without spaces it leaves everything alone. */
+/** Characters that the fast loop skips; after a script without spaces it skips everything. */
 const rare = SPECIAL | UNSPACED
 const any = -1
 
-/** Per UTF-16 unit what it folds to. */
+/** Folded value by UTF-16 unit. */
 const answers = new Int32Array(65536).fill(SPECIAL)
 for (let code = 0; code < 128; code++) ask(code)
 for (const code of [39, 0x2018, 0x2019, 0x2bc, 0xff07]) answers[code] = APOSTROPHE
@@ -101,7 +101,7 @@ export class Folder {
         leave = script
         hasUnspaced |= answer & UNSPACED
       }
-      // Whether a letter or a space comes next cannot be foretold: nothing here branches on it.
+      // Branch-free, since the next letter or space is unpredictable.
       const isGap = (answer >> 17) & 1
       if ((isGap & wasGap) !== 0) continue
       wasGap = isGap

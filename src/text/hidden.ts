@@ -1,7 +1,7 @@
 /**
- * The `hidden` reading: text written in characters that show nothing. Tag characters (U+E0020 to U+E007E) spell ASCII;
- * runs of variation selectors spell bytes (VS1 is 0, VS256 is 255); two zero-width characters by turns spell bits. Models
- * read them; people see nothing.
+ * The `hidden` reading: text in invisible characters. Tag characters (U+E0020 to U+E007E) spell ASCII; runs of
+ * variation selectors spell bytes (VS1 is 0, VS256 is 255); two zero-width characters by turns spell bits. Models read
+ * them; people see nothing.
  */
 import { readsAsWords } from './readable.js'
 import { Edits } from './rewrite.js'
@@ -13,7 +13,7 @@ const CANCEL_TAG = 0xe007f
 export interface HiddenRun {
   from: number
   to: number
-  /** What it spells; empty where it spells nothing readable. */
+  /** The spelt text; empty where it is not readable. */
   text: string
   kind: 'tags' | 'selectors' | 'bits'
 }

@@ -6,7 +6,7 @@ export interface Pattern {
   id: number
 }
 
-/** What a folding gives: see `Folder`. */
+/** The result of a folding: see `Folder`. */
 export interface FoldedText {
   readonly units: Uint16Array
   /** Where the space before each word stands, and after the last the space at the end. */

@@ -1,4 +1,4 @@
-/** Words that are known: letters in disorder are told from language by the words they hold. */
+/** A dictionary of known words, which distinguishes language from scrambled letters. */
 import { englishWords } from './english.js'
 import { LetterTree, letters } from './letter-tree.js'
 import type { Stretches } from './places.js'
@@ -87,7 +87,7 @@ export class KnownWords {
     return letter >= 0 ? this.#tree.step(node, letter) : 0
   }
 
-  /** What the word that ends at a node costs, or 0 where none ends. The rarer, the more. */
+  /** Cost of the word that ends at a node, or 0 where none ends. Rarer words cost more. */
   costOf(node: number): number {
     return this.#costs[node]!
   }
@@ -118,7 +118,7 @@ export class KnownWords {
     return this.#hasHash(hash)
   }
 
-  /** Of other words one in a million has the hash of a known one. */
+  /** One unknown word in a million has the hash of a known one. */
   #hasHash(hash: number): boolean {
     const hashes = this.#hashes
     const last = hashes.length - 1
@@ -128,7 +128,7 @@ export class KnownWords {
   }
 
   /**
-   * The parts of `stretches` in which unknown words outweigh known ones, each with what stands close around it.
+   * The parts of `stretches` in which unknown words outweigh known ones, each with its close surroundings.
    * @param stretches may reach beyond the text
    */
   unknownRuns(text: string, stretches: Stretches): number[] {

@@ -1,6 +1,6 @@
 /**
- * Common words of languages in Latin letters beside English, without their accents, as folding leaves them: enough of each
- * to show how often one of its letters follows another, by which letters in disorder are told from language.
+ * Common words of languages in Latin letters beside English, without their accents, as folding leaves them: enough of
+ * each to show the frequency of its letter pairs, which distinguishes language from scrambled letters.
  */
 const lists: Readonly<Record<string, string>> = {
   vietnamese: `cua va la co cho khong mot trong nguoi duoc cac nhung voi de den nay khi tu lam nhu the cach nao toi ban ra

@@ -4,7 +4,7 @@ import type { KnownWords } from './known-words.js'
 import type { Stretches } from './places.js'
 import { Edits } from './rewrite.js'
 
-/** What `1` and `|` stand for where no word is known: by their neighbours, always l, or always i. */
+/** Reading of `1` and `|` in unknown words: by their neighbours, always l, or always i. */
 export type OneReading = 'neighbours' | 'l' | 'i'
 export const oneReadings: readonly OneReading[] = ['neighbours', 'l', 'i']
 
@@ -107,7 +107,7 @@ function shortWordEdits(text: string, changed: Edits, one: OneReading, words: Kn
   return edits
 }
 
-/** What follows an apostrophe in English. */
+/** Endings after an apostrophe in English. */
 const contractions = new Set(['s', 't', 'm', 'd', 're', 've', 'll'])
 const contracted = /(?<=[A-Za-z\d@$]['\u2019])[a-z]?[\d$@][a-z\d]?(?![\w@$])/gi
 

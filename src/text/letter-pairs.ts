@@ -1,6 +1,6 @@
 /**
- * How well letters follow one another as they do in some language of Latin letters. Letters that were rotated, or words
- * that were turned round, follow each other in ways that no language has, whether or not a word of it is known.
+ * Rates sequences of letters by the letter pairs of languages in Latin letters. Rotated letters and reversed words have
+ * pairs that no language has, even where no word is known.
  */
 import { DROP, foldUnit } from './characters.js'
 import { englishWords } from './english.js'
@@ -9,7 +9,7 @@ import { languages } from './languages.js'
 /** The letters a to z, and the edge of a word. */
 const symbols = 27
 const EDGE = 26
-/** What a pair that no listed word holds counts. */
+/** Count of a pair that occurs in no listed word. */
 const unseen = 0.3
 const all = [englishWords.slice(0, 600), ...languages]
 

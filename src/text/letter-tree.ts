@@ -1,7 +1,7 @@
 /**
- * A tree of words in the letters a to z, two numbers a node. Nodes are numbered level by level, so that those that a node
- * leads to follow one another: which letters go on is a bit for each, and where the first of them leads is one number. A
- * table of all 26 letters for each node would take thirteen times the memory.
+ * A tree of words in the letters a to z, two numbers a node. Nodes are numbered level by level, so that the children of
+ * a node are consecutive: a bit set holds their letters, and one number the first child. A table of all 26 letters for
+ * each node would take thirteen times the memory.
  */
 
 export const letters = 26

@@ -1,7 +1,7 @@
 /**
- * Literal texts in one pass over UTF-16 units: the automaton of Aho and Corasick (1975) over typed arrays, for texts that are
- * read as they are written; phrases of words have `phrases.ts`. The cost of a scan is one table look-up a unit, whatever the
- * number of literals.
+ * Finds literal texts in one pass over UTF-16 units: the automaton of Aho and Corasick (1975) over typed arrays, for
+ * texts that are read as they are written; phrases of words have `phrases.ts`. The cost of a scan is one table look-up
+ * a unit, whatever the number of literals.
  */
 
 /** @param index of the literal, @param end the unit after it */

@@ -1,6 +1,6 @@
 /**
- * What the `unicode` reading knows of each character: whether it shows nothing, is stacked on another, is a form of letters
- * or looks like one. Everything follows Unicode properties of the running engine.
+ * Properties of characters for the `unicode` reading: invisible, stacked on another, a form of letters, or a
+ * look-alike. They follow the Unicode properties of the running engine.
  */
 import { lookAlike } from './confusables.js'
 
@@ -23,7 +23,7 @@ export const INDICATOR = 4
 
 export interface Answer {
   kind: number
-  /** What a compatibility form stands for, or the Latin letter that it looks like. */
+  /** The text of a compatibility form, or the Latin letter that it looks like. */
   text: string
   alike: boolean
   isWord: boolean
@@ -48,7 +48,10 @@ export function ask(point: number): Answer {
 /** Letters that only text on its head has, beside those that look like others: see `ciphers/upside-down.ts`. */
 const turned = new Set([0x254, 0x1d77])
 
-/** Whether no reading of odd characters changes this one, or what stands around it. The first half of a pair counts for both. */
+/**
+ * Whether the `unicode` reading changes neither this character nor its surroundings. The first half of a pair counts
+ * for both.
+ */
 export function isPlain(text: string, i: number): boolean {
   const point = text.codePointAt(i)!
   if ((point >= 0x2800 && point < 0x2900) || turned.has(point)) return false

@@ -1,4 +1,4 @@
-/** Phrases as paths of words: follows every phrase that is under way, word by word, without allocation. */
+/** A tree of phrases as paths of words: follows every unfinished phrase word by word, without allocation. */
 import type { HitList } from './hit-list.js'
 
 const noNode = -1

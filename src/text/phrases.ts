@@ -1,7 +1,7 @@
 /**
- * Many phrases in one pass over a folded text. Words are looked up by their hash, and phrases followed as rows of words.
- * Phrases in scripts without spaces begin and end anywhere and have an automaton over characters. The cost is linear in
- * the text and flat in the number of phrases.
+ * Finds many phrases in one pass over a folded text. Words are looked up by hash, and phrases are followed as rows of
+ * words. Phrases in scripts without spaces begin and end anywhere and have an automaton over characters. The cost is
+ * linear in the text and flat in the number of phrases.
  */
 import { type Automaton, compileAutomaton } from './automaton.js'
 import { isUnspaced } from './characters.js'
@@ -64,7 +64,7 @@ interface PhraseParts {
 }
 
 /**
- * Compiles step by step, so that whoever is served meanwhile is served between two; `atOnce` does it in one go.
+ * Compiles step by step, so that requests are served between steps; `atOnce` runs all steps.
  * @throws RangeError where a phrase has no letter or digit: it would match everywhere
  */
 export function* phraseSteps(patterns: readonly Pattern[]): Generator<void, Phrases> {

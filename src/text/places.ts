@@ -1,4 +1,4 @@
-/** Where in a text there is a sign of something hidden: see `signs.ts`. */
+/** The places of a text with signs of hidden content: see `signs.ts`. */
 
 /** Stretches [from, to) in order, without overlaps: `from` and `to` by turns. */
 export type Stretches = readonly number[]
@@ -7,7 +7,7 @@ export type Stretches = readonly number[]
 const fewestSingles = 3
 export const longestSeparator = 3
 
-/** What counts as around a word, in units. */
+/** Units that count as the surroundings of a word. */
 const strangeContext = 32
 
 export class Places {
@@ -21,7 +21,7 @@ export class Places {
   readonly chunks: number[] = []
   /** Where rows of signs alone begin: no letter, no digit. */
   readonly symbols: number[] = []
-  /** Rows of words of which few are common in English, with what stands around them; the last may reach beyond the text. */
+  /** Rows of words of which few are common in English, with their surroundings; the last may reach beyond the text. */
   readonly strange: number[] = []
   /** The first of each three single letters in a row, or of two of a script that may be without spaces. */
   readonly singles: number[] = []

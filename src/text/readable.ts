@@ -1,4 +1,4 @@
-/** Whether decoded bytes are text that someone wrote, and which. */
+/** Decides whether decoded bytes are human text, and decodes it. */
 
 /**
  * The text of `bytes`, as UTF-8 or UTF-16, or undefined where too much of it is no text. A little garbage is allowed: a

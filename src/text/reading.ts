@@ -15,7 +15,7 @@ export class Reading implements View {
   #signs: Signs | undefined
   #unknown: Stretches | undefined
 
-  /** @param trace leads to the original; undefined where `text` is the original */
+  /** @param trace maps to the original; undefined where `text` is the original */
   constructor(layer: string, text: string, trace?: Trace) {
     this.layer = layer
     this.text = text

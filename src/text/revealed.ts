@@ -1,4 +1,4 @@
-/** Where a reading shows words that were not there before: what only makes other nonsense of nonsense need not be judged. */
+/** Finds the places where a reading reveals new words: one that only converts nonsense into other nonsense need not be judged. */
 import { foldUnit, SPACE } from './characters.js'
 import type { KnownWords } from './known-words.js'
 import { fitOf } from './letter-pairs.js'
@@ -36,7 +36,7 @@ export function revealing(text: string, changed: readonly number[], words: Known
       done = i
       isShown ||= isWord(text, first, i, words)
     }
-    // A word that nobody here knows.
+    // A word in another script cannot be checked.
     if (isShown || isForeign(text.charCodeAt(changed[k]!))) found.push(k / 2)
   }
   return found
@@ -45,7 +45,7 @@ export function revealing(text: string, changed: readonly number[], words: Known
 function isWord(text: string, from: number, to: number, words: KnownWords): boolean {
   const size = to - from
   if (size < shortestWord) return false
-  // What goes on in digits or in letters of another script may be read further, or be a word that nobody here knows.
+  // A word that continues in digits or another script may be read further, or cannot be checked.
   if (goesOn(text.charCodeAt(to)) || goesOn(text.charCodeAt(from - 1))) return true
   return words.means(text, from, to) || (size >= shortestRun && fitOf(text, from, to) >= leastFit)
 }

@@ -1,7 +1,7 @@
-/** A text rewritten in places, and the way back from every place of the result. */
+/** Rewrites places of a text, and maps every place of the result back to the source. */
 import type { Span } from './fold.js'
 
-/** How the characters of a rewritten place lie: one to one, one to one from the end, or only as a whole. */
+/** Mapping of a rewritten place's characters: one to one, one to one from the end, or only as a whole. */
 export type Fit = 'same' | 'reversed' | 'block'
 
 /** Where a stretch of text came from: a function from offsets of the result to offsets of the source. */

@@ -1,4 +1,4 @@
-/** Where sentences end, and the last word and the last sentence of a text that is still being written. */
+/** Finds the ends of sentences, and the last word and sentence of an unfinished text. */
 
 /** A sentence that has no end by then is taken in pieces: the classifier's longest window has about as many units. */
 const longestSentence = 800
@@ -19,7 +19,7 @@ export function wordStart(text: string, end: number): number {
 const shortened = /(?:^|[\s(])(?:\p{Lu}|\p{Lu}\p{L}{1,3})\.$/u
 const longestShortened = 8
 
-/** Before here no name can begin that is still being written: where the sentence at the end begins, initials apart. */
+/** The start of the last sentence, ignoring initials: no unfinished name can begin before it. */
 export function nameStart(text: string): number {
   for (let at = text.length; at > 0; ) {
     const start = sentenceStart(text.slice(0, at))
@@ -30,7 +30,7 @@ export function nameStart(text: string): number {
   return 0
 }
 
-/** Where the sentence at the end begins. */
+/** The start of the last sentence. */
 export function sentenceStart(text: string): number {
   const least = Math.max(0, text.length - longestSentence)
   for (let i = text.length - 1; i > least; i--) {

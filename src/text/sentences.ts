@@ -11,7 +11,7 @@ export interface Sentence extends Stretch {
   isQuestion: boolean
 }
 
-/** What has no end by then is taken in pieces, UTF-16 units. */
+/** UTF-16 units after which a sentence without an end is cut. */
 const longest = 600
 
 export function sentencesOf(text: string): Sentence[] {
@@ -31,10 +31,10 @@ export function sentencesOf(text: string): Sentence[] {
   return sentences
 }
 
-/** What a stretch of a text stands in. */
+/** The passages around a stretch of a text. */
 export interface PassagesAround {
   paragraphs: Stretch[]
-  /** Of more than a sentence, those that were touched. */
+  /** The touched sentences, where a paragraph has several. */
   sentences: Stretch[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Cheap signs, found in one pass, of what a text may hide, and where: a step whose sign is missing need not look, and one
- * whose sign is there looks only at the places. Ordinary prose has next to none.
+ * Finds cheap signs of hidden content in one pass, with their places: a step without its sign is skipped, and one with
+ * it checks only the places. Ordinary prose has almost none.
  */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import { commonShape } from './english.js'
@@ -19,7 +19,10 @@ export const ESCAPE = 2
 export const ROTATED = 4
 /** Two words that are English ones backwards, or a line of the shape of one that was turned round. */
 export const REVERSED = 8
-/** A Latin letter beyond ASCII: English has next to none, and what tells disguises of English may tell nothing of another language. */
+/**
+ * A Latin letter beyond ASCII: English has next to none, and signs of disguised English may mean nothing in another
+ * language.
+ */
 export const ACCENTED = 4096
 
 export interface Signs {
@@ -39,7 +42,7 @@ const JOINER = 512
 const HEX = 1024
 const WIDE = 2048
 
-/** Per ASCII code: what it is in the lower half, and what it says for ROT13 in the upper. */
+/** By ASCII code: its kinds in the lower half, its evidence for ROT13 in the upper. */
 const kinds = new Int32Array(128).fill(UNUSUAL)
 for (let code = 32; code < 127; code++) kinds[code] = 0
 for (const code of [9, 10, 13]) kinds[code] = 0
@@ -202,7 +205,7 @@ function isHexCode(units: Uint16Array, from: number, to: number): boolean {
   if (!isHex(units[to - 1]!) || !isHex(units[to - 2]!)) return false
   const size = to - from
   if (size % 2 === 0 && isHex(units[from]!)) return true
-  // Whatever stands before an x, or in another script, does not belong to it.
+  // Text before an x, or in another script, does not belong to it.
   const before = size > 2 ? units[to - 3]! | 32 : 0
   return before === 120 || before > 127
 }

@@ -1,4 +1,4 @@
-/** Words taken apart (`k i l l`, `k.i.l.l`) or drawn out (`kiiiill`). */
+/** Restores words with separated letters (`k i l l`, `k.i.l.l`) or repeated ones (`kiiiill`). */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
 import type { KnownWords } from './known-words.js'
 import { longestSeparator } from './places.js'

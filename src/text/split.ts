@@ -1,5 +1,5 @@
 /**
- * Words that run together: in one case (`howtopickalock`), split where known words meet, and with a capital at each word
+ * Splits joined words: those in one case (`howtopickalock`) at known words, others at their capitals
  * (`howToPickALock`).
  */
 import { endings, type KnownWords, shortestStem } from './known-words.js'
@@ -12,10 +12,10 @@ const shortestRun = 12
 const fewestWords = 4
 /** Letters in one word. */
 const longestWord = 24
-/** Of one run; a longer one is split piece by piece. */
+/** Longest run; a longer one is split piece by piece. */
 const longestRun = 2_048
 
-/** @param chunks where they may stand: stretches without white space */
+/** @param chunks stretches without white space in which they may occur */
 export function splitEdits(text: string, chunks: Stretches, words: KnownWords): Edits {
   const edits = new Edits()
   for (let s = 0; s < chunks.length; s += 2) {
@@ -61,7 +61,7 @@ const least = new Float64Array(longestRun + 1)
 const lengths = new Uint8Array(longestRun + 1)
 const isKnown = new Uint8Array(longestRun + 1)
 
-/** What `a` and `i` cost, and a letter that stands in no known word, and an ending behind a known one: see `KnownWords`. */
+/** Costs of `a` and `i`, of a letter in no known word, and of an ending after a known one: see `KnownWords`. */
 const costOfSingle = 4
 const costOfLetter = 14
 const costOfEnding = 3

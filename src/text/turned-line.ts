@@ -1,7 +1,7 @@
-/** Lines that were turned round, told by their shape alone: stops, capitals, the marks around a sentence. */
+/** Detects reversed lines by their shape alone: stops, capitals, the marks around a sentence. */
 import { foldUnit, isUnspaced, SPACE } from './characters.js'
 
-/** Which way a line was turned round, where its shape tells. */
+/** How a line was reversed, where its shape shows it. */
 export type Turn = 'line' | 'words'
 
 /** Ends of sentences in many scripts. */

@@ -1,7 +1,7 @@
 /**
- * The `unicode` reading: what a text looks like to a reader, in plain letters. Compatibility forms (full-width, mathematical,
+ * The `unicode` reading: the appearance of a text, in plain letters. Compatibility forms (full-width, mathematical,
  * circled) become letters by NFKC, look-alikes of other scripts become Latin, accents stacked on letters fall away, and
- * characters that show nothing are taken out from between letters.
+ * invisible characters between letters are removed.
  */
 import { ask, INDICATOR, INVISIBLE, MARK, NONE } from './odd-characters.js'
 import { Edits } from './rewrite.js'

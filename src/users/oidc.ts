@@ -1,7 +1,7 @@
 /**
- * Sign-in by a company's own provider: OpenID Connect's authorisation code flow with PKCE (OpenID Connect Core, RFC 7636),
- * done by openid-client. What must come back with the browser is sealed into a cookie, so that nothing is kept here for
- * people who never come back.
+ * Sign-in with a company's own provider: OpenID Connect's authorisation code flow with PKCE (OpenID Connect Core, RFC
+ * 7636), by openid-client. The pending state is sealed into a cookie, so that nothing is stored here for people who
+ * never return.
  */
 import type { Configuration, IDToken } from 'openid-client'
 import type { Clock } from '../base/clock.js'
@@ -9,7 +9,7 @@ import { Fault } from '../base/errors.js'
 import { type OidcSettings, type UserRole, userRoles } from '../base/settings.js'
 import { isLoopbackUrl } from '../base/units.js'
 
-/** Whom the provider vouches for. */
+/** A person whom the provider has authenticated. */
 export interface Vouched {
   issuer: string
   subject: string
@@ -20,9 +20,9 @@ export interface Vouched {
 }
 
 export interface Oidc {
-  /** @param confirm asks the provider to have the person prove who they are again, whatever session they have there */
+  /** @param confirm asks the provider to authenticate the person again, even with a session there */
   start(confirm: boolean): Promise<{ url: string; cookie: string }>
-  /** @throws Fault `sign_in_failed` for everything that does not fit together */
+  /** @throws Fault `sign_in_failed` for every inconsistency */
   finish(query: string, cookie: string | undefined): Promise<Vouched & { confirmed: boolean }>
 }
 
@@ -48,7 +48,9 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
   const { issuer, clientId, clientSecret, redirectUri } = settings
   let discovered: Promise<Configuration> | undefined
 
-  /** The library and the provider, asked for once they are needed: a provider that is down keeps nobody from starting. */
+  /**
+   * Loads the library and the provider's metadata when needed, so that a provider that is down does not stop the start.
+   */
   async function provider() {
     const openid = await import('openid-client')
     // Plain HTTP would let anyone on the way sign in as anyone.
@@ -103,7 +105,7 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
           expectedNonce: pending.nonce,
           pkceCodeVerifier: pending.verifier,
           idTokenExpected: true,
-          // Seconds: a proof from before the person was sent there does not count.
+          // Seconds: an authentication from before the redirect does not count.
           ...(pending.confirm ? { maxAge: Math.ceil((clock.now() - pending.startedAt) / 1000) + 1 } : {})
         })
         .then((tokens) => tokens.claims())
@@ -138,7 +140,7 @@ export function createOidc(settings: OidcSettings, seal: Sealer, clock: Clock): 
   }
 }
 
-/** Why the way back ended in nothing; the dashboard has a sentence of its own for each. */
+/** Reasons for a failed sign-in; the dashboard has a sentence for each. */
 const reasons = {
   denied: 'it was refused or given up at the provider',
   not_accepted: 'the provider’s answer was not accepted',

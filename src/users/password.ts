@@ -61,10 +61,10 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', log2N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$')
 }
 
-/** Of nobody: compared with where there is no such user, so that the answer takes as long. */
+/** A dummy hash for unknown users, so that the answer takes equally long. */
 const nobody = ['scrypt', cost.log2N, cost.r, cost.p, 'AAAAAAAAAAAAAAAAAAAAAA', 'A'.repeat(43)].join('$')
 
-/** @param stored undefined or null: no password is the right one */
+/** @param stored undefined or null: no password matches */
 export async function passwordMatches(password: string, stored: string | null | undefined): Promise<boolean> {
   const [kind, log2N, r, p, salt, hash] = (stored ?? nobody).split('$')
   if (kind !== 'scrypt' || salt === undefined || hash === undefined) throw new Error('not a stored password')

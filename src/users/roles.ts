@@ -1,4 +1,4 @@
-/** What people may do, as the scopes of the API. Nobody signed in evaluates or chats: that takes a key. */
+/** The rights of people, as scopes of the API. Signed-in people cannot evaluate or chat, which needs a key. */
 
 import type { UserRole } from '../base/settings.js'
 import type { Scope } from '../identity/scopes.js'
@@ -12,7 +12,7 @@ const ofRole: Readonly<Record<UserRole, readonly Scope[]>> = Object.freeze({
   admin: ['*']
 })
 
-/** Reading samples is a right of its own beside each role: what people wrote is nobody's by virtue of an office. */
+/** Reading samples is a separate right: no role includes access to people's texts. */
 export function scopesOf({ role, readsSamples }: Pick<UserRow, 'role' | 'readsSamples'>): readonly Scope[] {
   return readsSamples ? [...ofRole[role], 'samples:read'] : ofRole[role]
 }

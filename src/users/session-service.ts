@@ -1,4 +1,4 @@
-/** Who is signed in: sessions live in the store, and a browser holds nothing but a random token. */
+/** The service of sign-in sessions: they are in the store, and a browser has only a random token. */
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import { Fault } from '../base/errors.js'
@@ -35,13 +35,13 @@ export class SessionService {
   async signIn(attempt: Attempt & { password: string }): Promise<{ token: string; device: string; user: UserRow }> {
     const { users, throttle } = this.#deps
     const login = loginOf(attempt.login)
-    // What nobody is called is not looked up: a store could read another name in it than the throttle counts.
+    // Invalid logins are not looked up: a store could match another name than the throttle counts.
     const find = async () => (login === undefined ? undefined : users.byLogin(login))
     const user = await this.#prove({ ...attempt, login: login ?? '' }, find, 'user.sign_in_failed')
     return { ...(await this.begin(user, 'password')), device: throttle.deviceOf(user.login) }
   }
 
-  /** A session for a person who has proved who they are. */
+  /** Begins a session for an authenticated person. */
   async begin(user: UserRow, by: 'password' | 'oidc' | 'invitation'): Promise<{ token: string; user: UserRow }> {
     const { users, clock } = this.#deps
     const now = clock.now()
@@ -58,7 +58,7 @@ export class SessionService {
     return { token, user }
   }
 
-  /** Undefined: unknown, ended, timed out, or of someone who may no longer sign in; nobody is told which. */
+  /** Undefined: unknown, ended, timed out, or of a person who may no longer sign in; callers do not learn which. */
   async find(token: string): Promise<SignedIn | undefined> {
     if (!tokenForm.test(token)) return undefined
     const { users, clock, settings } = this.#deps
@@ -77,7 +77,7 @@ export class SessionService {
     return { user, session, caller: callerOfUser(user) }
   }
 
-  /** When the session ends if nothing more is asked, and until when its proof is fresh; ms. */
+  /** The end of the session without further requests, and of its fresh confirmation; ms. */
   limitsOf({ session }: SignedIn): { endsAt: number; confirmedUntil: number } {
     const { idleMs, absoluteMs, confirmMs } = this.#deps.settings
     return {
@@ -86,12 +86,12 @@ export class SessionService {
     }
   }
 
-  /** @throws Fault `confirmation_required` where who one is was proved too long ago */
+  /** @throws Fault `confirmation_required` where the last confirmation is too old */
   requireConfirmed(signedIn: SignedIn): void {
     if (this.#deps.clock.now() >= this.limitsOf(signedIn).confirmedUntil) throw new Fault('confirmation_required')
   }
 
-  /** Proves once more who one is. @throws Fault `sign_in_failed` or 429 */
+  /** Confirms the person's identity again. @throws Fault `sign_in_failed` or 429 */
   async confirm({ user, session }: SignedIn, password: string, attempt: Omit<Attempt, 'login'>): Promise<void> {
     const { users, clock } = this.#deps
     await this.#prove({ ...attempt, login: user.login, password }, async () => user, 'user.confirm_failed')

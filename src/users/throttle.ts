@@ -1,7 +1,7 @@
 /**
- * Slows guessing down without locking anyone out. Failures are counted for each address and for each name; a browser that
- * signed in before carries a device cookie and has a count of its own, so that whoever guesses at a name cannot keep its
- * owner away (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
+ * Slows guessing down without locking anyone out. Failures are counted for each address and for each name; a browser
+ * with an earlier sign-in has a device cookie and a count of its own, so that an attacker who guesses at a name cannot
+ * lock out its owner (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
@@ -22,8 +22,9 @@ const deviceForm = /^([\w-]{22})\.[\w-]{43}$/
 
 export interface Throttle {
   /**
-   * Before any password is looked at.
-   * @returns a refusal, or what is to be told the outcome: attempts under way count too, so that many at once gain nothing
+   * Called before any password check.
+   * @returns a refusal, or a function to call with the outcome: pending attempts count too, so that concurrent ones
+   * gain nothing
    */
   begin(attempt: Attempt): Fault | ((succeeded: boolean) => void)
   /** The device cookie for a browser in which this name signed in. */
@@ -31,10 +32,10 @@ export interface Throttle {
 }
 
 export interface Attempt {
-  /** In its one spelling; empty: what nobody is called, which is counted by the address alone. */
+  /** In canonical form; empty: an invalid name, counted by address only. */
   login: string
   address: string
-  /** What the browser sent as its device cookie. */
+  /** The device cookie that the browser sent. */
   device: string | undefined
 }
 
@@ -47,9 +48,9 @@ export function createThrottle(clock: Clock, secret: Buffer): Throttle {
   const deviceFor = (nonce: string, login: string): string => `${nonce}.${mac(nonce, login).toString('base64url')}`
 
   /**
-   * Which device a cookie proves: its nonce, as it was given out to a browser in which this name signed in. The whole of
-   * the cookie is compared as text with the one spelling that it has, so that nobody is several devices by one cookie.
-   * @returns undefined for whatever else was sent
+   * The device that a cookie proves: the nonce that was given to a browser in which this name signed in. The whole
+   * cookie is compared as text with its canonical form, so that one cookie cannot count as several devices.
+   * @returns undefined for any other value
    */
   function provenDevice(cookie: string | undefined, login: string): string | undefined {
     const nonce = deviceForm.exec(cookie ?? '')?.[1]

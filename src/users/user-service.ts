@@ -1,4 +1,7 @@
-/** The people of an account: invited by a link that works once, with a role each, disabled rather than deleted. */
+/**
+ * The service of an account's people: invites them by a link that works once, gives roles, and disables rather than
+ * deletes.
+ */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -20,9 +23,9 @@ export interface UserServiceDeps {
   clock: Clock
 }
 
-/** An invitation that nobody has used, as its administrators see it. Times are ISO 8601 UTC. */
+/** An unused invitation, as administrators see it. Times are ISO 8601 UTC. */
 export interface InvitationRecord {
-  /** SHA-256 of its token, hex: nobody gets in by it. */
+  /** SHA-256 of its token, hex, which is no credential. */
   invitation_id: string
   role: UserRole
   reads_samples: boolean
@@ -32,7 +35,7 @@ export interface InvitationRecord {
   created_by: string | null
 }
 
-/** How long a link waits for its reader. */
+/** How long a link is valid. */
 const invitationMs = 24 * 3_600_000
 
 export class UserService {
@@ -42,13 +45,13 @@ export class UserService {
     this.#deps = deps
   }
 
-  /** The link of the first administrator; undefined where there is anyone already. */
+  /** The token of the first administrator's link; undefined where a user exists already. */
   async firstInvitation(account: string): Promise<string | undefined> {
     if (!(await this.#deps.users.isEmpty())) return undefined
     return (await this.invite({ accountId: account, scopes: ['*'] }, 'admin')).token
   }
 
-  /** @returns a token that is in this answer and nowhere else; who presents it first becomes a user of that role */
+  /** @returns a token that appears only in this answer; its first user gets that role */
   async invite(
     actor: Actor,
     role: UserRole,
@@ -74,7 +77,7 @@ export class UserService {
     return { token, role, reads_samples: readsSamples, expires_at: isoTime(expiresAt) }
   }
 
-  /** The invitations that nobody has used yet, without their tokens, which are kept nowhere. */
+  /** The unused invitations, without their tokens, which are not stored. */
   async invitations(actor: Actor): Promise<InvitationRecord[]> {
     requireAdmin(actor)
     const { users, clock } = this.#deps
@@ -89,7 +92,7 @@ export class UserService {
     }))
   }
 
-  /** Its link works no more. */
+  /** Makes its link invalid. */
   async withdraw(actor: Actor, invitationId: string): Promise<void> {
     requireAdmin(actor)
     if (!(await this.#deps.users.withdraw(actor.accountId, invitationId)))
@@ -104,7 +107,7 @@ export class UserService {
     checkNewPassword(input.password, login)
     const now = clock.now()
     const invitation = await users.invitation(idOf(input.token), now)
-    // Looked up before a password is hashed: a link that is no link costs nothing.
+    // Looked up before a password is hashed, so that an invalid link costs nothing.
     if (invitation === undefined) throw new Fault('invitation_invalid')
     const user = newUser(invitation.account, login, invitation, now, {
       passwordHash: await hashPassword(input.password)
@@ -119,7 +122,7 @@ export class UserService {
   }
 
   /**
-   * The user whom another party vouches for: stored at the first sign-in, and given the role that the party says now.
+   * The user authenticated by a provider: stored at the first sign-in, with the role that the provider gives now.
    * @returns undefined where that user is disabled
    */
   async vouched(claim: {
@@ -128,7 +131,7 @@ export class UserService {
     subject: string
     login: string
     role: UserRole
-    /** Undefined: the party says nothing of that. */
+    /** Undefined: the provider does not say. */
     readsSamples?: boolean | undefined
   }): Promise<UserRow | undefined> {
     const { users, clock } = this.#deps
@@ -139,7 +142,7 @@ export class UserService {
       const rights = { role, readsSamples: readsSamples ?? known.readsSamples }
       if (known.role === role && known.readsSamples === rights.readsSamples) return known
       const changed = await users.update(known.account, known.userId, rights)
-      // The last administrator stays one, whatever the other party has come to say.
+      // The last administrator keeps the role, whatever the provider says.
       if (changed === 'last_admin' || changed === undefined) return known
       this.#audit('user.changed', account, known.userId, known.userId, { ...told(rights), by: 'oidc' })
       return changed
@@ -154,14 +157,14 @@ export class UserService {
         this.#audit('user.created', account, user.userId, user.userId, { ...told(user), by: 'oidc' })
         return user
       } catch (error) {
-        // Someone else has that login here: never signed in as them by a name that another party says.
+        // Another user has that login here: a provider's name must never sign in as them.
         if (!(error instanceof Conflict)) throw error
       }
     }
     throw new Fault('login_taken')
   }
 
-  /** Complete without a limit; `cursor` is exclusive, and is what `next_cursor` was. */
+  /** Complete without a limit; `cursor` is exclusive: the last `next_cursor`. */
   async list(
     actor: Actor,
     { limit, cursor }: { limit?: number | undefined; cursor?: string | undefined } = {}
@@ -174,7 +177,7 @@ export class UserService {
     return rows.length > users.length ? { users, next_cursor: users.at(-1)!.user_id } : { users }
   }
 
-  /** Who is disabled is signed out everywhere at once. @throws Fault `last_admin` */
+  /** A disabled user is signed out everywhere at once. @throws Fault `last_admin` */
   async change(
     actor: Actor,
     userId: string,
@@ -195,7 +198,10 @@ export class UserService {
     return userRecord(row)
   }
 
-  /** For someone who has just proved the old one. Ends every other session: whoever knew the old password is out. */
+  /**
+   * For a person who has just confirmed the old one. Ends every other session, so that a thief of the old password is
+   * signed out.
+   */
   async changePassword({ user, session }: SignedIn, password: string): Promise<void> {
     const { users } = this.#deps
     checkNewPassword(password, user.login)
@@ -264,7 +270,7 @@ function requireAdmin(actor: Actor): void {
   if (!holds(actor.scopes, '*')) throw insufficientScope('*', actor.scopes)
 }
 
-/** A person, or whoever may open the store: a key that could give people a right that it has not would have it. */
+/** Requires a person, or the command line: a key that could grant people a right would in effect have it. */
 function requirePerson({ keyId, scopes }: Actor): void {
   if (keyId !== undefined && !isId('usr', keyId)) throw insufficientScope('samples:read', scopes)
 }

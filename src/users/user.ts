@@ -1,15 +1,15 @@
-/** People as other rooms and clients see them. */
+/** Types of people for other rooms and clients. */
 
 import { isoOrNull, isoTime } from '../base/units.js'
 import type { Caller } from '../identity/caller.js'
 import type { SessionRow, UserRow } from '../storage/contracts/users.js'
 import { scopesOf } from './roles.js'
 
-/** Who is signed in, for the request at hand. */
+/** The signed-in person of a request. */
 export interface SignedIn {
   user: UserRow
   session: SessionRow
-  /** The person in the place of a key: `keyId`, `lineage` and the one root are the user's id. */
+  /** The person as a caller: `keyId`, `lineage` and the only root are the user's id. */
   caller: Caller
 }
 
@@ -44,7 +44,7 @@ export function callerOfUser(user: UserRow): Caller {
     keyId: user.userId,
     accountId: user.account,
     scopes: scopesOf(user),
-    // Nobody signed in is ever charged or limited: the routes that count take keys only.
+    // People are never charged or limited: counting routes accept only keys.
     environment: 'test',
     lineage: user.userId,
     roots: [user.userId],
@@ -57,8 +57,8 @@ export function callerOfUser(user: UserRow): Caller {
 const loginForm = /^[a-z0-9][a-z0-9._@+-]{1,99}$/
 
 /**
- * The one spelling of a login that was typed: what it is looked up by, and what failures are counted by.
- * @returns undefined for what nobody who has a password is called
+ * The canonical form of a typed login, for the lookup and for counting failures.
+ * @returns undefined for an invalid login
  */
 export function loginOf(typed: string): string | undefined {
   const login = typed.trim().toLowerCase()

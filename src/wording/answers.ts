@@ -1,16 +1,16 @@
 /**
- * What a person's answer to a question of ours says: one of its options, by its number or its words in any language that
- * ships, and nothing besides. Whatever else stands in an answer makes it unclear, so that nothing can ride along with it.
+ * Interprets a person's answer to a clarification question: one of its options, by number or by words of any shipped
+ * language, and nothing else. Any other content makes an answer unclear, so that nothing can be smuggled in it.
  */
 import { type OptionName, shippedLanguages, shippedTexts } from './shipped.js'
 import { nameOf } from './topics.js'
 
-/** UTF-16 units of an answer, beyond which it is more than one. */
+/** Longest answer, UTF-16 units. */
 const maxAnswer = 120
 
 type Meaning = OptionName | 'yes' | 'no' | 'filler'
 
-/** By phrase, what it means in all languages that have it. */
+/** By phrase, its meanings in all languages. */
 let dictionary: Map<string, Set<Meaning>> | undefined
 let longest = 0
 
@@ -50,7 +50,7 @@ function plain(text: string): string {
     .trim()
 }
 
-/** Of every script the digits stand in a row, from zero. */
+/** Digits of every script are consecutive from zero. */
 function digitOf(character: string): string {
   const code = character.codePointAt(0)!
   let zero = code
@@ -58,7 +58,7 @@ function digitOf(character: string): string {
   return String((code - zero) % 10)
 }
 
-/** `2`, `no. 2`, `option 2`, `2番`, `第2个`: one digit among words that say nothing. */
+/** `2`, `no. 2`, `option 2`, `2番`, `第2个`: one digit among filler words. */
 function numberOf(text: string): number | undefined {
   const numbers = text.match(/\d+/g)
   if (numbers?.length !== 1 || numbers[0]!.length > 1) return undefined
@@ -70,7 +70,7 @@ function numberOf(text: string): number | undefined {
   return Number(numbers[0])
 }
 
-/** @returns what the phrases of a text mean, fillers left out; undefined where a word of it is in no file */
+/** @returns the meanings of a text's phrases, without fillers; undefined where a word is unknown */
 function meanings(text: string): Set<Meaning> | undefined {
   const phrases = dictionaryOf()
   const found = new Set<Meaning>()
@@ -83,7 +83,7 @@ function meanings(text: string): Set<Meaning> | undefined {
     const phrase = longestAt(phrases, text, at)
     if (phrase === undefined) return undefined
     const all = phrases.get(phrase)!
-    // A word that stands for an option in one language and for nothing in another stands for the option.
+    // A word that is an option in one language and a filler in another counts as the option.
     const said = [...all].filter((meaning) => meaning !== 'filler')
     if (said.length > 1) return undefined
     if (said[0] !== undefined) found.add(said[0])

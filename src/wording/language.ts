@@ -1,15 +1,15 @@
 /**
- * Which language a text is plainly in, by its script and the commonest words; and which languages a client asks for. Never a
- * guess: where two languages are close, none is named.
+ * Detects the language of a text by its script and commonest words, and parses the languages that a client accepts. It
+ * never guesses: where two languages are close, none is returned.
  */
 import { englishWords } from '../text/english.js'
 import { wordsByLanguage } from '../text/languages.js'
 
-/** UTF-16 units that are looked at. */
+/** UTF-16 units that are examined. */
 const maxUnits = 2000
-/** English has thousands of words here, and the others some hundred each. */
+/** Words of English to use; the other languages have some hundred each. */
 const englishCount = 500
-/** By so much the words of one language must outweigh those of the next. */
+/** Least ratio between the best language and the next. */
 const lead = 1.5
 const leastWeight = 1.5
 
@@ -134,7 +134,9 @@ export interface Asked {
   region: string | undefined
 }
 
-/** What a client asks for (RFC 9110, section 12.5.4), the most wanted first. What cannot be read is left out. */
+/**
+ * The accepted languages of a client (RFC 9110, section 12.5.4), most preferred first. Unreadable entries are ignored.
+ */
 export function acceptedLanguages(header: string | undefined): Asked[] {
   if (header === undefined) return []
   const found: (Asked & { weight: number })[] = []

@@ -1,4 +1,4 @@
-/** The texts that ship with the program, by language: `config/texts`. Each is read when it is first asked for. */
+/** The shipped texts, by language: `config/texts`. Each is read on first use. */
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -6,25 +6,25 @@ import { parse } from 'yaml'
 import type { LanguageTexts } from '../base/texts.js'
 import type { Category } from '../policy/evaluation.js'
 
-/** What people can be asked about, and every other thing. */
+/** Topics that people can be asked about, and `other`. */
 export const topicNames = ['programming', 'games', 'story', 'nature', 'study', 'security'] as const
 export type TopicName = (typeof topicNames)[number]
 export type OptionName = TopicName | 'other'
 
 /** One file of `config/texts`. */
 export interface ShippedLanguage extends LanguageTexts {
-  /** How an option is put to a person. */
+  /** The text of an option. */
   readonly options: Readonly<Record<OptionName, string>>
-  /** The words by which an answer names an option, or says yes or no. */
+  /** Words that name an option in an answer, or mean yes or no. */
   readonly words: Readonly<Record<OptionName | 'yes' | 'no', readonly string[]>>
-  /** Words of an answer that say nothing. */
+  /** Filler words of answers. */
   readonly fillers: readonly string[]
-  /** What a category is called. */
+  /** Names of categories. */
   readonly categories: Readonly<Record<Category, string>>
 }
 
 const folder = new URL('../../config/texts/', import.meta.url)
-/** What the build has read of them, by the SHA-256 of their text: YAML takes far longer to read. The sources have none. */
+/** The build's parsed texts, by SHA-256: YAML takes far longer to parse. Absent when run from the sources. */
 const built = new URL('./shipped.json', import.meta.url)
 
 const known = new Map<string, ShippedLanguage>()

@@ -1,6 +1,6 @@
 /**
- * The texts that operators write over the API. They are the gateway's, as constitutions are, and belong to the account that
- * operates it. Every node reads them anew within a second of a change.
+ * The service of texts that operators write over the API. They belong to the account that operates the gateway, like
+ * constitutions. Every node reads a change within a second.
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
@@ -31,23 +31,23 @@ export interface TextsServiceDeps {
 export interface TextsRecord {
   /** 0: nothing was written over the API yet. */
   version: number
-  /** What was written over the API. */
+  /** The texts written over the API. */
   texts: TextsSource
   changed_at: string | null
   changed_by: string | null
 }
 
-/** A sentence as it would be told. */
+/** A sentence in use. */
 export interface InUse {
   audience: Audience
   occasion: Occasion | 'any'
   category: Category | 'default'
   text: string
-  /** Whose it is. */
+  /** Its source. */
   from: 'configuration' | 'api' | 'shipped'
 }
 
-/** How old what is known may be when it is told, ms. */
+/** Longest age of cached texts, ms. */
 const freshMs = 1000
 /** UTF-8 bytes of all texts. */
 const maxBytes = 256 * 1024
@@ -61,7 +61,7 @@ export class TextsService {
     this.#deps = deps
   }
 
-  /** What is told now; where the storage does not answer, what was told before. */
+  /** The present texts; without the storage, the last known ones. */
   readonly current = async (): Promise<TextsSource | undefined> => {
     const { store, account, clock } = this.#deps
     if (clock.monotonic() - this.#readAt < freshMs) return this.#known
@@ -70,7 +70,7 @@ export class TextsService {
       const row = await store.get(account)
       this.#known = row === undefined ? undefined : (JSON.parse(row.source) as TextsSource)
     } catch {
-      // Sentences that are a little old are better than none.
+      // Old sentences are better than none.
     }
     return this.#known
   }
@@ -89,8 +89,9 @@ export class TextsService {
   }
 
   /**
-   * @param version what the change was made from, where that matters
-   * @throws Fault `validation_error` at the first place that is refused, `active_changed` where another change was faster
+   * @param version the edited version, to detect concurrent changes
+   * @throws Fault `validation_error` at the first place that is refused, `active_changed` where another change was
+   * faster
    */
   async put(actor: Actor, texts: unknown, version: number | undefined): Promise<TextsRecord> {
     this.#own(actor)
@@ -121,18 +122,18 @@ export class TextsService {
     return this.get(actor)
   }
 
-  /** The languages in which something can be told, with what operators have added. */
+  /** The available languages, including those that operators added. */
   languages(configured: TextsSource | undefined, stored: TextsSource): string[] {
     return spokenLanguages([configured, stored].filter((texts) => texts !== undefined))
   }
 
-  /** Constitutions of another account are not seen, and nor are these. */
+  /** Only the operating account sees them, as with constitutions. */
   #own({ accountId }: Actor): void {
     if (accountId !== this.#deps.account) throw new Fault('not_found')
   }
 }
 
-/** Every sentence of a language that would be told, with whose it is; a constitution's own come before them. */
+/** Every sentence in use in a language, with its source; a constitution's own take precedence. */
 export function inUse(language: string, configured: TextsSource | undefined, stored: TextsSource): InUse[] {
   const layers = [
     { from: 'configuration' as const, texts: configured?.languages?.[language] },

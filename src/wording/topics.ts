@@ -1,4 +1,4 @@
-/** What people can be asked about: a closed set of topics, each with the value of the context that it stands for. */
+/** The topics of clarification questions: a closed set, each with its value in the context. */
 import type { Speech } from '../policy/evaluation.js'
 import { type OptionName, shippedTexts, type TopicName, topicNames } from './shipped.js'
 
@@ -18,8 +18,8 @@ const maxTopics = 4
 const maxOwn = 60
 
 /**
- * The topics that would settle what was found, as values of the context: of those that have words in every language first,
- * else of those that the rules name. Empty: nothing that a person could answer would help.
+ * The topics that would settle the matched rules, as values of the context: first those with words in every language,
+ * else those that the rules name. Empty: no answer would help.
  */
 export function topicsFor(speech: Speech, rules: readonly string[]): string[] {
   const isHelp = (value: string) => speech.settles(rules, value)
@@ -36,7 +36,7 @@ export function nameOf(topic: string): TopicName | undefined {
   return topicNames.find((name) => contextValue[name] === topic)
 }
 
-/** The options as a person reads them: numbered lines, the last of them for everything else. */
+/** The options as numbered lines, the last one for everything else. */
 export function optionLines(topics: readonly string[], language: string): string {
   const { options } = (shippedTexts(language) ?? shippedTexts('en'))!
   const labels = topics.map((topic) => {
@@ -46,7 +46,7 @@ export function optionLines(topics: readonly string[], language: string): string
   return [...labels, options.other].map((label, i) => `${i + 1}. ${label}`).join('\n')
 }
 
-/** Whether an assistant's turn could be a question of ours: only then is it looked up. */
+/** Whether an assistant's turn could be one of our questions, which is then looked up. */
 export function looksAsked(text: string): boolean {
   return text.length <= 2500 && /^1\. \S/m.test(text) && /^2\. \S/m.test(text)
 }

@@ -1,16 +1,13 @@
-/**
- * The one place that chooses what people read: in which language, from whose texts, for what happened and in which
- * category, and what stands in the places of a sentence.
- */
+/** Chooses the texts that people read, by language, source, occasion and category, and fills in their placeholders. */
 import type { Audience, Occasion, Place, Said, Sentence, Spoken, TextsSource } from '../base/texts.js'
 import type { Category, Evaluation, Speech } from '../policy/evaluation.js'
 import { acceptedLanguages, languageOf } from './language.js'
 import { shippedLanguages, shippedTexts } from './shipped.js'
 import { optionLines } from './topics.js'
 
-/** Who is spoken to. */
+/** The reader. */
 export interface Hearer {
-  /** What a person said, the last first: the first that is plainly in a language tells theirs. */
+  /** The person's texts, last first: the first with a clear language decides. */
   texts: readonly string[]
   /** The header of that name. */
   acceptLanguage: string | undefined
@@ -19,21 +16,21 @@ export interface Hearer {
 export interface Happened {
   occasion: Occasion
   evaluation: Evaluation
-  /** Of the constitution that decided; undefined: it has none. */
+  /** Texts of the deciding constitution; undefined: none. */
   speech: Speech | undefined
   reviewId?: string | undefined
-  /** With `depends`: what is offered as an answer. */
+  /** With `depends`: the offered answers. */
   topics?: readonly string[] | undefined
 }
 
 export interface WordingDeps {
-  /** Of the configuration. */
+  /** Texts of the configuration. */
   configured: TextsSource | undefined
-  /** What was written over the API; never rejects. */
+  /** Texts written over the API; never rejects. */
   stored(): Promise<TextsSource | undefined>
 }
 
-/** Whose texts are used before whose: a constitution's own, the configuration's, those of the API, those that ship. */
+/** Sources of texts in order of precedence: the constitution's, the configuration's, the API's, the shipped ones. */
 type Layers = readonly TextsSource[]
 
 const english = 'en'
@@ -92,12 +89,12 @@ export function speak(layers: Layers, happened: Happened, hearer: Hearer): Spoke
   return { developer: say('developer'), end_user: say('end_user') }
 }
 
-/** Where nothing can be asked, what is doubtful has a sentence of its own. */
+/** A doubtful request without a possible question has a sentence of its own. */
 function occasionFor({ occasion, topics = [] }: Happened): Occasion {
   return occasion === 'depends' && topics.length === 0 ? 'unclear' : occasion
 }
 
-/** A person in need is told of help, whatever else stopped the exchange; then the category that weighs most. */
+/** A person in crisis gets help first, whatever else stopped the exchange; otherwise the strongest category decides. */
 export function categoryOf({ evaluation, speech }: Pick<Happened, 'evaluation' | 'speech'>): Category | undefined {
   const { detections, matched_rules: rules, scores } = evaluation
   if ((scores.self_harm ?? 0) >= (speech?.middle ?? usualMiddle)) return 'self_harm'
@@ -125,7 +122,7 @@ interface Wanted {
   category: Category | undefined
 }
 
-/** What is written for a category, whoever wrote it, comes before what is written for all. */
+/** A sentence for the category, from any source, precedes a general one. */
 function sentenceOf(layers: Layers, { language, audience, occasion, category }: Wanted): string | undefined {
   const all = [...layers.map(({ languages }) => languages?.[language]), shippedTexts(language)]
   const written = all.map((texts) => texts?.[audience]).filter((texts) => texts !== undefined)
@@ -144,7 +141,7 @@ function sentenceOf(layers: Layers, { language, audience, occasion, category }: 
   return special ?? look((sentence) => (typeof sentence === 'string' ? sentence : sentence.default))
 }
 
-/** A line of which a place stays empty is left out. */
+/** Lines with an empty placeholder are left out. */
 function fill(sentence: string, values: Readonly<Record<Place, string | undefined>>): string {
   return sentence
     .split('\n')
@@ -161,7 +158,7 @@ function fill(sentence: string, values: Readonly<Record<Place, string | undefine
     .trim()
 }
 
-/** An operator's question that leaves no place for the options has them below it. */
+/** If an operator's question has no placeholder for the options, they are appended. */
 function withOptions(
   text: string,
   sentence: string,
@@ -173,7 +170,7 @@ function withOptions(
   return `${text}\n${optionLines(topics, language)}`
 }
 
-/** Every language in which there is something to say, those that operators added included. */
+/** Every language with texts, including those that operators added. */
 export function spokenLanguages(layers: Layers): string[] {
   return [...new Set([...shippedLanguages, ...layers.flatMap(({ languages = {} }) => Object.keys(languages))])].sort()
 }

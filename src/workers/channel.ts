@@ -1,6 +1,6 @@
-/** Questions and answers between the primary and a worker, over the channel that Node opens between them. */
+/** Requests and answers between the primary and a worker, over Node's channel. */
 
-/** What one message carries: all that was said in one turn of the event loop. */
+/** One message, with everything from one turn of the event loop. */
 interface Message {
   sluicegate: Item[]
 }
@@ -17,7 +17,7 @@ export type Handlers = Readonly<Record<string, (value: never) => unknown>>
 export interface Channel {
   /** @throws an Error where the other end refuses, or is gone */
   ask(operation: string, value?: unknown): Promise<unknown>
-  /** The other end is gone: nothing that was asked will be answered. */
+  /** Rejects all open requests, since the other end is gone. */
   close(): void
 }
 
@@ -29,7 +29,7 @@ export function openChannel(end: End, handlers: Handlers): Channel {
 
   function say(item: Item): void {
     if (outgoing.push(item) > 1) return
-    // Requests that were read together ask together.
+    // Batched: HTTP requests that are read together share a message.
     queueMicrotask(() => {
       const message: Message = { sluicegate: outgoing }
       outgoing = []

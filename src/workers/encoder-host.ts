@@ -1,4 +1,4 @@
-/** The primary's side of the encoder's process: starts it for the first worker that asks, and again after it has ended. */
+/** The primary's side of the encoder's process: starts it on a worker's first request, and again after it has ended. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,12 +9,12 @@ import { threadFile } from '../base/thread.js'
 import type { HostNotice } from '../encoder/host-process.js'
 import type { Log } from '../observe/log.js'
 
-/** One that ends sooner after its start than this is replaced later each time, up to the most. */
+/** A process that ends sooner than this is replaced with growing delay. */
 const stableMs = 10_000
 const backOffMs = { first: 100, most: 5_000 }
 
 export interface EncoderHost {
-  /** Where it listens, once it does. @throws an Error where it does not start, or is not to start any more */
+  /** Its address, once it listens. @throws an Error where it does not start, or is not to start any more */
   address(): Promise<string>
   close(): void
 }

@@ -1,18 +1,18 @@
-/** One page of metrics over all workers: counters go on where a worker that died has left them. */
+/** Merges the metrics of all workers into one page; counts of dead workers are kept. */
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { CounterSeries } from '../observe/series.js'
 
-/** What only grows, and so must not fall when a worker is gone. */
+/** Metrics that only grow, and so must not fall when a worker ends. */
 const counts = new Set(['counter', 'histogram'])
 
-/** One worker's registry as it travels. */
+/** One worker's registry in transit. */
 export type Snapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 export interface WorkerMetrics {
   readonly contentType: string
   /** @param snapshots by worker */
   page(snapshots: ReadonlyMap<number, Snapshot>): Promise<string>
-  /** The last that was seen of a worker that is gone. */
+  /** Adds the last snapshot of an ended worker to the sum. */
   departed(worker: number): void
   readonly restarts: Counter
   readonly requests: CounterSeries<readonly ['route', 'status_class']>
@@ -48,7 +48,7 @@ export function createWorkerMetrics(gauges: { workers(): number; sessions(): num
     registry
   )
   const last = new Map<number, Snapshot>()
-  /** What workers that are gone had counted: one sum, so that a crash looks like no reset of a counter. */
+  /** The sum of all ended workers, so that a crash does not look like a counter reset. */
   let gone: Promise<Snapshot> = Promise.resolve([])
 
   return {

@@ -1,4 +1,4 @@
-/** The operations listener where workers serve: the primary answers for all of them. */
+/** The operations listener of the primary, which answers for all workers. */
 import type { Server } from 'node:http'
 import { registerHealth } from '../api/health.js'
 import { type MetricsPage, registerMetrics } from '../api/metrics.js'
@@ -13,7 +13,7 @@ import type { WorkerMetrics } from './metrics.js'
 
 /** Nothing here takes a body. */
 const bodyLimit = 1024
-/** Whoever scrapes and takes nothing for so long is let go, ms. */
+/** How long a scraper may leave its answer unread, ms. */
 const writeTimeoutMs = 60_000
 
 export async function createOpsListener(deps: {

@@ -1,6 +1,6 @@
 /**
- * The primary of several workers: starts them and the process of their encoder, replaces those that end unasked, keeps what they share where there is no
- * Redis, and answers on the operations listener. It judges nothing and holds no storage.
+ * The primary of several workers: starts them and the process of their encoder, replaces crashed ones, keeps their
+ * shared state where there is no Redis, and answers on the operations listener. It judges nothing and opens no storage.
  */
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
@@ -17,13 +17,13 @@ import { createKeeper } from './shared-state.js'
 
 /** How long a worker may take to answer a scrape or a probe. */
 const answerMs = 2_000
-/** A worker that ends sooner after its start than this is replaced later each time, up to the most. */
+/** A worker that ends sooner than this is replaced with growing delay. */
 const stableMs = 10_000
 const backOffMs = { first: 100, most: 5_000 }
 
 export interface Primary {
   opsUrl: string
-  /** Lets every worker end what it has under way. */
+  /** Lets every worker finish its requests. */
   close(): Promise<void>
 }
 
@@ -113,7 +113,7 @@ export async function startPrimary(settings: Settings, log: Log, deadlineMs: num
   const ops = await createOpsListener({ metrics, page, ready, log })
   const { host, port } = await listen(ops, settings.ops, 'ops')
   try {
-    // One first: it makes the tables and the first key, and says what is wrong once.
+    // One worker first: it creates the tables and the first key, and reports a fault only once.
     await startWorker()
     await Promise.all(Array.from({ length: settings.workers - 1 }, startWorker))
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What workers share where there is no Redis: the primary keeps it. */
+/** The shared state of workers without Redis, which the primary keeps. */
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
 import { memorySessions, type SessionState } from '../policy/evaluate/session.js'
@@ -9,7 +9,7 @@ import type { Channel, Handlers } from './channel.js'
 
 type TakeArguments = [counter: string, cost: number, limit: number, windowMs: number]
 
-/** The worker's side. @param listen takes what hears the primary's notices */
+/** The worker's side. @param listen registers the listener for the primary's notices */
 export function createWorkerState(primary: Channel, listen: (listener: Listener) => void, clock: Clock): SharedState {
   const keeper = {
     get: (key: string) => primary.ask('session', key) as Promise<{ version: number; session: KeptSession | undefined }>,
@@ -35,8 +35,8 @@ export function createWorkerState(primary: Channel, listen: (listener: Listener)
 }
 
 /**
- * The primary's side: what it does for one worker.
- * @param tellOthers sends a notice to every other worker, and resolves when they have heard it, or have done with it
+ * The primary's side for one worker.
+ * @param tellOthers sends a notice to every other worker, and resolves when they have received or handled it
  */
 export type Keeper = (tellOthers: (notice: Notice, as: 'notice' | 'awaitedNotice') => Promise<void>) => Handlers
 

@@ -1,4 +1,4 @@
-/** The thread's side of `watchdog.ts`: what it watches cannot tell it anything while it stands still. */
+/** The thread's side of `watchdog.ts`, which works while the watched event loop is blocked. */
 import { writeSync } from 'node:fs'
 import { workerData } from 'node:worker_threads'
 import { rememberStall } from '../observe/stalls.js'
@@ -6,7 +6,7 @@ import { looks, type Watched } from './watchdog.js'
 
 const { beats, everyMs, file } = workerData as Watched
 let seen = Atomics.load(beats, 0)
-// Its own looks are counted, not time: a machine that was suspended has stopped both.
+// Counts its own checks instead of time: a suspended machine stops both.
 let still = 0
 
 setInterval(() => {
@@ -18,9 +18,9 @@ setInterval(() => {
     try {
       rememberStall(file)
     } catch {
-      // A disk that takes nothing: what comes after it is not warned.
+      // The disk failed: the next process is not warned.
     }
-    // Ended at the next look: until then the other workers have seen it.
+    // Ends the process at the next check; until then the other workers have seen the stall.
     return
   }
   const msg = `the event loop stood still for ${(looks * everyMs) / 1000} s: the process is ended`

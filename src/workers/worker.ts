@@ -1,4 +1,4 @@
-/** A worker's side of the work that workers share: what it asks the primary, and what it answers. */
+/** A worker's link to its primary: its requests, and its answers. */
 import cluster from 'node:cluster'
 import type { MetricsPage } from '../api/metrics.js'
 import type { Clock } from '../base/clock.js'
@@ -8,14 +8,14 @@ import { type Channel, type End, openChannel } from './channel.js'
 import { createWorkerState } from './shared-state.js'
 
 export interface WorkerLink {
-  /** Its number among the workers; a worker that replaces another has one of its own. */
+  /** Its number among the workers; a replacement gets a new one. */
   readonly worker: number
   state(clock: Clock): SharedState
-  /** Where the process of the encoder listens, which all workers share. */
+  /** Address of the encoder's shared process. */
   encoderHost(): Promise<string>
   /** The page over all workers. */
   metricsPage(own: Metrics): MetricsPage
-  /** Tells the primary that requests are served, and how to ask whether they still are. */
+  /** Tells the primary that this worker serves, and how to check its readiness. */
   serving(ready: () => Promise<boolean>, stop: () => void): void
 }
 
@@ -39,7 +39,7 @@ function openLink(end: End): WorkerLink {
     awaitedNotice: (notice: Notice) =>
       Promise.allSettled(listeners.map(async (listener) => listener(notice))).then(() => undefined)
   })
-  // Without its primary nobody would count for it, nor stop it.
+  // Without its primary a worker could neither share counts nor be stopped.
   process.once('disconnect', () => {
     primary.close()
     stop()

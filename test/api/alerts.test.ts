@@ -153,7 +153,7 @@ notices:
       text: /^Reviews wait for a decision\.\n1 review waits for a decision, the oldest for/
     })
     t.equal((await call(url, '/api/v1/safety/evaluate', { key, body: { input_text: 'Hello' } })).status, 200)
-    const lines = logs.filter((line) => line.includes('messages are not taken'))
+    const lines = logs.filter((line) => line.includes('messages are not accepted'))
     t.equal(lines.length, 2, 'once for each way')
     t.notMatch(logs.join(''), /Zanzibar|ops@example/)
   }

@@ -203,6 +203,6 @@ t.test('a stored text that is not fit to judge is not put in force', async (t) =
     status: 400,
     body: { details: { field: 'version' }, problems: [{ path: 'rules[0]' }, { path: 'rules[0].wait' }] }
   })
-  t.match(await activate(3), { status: 400, body: { problems: [{ message: /digest is another/ }] } })
+  t.match(await activate(3), { status: 400, body: { problems: [{ message: /digest differs/ }] } })
   t.same(await judge('alpha'), ['forbid', 'default@1'])
 })

@@ -41,7 +41,7 @@ t.test('the command stores, tries, puts in force and takes back, beside a runnin
   })
   t.match(await command(['activate', 'default', '2']), {
     code: 0,
-    stdout: /default@2 is in force, .*\nThe way back: sluicegate constitutions activate default 1/
+    stdout: /default@2 is in force, .*\nTo roll back: sluicegate constitutions activate default 1/
   })
   let label: string | undefined
   for (let tries = 0; tries < 100 && label !== 'default@2'; tries++) {

@@ -1,8 +1,9 @@
 /**
- * nginx's `auth_request`: a subrequest without a body, of which nginx reads the status (2xx passes, 401 and 403 are passed
- * on, anything else is an error 500) and headers. So every refusal is a 401 or a 403, and the reason stands in a header.
- * It checks the key, its address and its limit, and judges the target and what the configuration puts into
- * `x-safety-text`; a body it never sees. Reference: nginx.org/en/docs/http/ngx_http_auth_request_module.html.
+ * nginx's `auth_request`: a subrequest without a body. nginx reads its status (2xx permits, 401 and 403 are returned to
+ * the client, any other becomes a 500) and headers. So every refusal is a 401 or a 403, with the reason in a header.
+ * The guard checks the key, its address and its limit, and judges the target and the header `x-safety-text`, which
+ * nginx's configuration fills; it never sees a body. Reference:
+ * nginx.org/en/docs/http/ngx_http_auth_request_module.html.
  */
 import type { FastifyInstance } from 'fastify'
 import type { ChatPart } from '../../base/chat.js'
@@ -30,8 +31,8 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
       querystring: NoQuery,
       response: {
         204: { description: 'It may go on.' },
-        401: { description: 'No key, or one that is not valid. The code stands in x-safety-code.' },
-        403: { description: 'Any other refusal, a spent limit included. The code stands in x-safety-code.' }
+        401: { description: 'No key, or one that is not valid. The header x-safety-code has the code.' },
+        403: { description: 'Any other refusal, a spent limit included. The header x-safety-code has the code.' }
       }
     },
     async handler(request, reply) {
@@ -61,7 +62,7 @@ export function registerAuthRequest(app: FastifyInstance, deps: GuardDeps): void
   })
 }
 
-/** As it stands, and with its percent-encoding undone; a form's plus is a space. */
+/** The raw value, and its percent-decoded form, in which a plus is a space. */
 function readingsOf(name: string, value: string): string[] {
   const text = Buffer.from(value, 'latin1').toString()
   if (!/[%+]/.test(text)) return [text]

@@ -1,6 +1,6 @@
 /**
- * One text in, one flat object out: for hooks that are put together from templates, like Kong's ai-custom-guardrail, which
- * reads single fields of the answer. Shapes: developer.konghq.com/plugins/ai-custom-guardrail.
+ * A guard with one text in and one flat object out, for hooks built from templates, like Kong's ai-custom-guardrail,
+ * which reads single fields of the answer. Shapes: developer.konghq.com/plugins/ai-custom-guardrail.
  */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'

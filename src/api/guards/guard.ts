@@ -1,6 +1,6 @@
 /**
- * What other gateways' guardrail hooks share: their shapes differ, the evaluator, the keys, the reviews and the reasons do
- * not. A guard answers whether a text may go on; whoever asked does the rest.
+ * The common part of guardrail hooks for other gateways, which differ only in their shapes. A guard answers whether a
+ * text may pass; the other gateway acts.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ChatContent, JsonObject } from '../../base/chat.js'
@@ -20,13 +20,13 @@ import type { Judge } from '../judge.js'
 export interface GuardDeps {
   judge: Judge
   reviews: Pick<ReviewService, 'open'>
-  /** Chooses what people read. */
+  /** Chooses the texts for people. */
   speak: Wording['speak']
-  /** Of the constitution by which guards judge. */
+  /** Texts of the constitution that guards use. */
   speech(): Speech | undefined
 }
 
-/** What a peer asks about. */
+/** A question of the other gateway. */
 export interface Question {
   content: ChatContent
   direction: 'request' | 'answer'
@@ -41,11 +41,11 @@ export interface Ruling {
   refusal: Refusal | undefined
 }
 
-/** Why a text may not go on. */
+/** The reason why a text may not pass. */
 export interface Refusal {
   status: number
   code: string
-  /** A sentence for the person behind the peer, without any of the text. */
+  /** A sentence for the end user, without any of the text. */
   message: string
   reviewId?: string
   /** The error that OpenAI's clients read. */
@@ -113,12 +113,12 @@ export function createGuard({ judge, reviews, speak, speech }: GuardDeps, route:
   }
 }
 
-/** A fault in the terms of a refusal, for peers that take any error for a pass. */
+/** A fault as a refusal, for peers that treat any error as a permit. */
 export function refusalOf(fault: Fault, requestId: string): Refusal {
   return { status: fault.status, code: fault.code, message: fault.message, body: openai.error(fault, requestId) }
 }
 
-/** What a peer may log or show of a ruling: names, numbers and ids; never a text. */
+/** Facts of a ruling that the peer may log or show: names, numbers and ids; never a text. */
 export function factsOf({ evaluation, refusal }: Ruling): JsonObject {
   return {
     ...(refusal !== undefined && { code: refusal.code, message: refusal.message }),

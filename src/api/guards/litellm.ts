@@ -1,6 +1,6 @@
 /**
- * LiteLLM's generic guardrail API: a proxy of LiteLLM asks before and after each call, and masks what comes back masked.
- * Shapes: docs.litellm.ai/docs/adding_provider/generic_guardrail_api.
+ * LiteLLM's generic guardrail API: a LiteLLM proxy asks before and after each call, and uses the masked texts of the
+ * answer. Shapes: docs.litellm.ai/docs/adding_provider/generic_guardrail_api.
  */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'
@@ -96,14 +96,14 @@ const [openai] = dialects['openai-chat']
 const noTarget = { params: {}, query: '' }
 
 /**
- * `texts` are those of the messages without their roles; where the messages come along, the roles are theirs, and what
- * stands in them besides is judged too. What tells of LiteLLM's own key and headers goes to no model and is not judged.
+ * `texts` are those of the messages without their roles. Where the messages are present, their roles are used, and
+ * their further content is judged too. Data about LiteLLM's own key and headers reaches no model and is not judged.
  */
 function readQuestion(body: LiteLLMRequest): Question {
   const direction = body.input_type === 'request' ? 'request' : 'answer'
   const others = readOthers(body)
   const roles = new Map<string, Role>()
-  // Where one text was said by several, the user's is the strictest reading.
+  // If several speakers have the same text, it counts as the user's, which is the strictest reading.
   for (const { role, text } of others.parts) if (role === 'user' || !roles.has(text)) roles.set(text, role)
   const out = new Collector(new Set(categories))
   const turns = new Turns(out)

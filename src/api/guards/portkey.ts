@@ -1,7 +1,7 @@
 /**
- * Portkey's webhook guardrail. Portkey takes an error or a late answer for a pass, so that whatever cannot be read here is
- * answered as not permitted. `text` is the last message alone; the whole of `json` is judged.
- * Shapes: portkey.ai/docs/integrations/guardrails/bring-your-own-guardrails.
+ * Portkey's webhook guardrail. Portkey treats an error or a late answer as a permit, so unreadable requests are
+ * answered as not permitted. `text` is the last message alone; the whole of `json` is judged. Shapes:
+ * portkey.ai/docs/integrations/guardrails/bring-your-own-guardrails.
  */
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static } from 'typebox'

@@ -76,7 +76,7 @@ const forms: Readonly<Record<string, readonly string[]>> = {
   jv: ['umur #', 'umure #', '# taun', 'berusia #', 'berumur #']
 }
 
-/** As somebody speaks of oneself. */
+/** Forms in the first person. */
 const own: readonly string[] = [
   'i am #',
   'im #',
@@ -179,7 +179,7 @@ export function ages(): string[] {
   ]
 }
 
-/** Phrases by which somebody under 18 says so. */
+/** Phrases with which a person states an age under 18 of their own. */
 export function ownAges(): string[] {
   return own.flatMap((row) => numbers.filter((n) => n > 7).map((n) => row.replace('#', String(n))))
 }

@@ -1,15 +1,15 @@
 /**
- * What the detector of children reads: words by what they stand for, by language. A request is a composition of several of
- * them (`children.ts`); none means anything by itself, and no sentence stands here. Phrases are folded like texts (lower
- * case, no Latin accents); a `*` at the end takes any ending; scripts without spaces match anywhere.
- * Measured on 126,858 harmless texts (117,167 of them to build on): 3,354 of the 117,167 have a mention, 4,000 the core of an intent, 600 both;
- * the whole stops 1 of the 126,858.
+ * Word lists of the detector of children, by sense and language. A finding combines several senses (`children.ts`); no
+ * word means anything by itself, and the lists contain no sentences. Phrases are folded like texts (lower case, no
+ * Latin accents); a `*` at the end takes any ending; scripts without spaces match anywhere. Measured on 126,858
+ * harmless texts (117,167 of them to build on): 3,354 of the 117,167 have a mention, 4,000 the core of an intent, 600
+ * both; the whole stops 1 of the 126,858.
  */
 export type Sense = keyof typeof senses
 
 /** Languages in the order en, de, fr, es, it, pt, nl, zh, vi, ar, ko, th, bn, sw, jv, where there is a word. */
 export const senses = {
-  /** A person under age, whoever it is. */
+  /** A minor. */
   minor: `pornografia infantil, pornographie enfantine, kinderporn*, pedopornograf*, pornografia minorile,
     een kind, het kind, mijn kind, قاصرا, طفلا, تلميذا,
     child, children, childs, kid, kids, kiddo, minor, minors, underage, underaged, under age, preteen*, pre teen, pre teens, tween, tweens, toddler*,
@@ -34,7 +34,7 @@ export const senses = {
     শিশু, শিশুকে, শিশুর, বাচ্চা, বাচ্চাকে, বাচ্চার, কিশোরী, কিশোর, কিশোরীকে, নাবালিকা, নাবালক, ছাত্রী, শিশুদের, বাচ্চাদের,
     mtoto, watoto, kijana mdogo, mwanafunzi, wanafunzi, msichana mdogo, mvulana mdogo,
     bocah, bocah cilik, lare, anak cilik, anak kecil, anak di bawah umur, murid`,
-  /** Of one's family or class: a minor as a rule. */
+  /** A relative or pupil: usually a minor. */
   kin: `niece, nieces, nephew, nephews, daughter, daughters, son, sons, stepdaughter*, stepson*, granddaughter*, grandson*, goddaughter*, godson*, little sister,
     little brother, younger sister, student, students, little cousin, younger cousin, babysat, foster daughter, foster son,
     nichte, neffe, neffen, tochter, sohn, stieftochter, stiefsohn, enkelin, enkel, kleine schwester, meine schulerin,
@@ -48,7 +48,7 @@ export const senses = {
     ابنة, ابنتي, ابني, ابنة اخي, ابنة أختي, طالبة, طالبتي, طالب, بنت اخي, حفيدة, حفيدتي, ربيبتي,
     조카, 딸, 아들, 의붓딸, 손녀, 제자, 여동생, 학생, หลานสาว, หลานชาย, ลูกสาว, ลูกชาย, ลูกเลี้ยง, ศิษย์,
     ভাগ্নি, ভাতিজি, মেয়ে, ছেলে, মেয়েকে, ভাইঝি, mpwa, binti, binti yangu, keponakan, ponakan, putri, anakku`,
-  /** Young, or not: counts only where their parents are spoken of. */
+  /** Perhaps a minor: counts only where their parents are mentioned. */
   youth: `girl, girls, boy, boys, cousin, madchen, junge, jungen, fille, filles, garcon, garcons, chica, chicas, chico, chicos, muchacha, muchacho, ragazza, ragazze,
     ragazzo, ragazzi, garota, garoto, rapariga, rapaz, meisje, meisjes, jongen, jongens, 女孩, 男孩, 少女, 少年, 女生, 男生, co be, cau be, co gai, بنت, البنت, ولد, فتاة, الفتاة,
     فتى, 소녀, 소년, 여자애, 남자애, เด็กสาว, หญิงสาว, msichana, mvulana, wasichana, cah wadon, cah lanang, bocah wadon`,
@@ -71,7 +71,7 @@ export const senses = {
     섹스, 성관계, 성적, 성행위, 유혹, 성접촉, 잠자리, 성추행, 야한,
     มีเพศสัมพันธ์, ร่วมเพศ, เพศสัมพันธ์, ล่อลวง, ยั่วยวน, ทางเพศ, มีเซ็กส์, เซ็กส์, ลวนลาม,
     যৌন, যৌনতা, যৌন সম্পর্ক, সেক্স, প্রলুব্ধ, kufanya ngono, ngono na, mapenzi na, kutongoza, tongoza, jinsia na, hubungan seks, seks karo, hubungan intim, ngrayu`,
-  /** Pictures that are what they are by their name. */
+  /** Names of explicit pictures. */
   explicit: `nudes, nude photo*, nude picture*, nude pic, nude pics, nude image*, nude video*, nude selfie*, naked photo*, naked picture*, naked pic, naked pics,
     naked image*, naked video*, porn, porno, pornography, pornographic, child porn, csam, kinderpornografie, kinderpornografi*, kinderporno, nacktfoto*, nacktbild*,
     nacktaufnahme*, photos nues, photo nue, photos denudees, photos de nus, pornographie, pedopornograph*, fotos desnuda, fotos desnudas, pornografia, pornografia infantil, foto nuda, foto nude,
@@ -86,7 +86,7 @@ export const senses = {
     nackt, nackte, nackten, unbekleidet, ohne kleidung, ausgezogen, in unterwasche, nu, nue, nus, nues, denude*, deshabille*, sans vetements, en sous vetements, desnud*, sin ropa, en ropa interior, nudo, nuda, nudi, nude,
     senza vestiti, svestit*, in mutande, nua, nuas, pelado, pelada, pelados, sem roupa, despid*, naakt, naakte, bloot, zonder kleren, ontklede, in ondergoed, 裸体, 裸體, 赤裸, 没穿衣服, 不穿衣服, 脱光, 脱衣,
     khoa than, khong mac quan ao, coi do, عاري, عارية, عاريا, بدون ملابس, بلا ملابس, عراة, 알몸, 나체, 벗은, 옷을 벗, 속옷, เปลือย, ไม่ใส่เสื้อผ้า, โป๊, แก้ผ้า, নগ্ন, উলঙ্গ, uchi, bila nguo, telanjang, wuda`,
-  /** Not to be known. */
+  /** Secrecy. */
   hidden: `not to mention, never mention, not mention, nascondo, escondo, oculto, verstecke, verberge, verschweige, le sachent, le sache, lo sepan, lo sappiano, saibam,
     بعدم إخبار, بعدم اخبار, لكي لا, niets te vertellen, niet te vertellen, nichts zu erzahlen, nicht zu erzahlen, nichts zu sagen, ne rien raconter, a ne pas dire, a ne rien dire, de ne rien dire, a no decir, a no contar, a non dire, a non raccontare, a nao contar, a nao dizer,
     tells nobody, tells no one, tell nobody, tell no one, tell anyone, tell anybody, tells anyone, deletes our, deletes her, deletes his, deletes the, from telling, telling anyone, telling her parents, eltern erzahlt, eltern erzahlen, ohne eltern, ohne ihre eltern, ohne seine eltern, ohne die eltern, sans ses parents, sans leurs parents, sans les parents, sin sus padres, sin los padres, senza i genitori, senza i suoi genitori, sem os pais, sem seus pais, zonder haar ouders, zonder zijn ouders, zonder ouders, private from,
@@ -106,18 +106,18 @@ export const senses = {
     비밀, 몰래, 숨기, 숨길, 모르게, 말하지 않, 알리지 않, 말하지 못, 감추, 들키지,
     ความลับ, แอบ, ลับหลัง, ปิดบัง, ซ่อน, ไม่บอก, ไม่ให้บอก, ไม่ให้รู้, อย่าบอก, ไม่ให้พ่อแม่, โดยที่, ลับๆ,
     গোপন, গোপনে, লুকিয়ে, লুকাতে, না জানিয়ে, না বলে, লুকানো, গোপনীয়, siri, kuficha, afiche, bila kujua, bila wazazi, asiwaambie, asimwambie, kwa siri, rahasia, ndhelikake, meneng, ora ngomong, ora ngandhani, tanpa sepengetahuan, sembunyi*`,
-  /** Those who look after a child. */
+  /** Guardians of a child. */
   guardian: `parents, her parents, mom, moms, mum, mums, mother, mothers, dad, dads, father, fathers, mommy, daddy, guardian, guardians, family, parental, caregivers, folks,
     eltern, elternteil, mutter, mama, vater, papa, familie, erziehungsberechtigte*, parents, mere, pere, maman, famille, padres, madre, padre, mama, papa, familia, tutores, genitori, madre, padre, mamma, famiglia,
     pais, mae, pai, familia, responsaveis, ouders, moeder, vader, papa, familie, gezin, voogd, 父母, 家长, 家長, 爸妈, 爸媽, 妈妈, 媽媽, 爸爸, 家人, 监护人, 双亲, 父母亲,
     cha me, bo me, phu huynh, gia dinh, ba me, والديها, والديه, والدي, والدين, والديهم, اهلها, أهلها, اهله, أهله, الاهل, الأهل, امها, أمها, ابيها, والدتها, والدها, والدته, والده, اهل, أهل, عائلتها, عائلته, 부모, 엄마, 아빠, 어머니, 아버지, 가족, 보호자,
     พ่อแม่, ผู้ปกครอง, แม่, พ่อ, ครอบครัว, বাবা মা, বাবা, মা, বাবা মাকে, বাবা মায়ের, মা বাবা, অভিভাবক, পরিবার, wazazi, mama yake, baba yake, familia, wong tuwa, wong tuwane, wong tuwo, bapak, ibune, ibu`,
-  /** Whoever else may not know. */
+  /** Other people who must not know. */
   others: `anyone, anybody, nobody, no one, everyone, others, other people, other adults, adults, teacher, teachers, police, school, friends, wife, husband, jemand*, niemand*, anderen, lehrer*, polizei,
     schule, personne, autres, professeur*, prof, police, ecole, nadie, otros, demas, maestro*, maestra*, policia, escuela, nessuno, altri, insegnant*, polizia, scuola, ninguem, outros, professor*, policia, escola,
     iemand, niemand, anderen, leraar, politie, school, 别人, 別人, 任何人, 老师, 老師, 警察, 其他人, 他人, 学校, ai biet, nguoi khac, bat ky ai, thay co, giao vien, canh sat, احد, أحد, احدا, أحدا, الاخرين, الآخرين, المعلم, الشرطة,
     아무도, 다른 사람, 선생님, 경찰, 누구에게도, ใคร, คนอื่น, ครู, ตำรวจ, কাউকে, কেউ, অন্যদের, শিক্ষক, mtu yeyote, wengine, mwalimu, polisi, wong liya, sapa sapa, guru`,
-  /** What is between the two. */
+  /** Contact between the two. */
   contact: `parler, hablar, parlare, falar, praten, sprechen, ecrire, schreiben, escribir, scrivere, escrever, reden,
     namoro, namorar, noviazgo, liebesbeziehung, liaison, fidanzament*, verkering, 谈恋爱, yeu duong, حب, 연인,
     chat, chats, chatting, message, messages, messaging, text, texts, texting, dm, dms, conversation, conversations, talk, talks, talking, call, calls, contact, relationship, friendship, affair, visit, visits, visiting, meetings,
@@ -126,7 +126,7 @@ export const senses = {
     relacionamento, encontro*, amizade, beijar, berichten, berichtjes, gesprek*, contact, relatie, afspraak*, vriendschap, aanraken, zoenen, 聊天, 消息, 短信, 谈话, 关系, 關係, 联系, 聯繫, 交往, 恋爱, 约会, 見面, 见面, 触摸, 接吻, 对话,
     tro chuyen, nhan tin, tin nhan, noi chuyen, lien lac, moi quan he, hen ho, gap go, cham vao, محادثة, محادثات, محادثاتنا, رسائل, رسائلنا, دردشة, دردشات, دردشاتنا, علاقة, علاقتنا, علاقتي, لقاء, لقاءات, حديث, تواصل, لمس, 대화, 채팅, 메시지, 문자, 관계, 연락, 만남, 연애, 톡, แชท, แชต, ข้อความ, คุย, สนทนา, ความสัมพันธ์, การพบ, สัมผัส,
     চ্যাট, কথাবার্তা, বার্তা, সম্পর্ক, মেসেজ, কথা, mazungumzo, ujumbe, uhusiano, gumzo, mawasiliano, obrolan, pesen, hubungan, chatting`,
-  /** To come together with nobody by. */
+  /** Meeting without others. */
   alone: `private meeting*, private date*, private talk*, private visit*, meet privately, privates treffen, rendez vous prive, encuentro privado, cita privada, incontro privato, encontro privado, prive afspraak, 私密,
     alone, alone time, one on one in private, in private, privately, isolate, isolating, unsupervised, without supervision, meet up, meet me, meet with me, come to my house, come to my home, come to my place, come over, my apartment, my hotel, hotel room, my bedroom, get in my car,
     into my car, in my car, my van, meeting me, sleep over at my, away from her parents, away from his parents, away from their parents, away from parents, allein, alleine, zu mir nach hause, mich treffen, mit mir treffen, ins auto, zu mir kommen, seul, seule, seuls, seul a seul, chez moi, tete a tete, me rencontrer, me retrouver, ma voiture, isoler, sola, solo, a solas, mi casa, mi coche, mi carro,
@@ -137,14 +137,14 @@ export const senses = {
   meet: `see her alone, see him alone, see them alone, see me alone,
     be alone with, stay alone with, alone with a, alone with an, spend time alone, rester seul, rester seule, etre seul avec, allein sein, allein mit, quedarme a solas, estar a solas, stare da solo, stare solo con, ficar sozinho, ficar sozinha, alleen zijn met, 独处, 단둘이, อยู่ตามลำพัง, o rieng, encontro, marcar, cita, rendez vous, appuntamento, afspraak, verabreden, verabredung, 约会, hen ho, موعد, gap rieng, نلتقي, يلتقي,
     meet, meets, meeting, meet up, date, pick up, treffen, trifft, rencontrer, retrouver, encontrar, encontrarme, encontrarse, quedar, reunirse, incontrare, incontra, encontrar, ontmoeten, ontmoet, afspreken, 见面, 見面, 约, 约见, 碰面, gap, gap mat, مقابلة, لقاء, التقي, ألتقي, اقابل, أقابل, يقابل, تقابل, تقابلني, يقابلني, 만나, 만날, 만남, 만나게, พบ, เจอ, นัด, নিজে দেখা, দেখা, kukutana, akutane, kutana, ketemu, nemoni`,
-  /** To have somebody trust or depend on one. */
+  /** Gaining trust or dependence. */
   trust: `trust,
     trust of, gain the trust, gain trust, gaining the trust, win the trust, win trust, winning the trust, earn the trust, build trust, her trust, his trust, their trust, trust me, trusts me, trusting me, become attached to me, attached to me, depend on me, dependent on me, fall in love with me, fall for me, befriend, befriending, get close to, getting close to, bond with, groom, grooming, lure, luring, entice, enticing, special friend,
     manipulate, manipulating, vertrauen, anlocken, lock*, kodern, abhangig, nahe kommen, anfreunden, gefugig, confiance, attirer, appater, amadouer, approcher, confianza, atraer, engatusar, acercarme, ganarme, fiducia, adescare, attirare, avvicinare, confianca, atrair, aliciar, aproximar,
     vertrouwen, lokken, groomen, paaien, benaderen, 信任, 取信, 引诱, 引誘, 诱骗, 诱拐, 接近, 依赖我, 搭讪, long tin, tin tuong, du do, lam quen, tiep can, ثقة, ثقتها, ثقته, الثقة, استدراج, استدرج, أستدرج, التقرب, اتقرب, أتقرب, 신뢰, 믿음, 환심, 꼬드, 꼬시, 유인, 길들, 친해지, ความไว้ใจ, ความไว้วางใจ, ไว้ใจ, เชื่อใจ, ตีสนิท, หลอกล่อ,
     বিশ্বাস, আস্থা, ফুসলিয়ে, kuaminiwa, uaminifu, aniamini, imani, kumvuta, kapercayan, percoyo, kepercayaan, dipercaya`,
   gift: `gift, gifts, present, presents, candy, sweets, money, bribe, bribes, bribing, gift card*, vbucks, robux, treats, geschenk*, sussigkeit*, geld, taschengeld, cadeau*, bonbon*, argent, regalo*, dulce*, caramelo*, dinero, caramell*, soldi, presente*, doce, doces, dinheiro, snoep*, cadeautje*, 礼物, 禮物, 糖果, 零花钱, 给钱, qua tang, tang qua, keo, tien, هدية, هدايا, حلوى, مال, نقود, 선물, 사탕, 용돈, ของขวัญ, ขนม, ให้เงิน, উপহার, চকলেট, টাকা, zawadi, pipi, pesa, hadiah, permen, dhuwit`,
-  /** To have somebody do something. */
+  /** Inducing a person to act. */
   inducing: `talk a, talk an, talk the, talk her into, talk him into, talk them into,
     bekomm*, krieg*, pour qu,
     so that, so she, so he, so they, damit, pour que, afin que, para que, affinche, zodat, 好让, 以便, de be, لكي, حتى لا, 해서,
@@ -159,10 +159,10 @@ export const senses = {
     wie, tipps, hilf, anleitung, ich will, ich mochte, was kann ich, schreib*, zeig mir, wo finde, wo bekomme, gib mir, erstelle, comment, conseils, astuces, aide moi, aidez moi, je veux, je voudrais, ecris*, montre moi, donne moi, ou trouver, moyen, moyens, que faire pour, como, consejos, ayudame, quiero, escribe, dame, donde, formas, manera, maneras, muestrame,
     come, consigli, aiutami, voglio, vorrei, scrivi, dammi, dove, modi, modo, dicas, ajude, me ajude, quero, escreva, da me, onde, jeito, formas, hoe, tips, help me, ik wil, schrijf, geef me, waar, manier*, toon me, 如何, 怎么, 怎麼, 怎样, 怎樣, 帮我, 幫我, 我想, 方法, 写, 給我, 给我, 哪里, 技巧, 办法, lam sao, lam the nao, cach, bang cach nao, giup toi, toi muon, viet, cho toi, o dau, meo, كيف, كيفية, طرق, طريقة, نصائح, ساعدني, اريد, أريد, اكتب, أعطني, اعطني, اين, أين,
     어떻게, 방법, 도와, 싶어, 싶다, 알려, 써줘, 써 줘, 어디서, 보여, 팁, 하는 법, ทำอย่างไร, อย่างไร, วิธี, ยังไง, ช่วย, อยากให้, อยาก, เขียน, ขอ, ที่ไหน, কীভাবে, কিভাবে, উপায়, কেমন করে, সাহায্য, চাই, লিখ, কোথায়, jinsi, namna, vipi, nisaidie, nataka, andika, njia, wapi, nawezaje, piye, kepiye, carane, tulung, aku pengin, pengin, tulis, ngendi, cara`,
-  /** The one who asks is part of it. */
+  /** The speaker is involved. */
   self: `meu, minha, mein, meine, meinen, mon, ma, mio, mia, mijn,
     i, me, us, our, with me, between us, to me, my, mich, mir, uns, unser*, ich, moi, nous, notre, nos, je, m, mi, conmigo, nosotros, nuestro*, nuestra*, me, yo, me, noi, nostro, nostra, nostri, nostre, comigo, nosso*, nossa*, eu, mij, ons, onze, ik, 我, 我们, 我們, 咱们, toi, chung toi, minh, لي, نا, بيننا, معي, انا, أنا, 나, 내, 우리, 저와, 나와, 제, ฉัน, ผม, เรา, আমার, আমাদের, আমি, yangu, yetu, mimi, nami, aku, awake dhewe, ku`,
-  /** What the two have between them, or the one who asks as its aim. */
+  /** Something shared by the two, or aimed at the speaker. */
   ours: `about us, about me, von uns, uber uns, de nous, sur nous, sobre nosotros, di noi, su di noi, sobre nos, over ons, 关于我们, ve chung toi, عنا,
     unseren treffen, unseren nachrichten, unseren gesprachen, unserem geheimnis, notre relation secrete, onze ontmoetingen, nos rendez vous, nostri appuntamenti,
     with me, to me, trust me, meet me, send me, see me, love me, between us, with us, our chat*, our message*, our text*, our conversation*, our meeting*, our talk*, our call*, our secret*, our relationship, our friendship, our contact, our date*, our visits, our photos, our pictures,
@@ -170,13 +170,13 @@ export const senses = {
     conmigo, entre nosotros, nuestro secreto, nuestros mensajes, nuestras conversaciones, nuestra relacion, nuestros encuentros, con me, tra noi, il nostro segreto, nostri messaggi, nostre conversazioni, nostra relazione, nostri incontri,
     comigo, entre nos, nosso segredo, nossas conversas, nossas mensagens, nossa relacao, nossos encontros, met mij, tussen ons, ons geheim, onze berichten, onze gesprekken, onze chats, onze relatie, onze afspraken,
     我们的聊天, 我们的秘密, 我们的关系, 我们的消息, 我们之间, 跟我, 和我, 与我, cua chung toi, voi toi, بيننا, معي, رسائلنا, محادثاتنا, علاقتنا, دردشاتنا, سرنا, 우리 대화, 우리 관계, 우리 비밀, 나와, 저와, 우리 사이, ของเรา, กับฉัน, กับผม, ระหว่างเรา, আমাদের, আমার সাথে, yetu, nami`,
-  /** Of a child of one's own. */
+  /** The speaker's own child. */
   parenting: `my child, my children, my kid, my kids, my son, my sons, my daughter, my daughters, my teenager, my teen, my toddler, our child, our children, our kids, our son, our daughter, my year old, mein kind, mein sohn, meine tochter, meine kinder, mon enfant, mes enfants, mon fils, ma fille, mi hija, mi hijo, mis hijos, mia figlia, mio figlio, i miei figli,
     minha filha, meu filho, meus filhos, mijn kind, mijn dochter, mijn zoon, mijn kinderen, 我的孩子, 我孩子, 我女儿, 我儿子, 我家孩子, con gai toi, con trai toi, con toi, ابنتي, ابني, طفلي, طفلتي, اطفالي, أطفالي, 내 아이, 우리 아이, 제 아이, 제 딸, 우리 딸, 제 아들, 우리 아들, ลูกของฉัน, ลูกสาวของ, ลูกชายของ, আমার মেয়ে, আমার ছেলে, আমার সন্তান, mtoto wangu, watoto wangu, anakku`,
-  /** Kept from the child, not by it. */
+  /** Secrets from the child, not by it. */
   fromMinor: `from my kids, from our kids, from the kids, from kids, from my children, from our children, from the children, from children, from my child, from a child, from our child, from the child, from my son, from our son, from my daughter, from our daughter, vor den kindern, vor meinen kindern, vor meinem kind, vor unserem kind, aux enfants, a mes enfants, a mon enfant, a mi hijo, a mi hija, a los ninos, a mis hijos, ai bambini, ai miei figli, a mia figlia, a mio figlio,
     dos meus filhos, das criancas, da minha filha, do meu filho, voor de kinderen, voor mijn kinderen, voor mijn kind, 瞒着孩子, 不让孩子知道, 对孩子保密, 不告诉孩子, giau con, عن اطفالي, عن الأطفال, عن ابنتي, عن ابني, 아이들에게 비밀, 아이에게 비밀, 아이 몰래, 아이들 몰래, ไม่ให้ลูกรู้`,
-  /** Who asks by profession or as a parent. */
+  /** Speakers by profession or as a parent. */
   office: `as a parent, i am a parent, im a parent, as a mother, as a father, i am a mother, im a mother, i am a father, im a father, as a teacher, i am a teacher, im a teacher, as a doctor, i am a doctor, im a doctor, pediatrician*, paediatrician*, nurse, nurses, school counsel*, social worker*, psycholog*, therapist, coach, patient, patients, clinic, als lehrer*, als arzt, als arztin, als mutter, als vater, kinderarzt*, patientin, en tant que, enseignant*, pediatre*, medecin, como profesor*, como maestr*, como medic*, como padre, como madre, pediatra*, come insegnante, come medico, come genitore, come madre, come padre, como pai, como mae,
     als leraar, als arts, als ouder, als moeder, als vader, kinderarts*, 作为老师, 作为医生, 作为家长, 作为父母, 作为母亲, 作为父亲, 儿科, 医生, bac si, giao vien chu nhiem, la phu huynh, كمعلم, كطبيب, كأب, كأم, طبيب, 교사로서, 의사로서, 부모로서, 소아과, ในฐานะครู, ในฐานะพ่อแม่, แพทย์, শিক্ষক হিসেবে, কোচ, daktari`,
   fiction: `story, stories, novel, book, books, plot, character, characters, movie, film, films, fairy tale, fiction, script, tv show, episode, geschichte, roman, film, marchen, histoire, roman, conte, cuento, novela, historia, pelicula, storia, romanzo, favola, historia, romance, conto, filme, verhaal, boek, sprookje, 故事, 小说, 小說, 电影, 童话, truyen, cau chuyen, phim, قصة, رواية, فيلم, 이야기, 소설, 영화, 동화, เรื่องสั้น, นิทาน, นิยาย, ภาพยนตร์, গল্প, উপন্যাস, hadithi, riwaya, crita, dongeng`,
@@ -199,7 +199,7 @@ export const senses = {
     보호하, 보호할, 예방, 막으려, 막을, 신고, 징후, 피해, 학대, 성폭력, 낯선, 가르치, 설명, 안전, 생존자, 어릴 때, 어렸을, 치료, 걱정, 지킬 수,
     ปกป้อง, ป้องกัน, สัญญาณ, แจ้งความ, แจ้งเหตุ, รายงาน, เหยื่อ, ถูกล่วงละเมิด, ถูกทำร้าย, ล่วงละเมิด, คนแปลกหน้า, สอนลูก, สอนเด็ก, อธิบาย, ปลอดภัย, ตอนเด็ก, บำบัด, กังวล,
     রক্ষা, সুরক্ষা, প্রতিরোধ, লক্ষণ, রিপোর্ট, অভিযোগ, নির্যাতন, নিরাপদ, অপরিচিত, শেখাব, kulinda, kumlinda, kuzuia, dalili, kuripoti, ripoti, unyanyasaji, mwathirika, salama, nglindhungi, nyegah, tandha, lapor, korban, slamet`,
-  /** What is kept from parents for joy, or shown of children without harm. */
+  /** Harmless secrets from parents, and harmless pictures of children. */
   innocent: `parents and kids, kids and parents, parents and children, children and parents, gift ideas, craft, crafts,
     present for, presents for, gift for, gifts for, geschenk fur, cadeau pour, regalo para, regalo per, presente para, cadeau voor, sleep alone, play alone, home alone, walk alone, travel alone, fly alone, go to school alone, allein schlafen, allein spielen, allein zu hause, dormir seul, dormir solo, dormire da solo, dormir sozinho, alleen slapen,
     surprise, surprises, birthday, christmas, santa, anniversary, secret santa, secret ingredient, mothers day, fathers day, tooth fairy, easter, passport photo*, school photo*, class photo*, recipe*, costume*, uberraschung*, geburtstag*, weihnacht*, muttertag, anniversaire*, noel, fete des meres, cumpleanos, sorpresa*, navidad, reyes magos, compleanno, natale,

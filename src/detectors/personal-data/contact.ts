@@ -1,4 +1,4 @@
-/** How a person is reached: e-mail, telephone and network addresses. */
+/** Finds contact data: e-mail, telephone and network addresses. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { before, type Find } from '../span.js'
 
@@ -28,7 +28,7 @@ const bare = /(?<![\w.+/-])\d{7,12}(?![\w-]|\.\d)/g
 
 const phoneWord =
   /(?:phone|mobile|cell|\btel|call|text me|reach|whatsapp|fax|contact|number is|num[eé]ro|telefon|handy|rufnummer|m[oó]vil|celular|portable|电话|手机|電話|전화|телефон)[^\n]{0,24}$/
-/** Words after which a row of digits is something else. */
+/** Words after which digits are no telephone number. */
 const otherNumber =
   /(?:isbn|issn|doi|order|tracking|version|invoice|ticket|product|code|serial|part|build|model|request|account|iban|card|coordinates?|\bid)\b[^\n]{0,12}$/
 
@@ -55,7 +55,7 @@ const fourGroups = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)/g
 const colonGroups = /(?<![\w:.])[\da-f]{0,4}(?::[\da-f]{0,4}){2,7}(?![\w:])/gi
 const hardware = /(?<![\w:-])[\da-f]{2}(?:[:-][\da-f]{2}){5}(?![\w:-])/gi
 
-/** Addresses that name no one: RFC 1918, 3927, 5735, 4193, 4291. */
+/** Addresses that identify no one: RFC 1918, 3927, 5735, 4193, 4291. */
 const unroutable =
   /^(?:0\.|10\.|127\.|169\.254\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|255\.|::1$|::$|fe[89ab]|f[cd])/i
 
@@ -71,7 +71,7 @@ export const findIPv4: Find = (text, offset, found) => {
   }
 }
 
-/** Two signs of the same address, which every address below has. */
+/** Two separators of one address, which every address below has. */
 const twoSigns = /[:-][\da-f]{0,4}[:-]/i
 
 export const findIPv6AndHardware: Find = (text, offset, found) => {

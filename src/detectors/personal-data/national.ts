@@ -1,4 +1,4 @@
-/** Numbers that a state gave a person: by shape and check digits, and where these are too common by the word before them. */
+/** Finds national numbers of persons by shape and check digits, and for common shapes by the word before them. */
 import { LiteralScanner } from '../../text/literals.js'
 import { UnitReader } from '../../text/units.js'
 import type { Finding } from '../detector.js'
@@ -63,7 +63,7 @@ export const findNationalNumbers: Find = (text, offset, found) => {
   for (const [row, ends] of words ?? []) addMatches(byWord[row]!, text, offset, found, ends)
 }
 
-/** Of the words of one row in one window so many are kept: more is no sentence. */
+/** Most words of one row that are kept in a window: more is no sentence. */
 const mostWords = 32
 
 function isWord(text: string, from: number, to: number, mayGoOn: boolean): boolean {
@@ -74,7 +74,7 @@ function isWord(text: string, from: number, to: number, mayGoOn: boolean): boole
 
 const letter = /[\p{L}\p{M}]/u
 
-/** @param ends where words end of which one must stand before a match */
+/** @param ends ends of the words, one of which must stand before a match */
 function addMatches(
   { kind, shape, valid, confidence }: National,
   text: string,

@@ -1,4 +1,4 @@
-/** Numbers of people that no state gave them: cards, accounts, dates of birth. */
+/** Finds other personal numbers: cards, accounts, dates of birth. */
 import { before, type Find } from '../span.js'
 import { iban, luhn } from './checksums.js'
 
@@ -16,7 +16,7 @@ export const findCards: Find = (text, offset, found) => {
     const end = index + match.length
     const isNamed = cardWord.test(before(text, index, 40)) || cardWord.test(text.slice(end, end + 24).toLowerCase())
     const isValid = issued.test(digits) && luhn(digits)
-    // A mistyped number is still someone's, where it is called a card.
+    // A mistyped number still counts where a word calls it a card.
     if (isValid || (isNamed && digits.length >= 14)) {
       found.push({
         kind: 'payment_card',

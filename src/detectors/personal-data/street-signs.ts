@@ -1,4 +1,7 @@
-/** Whether the words beside a number may make it part of an address: told by letters, so that most numbers need no pattern. */
+/**
+ * A cheap check whether the words beside a number may form an address, by their letters, so that most numbers need no
+ * pattern.
+ */
 
 /** Bits of `DigitWindow.streets`, one for each pattern of `streets.ts`. */
 export const ENGLISH = 1
@@ -59,7 +62,7 @@ export function streetAfter(units: Uint16Array, start: number, end: number, leng
   return 0
 }
 
-/** The longest of what may stand between the kind of street and the number. */
+/** Longest text between the kind of street and the number. */
 const furthest = 112
 
 /** `Calle Mayor, n.º 12`. */

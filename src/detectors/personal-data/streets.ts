@@ -31,7 +31,7 @@ const patterns: readonly [sign: number, pattern: RegExp][] = [
 
 /**
  * A house number and a street: the strong shapes of a few languages. A town or post code near raises the confidence.
- * @param signs which of them may be there
+ * @param signs the kinds that may be there
  */
 export function findStreets(text: string, offset: number, signs: number, found: Finding[]): void {
   for (const [sign, pattern] of patterns) {

@@ -1,6 +1,7 @@
 /**
- * The surroundings of digits, since every shape of personal data but an e-mail address has some; and, for each, cheap signs
- * of what may stand there, so that a year or a price in a sentence costs no pattern. A sign may be wrong, its absence not.
+ * Finds windows around digits, since all personal data except e-mail addresses contain some. Each window has cheap
+ * signs of the shapes that it may contain, so that a year or a price costs no pattern. A sign may be wrong, its absence
+ * never is.
  */
 import { UnitReader } from '../../text/units.js'
 import { boxBefore, germanBefore, postalAfter, southernBefore, streetAfter } from './street-signs.js'
@@ -137,7 +138,7 @@ function isDateSign(code: number): boolean {
   return code === DOT || code === 45 || code === 47
 }
 
-/** Least length of a row of letters and digits that is looked at as a number of a document. */
+/** Least length of a row of letters and digits that may be a document's number. */
 const shortestCode = 8
 
 function touchesLetters(units: Uint16Array, start: number, end: number, length: number): boolean {

@@ -1,6 +1,6 @@
 /**
- * Values that what stands beside them calls secret: as assigned in code, configuration and shells, in headers, addresses,
- * tables of passwords, and in sentences.
+ * Finds values that their context calls secret: assignments in code, configuration and shells, headers, URLs, password
+ * tables, and sentences.
  */
 import type { Finding } from '../detector.js'
 import { before } from '../span.js'
@@ -10,7 +10,7 @@ import { type NameKind, nameKind } from './names.js'
 import { ASSIGNS } from './runs.js'
 import { isPasswordLike, isRandom, isSecretValue, isStandIn, type Strength } from './values.js'
 
-/** Characters before a value in which the words stand that call it secret. */
+/** Characters before a value in which words that call it secret are searched. */
 const reach = 96
 
 const enclosing = /(?:^|[^a-z])(?:client|connect|login|log_in|authenticate|auth|signin|sign_in)\(\s?["'`]$/i
@@ -40,7 +40,7 @@ const use = /(?:^|[^a-z])(?:use|try|with|enter) ["'`]?$/i
 const storageKey = /^[A-Za-z0-9+/]{86}==$/
 const digestWord = /sha|md5|hash|digest|integrity|checksum|signature|base64|etag|fingerprint/
 
-/** One of these stands to the left wherever a pattern above matches there. */
+/** Words, one of which precedes every match of the patterns above. */
 const leftWord =
   /pass|pwd|secret|token|key|auth|bearer|basic|credential|contrase|clave|senha|wachtwoord|kennwort|密|пароль|log|sign|client|connect| -[uapw] ?["'`]?$|--user|use|try|with|enter|mysql|mariadb/
 
@@ -177,7 +177,7 @@ function report(
   found: Finding[]
 ): void {
   let end = to
-  // What ends a sentence is none of it.
+  // Punctuation at the end of a sentence is not part of it.
   const ending = name === undefined ? /[.:?]/ : /[.:]/
   while (end > from && ending.test(text[end - 1]!)) end--
   const value = text.slice(from, end)
@@ -195,7 +195,7 @@ function report(
   found.push({ kind, confidence, start: from, end })
 }
 
-/** `a?.b.cD`, `*Type`, `&pkg.Type`, `Convert-To`, `${name}`: what programs write where the value itself is not. */
+/** `a?.b.cD`, `*Type`, `&pkg.Type`, `Convert-To`, `${name}`: references in programs instead of the value itself. */
 const code = /^[*&]?[A-Za-z_$][\w$]*(?:(?:\?\.|\.|::|->|-)[A-Za-z_$][\w$]*)+$|^[*&!][A-Za-z_]\w*$|\*\*$/
 
 /** A call, an element or a member, where no quotation mark stands before it. */

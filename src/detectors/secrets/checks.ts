@@ -1,4 +1,4 @@
-/** What tokens carry beyond their form: checksums and parts that decode. Each takes the whole token. */
+/** Checks of tokens beyond their form: checksums and decodable parts. Each takes the whole token. */
 import { crc32 } from 'node:zlib'
 import { base62 } from './form.js'
 

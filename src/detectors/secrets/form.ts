@@ -1,7 +1,7 @@
 /**
- * Forms of tokens: literal text and runs of an alphabet, as issuers document them. `npm_<36 base62>` is the text `npm_` and
- * 36 letters or digits; `<20-64 word>` is 20 to 64 characters. A run takes as much as it can and gives nothing back, so what
- * it touches must begin outside its alphabet; `compileForm` refuses a form in which it does not.
+ * Compiles forms of tokens: literal text and runs of an alphabet, as issuers document them. `npm_<36 base62>` is the
+ * text `npm_` and 36 letters or digits; `<20-64 word>` is 20 to 64 characters. A run is greedy without backtracking, so
+ * the next piece must begin outside of its alphabet; `compileForm` refuses other forms.
  */
 
 const lower = 'abcdefghijklmnopqrstuvwxyz'
@@ -50,7 +50,7 @@ export type Piece =
 
 export interface Form {
   readonly pieces: readonly Piece[]
-  /** Index of the literal that is looked for. */
+  /** Index of the searched literal. */
   readonly anchor: number
 }
 

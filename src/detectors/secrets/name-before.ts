@@ -1,7 +1,7 @@
 /**
- * The name to which a value is assigned, read backwards from the value: `db_password = "`, `"apiKey": "`, `<secret>`,
- * `const token: string = '`, `define('KEY', '`, `setPassword("`, `name: DB_PASSWORD` with `value: ` beside it. A few
- * comparisons tell that a word of prose has none.
+ * Reads the name to which a value is assigned, backwards from the value: `db_password = "`, `"apiKey": "`, `<secret>`,
+ * `const token: string = '`, `define('KEY', '`, `setPassword("`, `name: DB_PASSWORD` with `value: ` beside it. For a
+ * word of prose a few comparisons suffice.
  */
 
 const longestName = 80

@@ -6,13 +6,13 @@ const alone = new Set(
   hasło haslo heslo parola şifre sifre lösenord salasana adgangskode пароль 密码 密碼 パスワード 비밀번호 sas psk pat webhooksecret
   signingkey masterkey authkey`.split(/\s+/)
 )
-/** What makes `key` one. */
+/** Words that make `key` secret. */
 const beforeKey = new Set(
   `api access private signing encryption secret auth account shared master license licence consumer app application storage
   subscription service client crypt cipher hmac session deploy server project admin root aes rsa ssh webhook integration cookie
   rapidapi`.split(/\s+/)
 )
-/** What such a name may end in. */
+/** Possible endings of such a name. */
 const trailing =
   /^(?:\d{1,3}|id|value|val|string|str|text|plain|raw|prod|production|dev|staging|test|live|default|v\d)$/
 

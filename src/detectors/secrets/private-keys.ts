@@ -1,6 +1,6 @@
 /**
- * Private keys over several lines: PEM (RFC 7468) and OpenSSH with their first or last line, and lines from the middle of
- * one, by the integers that only private keys have one after the other (RFC 8017, appendix A.1.2).
+ * Private keys over several lines: PEM (RFC 7468) and OpenSSH with their first or last line, and lines from the middle
+ * of a key, recognised by the sequence of integers that only private keys have (RFC 8017, appendix A.1.2).
  */
 import type { Finding } from '../detector.js'
 
@@ -94,7 +94,7 @@ function holdsPrivateIntegers(bytes: Buffer): boolean {
     if (size < 64 || !isPositive(bytes, at + 1 + header, size)) continue
     if (at >= 3 && (bytes[at - 3] === SEQUENCE || (at >= 4 && bytes[at - 4] === SEQUENCE))) continue
     const next = at + 1 + header + size
-    // What follows must be seen, where it is another such integer, or the end of the lines.
+    // The next value must be visible: another such integer, or the end of the lines.
     if (next + 2 < bytes.length) {
       if (bytes[next] === INTEGER && lengthAt(bytes, next + 1)[0] >= 32) return true
     } else if (at >= 4) return true
@@ -122,7 +122,7 @@ const longestEnd = 80
 function lastEnd(text: string): number {
   const end = text.lastIndexOf('-----END')
   const close = end < 0 ? -1 : text.indexOf('-----', end + 8)
-  // What has just ended is held back whole, or not at all.
+  // A key that has just ended is held back as a whole, or not at all.
   const isOpen = end >= 0 && text.length - end < longestEnd && (close < 0 || close + 5 === text.length)
   return isOpen && end > 0 ? text.lastIndexOf('-----END', end - 1) : isOpen ? -1 : end
 }

@@ -1,5 +1,6 @@
 /**
- * Runs without spaces, quotes or brackets that mix letters with digits or signs, or are long: in prose there are next to none.
+ * Finds runs without spaces, quotes or brackets that mix letters with digits or signs, or are long; prose has almost
+ * none.
  */
 import { UnitReader } from '../../text/units.js'
 
@@ -27,7 +28,7 @@ for (const sign of '!@#$%^&*') kinds[sign.charCodeAt(0)] = SIGN
 for (const sign of '=:') kinds[sign.charCodeAt(0)] = ASSIGNS
 for (const sign of '"\'`<>()[]{},;|\\') kinds[sign.charCodeAt(0)] = END
 
-/** No issuer's token is shorter, and next to no run of prose is as long. */
+/** No issuer's token is shorter, and almost no run of prose is as long. */
 export const shortestToken = 20
 /** No secret is shorter. */
 const shortestValue = 6
@@ -40,7 +41,7 @@ export function runsOf(text: string): Run[] {
   const runs: Run[] = []
   let from = 0
   let seen = 0
-  // Where a word ends cannot be foretold: only a run worth a look is branched on.
+  // Ends of words are unpredictable, so the loop branches only for runs worth checking.
   for (let i = 0; i <= length; i++) {
     const code = i < length ? units[i]! : 32
     const kind = code < 128 ? kinds[code]! : 0

@@ -1,6 +1,6 @@
 /**
- * All forms of tokens in one pass over their literal texts, and at each of these the pieces around it. Where a run of an alphabet ends is remembered, so that a text that repeats the beginning of a
- * token costs no more than one that does not.
+ * Scans for all forms of tokens in one pass over their literal texts, then checks the pieces around each. The end of
+ * each run is cached, so that a text that repeats the beginning of a token costs no more than another.
  */
 import { LiteralScanner } from '../../text/literals.js'
 import { UnitReader } from '../../text/units.js'
@@ -52,7 +52,7 @@ export class FormScanner {
       at = 'literal' in piece ? this.#literal(piece.literal, at) : this.#run(piece, at)
       if (at < 0) return
     }
-    // What goes on is not this token.
+    // A continuing run is not this token.
     if (at < this.#to && this.#goesOn(pieces[pieces.length - 1]!, at)) return
     const first = pieces[0]!
     if (anchor !== 0 && 'literal' in first) body = start + first.literal.length

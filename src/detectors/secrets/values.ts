@@ -1,4 +1,4 @@
-/** What looks like the value of a secret, and what only stands in its place. */
+/** Recognises values of secrets, and distinguishes placeholders. */
 
 /** Bits per character of the text's own distribution (Shannon). */
 export function entropy(text: string): number {
@@ -28,7 +28,7 @@ const named = /^(?:secret|token|key|value)[-_]/i
 const file = /^[.~]{0,2}\/|\.(?:js|ts|py|json|ya?ml|txt|md|html?|png|jpe?g|pem|crt|com|org|net|io|log)$/i
 const dateOrVersion = /^v?\d+(?:[._:/-]\d+)+(?:[tTzZ+-][\d:.]*)?$/
 
-/** How far the name of a value goes: people choose passwords, programs make tokens. */
+/** Strength of the evidence by a value's name: people choose passwords, programs generate tokens. */
 export type Strength = 'weak' | 'strong'
 
 /** `utf8mb4`, `oauth2_token`, `sha256-rsa`: words and short numbers, as names in programs are. */
@@ -78,7 +78,7 @@ export function isPasswordLike(value: string): boolean {
   )
 }
 
-/** Random, by itself: what no one writes as a word or a name. */
+/** Whether a value looks random, unlike any word or name. */
 export function isRandom(value: string): boolean {
   if (value.length < 12 || !/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d/.test(value)) return false
   return entropy(value) >= Math.min(3.4, Math.log2(value.length) - 0.4)

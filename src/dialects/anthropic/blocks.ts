@@ -7,7 +7,7 @@ import { invalid } from '../../base/errors.js'
 import { isObject, pointerSegment } from '../rewrite.js'
 import { append, type Collector, lastSegment } from '../walk.js'
 
-/** Whose words a block holds, where they are not those of the message that it stands in. */
+/** The role of a block, where it differs from that of its message. */
 function roleWithin(type: Json | undefined, role: Role): Role {
   if (typeof type !== 'string') return role
   return type === 'document' || type === 'search_result' || type.endsWith('_result') ? 'tool' : role
@@ -40,7 +40,7 @@ export function readContent(
   return indexes
 }
 
-/** Where prose stands. Ids, addresses and what a tool is called with would only come between two halves of a payload. */
+/** Fields of prose. Ids, addresses and arguments of tools would only separate two halves of a payload. */
 const prose = /^(?:text|thinking|content|data|title|context|stdout|\d+)$/
 
 /** @returns indexes of the block's texts that a model reads as part of the conversation */
@@ -83,7 +83,7 @@ function visitObject(out: Collector, object: JsonObject, outer: Role, pointer: s
   }
 }
 
-/** `{"type": "text", "media_type": "text/plain", "data": …}`: text, whatever it looks like. */
+/** `{"type": "text", "media_type": "text/plain", "data": …}`: always text. */
 function isPlainText(source: Json | undefined): source is JsonObject {
   return isObject(source) && source.type === 'text'
 }

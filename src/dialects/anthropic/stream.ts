@@ -1,6 +1,6 @@
 /**
  * The events of a streamed message (docs.anthropic.com/en/docs/build-with-claude/streaming). Every string of a delta
- * continues a channel: block × field. What is begun is closed again, also where the stream ends as filtered.
+ * continues a channel: block × field. Every begun block is closed again, also where the stream ends as filtered.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
@@ -43,7 +43,7 @@ export class MessageStreamShape implements StreamShape {
   /** Blocks that the upstream has begun and not ended. */
   readonly #open = new Set<number>()
   readonly #citations = new Map<number, number>()
-  /** What the client has seen. */
+  /** The state of the stream as the client has seen it. */
   readonly #seen = { started: false, open: new Set<number>(), next: 0, stopped: false }
 
   read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' | 'end' {
@@ -51,7 +51,7 @@ export class MessageStreamShape implements StreamShape {
     if (typeof type !== 'string') throw unreadable('an event has no type')
     if (name !== undefined && name !== type) throw unreadable('the name and the type of an event differ')
     if (type === 'error') throw unreadable('the upstream sent an error event')
-    // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
+    // The texts of an unknown event type cannot be assembled, and so not judged.
     if (!Object.hasOwn(eventFields, type)) throw unreadable('an event of an unknown type')
     readFields(eventFields[type]!, event, '', sink.rest, walked(sink.rest, 'parameter'))
     switch (type) {

@@ -72,7 +72,7 @@ export function turn(facts: TurnFacts): JsonObject {
   return message(facts, content, stopOf(facts), { ...noUsage })
 }
 
-/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+/** Built anew from the counts alone, so that none of the answer's text remains. */
 export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
   const usage = reply.usage
   if (!isObject(usage)) return turn(facts)
@@ -95,7 +95,7 @@ export function turnStream(facts: TurnFacts): string {
   return turnEvents(facts).map(frame).join('')
 }
 
-/** What of a stream a client has seen. */
+/** The part of a stream that a client has seen. */
 export interface SeenOfStream {
   started: boolean
   /** Blocks that were begun and not ended. */

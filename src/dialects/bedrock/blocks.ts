@@ -9,15 +9,15 @@ import { append, type Collector, lastSegment } from '../walk.js'
 import { names } from './names.js'
 
 const mediaKinds: Readonly<Record<string, Media['kind']>> = { image: 'image', video: 'video', audio: 'audio' }
-/** What a tool or a search brought back, and documents: somebody else's words in a turn of the user. */
+/** Results of tools and searches, and documents: the words of others in a user's turn. */
 const broughtBack = new Set(['toolResult', 'searchResult'])
 /** Encrypted state: signatures of thoughts, thoughts that only the model reads. */
 export const opaqueFields: ReadonlySet<string> = new Set(['signature', 'redactedContent'])
-/** Data of the caller's own shape: nothing in it is a block. */
+/** Data of the caller's own shape, which contains no blocks. */
 const dataFields = new Set(['json', 'input'])
 /** Fields whose values are enumerated. */
 const wordFields = new Set(['type', 'status', 'format', 'ttl'])
-/** What only names a call or a place. */
+/** Fields that only name a call or a place. */
 const nameFields = new Set([
   'toolUseId',
   'name',

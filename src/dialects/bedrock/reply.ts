@@ -20,7 +20,7 @@ const outputFields: Fields<Collector> = {
   message: object((value, out, { at }) => readFields(messageFields, value, at, out, walked(out, 'assistant')))
 }
 
-/** What an answer and the last events of a stream have besides their content. */
+/** Fields of an answer, and of the last events of a stream, besides the content. */
 export const endFields: Fields<Collector> = {
   stopReason: word,
   additionalModelResponseFields: wordsOf('assistant'),

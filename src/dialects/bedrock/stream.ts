@@ -1,6 +1,6 @@
 /**
  * The events of ConverseStream, each an object under the name that its message has. Every string of a delta continues a
- * channel: block × field. What is begun is closed again, also where the stream ends as filtered.
+ * channel: block × field. Every begun block is closed again, also where the stream ends as filtered.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Holder } from '../channel.js'
@@ -51,7 +51,7 @@ export class ConverseStreamShape implements StreamShape {
   readonly #ended = new Set<number>()
   /** By block, how many values came whole. */
   readonly #whole = new Map<number, number>()
-  /** What the client has seen. */
+  /** The state of the stream as the client has seen it. */
   readonly #seen = { started: false, open: new Set<number>(), next: 0, stopped: false, counted: false }
   /** The names of events that are held: an event does not say its own. */
   readonly #named = new WeakMap<JsonObject, string>()
@@ -62,7 +62,7 @@ export class ConverseStreamShape implements StreamShape {
   }
 
   read(event: JsonObject, sink: StreamSink, name: string | undefined): 'more' {
-    // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
+    // The texts of an unknown event type cannot be assembled, and so not judged.
     if (name === undefined || !Object.hasOwn(eventFields, name)) throw unreadable('an event of an unknown type')
     if (this.#started === (name === 'messageStart')) throw unreadable('messageStart does not stand first')
     if (this.#stopped && name !== 'metadata') throw unreadable('an event after the end of the message')

@@ -79,7 +79,7 @@ function answer(facts: TurnFacts, usage: JsonObject): JsonObject {
   }
 }
 
-/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+/** Built anew from the counts alone, so that none of the answer's text remains. */
 export function filtered({ usage }: JsonObject, facts: TurnFacts): JsonObject {
   if (!isObject(usage)) return turn(facts)
   const counts = Object.fromEntries(
@@ -96,7 +96,7 @@ export function turnStream(facts: TurnFacts): string {
   return filteredStream({ started: false, open: new Set(), next: 0, stopped: false, counted: false }, facts)
 }
 
-/** What of a stream a client has seen. */
+/** The part of a stream that a client has seen. */
 export interface SeenOfStream {
   started: boolean
   /** Blocks that were begun and not ended. */

@@ -35,8 +35,8 @@ const tokenFields = new Set(['text'])
 
 /**
  * Token probabilities repeat the answer piece by piece, each under `text`.
- * @param out takes what is no token
- * @returns what the tokens spell
+ * @param out receives everything else
+ * @returns the text of the tokens
  */
 export function tokenText(value: Json | undefined, out: Collector, pointer: string): string {
   if (Array.isArray(value)) return value.map((each, i) => tokenText(each, out, `${pointer}/${i}`)).join('')
@@ -48,7 +48,7 @@ export function tokenText(value: Json | undefined, out: Collector, pointer: stri
   return value.text
 }
 
-/** Drops what repeats the former text of a rewritten answer. */
+/** Drops fields that repeat the original text of a rewritten answer. */
 export function forgetTokens(body: JsonObject): void {
   delete body.logprobs
 }

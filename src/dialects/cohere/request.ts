@@ -35,7 +35,7 @@ export function readRequest(body: JsonObject): ChatRequest {
   return { parts, joined, media, stream, model, metadata: undefined, session: undefined }
 }
 
-/** Texts or objects: others' words, whoever brings them. */
+/** Texts or objects: always the words of others. */
 function readDocuments(out: Collector, value: Json | undefined, pointer: string): number[] {
   const before = out.parts.length
   out.walk('tool', value, pointer)
@@ -43,8 +43,7 @@ function readDocuments(out: Collector, value: Json | undefined, pointer: string)
 }
 
 /**
- * What was found for the conversation stands before it, where it was read; models put it behind the user's first message, or
- * behind the last.
+ * Joins documents with the user's first and last message, since models place them behind one of those.
  * @param said the texts of each message
  */
 function joinDocuments(

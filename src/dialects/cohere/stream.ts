@@ -1,6 +1,6 @@
 /**
- * The events of a streamed chat (docs.cohere.com/v2/docs/streaming). Every string of a delta continues a channel: the block
- * or the call × its field. What is begun is ended again, also where the stream ends as filtered.
+ * The events of a streamed chat (docs.cohere.com/v2/docs/streaming). Every string of a delta continues a channel: the
+ * block or the call × its field. Everything begun is ended again, also where the stream ends as filtered.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Holder } from '../channel.js'
@@ -14,17 +14,17 @@ import { names } from './names.js'
 import { forgetTokens, tokenText } from './reply.js'
 import { doneFrame, endMarker, filteredStream, frame, type Opened, type SeenOfStream } from './write.js'
 
-/** What is open in a message, by what its events are called: the field that holds it. */
+/** The field of a message, by the name of its events. */
 const holders = { content: 'content', 'tool-call': 'tool_calls', citation: 'citations' } as const satisfies Record<
   Opened,
   string
 >
 
 const eventType = /^(content|tool-call|citation(?!-delta))-(start|delta|end)$/
-/** Those that open nothing. `debug` gives the prompt back. */
+/** Events that open nothing. `debug` repeats the prompt. */
 const plainTypes: ReadonlySet<string> = new Set(['message-start', 'tool-plan-delta', 'message-end', 'debug'])
 
-/** What an event adds to. */
+/** The target of an event. */
 interface To {
   sink: StreamSink
   /** The field of the message that its delta grows, and the pointer at which it stands; undefined: none. */
@@ -60,12 +60,12 @@ export class ChatEventsShape implements StreamShape {
   readonly repeats = false
   /** After `message-end` comes nothing but the marker, which some servers leave out. */
   complete = false
-  /** What the upstream has begun and not ended. */
+  /** Indexes that the upstream has begun and not ended. */
   readonly #open = { content: new Set<number>(), 'tool-call': new Set<number>(), citation: new Set<number>() }
-  /** All that it has begun: nothing is added to what was ended. */
+  /** All begun indexes: an ended one accepts no more text. */
   readonly #begun = { content: new Set<number>(), 'tool-call': new Set<number>() }
   #citations = 0
-  /** What the client has seen. */
+  /** The state of the stream as the client has seen it. */
   readonly #seen: SeenOfStream & { next: number; started: boolean; stopped: boolean } = {
     started: false,
     open: { content: new Set(), 'tool-call': new Set(), citation: new Set() },
@@ -87,10 +87,13 @@ export class ChatEventsShape implements StreamShape {
     return 'more'
   }
 
-  /** @throws Fault `upstream_error` for what opens twice, goes on where nothing is open, or is of no known type */
+  /**
+   * @throws Fault `upstream_error` for an event that opens an index twice, continues a closed one, or has an unknown
+   * type
+   */
   #growing(type: string, { index }: JsonObject): To['grows'] {
     if (type === 'tool-plan-delta') return { field: 'tool_plan', at: '/message/tool_plan' }
-    // What an event of tomorrow spells out in pieces cannot be known, so it cannot be judged.
+    // The texts of an unknown event type cannot be assembled, and so not judged.
     const [, opened, step] = eventType.exec(type) ?? []
     if (opened === undefined) {
       if (plainTypes.has(type)) return undefined

@@ -1,6 +1,6 @@
 /**
- * Writes what Cohere's SDKs read: errors with a `message`, a whole chat, and the same as a full run of events. This API has
- * no word for a refusal by a policy: an answer that was withheld ends with `ERROR`, as one that could not be finished.
+ * Writes what Cohere's SDKs read: errors with a `message`, a whole chat, and the same as a full run of events. This API
+ * has no finish reason for a policy refusal: a withheld answer ends with `ERROR`, like one that could not be finished.
  * Shapes: docs.cohere.com/reference/chat and docs.cohere.com/reference/errors.
  */
 import type { JsonObject } from '../../base/chat.js'
@@ -9,7 +9,7 @@ import { type Denial, refusalOf } from '../denial.js'
 import type { TurnFacts } from '../dialect.js'
 import { isObject } from '../rewrite.js'
 
-/** The SDKs show `message`, so the code leads it; what else a program may want stands beside it. */
+/** The SDKs show `message`, so the code comes first in it; programs find further fields beside it. */
 function envelope(code: string, sentence: string, requestId: string, more: JsonObject): JsonObject {
   return { id: requestId, message: `${code}: ${sentence}`, ...more }
 }
@@ -63,7 +63,7 @@ export function turn(facts: TurnFacts): JsonObject {
   return chat(facts, usageOf(undefined))
 }
 
-/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+/** Built anew from the counts alone, so that none of the answer's text remains. */
 export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
   return chat(facts, usageOf(reply.usage))
 }
@@ -76,13 +76,13 @@ export function frame(event: JsonObject): string {
 export const endMarker = '[DONE]'
 export const doneFrame = `data: ${endMarker}\n\n`
 
-/** What may be open at a time, by what its events are called. */
+/** Parts that can be open, by the names of their events. */
 export type Opened = 'content' | 'tool-call' | 'citation'
 
-/** What of a stream a client has seen. */
+/** The part of a stream that a client has seen. */
 export interface SeenOfStream {
   started: boolean
-  /** By what its events are called: what was begun and not ended. */
+  /** Begun and not ended indexes, by the names of their events. */
   open: Readonly<Record<Opened, ReadonlySet<number>>>
   /** The index of a further block. */
   next: number
@@ -97,7 +97,7 @@ export function turnStream(facts: TurnFacts): string {
   return filteredStream({ started: false, open, next: 0, stopped: false }, facts)
 }
 
-/** Ends a stream wherever it stands: what is open is ended, one more block says why, and the message ends. */
+/** Ends a stream at any point: open parts are ended, one more block gives the reason, and the message ends. */
 export function filteredStream({ started, open, next, stopped }: SeenOfStream, facts: TurnFacts): string {
   const { requestId: id, denial } = facts
   const start = { role: 'assistant', content: [], tool_plan: '', tool_calls: [], citations: [] }
@@ -118,7 +118,7 @@ export function filteredStream({ started, open, next, stopped }: SeenOfStream, f
   return events.map(frame).join('') + doneFrame
 }
 
-/** As this API tells of a generation that failed; the marker does not follow. */
+/** This API's event for a failed generation; the end marker does not follow. */
 export function errorFrame(fault: Fault, requestId: string): string {
   const { message } = error(fault, requestId)
   return frame({ id: requestId, type: 'message-end', delta: { finish_reason: 'ERROR', error: message! } })

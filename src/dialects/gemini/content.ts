@@ -1,4 +1,4 @@
-/** A `Content`: whose turn, and its parts, as requests and whole answers hold them. */
+/** Reads a `Content`, a turn with its role and parts, of requests and whole answers. */
 import type { Json, JsonObject, Media, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import { objectAt } from '../fields.js'
@@ -10,14 +10,14 @@ const roleOf: Readonly<Record<string, Role>> = { user: 'user', model: 'assistant
 
 const contentFields = new Set(['role', 'parts'])
 const mediaFields = spellings('inlineData', 'fileData')
-/** What code or a tool brought back. */
+/** Fields with results of code or tools. */
 const resultFields = spellings('functionResponse', 'codeExecutionResult', 'toolResponse')
 /** Encrypted state of a thought. */
 export const opaqueFields = spellings('thoughtSignature')
 
 /**
- * @param role whose words they are where the content itself does not say
- * @returns whose turn it is, and the indexes of the texts that a model reads one after the other
+ * @param role the default where the content has no role
+ * @returns the role of the turn, and the indexes of the texts that a model reads one after the other
  * @throws Fault `validation_error` that names `field`
  */
 export function readContent(
@@ -64,11 +64,11 @@ export function readPart(out: Collector, part: JsonObject, role: Role, pointer: 
   return indexes
 }
 
-/** What a function answered is an object of the caller's own shape; its texts are read in their order. */
+/** The result of a function is an object of the caller's own shape; its texts are read in order. */
 function readResult(out: Collector, value: Json, pointer: string): number[] {
   const before = out.parts.length
   if (isObject(value) && Array.isArray(value.parts)) {
-    // Newer models take media beside what a function answered.
+    // Newer models accept media beside a function's result.
     for (const [i, part] of value.parts.entries()) {
       if (isObject(part)) readPart(out, part, 'tool', `${pointer}/parts/${i}`)
       else out.walk('tool', part, `${pointer}/parts/${i}`)
@@ -81,7 +81,7 @@ function readResult(out: Collector, value: Json, pointer: string): number[] {
 }
 
 const partsField = new Set(['parts'])
-/** What only names a call. */
+/** Fields that only name a call. */
 const nameFields = new Set(['id', 'name'])
 
 function mediaKind(value: Json): Media['kind'] {

@@ -44,7 +44,7 @@ export function readReply(body: JsonObject): ChatReply | undefined {
   return out
 }
 
-/** Drops what repeats the former text of a rewritten answer. */
+/** Drops fields that repeat the original text of a rewritten answer. */
 export function forgetTokens({ candidates }: JsonObject): void {
   if (!Array.isArray(candidates)) return
   for (const candidate of candidates) if (isObject(candidate)) delete candidate.logprobsResult

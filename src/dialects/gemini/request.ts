@@ -15,10 +15,10 @@ const definitionFields = spellings('tools')
 const configFields = spellings('generationConfig')
 const schemaFields = spellings('responseSchema', 'responseJsonSchema')
 const opaqueFields = spellings('continuationToken')
-/** Contents that stand elsewhere, so that nobody can read them here. */
+/** References to contents elsewhere, which cannot be read here. */
 const referenceFields = spellings('cachedContent')
 
-/** The model stands in the path: it is judged like the one that other APIs have in the body. */
+/** The model is in the path: its name is judged like that in the body of other APIs. */
 function begin({ params }: Target): Collector {
   const out = new Collector(names)
   if (params.model !== undefined) out.text('parameter', params.model, 'path.model')
@@ -41,7 +41,7 @@ export function readGenerate(stream: boolean): (body: JsonObject, target: Target
 /** @param field the same place as `pointer`, as an error names it, with its dot at the end */
 function readBody(out: Collector, body: JsonObject, pointer: string, field: string): void {
   const turns = new Turns(out)
-  // A model reads it before the contents, wherever it stands.
+  // A model reads the system instruction before the contents, wherever it is in the body.
   for (const name of systemFields) {
     const value = body[name] ?? null
     const at = `${pointer}/${name}`

@@ -1,7 +1,6 @@
 /**
- * How chunks spell out sound: parts whose `inlineData` is samples, each in base64 of its own
- * (ai.google.dev/gemini-api/docs/speech-generation). A part that says anything else, or is of another type, is left where it
- * stands.
+ * Finds the sound in chunks: parts whose `inlineData` is samples, each in base64 of its own
+ * (ai.google.dev/gemini-api/docs/speech-generation). A part with other fields or of another type stays in its chunk.
  */
 import { isBase64 } from '../../base/base64.js'
 import type { Json, JsonObject } from '../../base/chat.js'
@@ -13,7 +12,7 @@ import { spellings } from './names.js'
 
 const dataFields = spellings('inlineData')
 const typeFields = spellings('mimeType')
-/** Said in each chunk alike. */
+/** Fields that each chunk repeats. */
 const headFields = spellings('modelVersion', 'responseId', 'createTime')
 
 /** Samples of 16 bits, little-endian whatever RFC 3551 says of L16. @returns undefined for any other type */
@@ -67,7 +66,7 @@ function chunkOf(head: JsonObject, part: JsonObject, index: number | undefined):
   return { candidates: [candidate], ...head }
 }
 
-/** Takes the parts that are sound out of a candidate; where none is left, the list too, as where a chunk brings none. */
+/** Removes the sound parts from a candidate, and also the list where it becomes empty. */
 function takeParts({ content }: JsonObject): Sound[] {
   if (!isObject(content) || !Array.isArray(content.parts)) return []
   const sounds: Sound[] = []
@@ -95,7 +94,7 @@ function soundOf(part: JsonObject): Sound | undefined {
   return { format, bytes: Buffer.from(data, 'base64'), of }
 }
 
-/** Whether a chunk tells nothing, once its sound was taken out of it. */
+/** Whether a chunk is empty once its sound was removed. */
 function saysNothing({ candidates, ...head }: JsonObject): boolean {
   return (
     Object.keys(head).every((name) => headFields.has(name)) &&
@@ -108,7 +107,7 @@ function saysNothing({ candidates, ...head }: JsonObject): boolean {
   )
 }
 
-/** The object that holds the sound, in a chunk that brings nothing else. */
+/** The object that holds the sound, in a chunk with nothing else. */
 export function soundIn({ candidates }: JsonObject): JsonObject | undefined {
   const candidate = Array.isArray(candidates) ? candidates[0] : undefined
   const content = isObject(candidate) ? candidate.content : undefined

@@ -73,7 +73,7 @@ export class GenerateStreamShape implements StreamShape {
     return 'more'
   }
 
-  /** Whoever heard the sound wrote the chunk: it has one candidate, and nothing else in it. */
+  /** Our own transcription stage wrote this chunk: it has one candidate and nothing else. */
   #readHeard(chunk: JsonObject, heard: HeardSound, sink: StreamSink): 'more' {
     const [candidate] = chunk.candidates as [JsonObject]
     const number = indexOf(candidate, 'index') ?? 0
@@ -99,8 +99,8 @@ export class GenerateStreamShape implements StreamShape {
   }
 
   /**
-   * Parts come anew with each chunk, so a channel is what a client reads on with: the text, the thoughts, the code. The
-   * pointers name them without the number of the part, which says nothing here.
+   * Each chunk has new parts, so a channel is what a client concatenates: the text, the thoughts, the code. Pointers
+   * omit the index of the part, which has no meaning here.
    */
   #readContent(content: JsonObject, pointer: string, sink: StreamSink): void {
     readFields(this.#contentFields, content, pointer, { sink }, walked(sink.rest, 'assistant'))

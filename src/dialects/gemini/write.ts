@@ -84,14 +84,14 @@ export function turn(facts: TurnFacts): JsonObject {
   })
 }
 
-/** Candidates that ended without what they were to say. */
+/** Candidates that ended without their text. */
 export function filteredChunk(indexes: readonly number[], facts: TurnFacts, usage?: JsonObject): JsonObject {
   const finishMessage = facts.denial.wording.end_user.text
   const candidates = indexes.map((index) => ({ finishReason: 'SAFETY', finishMessage, index }))
   return answer(facts, { candidates }, usage)
 }
 
-/** Built anew: of the answer only its number of candidates and its counts remain, so nothing of its text can. */
+/** Built anew from the number of candidates and the counts alone, so that none of the answer's text remains. */
 export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
   const count = Array.isArray(reply.candidates) ? Math.max(1, reply.candidates.length) : 1
   return filteredChunk(
@@ -120,7 +120,7 @@ export function frameEnd(framing: Framing, hasBegun: boolean): string {
   return hasBegun ? ']' : '[]'
 }
 
-/** The array is left open: nobody can take it for a whole one. */
+/** The array stays open, so that no client takes it for complete. */
 export function errorFrame(framing: Framing, fault: Fault, requestId: string): string {
   return frameOf(framing, error(fault, requestId), false)
 }

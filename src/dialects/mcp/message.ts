@@ -1,6 +1,6 @@
 /**
- * One JSON-RPC message (jsonrpc.org/specification), read strictly: what two readers could take for two kinds of message is
- * none. A batch, which one revision had and none since has, is refused.
+ * One JSON-RPC message (jsonrpc.org/specification), read strictly: a message that parsers could classify differently is
+ * refused. Batches, which only one old revision had, are refused.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
@@ -13,7 +13,7 @@ export type Message =
   | { kind: 'notification'; id: undefined; method: string; params: JsonObject; body: JsonObject }
   | { kind: 'response'; id: MessageId; result: JsonObject | undefined; body: JsonObject }
 
-/** Visible ASCII and blanks: an id is given back as it came, and is no place for a text. */
+/** Visible ASCII and blanks: an id is returned unchanged, and must not carry a text. */
 const idForm = /^[\x20-\x7e]{0,128}$/
 const methodForm = /^[A-Za-z0-9_$./-]{1,128}$/
 

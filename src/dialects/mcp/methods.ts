@@ -1,12 +1,12 @@
 /**
- * Every method of the Model Context Protocol that passes, by who may send it and in which revisions. What is not in this
- * table is refused in both directions.
+ * The permitted methods of the Model Context Protocol, with their sender and revisions. Other methods are refused in
+ * both directions.
  */
 
-/** From the oldest. The last one has no sessions: each request says all that is needed to answer it. */
+/** Oldest first. The last one has no sessions: each request is self-contained. */
 export const revisions = ['2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof revisions)[number]
-/** Of a request that names none (specification 2025-06-18, "Protocol Version Header"). */
+/** Revision of a request that names none (specification 2025-06-18, "Protocol Version Header"). */
 export const assumedRevision: Revision = '2025-03-26'
 export const stateless: Revision = '2026-07-28'
 
@@ -83,7 +83,7 @@ export function methodOf(
   return isTheirs && isOfRevision && method.isNotification === isNotification ? method : undefined
 }
 
-/** What the body of a request is told by beside its method, in the header `mcp-name` (revision 2026-07-28). */
+/** The parameter that the header `mcp-name` repeats, by method (revision 2026-07-28). */
 export const nameFields: Readonly<Record<string, 'name' | 'uri'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',

@@ -1,6 +1,6 @@
 /**
- * Whose words the texts of a message are. What a client asks of a tool is the model's output; what a server says is a
- * tool's words, its definitions too: their author is not who builds with the gateway, and a model reads them.
+ * Assigns roles to the texts of a message. A client's call of a tool is the model's output. A server's texts,
+ * definitions included, are a tool's words: a third party wrote them, and a model reads them.
  */
 import type { ChatContent, ChatRequest, Json, JsonObject, Role } from '../../base/chat.js'
 import { isObject, pointerSegment } from '../rewrite.js'
@@ -9,20 +9,20 @@ import type { Message } from './message.js'
 import { names } from './names.js'
 
 /**
- * Where people type, and the field that only says for what: it does not stand between their words and what they said
- * before. All else that clients ask for, a model has chosen.
+ * Methods whose texts people type, with the field that only names the target and is not joined with their words. All
+ * other requests of clients come from a model.
  */
 const typed: Readonly<Record<string, string>> = { 'prompts/get': 'name', 'completion/complete': 'ref' }
-/** Clients say here what they are and what they want to hear of. */
+/** Methods in which clients describe themselves and their subscriptions. */
 const settings = new Set(['initialize', 'server/discover', 'logging/setLevel', 'subscriptions/listen'])
 
-/** A message of a client, and from which part on a model speaks in it. */
+/** Reads a client's message, and the index of the first part with a model's words. */
 export function readFromClient(message: Message): ChatContent & Pick<ChatRequest, 'calledFrom'> {
   const out = new Collector(names)
   const saidBy = (role: Role, calledFrom: number) =>
     role === 'assistant' ? { parts: out.parts, joined: out.joined, media: out.media, calledFrom } : out
   if (message.kind === 'response') {
-    // Of a sampling the model's words; of an elicitation a person's.
+    // The answer to a sampling is a model's; that to an elicitation is a person's.
     const role: Role = message.result?.action === undefined ? 'assistant' : 'user'
     readBlocks(out, message.body, '', role, new Set(['jsonrpc', 'method']))
     return saidBy(role, 0)
@@ -33,7 +33,7 @@ export function readFromClient(message: Message): ChatContent & Pick<ChatRequest
   const role = what !== undefined ? 'user' : settings.has(method) ? 'parameter' : 'assistant'
   const before = out.parts.length
   const { _meta, ...rest } = params
-  // The name of a tool comes first: what stands between two halves of a text would keep them apart.
+  // The tool's name comes first, since between two halves of a text it would separate them.
   const isCall = method === 'tools/call' && Object.hasOwn(rest, 'name')
   if (isCall) out.field(role, 'name', rest.name, '/params/name')
   const calledFrom = out.parts.length
@@ -49,20 +49,20 @@ export function readFromClient(message: Message): ChatContent & Pick<ChatRequest
   return saidBy(role, calledFrom)
 }
 
-/** A message of a server, whatever it answers. */
+/** Reads a message of a server. */
 export function readFromServer({ body }: Pick<Message, 'body'>): ChatContent {
   const out = new Collector(names)
   readBlocks(out, body, '', 'tool', new Set(['jsonrpc', 'method']))
   return out
 }
 
-/** Where a definition speaks: its words are read one after the other. */
+/** Fields of prose in a definition, whose texts are joined. */
 const prose = new Set(['description', 'title', '$comment'])
 const sentence = /\S\s+\S+\s+\S/
 
 /**
- * One definition: a tool, a prompt, a resource, a template. What says something in it is a tool's words, wherever it stands
- * (an `enum` and a `default` have room for orders too); names and short values are what a definition is made of.
+ * Reads one definition: a tool, a prompt, a resource, a template. Sentences in it are a tool's words in every field (an
+ * `enum` or a `default` can carry orders too); names and short values are part of the definition.
  */
 export function readDefinition(out: Collector, value: Json | undefined, pointer: string): void {
   const before = out.parts.length
@@ -95,7 +95,7 @@ function walkDefinition(
   } else out.walk('tool', value, pointer)
 }
 
-/** From there on the generic walk goes on. */
+/** Depth from which the generic walk continues. */
 const deepest = 32
 
 /** Lists of definitions, by the field of a result that holds them. */
@@ -155,7 +155,10 @@ function walkBlocks(
   }
 }
 
-/** What of a request a person is shown, and what a permit is for: all but what differs from call to call. */
+/**
+ * The part of a request that a reviewer sees and a permit covers: everything except values that differ from call to
+ * call.
+ */
 export function reviewedOf(message: Message): JsonObject {
   if (message.kind === 'response') return message.body
   const { _meta, ...params } = message.params

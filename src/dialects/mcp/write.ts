@@ -1,6 +1,6 @@
 /**
- * What the gateway itself says in the protocol: errors of JSON-RPC, and under `respond: message` the result of a call that
- * has failed, which a model reads.
+ * Writes the gateway's own messages: errors of JSON-RPC, and under `respond: message` results of failed calls, which a
+ * model reads.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
@@ -29,10 +29,10 @@ export function rpcError(id: MessageId | null, code: number, message: string, da
   return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
-/** What answers a request, where it is one; the gateway's own error where nothing could be answered. */
+/** How to refuse a message: with an error for its id where it is a request, else with the gateway's own error. */
 export interface Answering {
   id: MessageId | undefined
-  /** Whether a refusal is told to the model, as the result of the call. */
+  /** Whether the model gets a refusal as the result of the call. */
   asResult: boolean
   isStateless: boolean
 }
@@ -71,7 +71,7 @@ export function failedCall(id: MessageId, text: string, data: JsonObject, isStat
   }
 }
 
-/** A fault, for who has sent a request. */
+/** A fault as the answer to a request. */
 export function faultError(id: MessageId, fault: Fault, requestId: string): JsonObject {
   const code =
     fault.status >= 500
@@ -91,7 +91,7 @@ export function eventFrame(message: JsonObject, id?: string): string {
   return `event: message\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`
 }
 
-/** What a client goes on from where nothing is said yet; without an id a comment, so that a stream begins. */
+/** An event with only an id, from which a client can resume; without an id a comment that begins the stream. */
 export function emptyFrame(id?: string): string {
   return id === undefined ? ': \n\n' : `id: ${id}\ndata: \n\n`
 }

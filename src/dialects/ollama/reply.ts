@@ -45,13 +45,16 @@ export function readImages(out: Collector, images: Json | undefined, pointer: st
   else for (const [i, image] of images.entries()) out.mediaObject('image', 'assistant', image, `${pointer}/${i}`)
 }
 
-/** Drops what repeats the former text of a rewritten answer: token probabilities, and the conversation as numbers. */
+/**
+ * Drops fields that repeat the original text of a rewritten answer: token probabilities, and the conversation as
+ * numbers.
+ */
 export function forgetTokens(body: JsonObject): void {
   delete body.logprobs
   delete body.context
 }
 
-/** Vectors of numbers, and what stands beside them. */
+/** Reads vectors of numbers, and the fields beside them. */
 export function readVectors(field: 'embedding' | 'embeddings'): (body: JsonObject) => ChatReply | undefined {
   const isVectors = (value: Json | undefined): boolean =>
     Array.isArray(value) ? value.every(isVectors) : typeof value === 'number'

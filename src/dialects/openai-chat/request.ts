@@ -58,7 +58,7 @@ function readMessage(out: Collector, message: JsonObject, role: Role, pointer: s
   return indexes
 }
 
-/** What a model reads before a message's own texts (who speaks), and after them (what it calls). */
+/** Joins the texts that a model reads before a message's own texts (the speaker's name) and after them (its calls). */
 function joinBeside(out: Collector, before: number, indexes: readonly number[], name: string): void {
   const speaker: number[] = []
   const called: number[] = []

@@ -1,6 +1,6 @@
 /**
- * How the chunks of a spoken answer spell out its sound: base64 in `delta.audio.data`, of samples whose format the request
- * names (platform.openai.com/docs/guides/audio).
+ * Finds the sound in the chunks of a spoken answer: base64 in `delta.audio.data`, in the request's sample format
+ * (platform.openai.com/docs/guides/audio).
  */
 import { isBase64 } from '../../base/base64.js'
 import type { Json, JsonObject } from '../../base/chat.js'
@@ -12,15 +12,15 @@ import { indexOf } from '../taken.js'
 
 /** The only format that the API streams. */
 const pcm16: SoundFormat = { coding: 'pcm', rate: 24_000 }
-/** Of a chunk, beside its choices; each chunk says the same. */
+/** Fields of a chunk beside its choices, equal in each chunk. */
 const headFields = ['id', 'object', 'created', 'model', 'system_fingerprint', 'service_tier']
 
-/** @returns undefined where the request asks for no sound that can be heard */
+/** @returns undefined where the request asks for no sound that can be transcribed */
 export function spelledSound(request: JsonObject): SpelledSound | undefined {
   return sampleFormat(request, '') === undefined ? undefined : new ChunkSound()
 }
 
-/** An answer does not say what its sound is in: its request did. */
+/** The request, not the answer, names the format of the sound. */
 export function sampleFormat({ audio }: JsonObject, claim: string): SoundFormat | undefined {
   return claim === '' && isObject(audio) && audio.format === 'pcm16' ? pcm16 : undefined
 }
@@ -48,7 +48,7 @@ class ChunkSound implements SpelledSound {
   }
 }
 
-/** The sound of a choice, which it no longer has then. Anything else in its place stays, and is judged there. */
+/** Removes and returns the sound of a choice. Any other value in its place stays, and is judged there. */
 function takeBytes({ delta }: JsonObject): Buffer | undefined {
   const audio = isObject(delta) ? delta.audio : undefined
   if (!isObject(audio) || typeof audio.data !== 'string' || !isBase64(audio.data)) return undefined
@@ -62,7 +62,7 @@ function chunkOf(head: JsonObject, { index }: JsonObject, data: string): JsonObj
   return { ...head, choices: [{ ...place, delta: { audio: { data } }, finish_reason: null }] }
 }
 
-/** Whether a chunk tells nothing, once its sound was taken out of it. */
+/** Whether a chunk is empty once its sound was removed. */
 function saysNothing({ choices, ...head }: JsonObject): boolean {
   return (
     isBare(head, headFields) &&

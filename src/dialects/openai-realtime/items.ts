@@ -12,9 +12,9 @@ const words = new Set(['type', 'role', 'status', 'object'])
 const toolFields = new Set(['output', 'error'])
 
 /**
- * Every leaf and key of an item. Names of items and calls are parameters, whoever gives them: a turn is what was said, and
- * nothing between two turns may keep them from being read as one.
- * @param fallback the role of an item that does not say whose words it holds
+ * Every leaf and key of an item. Names of items and calls are parameters, so that they do not separate the texts of two
+ * turns.
+ * @param fallback the role of an item without one
  */
 export function readItem(
   out: Collector,
@@ -41,7 +41,7 @@ export function readItem(
   return { role, indexes }
 }
 
-/** What a tool answered, as a rule JSON in a string. */
+/** The result of a tool, usually JSON in a string. */
 function readOutput(out: Collector, value: Json, role: Role, pointer: string): number[] {
   const first = out.parts.length
   if (typeof value === 'string') out.embedded(role, value, pointer)

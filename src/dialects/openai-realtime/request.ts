@@ -17,7 +17,7 @@ export function modelOf({ query }: Target): string | undefined {
   return given.get('deployment') ?? given.get('model') ?? undefined
 }
 
-/** What stands in the target of the upgrade. */
+/** Reads the target of the upgrade. */
 export function readOpening(target: Target): ChatRequest {
   const out = new Collector(names)
   const model = modelOf(target)
@@ -26,7 +26,7 @@ export function readOpening(target: Target): ChatRequest {
   return requestOf(out, model, undefined)
 }
 
-/** @throws Fault `validation_error` where the event has no type: what it asks for could not be told */
+/** @throws Fault `validation_error` where the event has no type, so that its meaning is unknown */
 export function readEvent(event: JsonObject, target: Target): ChatRequest {
   const { type } = event
   if (type === undefined) throw invalid('type', 'missing', 'The field type is required.')
@@ -35,12 +35,12 @@ export function readEvent(event: JsonObject, target: Target): ChatRequest {
   out.word('user', type, '/type')
   const taken = new Set(['type'])
   const metadata = readBody(out, event, type, taken)
-  // Of an event that is not known, nobody can say whose words it carries.
+  // The role of the texts in an unknown event is unknown: they count as the user's.
   out.rest(names.has(type) ? 'parameter' : 'user', event, '', taken)
   return requestOf(out, modelOf(target), metadata)
 }
 
-/** What the event is about. @returns the metadata object in it */
+/** Reads the object that the event carries. @returns its metadata object */
 function readBody(out: Collector, event: JsonObject, type: string, taken: Set<string>): JsonObject | undefined {
   const about = { 'session.update': 'session', 'response.create': 'response' }[type]
   if (about !== undefined && isObject(event[about])) {
@@ -61,7 +61,7 @@ function readBody(out: Collector, event: JsonObject, type: string, taken: Set<st
 
 const settingFields = new Set(['instructions', 'tools', 'prompt', 'input'])
 
-/** What holds for a session, or for one response. */
+/** Reads the settings of a session or of one response. */
 function readSettings(out: Collector, settings: JsonObject, pointer: string): JsonObject | undefined {
   const turns = new Turns(out)
   const { instructions, input, metadata } = settings
@@ -88,8 +88,8 @@ function readTurn(out: Collector, turns: Turns, item: Json, pointer: string): vo
 }
 
 /**
- * What the upstream heard a user say: the caller's words, though they come from the other side.
- * @param spelled what events before this one have spelled of it
+ * Reads the upstream's transcript of a user: the caller's words, though the upstream sends them.
+ * @param spelled the text from earlier events
  */
 export function readTranscript(event: JsonObject, spelled: string): ChatRequest {
   const out = new Collector(names)

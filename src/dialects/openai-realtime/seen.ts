@@ -1,6 +1,6 @@
 /**
- * What a client has seen of a response: the items that were announced, with what was said in them so far. From it a
- * withheld response is ended: what is open is closed with what it holds, and `response.done` repeats what has left.
+ * Tracks the part of a response that a client has seen: its announced items with their texts so far. A withheld
+ * response is ended from it: open items are closed with their texts, and `response.done` repeats the sent texts.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
@@ -11,7 +11,7 @@ import { filteredResponse } from './write.js'
 interface SeenPart {
   part: JsonObject
   isOpen: boolean
-  /** What it grew by: `response.output_text` and the like. */
+  /** Stems of the events that extended it, such as `response.output_text`. */
   stems: Set<string>
 }
 
@@ -48,8 +48,8 @@ export class SeenResponse {
   }
 
   /**
-   * The rest of a response that may not go on.
-   * @param id names it where nothing of it has left
+   * The closing events of a withheld response.
+   * @param id its name where none of it has left
    */
   close(facts: TurnFacts, id: string): JsonObject[] {
     const response = this.#response ?? emptyResponse(id)
@@ -61,7 +61,7 @@ export class SeenResponse {
         output.push(item)
         continue
       }
-      // A call that was cut must never look like one to be made: it ends without arguments.
+      // A cut call must not look executable: it ends without arguments.
       const closed: JsonObject = { ...item, status: 'incomplete' }
       if (item.type === 'message') {
         const place = { response_id: responseId, item_id: item.id ?? '', output_index: index }
@@ -77,7 +77,7 @@ export class SeenResponse {
   }
 }
 
-/** Sound is not kept: what was heard of it was heard. */
+/** Sound is not kept: clients have played it already. */
 function takeDelta(known: SeenPart, stem: string, delta: Json | undefined): void {
   known.stems.add(stem)
   const key = keyOf(stem)

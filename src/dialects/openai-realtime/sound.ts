@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 import type { SoundFormat } from '../sound.js'
 
-/** What the API takes and gives where nobody names another. */
+/** The API's default format. */
 export const usualFormat: SoundFormat = { coding: 'pcm', rate: 24_000 }
 
 const telephone = 8000
@@ -19,12 +19,12 @@ const codings: Readonly<Record<string, SoundFormat['coding'] | undefined>> = {
   g711_alaw: 'pcma'
 }
 
-/** What a session, or a response, says of the format of one direction. */
+/** The declared format of one direction, in a session or a response. */
 export type FormatTold = SoundFormat | 'unknown' | undefined
 
 /**
  * @param of a session or a response, by the API or by its beta (`input_audio_format`)
- * @returns undefined where it names none, `unknown` where it names one that nobody here can hear
+ * @returns undefined where it names none, `unknown` for a format that is not supported here
  */
 export function formatIn(of: JsonObject, direction: 'input' | 'output'): FormatTold {
   const { audio } = of

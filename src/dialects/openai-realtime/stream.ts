@@ -1,6 +1,6 @@
 /**
  * The events of one response of a session, or a single event that belongs to none. Increments continue the text of an
- * item; `done` events, finished parts and items and `response.done` say each text once more as a whole.
+ * item; `done` events, finished parts and items and `response.done` repeat each text as a whole.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
@@ -45,7 +45,7 @@ interface To {
   event: JsonObject
 }
 
-/** What an event is about, beside the text that it spells out. */
+/** Fields of an event beside its text. */
 const eventFields: Fields<To> = {
   output_index: index,
   content_index: index,
@@ -60,7 +60,7 @@ const eventFields: Fields<To> = {
   error: ofRest(wordsOf('assistant'))
 }
 
-/** Which event ends the stream: the last one of a response, any one, or none. */
+/** The event that ends the stream: the last one of a response, any one, or none. */
 export type Until = 'response.done' | 'one' | 'never'
 
 export class RealtimeStreamShape implements StreamShape {
@@ -77,7 +77,7 @@ export class RealtimeStreamShape implements StreamShape {
   #sounds = 0
   readonly #heard = new HeardEvents()
 
-  /** @param nextId names the events that leave: an upstream's own names for them could hold anything */
+  /** @param nextId names the events that leave, since the upstream's names could contain any text */
   constructor(until: Until, nextId: () => string) {
     this.#until = until
     this.#nextId = nextId
@@ -109,7 +109,7 @@ export class RealtimeStreamShape implements StreamShape {
     return this.#until === 'one' || (isLast && this.#until === 'response.done') ? 'end' : 'more'
   }
 
-  /** The string that continues a text or says it again. */
+  /** The string that continues or repeats a text. */
   #textFields(event: JsonObject, type: string, heard: HeardSound | undefined): Fields<To> {
     const part = partOf(event)
     const place = textPlaces[stemOf(type)]
@@ -148,7 +148,7 @@ export class RealtimeStreamShape implements StreamShape {
     return events.map((event) => writeEvent(event, this.#nextId)).join('')
   }
 
-  /** The upstream's name for the response, which its client waits for: unless it is the name that is to blame. */
+  /** The upstream's name for the response, which the client waits for, unless the name itself is the offending text. */
   #idOf({ denial }: TurnFacts): string {
     const isBlamed = denial.evaluation.detections.some(({ pointer }) => /^\/response(?:_id|\/id)/.test(pointer ?? ''))
     return this.#id === undefined || isBlamed ? this.#nextId().replace('event', 'resp') : this.#id
@@ -180,7 +180,7 @@ function readResponse(out: StreamSink['rest'], response: JsonObject, leaf: Leaf)
   out.rest('parameter', response, '/response', new Set(['output']))
 }
 
-/** What the API repeats of a session's settings. */
+/** Reads the settings of a session that the API repeats. */
 function readSession(out: StreamSink['rest'], session: JsonObject): void {
   out.walk('system', session.instructions, '/session/instructions')
   out.walk('definition', session.tools, '/session/tools')

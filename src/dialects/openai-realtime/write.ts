@@ -24,7 +24,7 @@ export function faultError(fault: Fault, requestId: string, eventId: string | un
   return { type: 'error', error: { ...told, event_id: eventId ?? null } }
 }
 
-/** A response as it ends when its answer is withheld: `output` is what of it has left. */
+/** The final state of a withheld response: `output` holds the items that have left. */
 export function filteredResponse(response: JsonObject, output: JsonObject[], { denial }: TurnFacts): JsonObject {
   const { evaluation, reviewId } = denial
   return {

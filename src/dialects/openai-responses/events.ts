@@ -1,4 +1,4 @@
-/** Where the texts of the events of a streamed response stand in the response. */
+/** Places in the response of the texts in its stream events. */
 import type { LeafKind } from './items.js'
 
 interface TextPlace {

@@ -1,7 +1,8 @@
 /**
- * Items: what the input of a request and the output of an answer are made of. The same shapes stand in both, and in the
- * events of a stream, whole or as they grow; so one reader serves all three and hands each growing text to its `leaf`.
- * Shapes: platform.openai.com/docs/api-reference/responses, the unions ResponseInputItem and ResponseOutputItem.
+ * Reads items, of which the input of a request and the output of an answer consist. The same shapes stand in both, and
+ * in the events of a stream, whole or as they grow; so one reader serves all three and hands each growing text to its
+ * `leaf`. Shapes: platform.openai.com/docs/api-reference/responses, the unions ResponseInputItem and
+ * ResponseOutputItem.
  */
 import type { Json, JsonObject, Role } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
@@ -16,7 +17,7 @@ export type LeafKind = 'text' | 'arguments'
 /** Takes a text that a stream spells out over events. @returns its index in the collector, or -1 */
 export type Leaf = (holder: JsonObject, key: string, role: Role, pointer: string, kind: LeafKind) => number
 
-/** The leaf of what comes as a whole: judged where it stands. */
+/** The leaf of a whole text, which is judged in place. */
 export function wholeLeaf(out: Collector): Leaf {
   return (holder, key, role, pointer, kind) => {
     const text = holder[key] as string
@@ -41,7 +42,7 @@ export interface ItemText {
 
 /**
  * Every leaf and key of an item.
- * @param fallback the role of an item that does not say whose words it holds
+ * @param fallback the role of an item without one
  * @param field names the item in an error; undefined where another shape is read leaf by leaf instead
  * @throws Fault `validation_error`
  */
@@ -77,12 +78,12 @@ export function readItem(
 
 function readField(out: Collector, item: JsonObject, name: string, role: Role, at: string): void {
   const value = item[name]!
-  // What only OpenAI can read: its own reasoning and compactions, sealed.
+  // Sealed reasoning and compactions, which only OpenAI can read.
   if (name === 'encrypted_content') out.opaque(role, value, at)
   else if (name === 'result' && item.type === 'image_generation_call' && typeof value === 'string') {
     out.mediaObject('image', role, value, at)
   } else if (name === 'tools') out.walk('definition', value, at)
-  // What a search found is a text of its source, whatever else stands beside it.
+  // Search results are the words of their sources.
   else out.walk(name === 'results' ? 'tool' : role, value, at)
 }
 
@@ -91,7 +92,7 @@ function readWord(out: Collector, value: Json, role: Role, pointer: string): voi
   else out.walk(role, value, pointer)
 }
 
-/** Whose words an item holds: by its role, or else by its type. */
+/** The role of an item: its own, or else that of its type. */
 export function roleOf({ type, role }: JsonObject, fallback: Role): Role {
   if (typeof role === 'string') return roleNamed(role)
   if (typeof type !== 'string') return fallback
@@ -125,11 +126,11 @@ function readParts(
   return indexes
 }
 
-/** What a part may say, of which the rest of it is about. */
+/** The text fields of a part. */
 const said = ['text', 'refusal'] as const
 const saidTypes = new Set(['output_text', 'refusal', 'summary_text', 'reasoning_text', 'text', 'input_text'])
 
-/** One part; what it says grows in a stream. */
+/** Reads one part; its text may grow in a stream. */
 export function readItemPart(out: Collector, part: JsonObject, role: Role, pointer: string, leaf: Leaf): number[] {
   if (typeof part.type !== 'string' || !saidTypes.has(part.type)) return readPart(out, part, role, pointer)
   const indexes: number[] = []

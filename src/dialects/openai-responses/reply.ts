@@ -1,4 +1,4 @@
-/** Reads a response: its output items, and what it repeats of the request. */
+/** Reads a response: its output items, and the fields of the request that it repeats. */
 import type { ChatReply, JsonObject, Role } from '../../base/chat.js'
 import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'
@@ -42,7 +42,7 @@ export function readResponse(out: Collector, body: JsonObject, leaf?: Leaf): voi
   out.rest('parameter', body, '', bodyFields)
 }
 
-/** Drops what repeats the former text of a rewritten answer. */
+/** Drops fields that repeat the original text of a rewritten answer. */
 export function forgetTokens(body: JsonObject): void {
   if (!Array.isArray(body.output)) return
   for (const item of body.output) if (isObject(item)) forgetItemTokens(item)

@@ -68,7 +68,7 @@ function readInput(out: Collector, turns: Turns, input: readonly Json[]): void {
   }
 }
 
-/** Files that are laid into the container of a tool: the model reads them, nobody here does. */
+/** Files in the container of a tool: the model can read them, but the gateway cannot. */
 function readToolFiles(out: Collector, tools: readonly Json[]): void {
   for (const [i, tool] of tools.entries()) {
     if (!isObject(tool) || !isObject(tool.container)) continue
@@ -78,7 +78,7 @@ function readToolFiles(out: Collector, tools: readonly Json[]): void {
   }
 }
 
-/** A prompt kept by the API, which fills in what the caller says. */
+/** A prompt stored by the API, with the caller's variables. */
 export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '/prompt'): void {
   if (!isObject(prompt) || !isObject(prompt.variables)) {
     out.walk('parameter', prompt, pointer)
@@ -97,7 +97,7 @@ export function readPrompt(out: Collector, prompt: Json | undefined, pointer = '
   out.join(out.since(before))
 }
 
-/** The API's own name for what ties requests together. A chain by `previous_response_id` has a new name each time: see `after`. */
+/** The API's own id of a conversation. A chain by `previous_response_id` has a new id each time: see `after`. */
 function conversationOf({ conversation }: JsonObject): string | undefined {
   if (!isGiven(conversation) || typeof conversation === 'string') return conversation ?? undefined
   if (isObject(conversation) && typeof conversation.id === 'string') return conversation.id

@@ -1,6 +1,6 @@
 /**
- * A request that goes on from a response of the gateway's own, which no upstream knows: it is written out as the request
- * before it, what the gateway said, and what follows.
+ * Expands a request that continues from a response of the gateway's own, which no upstream knows: into the earlier
+ * request, the gateway's response, and the new input.
  */
 import type { Json } from '../../base/chat.js'
 import type { Chain } from '../dialect.js'

@@ -1,6 +1,6 @@
 /**
- * What a client has seen of a streamed response: the items that were announced, with what was said in them so far. From it
- * a blocked stream is ended: what is open is closed with what it holds, and the last event repeats what has left.
+ * Tracks the part of a streamed response that a client has seen: its announced items with their texts so far. A blocked
+ * stream is ended from it: open items are closed with their texts, and the last event repeats the sent texts.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
@@ -15,7 +15,7 @@ interface SeenItem {
   /** As it was announced; its lists are in `parts`. */
   item: JsonObject
   isOpen: boolean
-  /** By the upstream's own numbers, which are no places in a list of ours. */
+  /** By the upstream's own numbers, which may have gaps. */
   parts: Map<List, Map<number, { part: Json; isOpen: boolean }>>
 }
 
@@ -43,7 +43,7 @@ export class SeenResponse {
     else if (typeof event.delta === 'string') takeDelta(seen, event, event.delta)
   }
 
-  /** The rest of a stream that has begun and may not go on. */
+  /** The closing events of a begun stream that is withheld. */
   close(facts: TurnFacts): string {
     const events: JsonObject[] = []
     const output: Json[] = []
@@ -51,7 +51,7 @@ export class SeenResponse {
     for (const index of indexes) {
       const seen = this.#items.get(index)!
       if (!seen.isOpen) output.push(seen.item)
-      // A call that was cut must never look like one to be made: it stays as it is, and is no part of the response.
+      // A cut call must not look executable: it stays open, and is left out of the final response.
       else if (hasParts(seen.item)) output.push(closeItem(seen, index, events))
     }
     const refusal = message(`msg_${facts.requestId}`, 'incomplete', [refusalPart(facts.denial.wording.end_user.text)])

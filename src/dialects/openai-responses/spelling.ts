@@ -1,4 +1,7 @@
-/** How events spell a text out: in increments, and then once more as a whole. The same in streamed responses and in sessions. */
+/**
+ * Reads texts that events spell out in increments and then repeat as a whole, in streamed responses and in sessions
+ * alike.
+ */
 
 import type { StreamSink } from '../reply-stream.js'
 import { pointerSegment } from '../rewrite.js'
@@ -14,13 +17,13 @@ export function stemOf(type: string): string {
 interface Spelling {
   /** The part of the item's content that the event names. */
   part: string
-  /** What holds the text: that part, or the item itself. */
+  /** The holder of the text: that part, or the item itself. */
   holder: string
-  /** Undefined: an event that is not known yet, which spells out a text of its own. */
+  /** Undefined: an unknown event, which has a text of its own. */
   place: { readonly key: string; readonly kind: LeafKind } | undefined
 }
 
-/** The fields with the string that continues a text or says it again, and its token probabilities. */
+/** The fields with the string that continues or repeats a text, and its token probabilities. */
 export function spelledFields<To extends { sink: StreamSink }>(
   type: string,
   { part, holder, place }: Spelling
@@ -41,10 +44,10 @@ export function spelledFields<To extends { sink: StreamSink }>(
   return { logprobs, [key]: spelled }
 }
 
-/** For texts within what is announced, which begins them, or finished, which says them again. */
+/** A leaf for texts in announced items, which begin them, or in finished ones, which repeat them. */
 export function leafOf(sink: StreamSink, how: 'delta' | 'repeat'): Leaf {
   return (holder, key, _role, pointer, kind) => {
-    // An empty announcement begins nothing, but its end is the end of the text.
+    // An empty text begins nothing when announced, but ends its channel when finished.
     if (how === 'repeat' || holder[key] !== '') sink[how](pointer, holder, key, kind)
     return -1
   }

@@ -1,6 +1,6 @@
 /**
- * The events of a streamed response. Increments continue the text of an item; `done` events, finished parts and items and
- * the last event say each text once more as a whole; everything else is judged once.
+ * The events of a streamed response. Increments continue the text of an item; `done` events, finished parts and items
+ * and the last event repeat each text as a whole; all other fields are judged once.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { TurnFacts } from '../dialect.js'
@@ -19,7 +19,7 @@ import { eventFrame, filteredStream } from './write.js'
 /** It becomes a line of its own. */
 const typePattern = /^[a-z][a-z0-9_.]{0,127}$/
 
-/** What an event is about, and how it is to be taken. */
+/** The target of an event. */
 interface To {
   sink: StreamSink
   leaf: Leaf
@@ -28,7 +28,7 @@ interface To {
   part: string
 }
 
-/** Beside the text that it spells out. */
+/** Fields of an event beside its text. */
 const eventFields: Fields<To> = {
   output_index: index,
   content_index: index,
@@ -51,7 +51,7 @@ const dataFields: Readonly<Record<string, { key: string; kind: 'image' | 'audio'
 
 export class ResponseStreamShape implements StreamShape {
   readonly names = names
-  /** The last event ends it; what some servers send after it is not read. */
+  /** None: the last event ends the stream, and anything after it is ignored. */
   readonly endMarker = undefined
   readonly repeats = true
   readonly complete = false
@@ -66,7 +66,7 @@ export class ResponseStreamShape implements StreamShape {
     delete event.obfuscation
     sink.rest.word('parameter', type, '/type')
     const isLast = terminal.has(type)
-    // What is announced begins a text, what is finished says it again.
+    // Announced items begin a text, finished ones repeat it.
     const leaf = leafOf(sink, isLast || type.endsWith('.done') ? 'repeat' : 'delta')
     if (isObject(event.response) && typeof event.response.id === 'string') this.answerId ??= event.response.id
     const at = `/output/${indexOf(event, 'output_index') ?? 'unknown'}`
@@ -103,7 +103,7 @@ export class ResponseStreamShape implements StreamShape {
   }
 }
 
-/** The string that continues a text or says it again, by the event's type. */
+/** The string that continues or repeats a text, by the event's type. */
 function textFields(type: string, { at, part }: To): Fields<To> {
   const data = dataFields[type]
   const place = textPlaces[stemOf(type)]

@@ -1,7 +1,7 @@
 /**
- * Writes responses of the gateway's own: a message that says a sentence, as a refusal (`incomplete`, content_filter) or as
- * an ordinary answer (`completed`), whole or as the run of events that the official SDKs expect.
- * Shapes: platform.openai.com/docs/api-reference/responses/object and …/responses-streaming.
+ * Writes responses of the gateway's own: a message of one sentence, as a refusal (`incomplete`, content_filter) or as
+ * an ordinary answer (`completed`), whole or as the run of events that the official SDKs expect. Shapes:
+ * platform.openai.com/docs/api-reference/responses/object and …/responses-streaming.
  */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
@@ -92,9 +92,8 @@ export function ended(
 }
 
 /**
- * The message that a gateway's own response consists of. What `forbid` says is a refusal. What the other two say is an
- * ordinary answer, so that every client shows it, but where JSON or a call is asked for: there a sentence can only be a
- * refusal.
+ * The message of a gateway's own response. `forbid` gives a refusal. The other two give an ordinary answer, which every
+ * client shows, except where JSON or a call is requested: there a sentence can only be a refusal.
  */
 function messageOf(facts: TurnFacts, isFiltered: boolean): JsonObject {
   const sentence = facts.denial.wording.end_user.text
@@ -156,7 +155,7 @@ export function messageEvents(item: JsonObject, outputIndex: number): JsonObject
   ]
 }
 
-/** Built anew: of the answer only its counts remain, so nothing of its text can. */
+/** Built anew from the counts alone, so that none of the answer's text remains. */
 export function filtered(reply: JsonObject, facts: TurnFacts): JsonObject {
   return ended(emptyResponse(facts), [messageOf(facts, true)], true, countsOf(reply.usage))
 }

@@ -1,6 +1,7 @@
 /**
- * The events of streamed speech (platform.openai.com/docs/api-reference/audio/speech-audio-delta-event): pieces of sound in
- * base64, which pass as the sound of a plain answer does, and the counts at the end. Whatever else they say is judged.
+ * The events of streamed speech (platform.openai.com/docs/api-reference/audio/speech-audio-delta-event): pieces of
+ * sound in base64, which pass as the sound of a plain answer does, and the counts at the end. All other fields are
+ * judged.
  */
 import { isPieceOfMedia } from '../media.js'
 import { type AudioEvents, eventType } from '../openai/audio-events.js'

@@ -1,4 +1,4 @@
-/** Reads what a backend heard: as JSON with or without segments and words, as a text, as subtitles. */
+/** Reads a backend's transcript: as JSON with or without segments and words, as a text, as subtitles. */
 import type { ChatReply, Json, JsonObject } from '../../base/chat.js'
 import { names } from '../openai/names.js'
 import { isObject } from '../rewrite.js'
@@ -31,7 +31,7 @@ function pieces(field: string): Taker<Collector> {
   }
 }
 
-/** The probabilities of tokens spell the answer once more. */
+/** Token probabilities repeat the answer. */
 export const probabilities: Taker<Collector> = any((value, out, { at }) => {
   for (const text of tokenTexts(value, out, 'assistant', at)) out.text('assistant', text, at)
 })
@@ -57,12 +57,12 @@ export function forgetTranscriptTokens(body: JsonObject): void {
   delete body.logprobs
 }
 
-/** When a line of subtitles is shown. */
+/** The time of a subtitle line. */
 const time = '(?:\\d{2,}:)?\\d{2}:\\d{2}[.,]\\d{3}'
 const timing = new RegExp(`^(?:\\d+|WEBVTT|${time} --> ${time})?\\r?$`)
 const arrow = '-->'
 
-/** Lines of subtitles: what stands between numbers and times is read as one. */
+/** Joins the lines of subtitles between numbers and times. */
 function readLines(value: Json, out: Collector, { at }: { at: string }): boolean {
   if (!Array.isArray(value) || !value.every((line) => typeof line === 'string')) return false
   const run: number[] = []

@@ -18,7 +18,7 @@ export const transcriptEvents: AudioEvents = {
       delta: string((_value, { sink }, { holder, name }) => sink.delta('/text', holder, name)),
       logprobs: tokens
     },
-    // What speakers say one after the other: read as one too.
+    // Consecutive segments of speakers are also joined.
     'transcript.text.segment': {
       type: eventType,
       text: string((_value, { sink }, { holder, name }) => sink.delta('/segments', holder, name))

@@ -9,7 +9,7 @@ import { names } from './names.js'
 
 export type ToSink = { sink: StreamSink }
 
-/** The field by which every event says what it is. */
+/** The `type` field of every event. */
 export const eventType: Taker<ToSink> = (value, { sink }, place) => word(value, sink.rest, place)
 
 export interface AudioEvents {
@@ -17,7 +17,7 @@ export interface AudioEvents {
   events: Readonly<Record<string, Fields<ToSink>>>
   /** The type of the last one. */
   last: string
-  /** Whether it says again what came before it. */
+  /** Whether the last event repeats the whole text. */
   repeats: boolean
   forgetTokens?(event: JsonObject): void
 }
@@ -27,7 +27,7 @@ export class AudioEventsShape implements StreamShape {
   readonly endMarker = endMarker
   readonly frame = dataFrame
   readonly repeats: boolean
-  /** Its last event ends it; what some servers send behind it says nothing. */
+  /** Only the last event ends it; anything after it is ignored. */
   readonly complete = false
   readonly #told: AudioEvents
 

@@ -19,7 +19,7 @@ import { forgetTokens } from './tokens.js'
 /** Spoken answers come in pieces of base64 beside their transcript. */
 const audioData = /^\/choices\/\d+\/message\/audio\/data$/
 
-/** What of a chunk is read beside the texts of its choices. */
+/** Fields of a chunk beside the texts of its choices. */
 const choiceFields: Fields<{ sink: StreamSink }> = {
   index,
   finish_reason: ofRest(word),
@@ -71,7 +71,7 @@ export class ChoicesStreamShape implements StreamShape {
     if (typeof choice.finish_reason === 'string') sink.close(`${pointer}/`)
   }
 
-  /** A chunk in which sound was heard has none that was not: whoever heard it wrote it. */
+  /** A chunk with transcribed sound has no other sound: our own transcription stage wrote it. */
   #hearing(chunk: JsonObject, heard: HeardSound, sink: StreamSink): StreamSink {
     const media = (pointer: string) =>
       this.#heard.take(chunk, heard, sink, `${pointer.slice(0, pointer.lastIndexOf('/'))}/heard`)
@@ -105,7 +105,7 @@ export class ChoicesStreamShape implements StreamShape {
   }
 }
 
-/** The place of the sound in a chunk that brings nothing else. */
+/** The place of the sound in a chunk with nothing else. */
 function soundIn({ choices }: JsonObject): JsonObject | undefined {
   const choice = Array.isArray(choices) ? choices[0] : undefined
   const delta = isObject(choice) ? choice.delta : undefined
@@ -121,7 +121,7 @@ function readLeaves(holder: Holder, key: string, pointer: string, sink: StreamSi
     const isAudio = audioData.test(pointer)
     const kind = isAudio ? 'audio' : dataKind(value)
     if (kind !== undefined) sink.media(pointer, kind)
-    // A place for sound holds sound, as it does in a whole answer; what could be read there is read besides.
+    // A place for sound counts as sound, as in a whole answer; readable text in it is judged too.
     if (!isAudio || !isPieceOfMedia(value, 'audio')) {
       sink.delta(pointer, holder, key, last === 'arguments' ? 'arguments' : 'text')
     }

@@ -6,18 +6,18 @@ import { isObject } from '../rewrite.js'
 import { dataFrame, doneFrame } from './frames.js'
 import { asksForCall, asksForJson } from './json-answer.js'
 
-/** What a choice of one operation looks like. */
+/** The shape of a choice in one operation. */
 export interface ChoiceShape {
   idPrefix: string
   object: string
   chunkObject: string
-  /** A choice that says a sentence: as the model's refusal, or as its answer. */
+  /** A choice with one sentence, as the model's refusal or its answer. */
   saying(sentence: string, isRefusal: boolean): JsonObject
   /** The same, choice by choice, as increments of a stream. */
   increments(sentence: string, isRefusal: boolean): JsonObject[]
-  /** A choice of which nothing is left. */
+  /** A withheld choice. */
   withheld(sentence: string): JsonObject
-  /** What a stream adds for it: to a choice that has begun, and to one that has not. */
+  /** The increments of a withheld choice in a stream, whether it has begun or not. */
   withheldIncrements(sentence: string, begun: boolean): JsonObject[]
   /** An increment that adds nothing. */
   nothing: JsonObject
@@ -52,7 +52,7 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
         doneFrame
       )
     },
-    // Built anew: of the answer only its number of choices and its counts remain, so nothing of its text can.
+    // Built anew from the number of choices and the counts alone, so that none of the answer's text remains.
     filtered(reply, facts) {
       const choices = Array.isArray(reply.choices) && reply.choices.length > 0 ? reply.choices : [null]
       const withheld = shape.withheld(facts.denial.wording.end_user.text)
@@ -75,8 +75,8 @@ export function writeChoices(shape: ChoiceShape): ChoiceWriter {
 }
 
 /**
- * `forbid` is the API's own refusal. The other two are ordinary turns, so that every client shows them, but where JSON or a
- * call is asked for: there a sentence can only be a refusal.
+ * `forbid` is the API's own refusal. The other two are ordinary turns, so that every client shows them, except where
+ * JSON or a call is requested: there a sentence can only be a refusal.
  */
 function isSaidAsRefusal({ denial, request }: TurnFacts): boolean {
   return denial.decision === 'forbid' || asksForJson(request.response_format) || asksForCall(request.tool_choice)

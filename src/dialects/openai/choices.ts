@@ -1,4 +1,4 @@
-/** What a choice of a whole answer has beside what it says. */
+/** Fields of a choice in a whole answer beside its text. */
 import { any, type Fields, number, word } from '../taken.js'
 import { tokenTexts } from '../tokens.js'
 import type { Collector } from '../walk.js'

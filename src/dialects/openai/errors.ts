@@ -1,7 +1,7 @@
 /**
- * What every operation of OpenAI's family says when it does not answer: OpenAI's error envelope, and for a refusal by the
- * policy Azure's published content_filter error.
- * Shapes: platform.openai.com/docs/guides/error-codes and learn.microsoft.com/azure/ai-services/openai/concepts/content-filter.
+ * Writes the errors of OpenAI's family of operations: OpenAI's error envelope, and for policy refusals Azure's
+ * published content_filter error. Shapes: platform.openai.com/docs/guides/error-codes and
+ * learn.microsoft.com/azure/ai-services/openai/concepts/content-filter.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { Fault } from '../../base/errors.js'
@@ -54,7 +54,7 @@ export function denied(denial: Denial, requestId: string): JsonObject {
   }
 }
 
-/** Our categories under Azure's names; its clients look for these five, whatever was found. */
+/** Azure's names of our categories; its clients always expect these five. */
 const azureNames: Readonly<Partial<Record<Category, string>>> = {
   hate: 'hate',
   harassment: 'hate',
@@ -92,7 +92,7 @@ export function filterResult(denial: Denial): JsonObject {
 
 const azureFour = ['hate', 'self_harm', 'sexual', 'violence']
 
-/** Azure filters from `medium` on; what was filtered here is never shown milder than that. */
+/** Azure filters from `medium` on, so filtered content is never shown as milder. */
 function severity(score: number, filtered: boolean): string {
   if (score >= 0.75) return 'high'
   if (filtered || score >= 0.5) return 'medium'

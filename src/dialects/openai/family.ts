@@ -1,4 +1,4 @@
-/** What all of OpenAI's operations share: credentials, headers, lists of models, errors. */
+/** The common part of OpenAI's operations: credentials, headers, lists of models, errors. */
 import type { Dialect } from '../dialect.js'
 import { everyLeaf } from '../walk.js'
 import { denied, error, errorFrame } from './errors.js'

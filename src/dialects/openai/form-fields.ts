@@ -1,4 +1,4 @@
-/** The forms of OpenAI's operations: every text is the user's word, every file is media. */
+/** Reads the forms of OpenAI's operations: every text is the user's, every file is media. */
 import type { Json, JsonObject } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import type { FormFiles } from '../form.js'
@@ -36,7 +36,7 @@ function readText(out: Collector, name: string, text: string, pointer: string, r
   const before = out.parts.length
   out.embedded('user', text, pointer)
   if (out.parts.length > before && !out.isName(text)) run.push(before)
-  // What a speaker sounds like comes as a `data:` URL (`known_speaker_references[]`).
+  // Voice samples come as `data:` URLs (`known_speaker_references[]`).
   const kind = dataKind(text)
   if (kind !== undefined) out.media.push({ pointer, kind, role: 'user' })
 }

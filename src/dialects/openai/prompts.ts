@@ -1,10 +1,10 @@
-/** A text, several, or texts as the numbers of a model's tokens: what `prompt` and `input` hold where there are no messages. */
+/** Reads `prompt` and `input` of operations without messages: a text, several texts, or token numbers. */
 import type { Json } from '../../base/chat.js'
 import { invalid } from '../../base/errors.js'
 import type { Collector } from '../walk.js'
 
 /**
- * Each text is one prompt of its own. Tokens cannot be judged: which text they stand for, the model alone knows.
+ * Each text is one prompt of its own. Tokens cannot be judged: only the model knows their text.
  * @throws Fault `validation_error`
  */
 export function readPrompts(out: Collector, value: Json, name: string): void {
@@ -16,7 +16,7 @@ export function readPrompts(out: Collector, value: Json, name: string): void {
     throw invalid(name, 'wrong_type', `${name} must be a string, an array of strings, or arrays of tokens.`)
   }
   if (value.length === 0) throw invalid(name, 'empty', `The field ${name} must not be empty.`)
-  // llama.cpp takes texts and tokens of one prompt in one list: what stands between tokens is read as one with them.
+  // llama.cpp takes texts and tokens of one prompt in one list: the model reads texts between tokens as one with them.
   const isOne = value.some((each) => typeof each === 'number')
   const indexes = readList(out, value, `/${name}`, name, 1)
   if (isOne) out.join(indexes)

@@ -1,4 +1,4 @@
-/** What the requests of all of OpenAI's operations have in common. */
+/** Reads the options that all requests of OpenAI's operations share. */
 import type { JsonObject, Role } from '../../base/chat.js'
 import { booleanField, objectField, stringField } from '../fields.js'
 

@@ -1,7 +1,6 @@
 /**
  * Fields in which servers that speak OpenAI's API take a prompt as numbers beside `prompt` and `messages`: vLLM's
- * `prompt_token_ids` and `prompt_embeds`, SGLang's `input_ids` and `input_embeds`. Which text they stand for, the model
- * alone knows.
+ * `prompt_token_ids` and `prompt_embeds`, SGLang's `input_ids` and `input_embeds`. Only the model knows their text.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { Collector } from '../walk.js'

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../base/chat.js'
 import { isObject } from '../rewrite.js'
 
-/** Drops what repeats the former text of a rewritten answer, or of an event of a stream. */
+/** Drops token probabilities, which repeat the original text of a rewritten answer or stream event. */
 export function forgetTokens({ choices }: JsonObject): void {
   if (!Array.isArray(choices)) return
   for (const choice of choices) {

@@ -1,6 +1,6 @@
 /**
- * HTML: judged as it stands, since that is what most models are given, and as a browser shows it, where tags no longer part
- * words and entities are letters. What a browser does not show is marked.
+ * Reads HTML: as source, since most models get that, and as a browser shows it, with tags removed and entities decoded.
+ * Text that a browser does not show is marked.
  */
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { bounds, type FileInput, type HiddenKind, type Texts, Unread } from '../file.js'
@@ -9,10 +9,10 @@ import { addUnnamed, decode, refuseMedia } from './text.js'
 type Node = DefaultTreeAdapterTypes.ChildNode
 type Element = DefaultTreeAdapterTypes.Element
 
-/** Drawings and other pages, which nobody here looks at. */
+/** Drawings and embedded pages, which are not read. */
 const pictures = new Set(['svg', 'math', 'canvas', 'object', 'embed', 'applet'])
 const scripts = new Set(['script', 'style', 'template', 'noscript', 'textarea'])
-/** Between what stands in these, a reader sees a break. */
+/** Elements that a reader sees as separate blocks. */
 const blocks = new Set(
   `address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure footer form
   h1 h2 h3 h4 h5 h6 head header hr html legend li main menu nav ol option p pre section select summary table tbody td tfoot th
@@ -32,7 +32,7 @@ export function readHtml(input: FileInput, out: Texts): void {
   addPage(text, 'part=page', out)
 }
 
-/** What a browser would show of a page, and what not. */
+/** Adds the visible and the hidden texts of a page. */
 export function addPage(text: string, where: string, out: Texts): void {
   refuseMedia(text)
   const page = new Page()
@@ -51,7 +51,7 @@ class Page {
   readonly shown: string[] = []
   readonly unseen = new Map<HiddenKind, string[]>()
 
-  /** By a list of what is still open: elements may be nested deeper than calls can be. */
+  /** Uses a list instead of recursion: elements may be nested deeper than the call stack. */
   read(roots: readonly Node[]): void {
     const open: Open[] = []
     const push = (nodes: readonly Node[], hidden: HiddenKind | undefined, depth: number) => {

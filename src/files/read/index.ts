@@ -9,13 +9,13 @@ import { readPdf } from './pdf.js'
 import type { PictureReader } from './picture/index.js'
 import { readJson, readText } from './text.js'
 
-/** @param picture reads pictures, in files too; undefined: they leave a file unread */
+/** @param picture reads pictures, also within files; undefined: pictures leave a file unread */
 export async function readFile(input: FileInput, picture: PictureReader | undefined): Promise<Reading> {
   try {
     const { kind, out } = await within(input, picture, 0)
     return { whole: true, kind, texts: out.all, hasPictures: out.pictures > 0 }
   } catch (error) {
-    // What a parser says of a file may quote it.
+    // The parser's own message is dropped, since it may quote the file.
     return { whole: false, reason: error instanceof Unread ? error.reason : 'damaged' }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Which reader a file gets: by the type that stands beside it, by the ending of its name, and by how its bytes begin. The
- * three have to agree: a file that says two things about itself is read one way here and another way elsewhere.
+ * Chooses the reader of a file from its declared type, its name's ending and its first bytes. The three must agree: a
+ * contradicting file would be read in one way here and in another elsewhere.
  */
 import { type FileInput, type FileKind, Unread } from '../file.js'
 import { formatOf, type PictureFormat } from './picture/structure.js'
@@ -57,10 +57,10 @@ const textEndings = new Set(
   sass vue svelte diff patch ics vcf srt vtt bib asm s`.split(/\s+/)
 )
 
-/** What is named so by many who do not know better says nothing. */
+/** Types that carry no information, since many senders use them for everything. */
 const silentTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 
-/** Kinds whose bytes are text: any of them may be named as any other, and is read the more thorough way. */
+/** Kinds whose bytes are text: each may be declared as another, and is read in the more thorough way. */
 const textual: ReadonlySet<FileKind> = new Set<FileKind>(['text', 'json', 'html', 'mail'])
 const zipped: ReadonlySet<FileKind> = new Set<FileKind>([
   'word',
@@ -92,7 +92,7 @@ function byName(name: string): FileKind | 'other' | undefined {
 
 const endingOf = (name: string) => /\.([A-Za-z0-9_]{1,16})$/.exec(name.trim())?.[1]?.toLowerCase()
 
-/** Endings of what is not read; one that nobody knows says nothing. */
+/** Endings of unsupported kinds; unknown endings are ignored. */
 const otherEndings = new Set(
   `doc dot dotx docm dotm xls xlt xlsm xlsb xltx xltm xlam ppt pot pps pptm potx potm ppsx ppsm odg odf odb fodt rtf pages numbers
   key epub mobi zip gz tgz bz2 xz 7z rar tar iso dmg exe dll so bin class jar heic avif svg
@@ -103,7 +103,7 @@ const otherEndings = new Set(
 
 type Family = 'pdf' | 'zip' | 'cfb' | 'picture' | 'binary' | 'text'
 
-/** What is neither text nor one of these is known by bytes that no text has. */
+/** The family of a file by its first bytes; unknown binary data shows by bytes that no text has. */
 function familyOf(bytes: Buffer): Family {
   const start = bytes.toString('latin1', 0, 16)
   const head = start.slice(0, 8)
@@ -137,7 +137,7 @@ export function kindOf(input: FileInput): FileKind {
   if (isOther || family === 'binary') throw new Unread('unsupported_type')
   const kinds = told as FileKind[]
   if (family === 'cfb') {
-    // Since 2007, what begins like this and is named as one of the newer kinds is locked with a password.
+    // Files of the newer kinds (since 2007) that begin like this are locked with a password.
     throw new Unread(kinds.length > 0 && kinds.every((kind) => zipped.has(kind)) ? 'encrypted' : 'unsupported_type')
   }
   const fits = (kind: FileKind) =>
@@ -155,7 +155,7 @@ export function kindOf(input: FileInput): FileKind {
   return /^\s*(?:<!doctype html|<html)/i.test(bytes.toString('latin1', 0, 256)) ? 'html' : 'text'
 }
 
-/** Whether what is said of a picture, where anything is, names its format. */
+/** Whether the declared type and name of a picture, where given, match its format. */
 function isNamed({ type, name }: FileInput, format: PictureFormat): boolean {
   const { types, endings } = pictureNames[format]
   const ending = endingOf(name)

@@ -1,4 +1,4 @@
-/** E-mail (RFC 5322, MIME): its heads, its texts, and what is attached to it, each read as the file that it is. */
+/** Reads e-mail (RFC 5322, MIME): its headers, its texts, and its attachments, each by its own reader. */
 import PostalMime, { type Attachment } from 'postal-mime'
 import { bounds, type FileInput, type Texts, Unread } from '../file.js'
 import { addPage } from './html.js'
@@ -24,7 +24,7 @@ export async function readMail(input: FileInput, out: Texts, depth: number, with
     out.add(mail.html, 'part=html', 'source')
     addPage(mail.html, 'part=html', out)
   }
-  // What stands between and behind the parts, and whatever else a parser takes for none of them.
+  // Text between and behind the parts, and anything else that a parser does not assign to one.
   out.add(withoutRead(source, mail), 'part=source', 'source')
   if (mail.attachments.length > bounds.attachments) throw new Unread('too_large')
   for (const [i, attachment] of mail.attachments.entries()) {
@@ -61,7 +61,7 @@ function inputOf({ content, mimeType, filename }: Attachment): FileInput {
   return { bytes, type: type.trim(), name: filename ?? '' }
 }
 
-/** Lines in base64 that were read as what they decode to, or stand in a message that is read by itself, are left out. */
+/** Removes base64 lines whose decoded content was read, or that belong to a nested message. */
 function withoutRead(source: string, mail: Mail): string {
   const texts = [mail.text ?? '', mail.html ?? ''].map((text) => text.replace(/\r/g, ''))
   const files = mail.attachments.map(({ content }) => bytesOf(content))

@@ -1,17 +1,17 @@
 /**
- * One part of an office document: every text and every attribute of it, in paragraphs. What is formatted so that no reader
- * sees it, and what stands in attributes, is told apart. Formatting only marks: nothing is left out for it.
+ * Reads one part of an office document: all texts and attributes, in paragraphs. Texts with hiding format and
+ * attributes are marked as such; nothing is omitted.
  */
 import { type HiddenKind, type Texts, Unread } from '../file.js'
 import { readXml, type XmlElement } from './xml.js'
 
-/** What the names of a format mean. */
+/** The meaning of a format's element names. */
 export interface Vocabulary {
   /** Ends of these part texts. */
   breaks: ReadonlySet<string>
-  /** Cells of one row, and what else is read with a space between. */
+  /** Cells of one row, and other elements that are joined with a space. */
   cells: ReadonlySet<string>
-  /** Texts in these are seen by nobody who opens the file. */
+  /** Elements whose texts stay invisible when the file is opened. */
   unseen: Readonly<Record<string, HiddenKind>>
   /** How the properties of a run hide it. */
   hides(element: XmlElement): HiddenKind | undefined

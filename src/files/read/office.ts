@@ -1,6 +1,6 @@
 /**
- * Word, PowerPoint and Excel since 2007 (ECMA-376): an archive of XML. Every part of it is read, whatever refers to it; what
- * is no XML is a picture, an object, a macro or a font, and leaves the file unread.
+ * Word, PowerPoint and Excel since 2007 (ECMA-376): an archive of XML. Every part is read, even unreferenced ones. A
+ * part that is no XML (object, macro, font) leaves the file unread; pictures go to their own reader.
  */
 import { bounds, type FileKind, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
@@ -43,10 +43,10 @@ export const officeWords: Vocabulary = {
 
 const pictures = /\.(?:png|jpe?g|gif|bmp|tiff?|emf|wmf|wdp|svg|webp|ico|heic|avif|pict)$/i
 
-/** What slides are laid out by: each repeats "Click to edit" and its like. */
+/** Templates of slides: each repeats "Click to edit" and the like. */
 const templates = /^ppt\/(?:slideLayouts|slideMasters|notesMasters|handoutMasters)\//
 
-/** Another document within this one: the numbers of a chart, above all. */
+/** Embedded documents, mostly the numbers of a chart. */
 const embedded = /^(?:word|xl|ppt)\/embeddings\/[^/]+\.(?:docx|pptx|xlsx)$/i
 
 /**
@@ -86,7 +86,7 @@ export async function readOffice(
   }
 }
 
-/** What the parts say they are. A template or an add-in, and whatever may run, is another kind of file. */
+/** Checks the declared types of the parts. Templates, add-ins and everything executable are other kinds of files. */
 function checkTypes(archive: Archive, kind: FileKind): void {
   const types = archive.get('[Content_Types].xml')
   if (types === undefined) throw new Unread('type_mismatch')
@@ -114,7 +114,7 @@ function refuse(name: string, content: Buffer): 'picture' | undefined {
   return 'picture'
 }
 
-/** What Office keeps of a printer: a structure of Windows, with a few names in it. */
+/** Adds the strings of printer settings, a Windows structure with a few names. */
 function addStrings(content: Buffer, out: Texts): void {
   const found = [content.toString('utf16le'), content.toString('latin1')].flatMap(
     (text) => text.match(/[\x20-\x7e]{4,}/g) ?? []

@@ -12,7 +12,7 @@ const types: Partial<Record<FileKind, string>> = {
   'open-sheets': 'application/vnd.oasis.opendocument.spreadsheet'
 }
 
-/** Styles have names, and texts refer to them: what a style hides is said of the style. */
+/** Whether a style hides its texts: texts refer to styles by name. */
 function hides(element: XmlElement): HiddenKind | undefined {
   if (attribute(element, 'visibility') === 'collapse' || attribute(element, 'display') === 'none') return 'invisible'
   if (element.name === 'hidden-text' || element.name === 'hidden-paragraph') return 'invisible'
@@ -85,7 +85,7 @@ function placesOf(kind: FileKind): ((element: XmlElement) => string | undefined)
   return (element) => (element.name === name ? `${noun}=${++number}` : undefined)
 }
 
-/** Names of the styles that hide what they are given to. */
+/** Names of the styles that hide their texts. */
 function hidingStyles(parts: readonly (Buffer | undefined)[]): Map<string, HiddenKind> {
   const found = new Map<string, HiddenKind>()
   for (const part of parts) {

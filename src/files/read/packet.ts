@@ -2,7 +2,7 @@
 import { Unread } from '../file.js'
 import { readXml } from './xml.js'
 
-/** Its texts and attributes where it is well-formed; as it stands, where not. @throws Unread `entities`, `too_large` */
+/** Its texts and attributes where it is well-formed; else the raw text. @throws Unread `entities`, `too_large` */
 export function packetTexts(packet: Buffer): string[] {
   const found: string[] = []
   const add = (text: string) => {

@@ -1,6 +1,6 @@
 /**
- * The objects of a PDF (ISO 32000), every one that is in the file, whatever refers to it: what is no text leaves it unread,
- * and what strings its dictionaries hold (titles, comments, alternative texts, values of forms) is judged.
+ * Reads all objects of a PDF (ISO 32000), even unreferenced ones. Unreadable objects leave the file unread; the strings
+ * of dictionaries (titles, comments, alternative texts, values of forms) are judged.
  */
 import { inflateSync } from 'node:zlib'
 import {
@@ -24,7 +24,7 @@ import { packetTexts } from './packet.js'
 export type PictureRefs = ReadonlySet<string>
 
 /**
- * @param hasPictures whether somebody reads the pictures, whose places the pages know
+ * @param hasPictures whether pictures are read; the pages know their places
  * @throws Unread
  */
 export async function readObjects(bytes: Buffer, out: Texts, hasPictures: boolean): Promise<PictureRefs> {
@@ -53,7 +53,7 @@ export async function readObjects(bytes: Buffer, out: Texts, hasPictures: boolea
   return pictures.refs()
 }
 
-/** Pictures, without those that say of another where it lets something through. */
+/** Collects pictures, without the masks of other pictures. */
 class Pictures {
   readonly #areRead: boolean
   readonly #found = new Set<string>()
@@ -64,11 +64,11 @@ class Pictures {
   }
 
   /**
-   * @returns whether its bytes are a picture's own, which nothing here unpacks
+   * @returns whether its bytes are a picture's, which are not unpacked here
    * @throws Unread `picture_unread`
    */
   take(ref: PDFRef | undefined, stream: PDFRawStream): boolean {
-    // A stencil draws letters in any colour, and where the colour comes from is said elsewhere.
+    // A stencil can draw letters in any colour, which is defined elsewhere.
     if (!this.#areRead || ref === undefined || has(stream.dict, 'ImageMask')) throw new Unread('picture_unread')
     this.#found.add(nameOfRef(ref))
     for (const key of ['SMask', 'Mask']) {
@@ -85,17 +85,17 @@ class Pictures {
   }
 }
 
-/** How bytes are written as text, which only makes them longer. */
+/** Filters that write bytes as text, which only lengthens them. */
 const written = new Set(['ASCII85Decode', 'A85', 'ASCIIHexDecode', 'AHx'])
 
 const nameOfRef = ({ objectNumber, generationNumber }: PDFRef) =>
   `${objectNumber}R${generationNumber === 0 ? '' : generationNumber}`
 
-/** Numbers of objects that stand in the file twice: an earlier version of it is still there, and nobody reads it. */
+/** Refuses files with repeated object numbers: an earlier version is still in the file, and would stay unread. */
 function checkVersions(bytes: Buffer): void {
   const numbers = new Set<string>()
   const source = bytes.toString('latin1')
-  // Of a locked file nothing else can be told for sure.
+  // First, since a locked file cannot be checked further.
   if (/\/Encrypt\s*(?:\d{1,10}\s+\d{1,5}\s+R|<<)/.test(source)) throw new Unread('encrypted')
   for (const [, number] of source.matchAll(/(?:^|[\r\n])(\d{1,10}[ \t]+\d{1,5})[ \t]+obj\b/g)) {
     const known = number!.replace(/\s+/g, ' ')
@@ -120,7 +120,7 @@ async function load(bytes: Buffer): Promise<[ref: PDFRef | undefined, object: PD
 
 type Say = (text: string, hidden: HiddenKind) => void
 
-/** By a list of what is still to be looked at. What is referred to is an object of its own. */
+/** Uses a list instead of recursion. Referenced objects are visited on their own. */
 function visit(root: PDFObject, say: Say): void {
   const open: { object: PDFObject; key: string }[] = [{ object: root, key: '' }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -157,7 +157,7 @@ const has = (dict: PDFDict, key: string) => dict.has(PDFName.of(key))
 
 const objectTypes = new Set(['3D', 'RichMedia', 'Movie', 'Sound', 'Screen', 'PS', 'U3D', 'PRC'])
 
-/** @throws Unread where a dictionary is of something that is no text */
+/** @throws Unread where a dictionary belongs to an unreadable object */
 function refuse(dict: PDFDict): void {
   const type = nameOf(dict, 'Type')
   const subtype = nameOf(dict, 'Subtype')
@@ -171,7 +171,7 @@ function refuse(dict: PDFDict): void {
   if (has(dict, 'XFA') || type === 'Collection' || (subtype !== undefined && objectTypes.has(subtype))) {
     throw new Unread('object_unread')
   }
-  // A tile of a pattern, and a mesh of colours, can draw whatever they like.
+  // Tiles of patterns and colour meshes can draw anything.
   const shading = dict.lookup(PDFName.of('ShadingType'))
   if (dict.get(PDFName.of('PatternType'))?.toString() === '1' || Number(shading?.toString() ?? 0) > 3) {
     throw new Unread('drawing_unread')
@@ -183,7 +183,7 @@ const simpleFonts = new Set(['Type1', 'MMType1', 'TrueType', 'Type3'])
 const isFont = (type: string | undefined, subtype: string | undefined) =>
   subtype !== undefined && (simpleFonts.has(subtype) || subtype === 'Type0') && (type === 'Font' || type === undefined)
 
-/** The glyphs of a font are letters where something says which. What a page shows of each is looked at again: pdf.ts. */
+/** A font needs a mapping from its glyphs to letters. pdf.ts checks the shown glyphs again. */
 function checkFont(dict: PDFDict, subtype: string | undefined): void {
   if (subtype === 'Type3') throw new Unread('glyphs_unmapped')
   if (has(dict, 'ToUnicode')) return
@@ -214,7 +214,7 @@ function contentOf(stream: PDFRawStream, room: number): Uint8Array {
   if (filters.length === 1 && filters[0] === 'FlateDecode' && !has(stream.dict, 'DecodeParms')) {
     return inflate(stream.contents, room)
   }
-  // The length of what is packed once is known before: of what is packed twice, here.
+  // For singly packed data the length is known in advance; for doubly packed data it is checked here.
   if (filters[0] === 'FlateDecode' || filters[0] === 'Fl') inflate(stream.contents, room)
   let content: Uint8Array
   try {
@@ -242,7 +242,7 @@ function inflate(content: Uint8Array, room: number): Uint8Array {
   throw new Unread(failure === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'damaged')
 }
 
-/** Texts that stand for others in the marks of a page's content, which some readers take in their place. */
+/** Replacement texts in the marks of a page's content, which some readers use instead. */
 function readMarks(content: Uint8Array, say: Say): void {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
   if (!bytes.includes('/ActualText') && !bytes.includes('/Alt') && !bytes.includes('/E')) return

@@ -1,6 +1,6 @@
 /**
- * Pictures that the pages of a PDF draw: each by itself where it stands alone, and where a page draws several, all of them as
- * they lie on it, since a scan may come in strips and a word in letters.
+ * Reads the pictures on the pages of a PDF: a single one alone, several of one page in their layout, since a scan may
+ * come in strips and a word in letters.
  */
 import { createHash } from 'node:crypto'
 import type { PDFPageProxy } from 'unpdf/pdfjs'
@@ -12,7 +12,7 @@ import { mostRead, type Pixels } from './picture/pixels.js'
 /** ISO 32000-1, section 8.3.3: `x' = a x + c y + e`, `y' = b x + d y + f`. */
 export type Matrix = readonly [a: number, b: number, c: number, d: number, e: number, f: number]
 
-/** First the second, then the first. */
+/** The product that applies `inner` first. */
 export function times(outer: Matrix, inner: ArrayLike<number>): Matrix {
   const [a, b, c, d, e, f] = outer
   const [g, h, i, j, k, l] = Array.from(inner) as [number, number, number, number, number, number]
@@ -21,10 +21,10 @@ export function times(outer: Matrix, inner: ArrayLike<number>): Matrix {
 
 /** One picture as a page draws it: into the square of one unit, by its matrix. */
 export interface Painted {
-  /** Its id, or itself where it stands in the content of the page. */
+  /** Its id, or the picture itself where it is inline in the page's content. */
   what: unknown
   matrix: Matrix
-  /** Where it lies is said elsewhere. */
+  /** Its place is defined elsewhere. */
   isInAnnotation: boolean
 }
 
@@ -34,14 +34,14 @@ interface Decoded {
   height: number
   kind: number
   data: Uint8Array
-  /** Of its object; one in the content of a page has none. */
+  /** Reference of its object; inline pictures have none. */
   ref?: string
 }
 
 const kinds = { bits: 1, rgb: 2, rgba: 3 }
-/** Of one page. */
+/** Pictures of one page. */
 const mostPainted = 500
-/** Share of a picture's own pixels with which it has to be shown on the page to be read there. */
+/** Least share of a picture's own resolution on the page for reading it in the layout. */
 const leastShown = 0.6
 
 export class PdfPictures {
@@ -80,7 +80,7 @@ export class PdfPictures {
     this.#reader.readPixels(pixels, this.#out, where)
   }
 
-  /** Whether each picture of the file was drawn by a page. @throws Unread `picture_unread` */
+  /** Checks that each picture of the file was drawn by a page. @throws Unread `picture_unread` */
   checkAll(refs: PictureRefs): void {
     for (const ref of refs) if (!this.#drawn.has(ref)) throw new Unread('picture_unread')
   }
@@ -89,7 +89,7 @@ export class PdfPictures {
 const digestOf = ({ width, height, data }: Pixels) =>
   createHash('sha256').update(`${width}x${height}`).update(data).digest('base64')
 
-/** Pictures come behind the list of what a page draws. */
+/** pdf.js delivers pictures after the list of operators. */
 async function decodedOf(page: PDFPageProxy, what: unknown): Promise<Decoded> {
   const objects = typeof what === 'string' && what.startsWith('g_') ? page.commonObjs : page.objs
   const found = (

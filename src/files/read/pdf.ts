@@ -1,6 +1,6 @@
 /**
- * PDF, page by page (pdf.js, in the build of unpdf): the text as it is read, and beside it what a page draws, by which hidden
- * text is told and by which a page is known to draw nothing else.
+ * Reads PDF page by page (pdf.js, in the build of unpdf): the extracted text, and the drawing operators, which reveal
+ * hidden text and prove that a page draws nothing else.
  */
 import { getDocument, OPS, type PDFDocumentProxy, type PDFPageProxy } from 'unpdf/pdfjs'
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
@@ -14,9 +14,9 @@ export async function readPdf(bytes: Buffer, out: Texts, picture: PictureReader 
   const refs = await readObjects(bytes, out, picture !== undefined)
   const task = getDocument({
     data: new Uint8Array(bytes),
-    // Whatever is wrong ends the reading: a reader that goes on past it has left something out.
+    // Any fault ends the reading: a reader that continues would omit content.
     stopAtErrors: true,
-    // Pictures that nobody reads are refused, not decoded.
+    // Pictures without a reader are refused, not decoded.
     maxImageSize: picture === undefined ? 0 : bounds.pixels,
     isEvalSupported: false,
     isOffscreenCanvasSupported: false,
@@ -76,7 +76,7 @@ async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPi
     out.add(shown, where)
     out.add(drawn.places.otherwise(), where)
     for (const [hidden, texts] of drawn.hidden) out.add(texts.join(''), where, hidden)
-    // Text beside the page is drawn and not shown.
+    // Text outside of the page is drawn but not visible.
     if (letters(shown) !== letters(drawn.text.join(''))) out.add(drawn.text.join(''), where, 'source')
     await pictures?.read(page, drawn.pictures, where)
     page.cleanup()
@@ -86,8 +86,8 @@ async function readPages(document: PDFDocumentProxy, out: Texts, pictures: PdfPi
 const letters = (text: string) => text.replace(/\s+/g, '').length
 
 /**
- * A list of operators that was broken off comes like a whole one: pdf.js resolves it with what it has. What went wrong is
- * heard where it reads its worker's answers.
+ * pdf.js resolves an aborted operator list like a complete one. The error shows only in its worker's messages, which
+ * are watched here.
  */
 function watch(document: PDFDocumentProxy): { error: unknown } {
   const broken: { error: unknown } = { error: undefined }
@@ -122,7 +122,7 @@ interface Glyph extends Advance {
   originalCharCode: number
 }
 
-/** What of it pdf.js hands out with `fontExtraProperties`. */
+/** The fields of a font that pdf.js gives with `fontExtraProperties`. */
 interface Font {
   toUnicode?: { _map?: Record<number, unknown> | unknown[] }
   isType3Font?: boolean
@@ -132,9 +132,9 @@ interface State {
   isWhite: boolean
   mode: number
   size: number
-  /** By which lengths are multiplied. */
+  /** Scale of lengths. */
   scale: number
-  /** From the place of what is drawn to the page. */
+  /** From drawing coordinates to the page. */
   matrix: Matrix
 }
 
@@ -144,17 +144,17 @@ const pictureOps = new Set(
     .map(([, code]) => code)
 )
 
-/** What Unicode has no letter for: fonts of symbols draw bullets and arrows with these. */
+/** Private-use code points, with which symbol fonts draw bullets and arrows. */
 const isSign = /[\uE000-\uF8FF\u{F0000}-\u{10FFFF}]/u
 const signInWord = new RegExp(`\\S${isSign.source}|${isSign.source}\\S`, 'u')
-/** Of a file, whatever they show: where each stands by itself, so few spell nothing. */
+/** Most such signs in a file: so few, each alone, spell nothing. */
 const mostSigns = 4
-/** Codes of a font that may stand for one letter: its variants, and as many kinds of spaces. */
+/** Codes of a font that may map to one letter: its variants, and various spaces. */
 const mostForOne = 6
-/** Points below which nobody reads. */
+/** Size in points below which text is unreadable. */
 const tinyBelow = 2
 
-/** What one page draws. */
+/** Collects the drawing of one page. */
 class Drawn {
   readonly text: string[] = []
   readonly hidden = new Map<HiddenKind, string[]>()
@@ -167,7 +167,7 @@ class Drawn {
   #textScale = 1
   #annotations = 0
   #font: string | undefined
-  /** By font: what its codes stand for. */
+  /** By font, the letters of its codes. */
   readonly #codes = new Map<string, Map<number, string>>()
   #lines = 0
   #curves = 0
@@ -349,7 +349,7 @@ class Drawn {
   }
 }
 
-/** A font that shows many glyphs and calls all of them the same letter says nothing of what it shows. */
+/** A font that maps many glyphs to the same letter does not tell what it shows. */
 function checkCodes(codes: ReadonlyMap<number, string>): void {
   const counts = new Map<string, number>()
   for (const unicode of codes.values()) {

@@ -1,4 +1,4 @@
-/** Sheets of Excel: rows of cells, of which most refer to texts that stand once for the whole book. */
+/** Reads sheets of Excel: rows of cells, most of which refer to the shared texts of the book. */
 import { bounds, type HiddenKind, type Texts, Unread } from '../file.js'
 import { readMarkup, type Vocabulary } from './markup.js'
 import { attribute, readXml } from './xml.js'
@@ -25,8 +25,8 @@ export function readStrings(bytes: Buffer): string[] {
 }
 
 /**
- * The cells in their rows, with what they refer to; and all else that stands in the part.
- * @throws Unread `too_large` where a few cells say more than a file may, `damaged` where they refer to nothing
+ * Adds the cells in their rows with their shared texts, and all other texts of the part.
+ * @throws Unread `too_large` where cells expand beyond a file's bound, `damaged` for an invalid reference
  */
 export function readSheet(
   bytes: Buffer,
@@ -71,6 +71,6 @@ export function readSheet(
     }
   })
   out.add(found.join(''), where, hidden)
-  // Formulas, comments, headers and footers, whatever else: with the numbers of shared texts in it, which say nothing.
+  // Formulas, comments, headers, footers and the rest; the numbers of shared texts in it are harmless.
   readMarkup(bytes, words, out, { where: `${where}&part=xml`, hidden })
 }

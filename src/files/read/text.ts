@@ -1,4 +1,4 @@
-/** Text, code, CSV and JSON: judged as it stands in the charset that it is said to have, and JSON once more without its escapes. */
+/** Reads text, code, CSV and JSON in the declared charset, and JSON again with its escapes decoded. */
 import { type FileInput, type Texts, Unread, wholeText } from '../file.js'
 
 /**
@@ -13,7 +13,7 @@ export function decode({ bytes, charset }: Pick<FileInput, 'bytes' | 'charset'>)
   try {
     const decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true })
     encoding = decoder.encoding
-    // A reader that goes by the mark and one that goes by the name would read two texts.
+    // Mark and charset contradict: readers that trust one or the other would see two texts.
     if (mark !== undefined && charset !== undefined && new TextDecoder(charset).encoding !== encoding) {
       if (!/^utf-?16$/i.test(charset)) throw new Unread('bad_encoding')
     }
@@ -21,7 +21,7 @@ export function decode({ bytes, charset }: Pick<FileInput, 'bytes' | 'charset'>)
   } catch {
     throw new Unread('bad_encoding')
   }
-  // What text never holds: these bytes are something else, or meant for a terminal.
+  // Control characters that text never has: the bytes are another format, or meant for a terminal.
   if (/[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text)) throw new Unread('bad_encoding')
   return { text, isUtf8: encoding === 'utf-8' }
 }
@@ -40,14 +40,14 @@ export function readText(input: FileInput, out: Texts): void {
   if (!isUtf8) addUnnamed(input.bytes, out)
 }
 
-/** What a reader finds who does not look at the charset. In UTF-16 of western text there is a zero beside each letter. */
+/** Adds the text that a reader without the charset sees. In UTF-16 western letters have a zero beside them. */
 export function addUnnamed(bytes: Buffer, out: Texts): void {
   let zeros = 0
   for (let i = 0; i < bytes.length; i++) if (bytes[i] === 0) zeros++
   if (zeros * 4 < bytes.length) out.add(bytes.toString(), 'part=bytes', 'source')
 }
 
-/** As it stands, and where escapes hide what it says, its names and texts without them. */
+/** Adds the raw text, and where escapes hide words, also its decoded keys and texts. */
 export function readJson(input: FileInput, out: Texts): void {
   readText(input, out)
   const { text } = decode(input)
@@ -67,7 +67,7 @@ function parsed(text: string): unknown[] | undefined {
   }
 }
 
-/** By a list of what is still to be looked at: a value may be nested deeper than calls can be. */
+/** Uses a list instead of recursion: a value may be nested deeper than the call stack. */
 function collect(value: unknown, found: string[]): void {
   const open = [value]
   while (open.length > 0) {
@@ -81,7 +81,7 @@ function collect(value: unknown, found: string[]): void {
   }
 }
 
-/** A picture or a file may be written out in a text, too. @throws Unread */
+/** Refuses a text that contains an encoded picture or file. @throws Unread */
 export function refuseMedia(text: string): void {
   if (/data:\s*(?:image|audio|video|font|application)\/[\w.+-]{1,100}[^,"')\s]{0,200},/i.test(text)) {
     throw new Unread('picture_unread')

@@ -1,4 +1,6 @@
-/** XML as its elements, texts and attributes, in the order of the document. Nothing in it declares entities or loads another file. */
+/**
+ * Parses XML to elements, texts and attributes in document order. Entity declarations and external files are refused.
+ */
 import { SaxesParser } from 'saxes'
 import { bounds, Unread } from '../file.js'
 import { decode } from './text.js'
@@ -6,7 +8,7 @@ import { decode } from './text.js'
 export interface XmlElement {
   /** Without its prefix. */
   name: string
-  /** By name without prefix; of two that differ by the prefix alone, both. */
+  /** By name without prefix; may have the same name twice with different prefixes. */
   attributes: ReadonlyArray<readonly [name: string, value: string]>
 }
 

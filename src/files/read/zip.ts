@@ -1,4 +1,7 @@
-/** The files of an archive, each unpacked whole and checked, or none: what one reader of archives sees and another does not is refused. */
+/**
+ * Unpacks and checks all files of an archive, or none: an archive that unzip programs could read differently is
+ * refused.
+ */
 import { crc32 } from 'node:zlib'
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { bounds, Unread } from '../file.js'
@@ -11,7 +14,8 @@ const directoryEnd = Buffer.from('PK\x05\x06', 'latin1')
 
 /** @throws Unread */
 export async function unzip(bytes: Buffer): Promise<Archive> {
-  // The directory has to stand at the very end, once: what is behind it, and in one that lies before, nobody here reads.
+  // The directory must be at the very end, and only once: data behind it, or in an earlier directory, would stay
+  // unread.
   if (bytes.length < 22 || bytes.indexOf(directoryEnd) !== bytes.length - 22) throw new Unread('damaged')
   let zip: ZipFile
   try {
@@ -50,7 +54,7 @@ export async function unzip(bytes: Buffer): Promise<Archive> {
   return archive
 }
 
-/** Readers that go by the heads of the files instead of the directory find the same files. */
+/** Checks that programs that use the local headers instead of the directory find the same files. */
 function checkPlaces(bytes: Buffer, entries: readonly Entry[]): void {
   const places = new Set(entries.map(({ relativeOffsetOfLocalHeader }) => relativeOffsetOfLocalHeader))
   if (places.size !== entries.length) throw new Unread('damaged')
@@ -64,7 +68,7 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<Buffer> {
   const parts: Buffer[] = []
   let size = 0
   try {
-    // What stands before the file itself says the same as the directory: readers go by either.
+    // The local header must equal the directory entry, since programs use either.
     const { fileName, compressionMethod } = await zip.readLocalFileHeaderPromise(entry)
     if (!fileName.equals(entry.fileNameRaw) || compressionMethod !== entry.compressionMethod)
       throw new Unread('damaged')

@@ -60,7 +60,7 @@ interface ChoiceShape {
   end: object
 }
 
-/** What chat completions and completions have in common. */
+/** The common part of chat completions and completions. */
 function answerChoices(
   { body, now, response }: Pick<Call, 'body' | 'now' | 'response'>,
   said: Said,

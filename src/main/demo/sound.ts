@@ -1,4 +1,4 @@
-/** OpenAI's transcriptions on the demo backend: it hears nothing, and says how much it got. */
+/** OpenAI's transcriptions on the demo backend: it transcribes nothing, and answers with the size of the sound. */
 import type { JsonObject } from '../../base/chat.js'
 import type { FormFile } from '../../dialects/form.js'
 import { type Call, DemoError, send, sendEvents } from './wire.js'

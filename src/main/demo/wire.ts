@@ -1,13 +1,13 @@
-/** How the demo backend answers over HTTP: one JSON value, a stream of events or of lines, or an error. */
+/** Writes the demo backend's answers over HTTP: one JSON value, a stream of events or of lines, or an error. */
 import type { ServerResponse } from 'node:http'
 import type { JsonObject } from '../../base/chat.js'
 
-/** What an operation of a dialect is given. */
+/** Input of a dialect's operation. */
 export interface Call {
   body: JsonObject
   /** Wall time, ms. */
   now: number
-  /** What the path holds besides the operation: a model. */
+  /** The model in the path. */
   model: string
   /** `alt=sse` and such. */
   query: URLSearchParams

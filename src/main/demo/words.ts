@@ -1,8 +1,8 @@
-/** What the demo backend says in every dialect, and how it counts: words are its tokens. */
+/** The demo backend's texts in every dialect, and its token counts: each word is a token. */
 import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../base/chat.js'
 
-/** UTF-16 units of the last message that are repeated. */
+/** Longest part of the last message that is repeated, in UTF-16 units. */
 const echoLength = 160
 const defaultDimensions = 16
 const mostDimensions = 3072
@@ -13,7 +13,7 @@ export interface Turn {
   text: string
 }
 
-/** A whole answer: its words with the white space before them, and what it is counted as. */
+/** A whole answer: its words, each with the white space before it, and its token counts. */
 export interface Said {
   tokens: readonly string[]
   text: string

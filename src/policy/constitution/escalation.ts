@@ -1,4 +1,6 @@
-/** When a constitution has a judge asked: its `escalate` section, checked against the judges that are configured. */
+/**
+ * The `escalate` section of a constitution, which says when judges are asked, checked against the configured judges.
+ */
 
 import type { Coverage } from '../escalate/judges.js'
 import type { Category } from '../evaluation.js'
@@ -14,7 +16,7 @@ export interface Escalation {
   categories: readonly Category[]
   /** `raise`: the judge may only make a verdict stricter. `both`: it may clear what it can read, too. */
   trust: 'raise' | 'both'
-  /** What becomes of a category in doubt of which no opinion can be had. */
+  /** Outcome for a category in doubt where no opinion can be obtained. */
   onFailure: 'divert' | 'forbid' | 'permit_local'
 }
 
@@ -58,7 +60,7 @@ function readCategories(entry: EscalationSource, path: Path, { source, coverage,
   const isActedOn = (category: Category) => source.categories[category].high !== 'permit'
   if (entry.categories === undefined) {
     const categories = covered.filter(isActedOn)
-    if (categories.length === 0) problems.add(path, 'the judge speaks of no category that is ever acted on')
+    if (categories.length === 0) problems.add(path, 'the judge covers only categories that are permitted at any score')
     return categories
   }
   for (const [i, category] of entry.categories.entries()) {

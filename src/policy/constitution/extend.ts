@@ -1,6 +1,6 @@
 /**
- * A constitution laid over one that ships (`extends: default`): what it does not mention stays as it is there, so that a
- * stricter or laxer policy is a page and follows the base when that learns more.
+ * Overlays: constitutions that extend a shipped one (`extends: default`) and inherit everything that they do not
+ * mention. So a stricter or laxer policy is one page long, and follows updates of its base.
  */
 
 import { goneLexicon, isGoneLexicon, isGoneRule } from './gone.js'
@@ -12,16 +12,16 @@ type Change = NonNullable<ExtensionSource['rules']>[number]
 
 export interface Extended {
   source: ConstitutionSource
-  /** Both report at the place in the extension's own file. */
+  /** Problems and warnings name the place in the extension's own file. */
   problems: Problems
   warnings: Problems
   /** `name@version` */
   base: string
 }
 
-/** @param warnings takes what an overlay says of rules that the base had once and has no more: that says nothing now */
+/** @param warnings receives entries of an overlay about rules that the base has dropped: they have no effect */
 export function extend(extension: ExtensionSource, problems: Problems, warnings: Problems): Extended {
-  // What its lists hold stands in its lexicons already.
+  // The base's lexicons already contain its lists.
   const { lists: _lists, ...base } = shippedSource(extension.extends)
   const { extends: _, without = [], rules: given = [], guarded: words, ...rest } = extension
   const dropped = new Set(without)
@@ -38,7 +38,7 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
   })
   const changes = new Map(own.map((rule) => [rule.name, rule]))
   const kept = base.rules.filter(({ name }) => !dropped.has(name))
-  // A rule of the base's name changes the fields that it gives; any other is a rule of its own, which the schema checks.
+  // A rule with a name of the base changes the given fields; any other rule is new, and the schema checks it.
   const rules = kept.map((rule) => ({ ...rule, ...changes.get(rule.name) }))
   const added = own.filter(({ name }) => !names.has(name) || dropped.has(name)) as RuleSource[]
   const places = [...kept, ...added].map((rule) => given.findIndex(({ name }) => name === rule.name))
@@ -60,16 +60,16 @@ export function extend(extension: ExtensionSource, problems: Problems, warnings:
 }
 
 function goneRule(name: string, base: string): string {
-  return `"${base}" has no rule "${name}" any more: this says nothing`
+  return `"${base}" has no rule "${name}" any more: this has no effect`
 }
 
-/** Whether a rule can stand without one of the base beneath it. */
+/** Whether a rule is complete without a rule of the base. */
 function isWhole({ category, weight, any, all, patterns, formats, detector, guarded, when }: Change): boolean {
   const finds = [any, all, patterns, formats, detector, guarded, when].some((way) => way !== undefined)
   return category !== undefined && weight !== undefined && finds
 }
 
-/** `$name` in the list of that very name stands for the base's list. */
+/** `$name` in the list of the same name includes the base's list. */
 function ownLexicons(
   base: ConstitutionSource,
   { lexicons = {} }: ExtensionSource,
@@ -85,7 +85,7 @@ function ownLexicons(
       return []
     })
   ])
-  // One that holds nothing else has gone itself.
+  // A list that becomes empty is dropped itself.
   return Object.fromEntries(own.filter(([, list]) => list.length > 0))
 }
 

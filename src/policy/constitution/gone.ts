@@ -1,4 +1,6 @@
-/** Names that the shipped constitution once had, so that overlays which were stored then are read still: see `extend.ts`. */
+/**
+ * Former names of the shipped constitution, so that overlays stored in those days can still be read: see `extend.ts`.
+ */
 import { readFileSync } from 'node:fs'
 
 interface Gone {
@@ -25,5 +27,5 @@ export function isGoneLexicon(name: string): boolean {
 }
 
 export function goneLexicon(entry: string): string {
-  return `the shipped constitution has no lexicon "${entry}" any more: it stands for nothing`
+  return `the shipped constitution has no lexicon "${entry}" any more: it matches nothing`
 }

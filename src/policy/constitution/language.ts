@@ -1,6 +1,6 @@
 /**
- * What an editor of constitutions needs to know: the schemas with the meaning of each word, the names that may be used, the
- * constitutions that ship with their examples, and what each point of the bands was measured to mean.
+ * Data for an editor of constitutions: the schemas with the meaning of each word, the allowed names, the shipped
+ * constitutions with their examples, and the measured effect of each band edge.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parse } from 'yaml'
@@ -13,7 +13,7 @@ import { readList, shippedFormats, shippedLists } from './shipped.js'
 
 const config = new URL('../../../config/', import.meta.url)
 
-/** What a shipped constitution decides of one text, as the tests hold it to. */
+/** The decision of a shipped constitution over one text; the tests check it. */
 export interface ShippedExample {
   text: string
   decision: string
@@ -23,7 +23,7 @@ export interface ShippedExample {
 }
 
 export interface Language {
-  /** JSON Schemas: a constitution by itself, and one laid over another. */
+  /** JSON Schemas of a whole constitution and of an overlay. */
   schemas: { whole: object; overlay: object }
   bases: readonly string[]
   categories: readonly string[]
@@ -75,7 +75,7 @@ export function language(): Language {
 const map = (description: string, properties: object) => ({ type: 'object', description, properties })
 const text = (description: string) => ({ type: 'string', description })
 
-/** What may stand in `texts`, which `checkTexts` holds against its shape, in the form in which an editor reads all else. */
+/** Adds a schema for `texts`, since editors need one; `checkTexts` checks the section itself. */
 function withTexts(schema: { properties: Record<string, object> }): object {
   const { texts = {}, ...others } = schema.properties
   const byCategory = (places: readonly string[]) =>
@@ -91,12 +91,15 @@ function withTexts(schema: { properties: Record<string, object> }): object {
   const readers = Object.fromEntries(
     audiences.map((audience) => [
       audience,
-      map(audience === 'developer' ? 'What errors say.' : 'What people read in a conversation.', sentences)
+      map(
+        audience === 'developer' ? 'The texts of errors.' : 'The texts that people read in a conversation.',
+        sentences
+      )
     ])
   )
   const properties = {
-    language: text('Spoken where neither the request nor its headers tell a language: en, de, ja.'),
-    region: text('Whose help is named where the request tells no region: DE, US.'),
+    language: text('The language where neither the request nor its headers tell one: en, de, ja.'),
+    region: text('The region whose help is named where the request tells none: DE, US.'),
     help: {
       type: 'object',
       description: 'Whom a person in crisis can turn to, by region, with default for every other: it stands in {help}.',

@@ -1,10 +1,10 @@
-/** Lists of phrases and their inclusion by `$name`, and the words of `guarded:`, which are such lists. */
+/** Lexicons: lists of phrases, their inclusion by `$name`, and the lists of `guarded:`. */
 import { foldPhrase } from '../../text/fold.js'
 import { goneLexicon, isGoneLexicon } from './gone.js'
 import type { Path, Problems } from './problems.js'
 
 export interface Lexicons {
-  /** The distinct phrases of a list, lexicons included; reports whatever is wrong with an entry at `path`. */
+  /** The distinct phrases of a list, lexicons included; reports every faulty entry at `path`. */
   expand(list: readonly string[], path: Path): string[]
 }
 
@@ -12,7 +12,7 @@ const namePattern = /^[a-z][a-z0-9_]{0,63}$/
 
 /**
  * Checks every lexicon, used or not, so that a mistake is seen before the rule that needs it is written.
- * @param warnings takes the names that the shipped constitution had once: they stand for nothing
+ * @param warnings receives names that the shipped constitution has dropped: they match nothing
  */
 export function readLexicons(
   source: Readonly<Record<string, readonly string[]>>,
@@ -72,7 +72,7 @@ function refusal(phrase: string): string | undefined {
   return undefined
 }
 
-/** What a list's phrases mean. The documentation of each stands in `config/constitutions/lists/guarded.yaml`. */
+/** Kinds of the lists of `guarded:`. `config/constitutions/lists/guarded.yaml` documents each. */
 export const wordKinds = [
   'forbids',
   'tells',
@@ -90,7 +90,7 @@ export const wordKinds = [
 ] as const
 export type WordKind = (typeof wordKinds)[number]
 
-/** What a text may do about what is guarded, as rules name it (`guarded: [secret]`). */
+/** Kinds of guarded content that a text may ask for or reveal, as rules name them (`guarded: [secret]`). */
 export const guardedKinds = ['secret', 'private', 'topic', 'value', 'instructions'] as const
 export type GuardedKind = (typeof guardedKinds)[number]
 
@@ -99,7 +99,7 @@ export type GuardedSource = Record<WordKind, string[]> & { topics?: Record<strin
 /** Plain data: a thread compiles it anew. */
 export interface GuardedWords {
   lists: Record<WordKind, string[]>
-  /** Subjects by their names: a prompt that forbids one of a list's words forbids what all of them speak of. */
+  /** Subjects as word lists: a prompt that forbids one word of a list forbids the whole subject. */
   topics: readonly string[][]
 }
 

@@ -26,42 +26,42 @@ export interface Constitution {
   name: string
   version: string
   description: string
-  /** What is put to the encoder, where there is one. */
+  /** Which texts the encoder reads, where there is one. */
   readers: ReaderMode
   /** Scores below `middle` permit; from `high` on a category's `high` applies. */
   bands: { middle: number; high: number }
   categories: Record<Category, CategoryPolicy>
-  /** Context that holds where a caller's own says nothing on the key. */
+  /** Default context, for keys that the caller's context does not have. */
   assume: Readonly<Record<string, string>> | undefined
-  /** The words by which system prompts are read for what they guard; undefined: they are not. */
+  /** The words that find guarded content in system prompts; undefined: prompts are not read. */
   guarded: GuardedWords | undefined
   rules: readonly Rule[]
   session: SessionPolicy
-  /** What people are told in the place of what it stops, where that is other than elsewhere. */
+  /** Its own texts for people, in place of stopped content. */
   texts: TextsSource | undefined
-  /** When which judge is asked; empty: never. */
+  /** When to ask which judge; empty: never. */
   escalate: readonly Escalation[]
   /** The text it was read from: what a worker thread, or a store of versions, is given. */
   source: string
   /** `name@version` of the shipped constitution that it extends. */
   base: string | undefined
-  /** What says nothing: names of rules and lexicons that the shipped constitution had once. */
+  /** Entries without effect: dropped names of rules and lexicons of the shipped constitution. */
   warnings: readonly Problem[]
 }
 
 export interface ReadOptions {
-  /** What the constitution must be called; undefined: whatever it calls itself. */
+  /** The required name of the constitution; undefined: any. */
   name?: string | undefined
   /** The judges that it may escalate to; undefined: none. */
   coverage?: Coverage | undefined
 }
 
-/** Bands closer than this leave no room for a score between them. */
+/** Least distance of the bands: closer ones leave no room for a score between them. */
 const minBand = 0.01
 /** Bounds what is parsed: a constitution is written by hand, and 4 MiB is some 100,000 phrases. */
 const maxLength = 4 * 1024 * 1024
 
-/** Compiles a schema when it is first needed, and remembers: most threads read no constitution. */
+/** Compiles and keeps a schema when it is first needed: most threads read no constitution. */
 const ajv = new Ajv({ ...ownSchemas, allErrors: true, strict: false, verbose: true })
 
 /**
@@ -81,7 +81,7 @@ export function parseConstitution(
   }
   const lines = new LineCounter()
   const open = () => {
-    // A key that is a collection would be put into words, and the words into a warning on standard error.
+    // Without this the parser prints a key that is a collection, as a warning on standard error.
     const document = parseDocument(yamlText, {
       lineCounter: lines,
       prettyErrors: false,
@@ -140,7 +140,10 @@ export function parseConstitution(
   }
 }
 
-/** What the schema accepts, laid over its base where it has one. What it does not accept is reported, and not to be used. */
+/**
+ * The source, merged with its base where it has one. Violations of the schema are reported; the result is then
+ * unusable.
+ */
 function readSource(
   given: unknown,
   problems: Problems,
@@ -173,7 +176,7 @@ function readSession({
   }
 }
 
-/** Aliases that multiply without end are refused by the reader itself. */
+/** The YAML parser itself refuses aliases that multiply without end. */
 function readValue(read: () => unknown, report: (path: [], message: string) => void): unknown {
   try {
     return read()

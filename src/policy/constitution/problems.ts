@@ -1,4 +1,4 @@
-/** What is wrong with a constitution, each with its place in the file and what would be accepted there. */
+/** Problems of a constitution, each with its place in the file and the accepted values. */
 import type { ErrorObject } from 'ajv'
 import { type Document, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type Pair } from 'yaml'
 
@@ -9,7 +9,7 @@ export interface Problem {
   /** `rules[3].weight`; empty for the document as a whole. */
   path: string
   message: string
-  /** What may stand there, where that is a closed set. */
+  /** The accepted values, where the set is closed. */
   accepted?: readonly string[]
 }
 

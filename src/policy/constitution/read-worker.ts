@@ -1,11 +1,11 @@
-/** The thread's side of `read.ts`: reads one constitution, hands it over portion by portion, ends. */
+/** The thread's side of `read.ts`: reads one constitution, sends it in portions, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Constitution, parseConstitution } from './parse.js'
 import { ConstitutionError } from './problems.js'
 import type { ReadAnswer, ReadTask } from './read.js'
 import type { Rule } from './rules.js'
 
-/** Phrases in one message, roughly: about a millisecond for whoever receives it. */
+/** Approximate number of phrases in one message: receiving it takes about a millisecond. */
 const portionPhrases = 1000
 
 const { yamlText, fileName, options } = workerData as ReadTask

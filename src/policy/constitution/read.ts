@@ -1,7 +1,7 @@
 /**
- * Reads a constitution in a thread that ends with it. A YAML document with the place of every node takes some 40 MB for a
- * policy of 2,500 lines, and a process that has once had them keeps them; the thread's memory goes back with the thread,
- * and the event loop serves on meanwhile.
+ * Reads a constitution in a thread that ends with it. A YAML document with the place of every node takes some 40 MB for
+ * a policy of 2,500 lines. A process would keep that memory; a thread frees it at its end, and does not block the event
+ * loop.
  */
 import { Worker } from 'node:worker_threads'
 import { stillSmall } from '../../base/heap.js'
@@ -18,7 +18,7 @@ export interface ReadTask {
 }
 
 /**
- * A constitution comes in portions, each asked for by `nextPortion`: to take over 50,000 phrases at once would hold the
+ * A constitution comes in portions, each requested by `nextPortion`: receiving 50,000 phrases at once would block the
  * event loop for as long as dozens of requests.
  */
 export type ReadAnswer =
@@ -27,9 +27,12 @@ export type ReadAnswer =
   | { problems: readonly Problem[] }
 export const nextPortion = 'next'
 
-/** Some thirty times what the largest constitution that is read takes on a busy core. */
+/** Some thirty times the time for the largest accepted constitution on a busy core. */
 const deadlineMs = 60_000
-/** MB. Aliases within bounds can still make much of little; what does not fit is refused, and the process lives on. */
+/**
+ * MB. Even bounded aliases can expand a small text; a constitution that does not fit is refused, and the process
+ * survives.
+ */
 const maxHeap = 768
 
 /** See `parseConstitution`. @throws ConstitutionError with every problem found */
@@ -38,7 +41,7 @@ export async function readConstitution(
   fileName: string,
   options: ReadOptions = {}
 ): Promise<Constitution> {
-  // A constitution that ships with the program was read by the build; what is left of the work is less than a thread's start.
+  // The build has parsed the shipped constitutions; the remaining work costs less than starting a thread.
   if (!isBuilt || isBuiltIn(yamlText)) return parseConstitution(yamlText, fileName, options)
   const task: ReadTask = { yamlText, fileName, options }
   const worker = new Worker(threadFile(import.meta.url, 'read-worker'), {
@@ -71,7 +74,7 @@ export async function readConstitution(
     })
     worker.once('exit', (code) => {
       clearTimeout(timer)
-      // After an answer this comes too late to matter.
+      // Without effect after an answer.
       reject(new Error(`the thread that read ${fileName} ended with ${code}`))
     })
   })

@@ -23,9 +23,12 @@ export interface Rule {
   type: DetectionType
   /** 0..1, the score of one match; 0 only of a rule that nominates. */
   weight: number
-  /** Whether its matches are put to the encoder, where one reads such texts by a rule of the same category. */
+  /** Whether the encoder reads its matches, where a rule of the same category lets the encoder decide. */
   nominate: boolean
-  /** Of a rule that nominates: false where it is too weak a sign to have a text read for, and is left to the encoder all the same. */
+  /**
+   * For a rule that nominates: false where its match is too weak a sign to ask the encoder, but the encoder still
+   * decides over it.
+   */
   raises: boolean
   any: string[]
   all: string[][]
@@ -36,12 +39,15 @@ export interface Rule {
   /** Whether a match of phrases may reach from one sentence into another. */
   acrossSentences: boolean
   detector: { id: string; kinds: ReadonlySet<string> | undefined; minConfidence: number } | undefined
-  /** What a text does about what the chat's own system prompt guards. */
+  /** Kinds of access to content that the chat's own system prompt guards. */
   guarded: ReadonlySet<GuardedKind> | undefined
-  /** Names of rules that must match in the same part too, or must not. */
+  /** Names of rules that must also match in the same part, or must not. */
   when: { all: string[]; any: string[]; none: string[] } | undefined
   unless: string[]
-  /** The same, but only in what an operator or the model wrote: a caller's own words must not switch a rule off by declining it. */
+  /**
+   * The same, but only in texts of an operator or the model: a caller must not switch a rule off by writing such a
+   * phrase.
+   */
   unlessTrusted: string[]
   unlessWithin: number
   /** Undefined: all. */
@@ -64,7 +70,7 @@ const typeOf: Partial<Record<Category, DetectionType>> = {
   secrets: 'secret'
 }
 
-/** What a finding is called where nothing says otherwise. */
+/** The default type of a finding. */
 export function typeOfCategory(category: Category): DetectionType {
   return typeOf[category] ?? 'policy_violation'
 }
@@ -79,7 +85,7 @@ export interface RuleReader {
   lexicons: Lexicons
   detectors: readonly Detector[]
   problems: Problems
-  /** Takes the names of rules that the shipped constitution had once. */
+  /** Receives dropped names of rules of the shipped constitution. */
   warnings: Problems
 }
 
@@ -99,7 +105,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   refuseIdle(source, path, problems)
   const any = expand(source.any, 'any')
   const all = (source.all ?? []).map((group, i) => expand(group, 'all', i))
-  // Words that have all gone match nothing; without a clause the rule would match wherever its `when` holds.
+  // Dropped phrases match nothing; without any clause the rule would match wherever its `when` holds.
   if (source.any !== undefined && any.length + all.length === 0) all.push([])
   const rule: Rule = {
     name: source.name,
@@ -135,7 +141,7 @@ function readRule(source: RuleSource, path: Path, reader: RuleReader): Rule {
   return rule
 }
 
-/** The patterns of formats that ship. */
+/** The patterns of shipped formats. */
 function readFormats({ formats = [] }: RuleSource, path: Path, problems: Problems): PatternRule[] {
   return formats.flatMap((name, i) => {
     const known = shippedFormats()
@@ -147,7 +153,7 @@ function readFormats({ formats = [] }: RuleSource, path: Path, problems: Problem
   })
 }
 
-/** A field without the field that it belongs to does nothing, which its author did not mean. */
+/** Reports fields that have no effect because the field that they modify is missing. */
 function refuseIdle(source: RuleSource, path: Path, problems: Problems): void {
   const { any, all, patterns, formats, detector, guarded, when } = source
   const byItself = [any, all, patterns, formats, detector, guarded].some((given) => given !== undefined)
@@ -214,7 +220,7 @@ function readGuarded({ guarded }: RuleSource, path: Path, { source, problems }: 
   return new Set(guarded)
 }
 
-/** A rule looks back only, so that conditions cannot go in circles. */
+/** Conditions name only earlier rules, so that no cycle is possible. */
 function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings }: RuleReader): Rule['when'] {
   if (when === undefined) return undefined
   const own = path[1] as number
@@ -234,7 +240,7 @@ function readWhen({ when }: RuleSource, path: Path, { source, problems, warnings
   return { all: read('all'), any: read('any'), none: read('none') }
 }
 
-/** A key that a rule's `permit` names can settle it whether it is listed or not. */
+/** A key in a rule's `permit` can settle the rule even if `keys` does not list it. */
 function readContext(source: RuleSource, constitution: ConstitutionSource): Rule['context'] {
   const permit = source.context?.permit ?? {}
   const keys = source.context?.keys ?? constitution.categories[source.category]?.context ?? []

@@ -1,14 +1,18 @@
-/** The shape of a constitution's YAML. What a schema cannot say (names that must exist, cycles) is checked in `rules.ts`. */
+/**
+ * The schema of a constitution's YAML. `rules.ts` checks what a schema cannot express (names that must exist, cycles).
+ */
 import Type, { type Static } from 'typebox'
 import { roles } from '../../base/chat.js'
 import { categories, detectionTypes } from '../evaluation.js'
 import { type GuardedSource as GuardedLists, guardedKinds, wordKinds } from './lexicons.js'
 
 const closed = { additionalProperties: false }
-/** What a word means, for those who write a constitution: an editor shows it beside what is accepted. */
+/** The meaning of a field, for authors of constitutions: an editor shows it beside the accepted values. */
 const says = (description: string) => ({ description })
 
-/** Constitutions that may be extended: whole ones, so that what is in force is never more than two files away. */
+/**
+ * Constitutions that may be extended: only whole ones, so that a policy in force never consists of more than two files.
+ */
 export const bases = ['default'] as const
 
 /** `session_risk` is the engine's own: no rule may claim it. */
@@ -21,10 +25,10 @@ const Phrases = Type.Array(Phrase, {
     'Phrases: whole words in lower case; a last word that ends in `*` takes any ending; `$name` stands for a lexicon.'
   )
 })
-/** How much of what passes the encoder reads: see `docs/readers.md`. */
+/** Which texts the encoder reads: see `docs/readers.md`. */
 export const readerModes = ['thorough', 'balanced', 'fast'] as const
 export type ReaderMode = (typeof readerModes)[number]
-/** What a context settles: matches of any score, or those below the high band. */
+/** Which matches a context settles: those of any score, or those below the high band. */
 export const settlings = ['all', 'middle'] as const
 
 const Key = Type.String({ minLength: 1, maxLength: 64 })
@@ -42,7 +46,7 @@ const CategorySource = Type.Object(
     middle: Type.Enum(
       ['ask', 'divert', 'permit'],
       says(
-        'What happens in the middle band. ask: the caller is asked for context (`depends`), and what that does not settle goes to a person. divert: a person decides. permit: it passes, and is noted.'
+        'What happens in the middle band. ask: the caller is asked for context (`depends`); matches that it does not settle go to a person. divert: a person decides. permit: it passes, and is noted.'
       )
     ),
     context: Type.Optional(Type.Array(Key, { minItems: 1, ...says('The keys of context that `ask` asks for.') })),
@@ -50,7 +54,7 @@ const CategorySource = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 2000,
-        ...says('What is meant by it: the words that a judge is given which reads policies.')
+        ...says('The meaning of the category, for judges that read policies.')
       })
     )
   },
@@ -78,9 +82,9 @@ export const RuleSource = Type.Object(
       ...says('Names the rule in verdicts. In an overlay a name of the base changes that rule.')
     }),
     description: Type.Optional(Type.String(says('What the rule is for.'))),
-    category: Type.Enum([...categories], says('What a match is about; its score counts there.')),
-    type: Type.Optional(Type.Enum([...ruleTypes], says('What a detection is called.'))),
-    // 0 only beside `nominate`: the rule raises, and counts nothing by itself.
+    category: Type.Enum([...categories], says('The category in which a match counts.')),
+    type: Type.Optional(Type.Enum([...ruleTypes], says('The type of its detections.'))),
+    // 0 only beside `nominate`: the rule asks the encoder, and its own score is 0.
     weight: Type.Number({
       minimum: 0,
       maximum: 1,
@@ -88,19 +92,21 @@ export const RuleSource = Type.Object(
         'The score of one match: 0.45 alone asks, two of them still ask, three forbid; 0.2 is a hint. Beside a detector it multiplies the confidence.'
       )
     }),
-    nominate: Type.Optional(Type.Boolean(says('true: a match has the encoder read the text, which then decides.'))),
+    nominate: Type.Optional(
+      Type.Boolean(says('true: a match makes the encoder read the text, and the encoder decides.'))
+    ),
     raises: Type.Optional(
       Type.Boolean(
-        says('false, beside nominate: too weak a sign to have a text read for. Without an encoder it counts.')
+        says('false, beside nominate: too weak a sign to make the encoder read a text. Without an encoder it counts.')
       )
     ),
     any: Type.Optional(Type.Array(Phrase, { minItems: 1, ...says('Phrases: one suffices.') })),
-    // Eight groups bound the search for a window that holds one hit of each.
+    // At most eight groups, which bounds the search for a window with one hit of each.
     all: Type.Optional(
       Type.Array(Phrases, {
         minItems: 2,
         maxItems: 8,
-        ...says('Groups of phrases: one of each, within so many words of each other.')
+        ...says('Groups of phrases: one phrase of each, all within the number of words that within gives.')
       })
     ),
     within: Type.Optional(
@@ -110,22 +116,20 @@ export const RuleSource = Type.Object(
         ...says('Words from the first to the last phrase of `all`. Default 10.')
       })
     ),
-    ordered: Type.Optional(Type.Boolean(says('Whether the groups of `all` must stand in the order written.'))),
+    ordered: Type.Optional(Type.Boolean(says('Whether the groups of `all` must occur in the given order.'))),
     patterns: Type.Optional(
       Type.Array(PatternSource, { minItems: 1, ...says('Linear-time regular expressions near phrases.') })
     ),
     formats: Type.Optional(Type.Array(Type.String(), { minItems: 1, ...says('Patterns that ship, by name.') })),
     across_sentences: Type.Optional(Type.Boolean(says('true: a match of phrases may reach into the next sentence.'))),
-    detector: Type.Optional(
-      Type.String(says('What finds: a detector by name. The score is its confidence times the weight.'))
-    ),
+    detector: Type.Optional(Type.String(says('A detector, by name. The score is its confidence times the weight.'))),
     kinds: Type.Optional(
-      Type.Array(Type.String(), { minItems: 1, ...says('Of what the detector finds, what counts. Default: all.') })
+      Type.Array(Type.String(), { minItems: 1, ...says('The kinds of its findings that count. Default: all.') })
     ),
     guarded: Type.Optional(
       Type.Array(Type.Enum([...guardedKinds]), {
         minItems: 1,
-        ...says('Matches what a text does about what the chat’s own system prompt guards.')
+        ...says('Matches texts that ask for or reveal content guarded by the chat’s own system prompt.')
       })
     ),
     min_confidence: Type.Optional(
@@ -138,7 +142,7 @@ export const RuleSource = Type.Object(
       Type.Array(Phrase, {
         minItems: 1,
         ...says(
-          'The same, only in system prompts, tool definitions and answers: nobody switches a rule off by declining it.'
+          'The same, only in system prompts, tool definitions and answers: so no caller can switch the rule off with such a phrase.'
         )
       })
     ),
@@ -156,13 +160,13 @@ export const RuleSource = Type.Object(
           ...closed,
           minProperties: 1,
           ...says(
-            'Counts only where, in the same text, all of the rules named matched, one of any, and none of those. They stand above it.'
+            'Counts only where, in the same text, all rules of all matched, one of any, and none of none. The named rules must stand above this one.'
           )
         }
       )
     ),
     roles: Type.Optional(
-      Type.Array(Type.Enum([...roles]), { minItems: 1, ...says('Whose words it reads. Default: everybody’s.') })
+      Type.Array(Type.Enum([...roles]), { minItems: 1, ...says('The roles whose texts it reads. Default: all.') })
     ),
     direction: Type.Optional(
       Type.Enum(['request', 'answer', 'both'], says('Whether it reads requests, answers, or both.'))
@@ -178,7 +182,10 @@ export const RuleSource = Type.Object(
             Type.Record(Type.String(), ContextValues, says('Context that lifts a match to the high band.'))
           ),
           settles: Type.Optional(
-            Type.Enum([...settlings], says('middle: what reaches the high band by itself stays, whatever the context.'))
+            Type.Enum(
+              [...settlings],
+              says('middle: matches that reach the high band by themselves count whatever the context.')
+            )
           )
         },
         {
@@ -193,16 +200,16 @@ export const RuleSource = Type.Object(
 export type RuleSource = Static<typeof RuleSource>
 
 const { name: RuleName, ...ruleFields } = RuleSource.properties
-/** A rule of an extension: all of a new one, or what is other in one of the base. */
+/** A rule of an extension: a whole new one, or the changed fields of one of the base. */
 const RuleChange = Type.Object({ name: RuleName, ...Type.Partial(Type.Object(ruleFields)).properties }, closed)
 
 const guardedLists = Object.fromEntries(wordKinds.map((kind) => [kind, Phrases]))
 const Subjects = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), Phrases, closed)
 const GuardedSource = Type.Object({ ...guardedLists, topics: Type.Optional(Subjects) }, closed)
-/** Of an extension: each list that it gives stands for the base's. */
+/** Guarded lists of an extension: each given list replaces the base's. */
 const GuardedChange = Type.Object({ ...Type.Partial(GuardedSource).properties }, closed)
 
-/** A list that ships, in a file of its own: see `shipped.ts`. */
+/** A shipped list, in a file of its own: see `shipped.ts`. */
 export const ListSource = Type.Object(
   {
     lexicons: Type.Optional(Type.Record(Type.String(), Phrases)),
@@ -227,7 +234,10 @@ const EscalationSource = Type.Object(
     ),
     categories: Type.Optional(Type.Array(Type.Enum([...categories]), { minItems: 1 })),
     trust: Type.Optional(
-      Type.Enum(['raise', 'both'], says('raise: the judge only makes stricter. both: its word counts both ways.'))
+      Type.Enum(
+        ['raise', 'both'],
+        says('raise: the judge can only make the decision stricter. both: its opinion counts both ways.')
+      )
     ),
     on_failure: Type.Optional(
       Type.Enum(['divert', 'forbid', 'permit_local'], says('What happens where the judge does not answer.'))
@@ -243,7 +253,7 @@ const Bands = Type.Object(
     high: Type.Number({
       minimum: 0.02,
       maximum: 1,
-      ...says('From this score on what `high` of the category says holds.')
+      ...says('From this score on, `high` of the category applies.')
     })
   },
   { ...closed, ...says('The scores at which the middle and the high band begin, for all categories.') }
@@ -252,36 +262,36 @@ const Readers = Type.Optional(
   Type.Enum(
     [...readerModes],
     says(
-      'What the encoder reads. thorough: everything. balanced: what was raised. fast: nothing, the first reader decides.'
+      'What the encoder reads. thorough: everything. balanced: texts that rules raised. fast: nothing, the first reader (rules and classifier) decides alone.'
     )
   )
 )
 const Lists = Type.Optional(
   Type.Array(Type.String(), {
     minItems: 1,
-    ...says('Lists of phrases that ship, by name; rules take them by `$name`.')
+    ...says('Shipped lists of phrases, by name; rules include them by `$name`.')
   })
 )
 const Lexicons = Type.Optional(
-  Type.Record(Type.String(), Phrases, says('Named lists of phrases. `$name` in a rule stands for one.'))
+  Type.Record(Type.String(), Phrases, says('Named lists of phrases. `$name` in a rule includes one.'))
 )
 const Escalations = Type.Optional(
-  Type.Array(EscalationSource, { minItems: 1, maxItems: 8, ...says('When which heavier judge is asked.') })
+  Type.Array(EscalationSource, { minItems: 1, maxItems: 8, ...says('When to ask which heavier judge.') })
 )
-/** Context that holds where a caller's own says nothing on the key. */
-const Assumed = Type.Record(Key, Phrase, says('Context that holds where a caller’s own says nothing on the key.'))
+/** Default context, for keys that the caller's context does not have. */
+const Assumed = Type.Record(Key, Phrase, says('Default context, for keys that the caller’s context does not have.'))
 
 const SessionSource = Type.Optional(
   Type.Object(
     {
       half_life_minutes: Type.Optional(
-        Type.Number({ minimum: 0.1, maximum: 10_080, ...says('After so long the risk of earlier turns is halved.') })
+        Type.Number({ minimum: 0.1, maximum: 10_080, ...says('Minutes in which the risk of earlier turns halves.') })
       ),
       turns: Type.Optional(
         Type.Number({
           minimum: 1,
           maximum: 100,
-          ...says('After so many forbidden turns two thirds of `most` are added.')
+          ...says('Number of forbidden turns after which two thirds of `most` are added.')
         })
       ),
       most: Type.Optional(
@@ -292,9 +302,9 @@ const SessionSource = Type.Optional(
   )
 )
 
-/** Held against its shape by `checkTexts`, which files and the API share. */
+/** `checkTexts`, which files and the API share, checks its shape. */
 const Texts = Type.Optional(
-  Type.Object({}, says('What people read in the place of what was stopped, by language, reader and occasion.'))
+  Type.Object({}, says('Texts for people in place of stopped content, by language, reader and occasion.'))
 )
 
 const named = {
@@ -304,7 +314,7 @@ const named = {
   }),
   version: Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$',
-    ...says('Its author’s number, in quotes. The store takes it where it is a whole number above all before.')
+    ...says('Its author’s number, in quotes. The store accepts a whole number above all earlier ones.')
   }),
   description: Type.Optional(Type.String(says('What it is for.')))
 }
@@ -322,7 +332,7 @@ export const ConstitutionSource = Type.Object(
     assume: Type.Optional(Assumed),
     lexicons: Lexicons,
     guarded: Type.Optional(GuardedSource),
-    rules: Type.Array(RuleSource, { minItems: 1, ...says('What matches, and what a match counts.') }),
+    rules: Type.Array(RuleSource, { minItems: 1, ...says('The rules: their matches, and the score of a match.') }),
     session: SessionSource,
     escalate: Escalations,
     texts: Texts
@@ -334,11 +344,11 @@ export type ConstitutionSource = Omit<Static<typeof ConstitutionSource>, 'catego
   categories: Record<(typeof categories)[number], Static<typeof CategorySource>>
 }
 
-/** A constitution that is laid over one that ships: see `extend.ts`. */
+/** A constitution that extends a shipped one: see `extend.ts`. */
 export const ExtensionSource = Type.Object(
   {
     ...named,
-    extends: Type.Enum([...bases], says('The shipped constitution that this one is laid over.')),
+    extends: Type.Enum([...bases], says('The shipped constitution that this one extends.')),
     readers: Readers,
     lists: Lists,
     bands: Type.Optional(Bands),
@@ -347,7 +357,7 @@ export const ExtensionSource = Type.Object(
         Object.fromEntries(
           categories.map((category) => [category, Type.Optional(Type.Partial(CategorySource, closed))])
         ),
-        { ...closed, ...says('What is other than in the base, by category.') }
+        { ...closed, ...says('Changes to categories of the base.') }
       )
     ),
     assume: Type.Optional(Assumed),
@@ -356,7 +366,7 @@ export const ExtensionSource = Type.Object(
     rules: Type.Optional(
       Type.Array(RuleChange, {
         minItems: 1,
-        ...says('Rules of its own, and fields that are other in rules of the base.')
+        ...says('Its own rules, and changed fields of rules of the base.')
       })
     ),
     without: Type.Optional(Type.Array(Type.String(), { minItems: 1, ...says('Rules of the base that are dropped.') })),

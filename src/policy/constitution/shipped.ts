@@ -6,7 +6,8 @@ import type { Problems } from './problems.js'
 import type { bases, ConstitutionSource, ListSource, PatternSource } from './schema.js'
 
 /**
- * What the build has read of that very text: reading YAML takes longer than all else that is done with it. Where a loader runs the sources there is none.
+ * Location of the build's parsed form of this text: parsing YAML takes longer than all later steps. Without a build
+ * there is none.
  */
 function fileOf(yamlText: string): URL {
   return new URL(`./shipped/${hash('sha256', yamlText, 'hex')}.json`, import.meta.url)
@@ -16,7 +17,7 @@ export function isBuiltIn(yamlText: string): boolean {
   return existsSync(fileOf(yamlText))
 }
 
-/** What the YAML text holds, where the build has read that very text; else undefined. Everybody is given a value of their own. */
+/** The parsed value of a YAML text that the build has read; else undefined. Each call returns a new value. */
 export function builtFrom(yamlText: string): unknown {
   try {
     return JSON.parse(readFileSync(fileOf(yamlText), 'utf8'))
@@ -36,12 +37,12 @@ export function shippedSource(name: (typeof bases)[number]): ConstitutionSource 
 }
 
 /**
- * The lists that ship with the program, each in a file of its own under `config/constitutions/lists`, with what it was
- * measured to match in its head: phrases that a constitution takes by `lists`, and formats that a rule takes by `formats`.
+ * The shipped lists, each in a file of its own under `config/constitutions/lists`, with its measured matches in the
+ * head comment: phrases that a constitution includes by `lists`, and formats that a rule includes by `formats`.
  */
 const folder = new URL('../../../config/constitutions/lists/', import.meta.url)
 
-/** The names of the lists that ship. */
+/** The names of the shipped lists. */
 export function shippedLists(): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
@@ -54,7 +55,7 @@ export function readList(name: string): ListSource {
   return (builtFrom(text) ?? parse(text)) as ListSource
 }
 
-/** The constitution with the lists that it names beneath what it says itself. */
+/** Merges the named lists into a constitution, whose own entries win. */
 export function withLists(source: ConstitutionSource, problems?: Problems): ConstitutionSource {
   if (source.lists === undefined) return source
   const accepted = shippedLists()

@@ -1,4 +1,4 @@
-/** What a caller's context does to a rule: settle its match, sharpen it, or leave it open. */
+/** The effect of a caller's context on a rule: it settles the match, sharpens it, or leaves it open. */
 import type { Json, JsonObject } from '../../base/chat.js'
 import { foldText } from '../../text/fold.js'
 import type { Rule } from '../constitution/rules.js'
@@ -6,9 +6,9 @@ import type { Rule } from '../constitution/rules.js'
 /** `permit`: the match counts nothing. `forbid`: it counts at least `high`. `open`: no key that could settle it was given. */
 export type ContextEffect = 'none' | 'permit' | 'forbid' | 'open'
 
-/** A key with more values than these says nothing: a conversation is about a few things, and not about all of them. */
+/** A key with more values than these is ignored: a conversation is about a few things, not about all of them. */
 export const maxContextValues = 4
-/** UTF-16 units of one folded value: a longer one is a list, or a text. */
+/** UTF-16 units of one folded value: a longer one is a list or a text, and is ignored. */
 export const maxContextValue = 100
 
 type Matcher = (folded: string) => boolean
@@ -56,8 +56,8 @@ export class GivenContext {
   }
 
   /**
-   * Whether the key says what the call is about: a value that is empty, null or an object says nothing, and nor does a list
-   * of everything, by which one call would settle every rule.
+   * Whether the key has a usable value: empty values, null and objects are ignored, and so are long lists, with which
+   * one call could settle every rule.
    */
   has(key: string): boolean {
     const values = this.#folded(key)
@@ -66,7 +66,7 @@ export class GivenContext {
     )
   }
 
-  /** Among all values, however many: more of them can make a rule stricter, and never laxer. */
+  /** Searches all values, however many: more values can make a rule stricter, but never laxer. */
   matches(key: string, matchers: readonly Matcher[]): boolean {
     return this.#folded(key).some((value) => matchers.some((matcher) => matcher(value)))
   }
@@ -93,7 +93,10 @@ function foldValue(text: string): string {
   return foldText(text).trim()
 }
 
-/** `*` stands for any characters; everything else is compared folded. No regular expression: linear whatever is written. */
+/**
+ * `*` stands for any characters; everything else is compared folded. No regular expression, so that every glob is
+ * matched in linear time.
+ */
 function compileGlob(glob: string): Matcher {
   const pieces = glob.split('*').map(foldValue)
   const first = pieces[0] ?? ''

@@ -1,4 +1,7 @@
-/** From matches to the score of each rule, and from scores to a decision: bands per category, then the strictest category. */
+/**
+ * Computes the score of each rule from its matches, and the decision from the scores: bands per category, then the
+ * strictest category.
+ */
 import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
 import { type Category, categories, type Decision, type Scores, strictest } from '../evaluation.js'
@@ -12,18 +15,18 @@ export interface RuleScore {
   /** 0..1; 0 where the context settles the rule's matches. */
   score: number
   effect: ContextEffect
-  /** With `open`: the score of those of its matches about which people were asked already, and that stand. */
+  /** With `open`: the score of its matches about which people were asked already without settling them. */
   exhausted?: number
-  /** Whether it matched in what was said just now, not only in the history that comes with it. */
+  /** Whether it matched in the new turn, not only in the repeated history. */
   fresh: boolean
 }
 
 export interface Scoring {
   /** Where the high band begins. */
   high: number
-  /** Index of the first part that was said just now. */
+  /** Index of the first part of the new turn. */
   turn: number
-  /** What people have said of single parts. */
+  /** The answers of people about single parts. */
   contexts: SettledContexts | undefined
 }
 
@@ -59,7 +62,7 @@ function scoreBy(effect: ContextEffect, confidence: number, high: number): numbe
   return effect === 'permit' ? 0 : effect === 'forbid' ? Math.max(confidence, high) : confidence
 }
 
-/** A rule that matched both in what was answered and elsewhere counts once, by the stronger of the two. */
+/** A rule that matched both in answered parts and elsewhere counts once, with the stronger score. */
 function together(
   scores: readonly RuleScore[],
   answered: ReadonlyMap<CompiledRule, RuleScore>,
@@ -76,7 +79,7 @@ function together(
   return [...both, ...rest.map((entry) => ({ ...entry, fresh: fresh.has(entry.rule) }))]
 }
 
-/** Signs that are independent of each other: what a detector says by several rules it says once, as the strongest of them. */
+/** Independent signs: several rules of one detector count as one sign, the strongest. */
 export function signsOf(scored: Iterable<{ rule: Pick<CompiledRule, 'detector'>; score: number }>): number[] {
   const signs: number[] = []
   const detectors = new Map<string, number>()
@@ -97,7 +100,7 @@ export function noisyOr(scores: Iterable<number>): number {
 export interface CategoryVerdict {
   category: Category
   score: number
-  /** The score of what was said just now, without what the session adds. */
+  /** The score of the new turn, without the session's addition. */
   own: number
   decision: Decision
   /** The rules that matched and that the context did not settle. */
@@ -108,7 +111,7 @@ export interface CategoryVerdict {
 
 export interface Judgement {
   decision: Decision
-  /** The highest score, each held within the band of what its category decides. */
+  /** The highest score; each is clamped to the band of its category's decision. */
   riskScore: number
   scores: Scores
   matchedRules: string[]
@@ -127,7 +130,7 @@ type Bands = Constitution['bands']
 /** The smallest step between a score and a band's edge. */
 const step = 0.0001
 
-/** @param risk what the session adds to each category that has a signal of its own, 0..1 */
+/** @param risk the session's addition to each category with a signal of its own, 0..1 */
 export function decide(constitution: Constitution, scored: readonly RuleScore[], risk: number): Judgement {
   const verdicts = groupByCategory(scored).map((rules) => decideCategory(constitution, rules, risk))
   const decision = verdicts.reduce<Decision>((worst, verdict) => strictest(worst, verdict.decision), 'permit')
@@ -166,7 +169,8 @@ function decideCategory(
 ): CategoryVerdict {
   const category = rules[0]!.rule.category
   const policy = categories[category]
-  // What a policy lets pass at any score is no sign of bad intent; and history must not count once more each turn.
+  // Content that the policy permits at any score is no sign of bad intent, and repeated history must not count again
+  // each turn.
   const fresh = policy.high === 'permit' ? [] : rules.filter((entry) => entry.fresh)
   const risk = fresh.length === 0 ? 0 : sessionRisk
   const total = (some: readonly RuleScore[]) => (some.length === 0 ? 0 : noisyOr([risk, ...signsOf(some)]))
@@ -176,7 +180,7 @@ function decideCategory(
   if (score < bands.middle) return { ...verdict, decision: 'permit' }
   if (score >= bands.high) return { ...verdict, decision: policy.high }
   if (policy.middle !== 'ask') return { ...verdict, decision: policy.middle }
-  // Asking helps where the rules that an answer can no longer settle would not reach the band by themselves.
+  // Asking helps only if the rules that no answer can settle do not reach the band by themselves.
   const open = rules.filter(({ effect }) => effect === 'open')
   const exhausted = rules.flatMap((entry) => {
     if (entry.effect !== 'open') return entry
@@ -186,7 +190,7 @@ function decideCategory(
   return { ...verdict, decision: 'depends', missing: open.flatMap(({ rule }) => rule.context.keys) }
 }
 
-/** The score of a category, held within the band of its decision. */
+/** The score of a category, clamped to the band of its decision. */
 export function withinBand(
   { score, decision }: Pick<CategoryVerdict, 'score' | 'decision'>,
   { middle, high }: Bands
@@ -208,7 +212,7 @@ function byScore(rules: readonly RuleScore[]): RuleScore[] {
   return [...rules].sort((a, b) => b.score - a.score || a.rule.index - b.rule.index)
 }
 
-/** The rules of categories that only the session's risk made stricter than the turn itself is. */
+/** The rules of categories that only the session's risk has made stricter than the turn alone. */
 export function sharpened(
   constitution: Policy['constitution'],
   rules: readonly RuleScore[],

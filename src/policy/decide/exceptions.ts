@@ -1,6 +1,6 @@
 /**
- * Matches that people have found to be wrong, for one text and one rule. They are left out when a text is weighed, and
- * stay among its detections.
+ * Exceptions: matches of one rule in one text that people have found to be wrong. They do not count in the score, but
+ * stay among the detections.
  */
 import type { ChatPart } from '../../base/chat.js'
 import type { Detection, Exceptions } from '../evaluation.js'
@@ -13,8 +13,8 @@ export interface Suppressed {
 }
 
 /**
- * The matches that an exception can be about: those of one part by itself. What only several parts together, or earlier
- * turns, have shown is not the matter of that text.
+ * The matches that an exception can cover: those within one part. A match over several parts, or with earlier turns,
+ * does not belong to one text.
  */
 export function exceptable(
   detections: readonly Pick<Detection, 'rule' | 'type' | 'layer' | 'pointer'>[],
@@ -40,7 +40,7 @@ export function placeKey(rule: string, part: number): string {
   return `${part} ${rule}`
 }
 
-/** Those of a verdict that are excepted. */
+/** The excepted matches of a verdict. */
 export function suppressedOf(
   exceptions: Exceptions,
   detections: readonly Detection[],

@@ -1,4 +1,7 @@
-/** Names of persons, places and organisations in what is judged: shown, and replaced where a route says so; they stop nothing. */
+/**
+ * Names of persons, places and organisations in judged texts: they are reported, and replaced where a route says so,
+ * but stop nothing.
+ */
 import type { ChatPart, Role } from '../../base/chat.js'
 import { type Redactable, round } from '../../base/decision.js'
 import { Fault } from '../../base/errors.js'
@@ -9,10 +12,10 @@ import type { Detection, EvaluationInput } from '../evaluation.js'
 /** The rule that their detections carry. */
 const rule = 'names'
 
-/** What people and models say, and what tools bring; definitions and parameters are for programs to read. */
+/** Roles whose texts are searched: people, models and tools. Only programs read definitions and parameters. */
 const readRoles: ReadonlySet<Role> = new Set<Role>(['user', 'assistant', 'tool', 'system'])
 
-/** Parts of one role that follow one another, read as lines of one text: what stands around a short value tells what it is. */
+/** Consecutive parts of one role, read as lines of one text, so that a short value is read in its context. */
 interface Run {
   role: Role
   text: string
@@ -33,15 +36,15 @@ function runsOf(parts: readonly ChatPart[]): Run[] {
 }
 
 /**
- * @throws EvaluatorError where the texts could not all be read, and Fault `too_complex` where a request holds more than is read:
- * a text of which names are to be kept back does not pass unread
+ * @throws EvaluatorError where not all texts could be read, and Fault `too_complex` where a request exceeds the limit:
+ * text whose names must be redacted never passes unread
  */
 export async function findNames(
   encoder: Partial<Pick<Encoder, 'names' | 'findsNames'>> | undefined,
   { parts, whose = '', cancel, pay, direction }: EvaluationInput
 ): Promise<Detection[]> {
   if (encoder?.findsNames !== true || encoder.names === undefined)
-    throw new EvaluatorError('There is no encoder that finds names.')
+    throw new EvaluatorError('No encoder here can find names.')
   const runs = runsOf(parts)
   const abort = cancel === undefined ? undefined : new AbortController()
   const off = cancel?.onCancel((reason) => abort?.abort(reason))
@@ -63,7 +66,7 @@ export async function findNames(
   }
 }
 
-/** A name that goes over the end of a part is one in each. Linear: both lists are in order. */
+/** A name that crosses the end of a part becomes one in each part. Linear: both lists are in order. */
 function detectionsOf({ parts }: Run, names: readonly Name[]): Detection[] {
   const found: Detection[] = []
   let at = 0
@@ -89,7 +92,7 @@ function detectionsOf({ parts }: Run, names: readonly Name[]): Detection[] {
   return found
 }
 
-/** @returns what stands in the place of a detection; undefined where it is not to be replaced */
+/** @returns the replacement for a detection; undefined where it is not redacted */
 export function replacementOf(
   { category, kind }: Pick<Detection, 'category' | 'kind'>,
   redact: readonly Redactable[]

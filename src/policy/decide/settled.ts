@@ -1,6 +1,6 @@
 /**
- * What people have said of single texts of a conversation, as contexts for the matches in them. What reaches beyond such a
- * text, its question and its answer is judged as if nobody had been asked.
+ * Answers of people about single texts of a conversation, as contexts for the matches in them. A match that reaches
+ * beyond such a text, its question and its answer is judged as if nobody had been asked.
  */
 import type { JsonObject } from '../../base/chat.js'
 import type { Settled } from '../evaluation.js'
@@ -10,9 +10,9 @@ import { askedKey } from './speech.js'
 
 interface Answered {
   parts: ReadonlySet<number>
-  /** Those, and the parts of the question and the answer. */
+  /** These parts, and those of the question and the answer. */
   all: ReadonlySet<number>
-  /** Undefined: the answer said nothing. */
+  /** Undefined: the answer was unclear. */
   given: GivenContext | undefined
 }
 
@@ -21,7 +21,7 @@ export class SettledContexts {
 
   /**
    * @param context the caller's own, which holds beside what was answered
-   * @param assumed holds where neither says anything
+   * @param assumed the default where neither has a value
    */
   constructor(settled: readonly Settled[], context: JsonObject | undefined, assumed: JsonObject | undefined) {
     this.#answered = settled.map(({ parts, beside, topic }) => ({
@@ -38,12 +38,12 @@ export class SettledContexts {
     )
     if (answered === undefined) return undefined
     const effect = contextEffect(rule.context, answered.given ?? given, isHigh)
-    // It was asked: whatever the answer left open stays so.
+    // The question was asked already: it is not asked again.
     return effect === 'open' ? 'none' : effect
   }
 }
 
-/** Both claims hold: a rule that forbids one of them does so still. */
+/** Both topics count: a rule that forbids one of them still forbids. */
 function withTopic(context: JsonObject | undefined, topic: string): JsonObject {
   const own = context !== undefined && Object.hasOwn(context, askedKey) ? context[askedKey]! : []
   return { ...context, [askedKey]: [...(Array.isArray(own) ? own : [own]), topic] }

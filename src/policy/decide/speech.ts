@@ -1,4 +1,4 @@
-/** What a constitution says to people: its own texts, and by which topics its rules could be settled. */
+/** Texts of a constitution for people, and the topics that could settle its rules. */
 
 import type { Speech } from '../evaluation.js'
 import type { CompiledRule, Policy } from '../match/compile.js'
@@ -9,7 +9,7 @@ export const askedKey = 'topic'
 
 export function speechOf({ constitution, rules }: Pick<Policy, 'constitution' | 'rules'>): Speech {
   const { texts, bands } = constitution
-  /** Those that a context can settle; a judge's word has no rule. */
+  /** The rules that a context can settle; a judge's finding has no rule. */
   const open = (names: readonly string[]): CompiledRule[] =>
     rules.filter(({ name, context }) => context.keys.length > 0 && names.includes(name))
   return {

@@ -1,4 +1,4 @@
-/** Where a verdict is in doubt: which categories a judge is to be asked about, and which texts it has to see. */
+/** Finds doubts in a verdict: the categories that a judge must be asked about, and the texts that it must see. */
 import type { ChatPart, Picture } from '../../base/chat.js'
 import type { Escalation } from '../constitution/escalation.js'
 import type { Constitution } from '../constitution/parse.js'
@@ -9,16 +9,18 @@ import { maxDetections } from '../match/findings.js'
 export interface Doubt {
   escalation: Escalation
   categories: readonly Category[]
-  /** Those of them in which everything found stands in plain sight, so that whoever reads the texts can clear it. */
+  /**
+   * The categories whose findings are all visible in the plain texts, so that a judge who reads those can clear them.
+   */
   clearable: ReadonlySet<Category>
   texts: readonly ChatPart[]
-  /** What nobody has seen yet: of that, not of the texts of its message, there is a doubt. */
+  /** The unseen picture that is in doubt, rather than the texts of its message. */
   picture?: Picture
 }
 
 const noDoubts: readonly Doubt[] = []
 
-/** Empty for all but verdicts within a band of `escalate`, and where a judge could not change the decision any more. */
+/** Empty for verdicts outside the bands of `escalate`, and where no judge could change the decision. */
 export function doubtsOf(
   { bands, escalate }: Pick<Constitution, 'bands' | 'escalate'>,
   verdict: Verdict,
@@ -32,21 +34,21 @@ export function doubtsOf(
     if (isWithin && !isSettled(verdict, category, bands.high)) {
       doubtful.set(escalation, [...(doubtful.get(escalation) ?? []), category])
     } else if (decision === 'forbid') {
-      // Nothing that a judge could say would make it stricter, or milder.
+      // No opinion could make the verdict stricter or milder.
       return noDoubts
     }
   }
   return [...doubtful].map(([escalation, categories]) => doubtOf(escalation, categories, verdict, parts))
 }
 
-/** A rule whose weight forbids by itself is the policy owner's word, over which no judge has a say. */
+/** A rule whose weight alone forbids is the policy owner's decision, which no judge can change. */
 function isSettled({ rules }: Verdict, category: Category, high: number): boolean {
   return rules.some((rule) => rule.category === category && rule.score >= high)
 }
 
 /**
- * One for each picture and judge that sees: what a picture shows is always in doubt, in every category that the judge is
- * escalated to. Empty where the texts are forbidden already.
+ * One doubt for each picture and each judge that sees pictures: a picture is always in doubt, in all categories
+ * escalated to the judge. Empty where the texts are forbidden already.
  */
 export function doubtsOfPictures(
   { escalate }: Pick<Constitution, 'escalate'>,
@@ -64,7 +66,10 @@ export function doubtsOfPictures(
   )
 }
 
-/** Whether a text stands in the message of a picture and is its sender's: a text that was read out of a file is seen there. */
+/**
+ * Whether a text is in a picture's message and from its sender. Texts read from files are excluded: the judge sees them
+ * in the picture.
+ */
 function isBeside({ role, pointer, isKey, file }: ChatPart, picture: Picture): boolean {
   const message = /^\/[^/]+\/[^/]+\//.exec(picture.pointer)?.[0] ?? '/'
   return role === picture.role && isKey !== true && file === undefined && pointer.startsWith(message)
@@ -77,19 +82,19 @@ function doubtOf(
   parts: readonly ChatPart[]
 ): Doubt {
   const found = detections.filter(({ category }) => categories.includes(category))
-  // Beyond the bound, detections are left out: then nobody knows where else something was found.
+  // At the bound further detections were dropped, and their places are unknown.
   const isComplete = detections.length < maxDetections
   const clearable = categories.filter(
     (category) => isComplete && found.every((entry) => entry.category !== category || isInPlainSight(entry))
   )
-  // A finding across parts is shown at its first only.
+  // A finding across parts names only the first part.
   const isWhole = isComplete && found.every(({ layer }) => !layer.startsWith('joined'))
   const pointers = new Set(found.map(({ pointer }) => pointer ?? ''))
   const texts = parts.filter(({ text, pointer }) => text !== '' && (!isWhole || pointers.has(pointer)))
   return { escalation, categories, clearable: new Set(clearable), texts }
 }
 
-/** What only a decoding, or only the turns before, made readable is something that a judge of this text does not see. */
+/** A judge of this text does not see findings that only a decoding or earlier turns revealed. */
 function isInPlainSight({ layer, type }: Detection): boolean {
   return layer === 'plain' && type !== 'session_risk'
 }

@@ -1,6 +1,6 @@
 /**
- * Asks the judges about a verdict in doubt, and applies what they answer: scores moved, the decision taken anew, each answer
- * shown.
+ * Asks the judges about a verdict in doubt, and applies their answers: changes scores, decides anew, and reports each
+ * answer.
  */
 import { round } from '../../base/decision.js'
 import type { Constitution } from '../constitution/parse.js'
@@ -14,7 +14,10 @@ import type { Doubt } from './doubts.js'
 import type { Failure, Judges, Opinion } from './judges.js'
 import { wordsOf } from './words.js'
 
-/** From a verdict in doubt to one that the judges have had their say on. @throws the reason of `input.cancel`, where the caller left meanwhile */
+/**
+ * Turns a verdict in doubt into one that includes the judges' opinions. @throws the reason of `input.cancel`, where the
+ * caller left meanwhile
+ */
 export async function consult(
   judges: Judges,
   policy: Pick<Policy, 'constitution' | 'label'>,
@@ -48,7 +51,7 @@ export async function consult(
   return ruled === verdict || verdict.flips === undefined ? ruled : { ...ruled, flips: flipsBy(ruled, verdict) }
 }
 
-/** Without its judges a verdict is the one that was in doubt. What else would flip it is known of that alone. */
+/** Without its judges the verdict is the one in doubt; other flips are known only for that one. */
 function flipsBy({ decision, rules }: Verdict, before: Verdict): RuleFlip[] {
   if (decision === before.decision) return before.flips ?? []
   const without = rules.slice(before.rules.length).map(({ rule }) => rule)
@@ -63,7 +66,7 @@ export interface Ruling {
 type CategoryVerdict = Verdict['categories'][number]
 type Bands = Pick<Constitution, 'bands' | 'categories'>
 
-/** Rules' names have no colon: a judge's cannot be taken for one of them. */
+/** The colon keeps judges apart from rules, whose names have none. */
 const ruleOf = (judge: string) => `judge:${judge}`
 
 export function applyRulings(policy: Bands, verdict: Verdict, rulings: readonly Ruling[]): Verdict {
@@ -121,7 +124,7 @@ function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answ
   if ('failure' in answer) {
     const { onFailure } = escalation
     if (onFailure === 'permit_local') return []
-    // That nobody has seen a picture is one thing to tell, whatever it might have been.
+    // An unseen picture is reported once, not once per category.
     const doubtful = doubt.picture === undefined ? doubt.categories : doubt.categories.slice(0, 1)
     return doubtful.map((category): Change => {
       const local = stands(category)
@@ -168,7 +171,7 @@ function changesOf({ bands, categories }: Bands, verdict: Verdict, { doubt, answ
   return changes
 }
 
-/** Shown where the doubt is; where the judge names a category in which nothing was found, the first text as a whole. */
+/** Placed at the doubt; for a category without a finding, at the whole first text. */
 function detectionOf(
   found: Pick<Detection, 'category' | 'confidence' | 'rule' | 'layer'>,
   { detections }: Verdict,
@@ -212,7 +215,7 @@ function judgesOf(changed: ReadonlyMap<Category, Change>, category: Category): s
   return change === undefined || change.by === 'safe' ? [] : [change.detection.rule]
 }
 
-/** What the session remembers follows the judge, up and down; that none could be had is nobody's risk. */
+/** The session's risk follows the judge, up and down; a missing opinion adds no risk. */
 function ownRiskOf(
   { ownRisk }: Verdict,
   changes: readonly Change[],

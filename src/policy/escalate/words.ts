@@ -1,10 +1,10 @@
-/** What a constitution says of one category in words. Judges that read a policy are given it. */
+/** The words of a constitution about one category, for judges that read policies. */
 import type { Constitution } from '../constitution/parse.js'
 import type { Rule } from '../constitution/rules.js'
 import type { Category } from '../evaluation.js'
 import type { PolicyWords } from './judges.js'
 
-/** Of each key. A policy of some hundred words is read best; lists beyond that say nothing new. */
+/** Most values of each key: judges read a policy of some hundred words best, and longer lists add nothing. */
 const mostValues = 60
 
 export function wordsOf(

@@ -1,8 +1,8 @@
 /**
- * What a call puts to the encoder: texts in which a rule that nominates has matched, or, of a thorough constitution, every
- * text. First the call is judged without readings, and what was raised comes out as questions; then once more, with what
- * the encoder has said of each. Both passes go over the same texts in the same way, so that an answer is found by the
- * text that it is about, whatever part, reading or seam that was.
+ * Questions of a call to the encoder: texts in which a nominating rule has matched, or with a thorough constitution
+ * every text. The first pass judges without the encoder and collects questions; the second pass judges with its
+ * answers. Both passes visit the same texts in the same way, so an answer is found by its text, whatever part, reading
+ * or seam it came from.
  */
 import type { Role } from '../../base/chat.js'
 import type { Encoder, EncoderQuestion, EncoderReading, Pay, Stretch } from '../../encoder/index.js'
@@ -27,11 +27,11 @@ export interface Question {
   text: string
   /** The chat's system prompts, where the text is read beside what they keep and for that alone. */
   guard?: Beside
-  /** What of it was raised, from left to right; undefined: all of it is to be read. */
+  /** Its raised stretches, from left to right; undefined: all of it is read. */
   spans: readonly Stretch[] | undefined
   /** The rules that raised it. */
   rules: readonly string[]
-  /** What the first reader alone would do with it: `high` or `middle`, the band that it reaches. */
+  /** The band that the first reader alone reaches. */
   reaches: 'high' | 'middle' | undefined
 }
 
@@ -49,7 +49,7 @@ export function keyOf({ role, text, guard }: Pick<Question, 'role' | 'text' | 'g
 
 /** The questions of one call. */
 export class Asking {
-  /** How often anything was raised: what is remembered of a text holds no questions. */
+  /** Number of raised questions; results with questions are not remembered. */
   raised = 0
   readonly isThorough: boolean
   readonly bands: Constitution['bands']
@@ -63,22 +63,22 @@ export class Asking {
     this.bands = bands
   }
 
-  /** What was raised and has not been read. */
+  /** Questions without an answer. */
   get questions(): Question[] {
     return [...this.#open.values()]
   }
 
-  /** What was raised and has been read. */
+  /** Questions with their answers. */
   get answered(): Answered[] {
     return [...this.#read.values()]
   }
 
-  /** @returns what the encoder has said of the text, where it was asked */
+  /** @returns the encoder's reading of the text, where it was asked */
   readingOf(question: Pick<Question, 'role' | 'text' | 'guard'>): EncoderReading | undefined {
     return this.#readings.get(keyOf(question))
   }
 
-  /** @returns what the encoder has said of the text; undefined: the question is noted */
+  /** @returns the encoder's reading of the text; undefined: the question is noted */
   put(question: Question): EncoderReading | undefined {
     this.raised++
     const key = keyOf(question)
@@ -96,7 +96,7 @@ function both(a: Question, b: Question): Question {
   return { ...a, spans, rules: [...new Set([...a.rules, ...b.rules])], reaches: higher(a.reaches, b.reaches) }
 }
 
-/** More stretches than that are no longer told apart, and those closer than `near` are one: a request has fewer windows. */
+/** Above this number stretches closer than `near` are joined: a request has fewer windows. */
 const mostStretches = 256
 /** UTF-16 units. */
 const near = 100
@@ -108,7 +108,7 @@ function distinct(stretches: readonly Stretch[]): Stretch[] {
   return sorted.filter(({ start, end }, i) => i === 0 || start !== sorted[i - 1]!.start || end !== sorted[i - 1]!.end)
 }
 
-/** Stretches from left to right, those that touch, or are no further apart than `gap`, as one. */
+/** Joins stretches that touch or are at most `gap` apart; sorted from left to right. */
 export function merged(stretches: readonly Stretch[], gap = 0): Stretch[] {
   const all: Stretch[] = []
   for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
@@ -125,21 +125,21 @@ export interface Nomination {
   /** In the reading. */
   from: number
   to: number
-  /** What it counts where the encoder does not read it. */
+  /** Its score where the encoder does not read it. */
   confidence: number
   shown: Stretch | undefined
 }
 
-/** Of a reading that has been looked at to its end. */
+/** The result for a completely scanned reading. */
 export interface Read {
   /** `isDecided`: the encoder reads it, or is about to, so that it counts nothing by itself. */
   nominations: readonly (Nomination & { isDecided: boolean })[]
   reading: EncoderReading | undefined
-  /** Where texts meet, what was raised: a finding is about all of that, or it would be one of a text by itself. */
+  /** At a seam, the whole raised stretch: a finding must cover it, or it would belong to one text alone. */
   over: Stretch | undefined
 }
 
-/** Whose words a text is, and where it is shown. */
+/** The role of a text, and where its findings are shown. */
 export interface Place {
   role: Role
   part: number
@@ -149,23 +149,23 @@ export interface Place {
   counts(rule: CompiledRule, start: number, end: number): boolean
   /** Set where texts meet. */
   isSeam: boolean
-  /** Whether it is read by a thorough constitution though nothing raised it. */
+  /** Whether a thorough constitution has it read although no rule raised it. */
   isReadAnyway: boolean
-  /** The chat's system prompts, where whoever speaks may go for what they keep. */
+  /** The chat's system prompts, where the speaker may try to get guarded content. */
   guard?: Beside | undefined
 }
 
-/** A question over a text as it stands, without the text: what is remembered of it when the call is over. */
+/** A question about an unchanged text, without the text: the memory keeps this after the call. */
 export interface Put extends Pick<Question, 'start' | 'end' | 'spans' | 'rules' | 'reaches'> {
-  /** Whether it is read beside what the chat's system prompts keep. */
+  /** Whether it is read together with the chat's system prompts. */
   isBeside: boolean
 }
 
-/** Collects what is raised in the readings of one text. */
+/** Collects the questions raised in the readings of one text. */
 export class Raised {
   /**
-   * Told of each question while a text is scanned, and of what the encoder has said.
-   * @param put undefined of another reading than the plain one, which nobody can put again without it
+   * Called with each question and its answer while a text is scanned.
+   * @param put undefined for other readings than the plain one: without the text they cannot be asked again
    */
   heard: ((put: Put | undefined, reading: EncoderReading | undefined) => void) | undefined
   readonly #asking: Asking
@@ -188,7 +188,7 @@ export class Raised {
     return true
   }
 
-  /** Told that a reading has been looked at to its end. @returns undefined where nothing in it concerns the encoder */
+  /** Called when a reading is scanned completely. @returns undefined where nothing in it concerns the encoder */
   close(view: View): Read | undefined {
     const { part, role, placeOf, isSeam, isReadAnyway } = this.#place
     const all = isReadAnyway && view.layer === 'plain'
@@ -217,12 +217,12 @@ export class Raised {
     }
   }
 
-  /** Of a chat whose prompts keep something: whether the text goes for that. */
+  /** For a chat with guarded prompts: asks whether the text tries to get their content. */
   #putBeside(view: View): EncoderReading | undefined {
     const { part, role, placeOf, guard } = this.#place
     if (guard === undefined) return undefined
     const { layer, text } = view
-    // Who pastes much asks before it or after it. What stands between is left to the phrases.
+    // People who paste a long text ask before or after it. Only phrases search the middle.
     const spans =
       text.length <= 2 * asked
         ? undefined
@@ -242,12 +242,12 @@ export class Raised {
     return reading
   }
 
-  /** @returns what the encoder has said of a question that was put about the same text in an earlier call */
+  /** @returns the encoder's answer to a question of an earlier call about the same text */
   readingOf(put: Put, text: string): EncoderReading | undefined {
     return this.#asking.readingOf(this.#questionOf(put, text))
   }
 
-  /** Puts a question again that was put about the same text in an earlier call. */
+  /** Repeats a question of an earlier call about the same text. */
   again(put: Put, text: string): void {
     this.#asking.put(this.#questionOf(put, text))
   }
@@ -258,7 +258,7 @@ export class Raised {
   }
 }
 
-/** UTF-16 units at either end of a text that are read beside what a prompt keeps. */
+/** UTF-16 units at either end of a text that are read together with a prompt. */
 const asked = 1500
 
 function higher(a: Question['reaches'], b: Question['reaches']): Question['reaches'] {
@@ -296,30 +296,33 @@ function touches(stretches: readonly Stretch[], from: number, to: number): boole
 }
 
 interface Asker {
-  /** Whose call it is, so that callers take turns. */
+  /** Name of the caller, so that callers take turns. */
   whose: string
   /** Ends the wait where the caller leaves. */
   cancel?: Cancellation | undefined
-  /** What its windows cost. */
+  /** Charges for its windows. */
   pay?: Pay | undefined
 }
 
-/** Before anything was asked. */
+/** The readings of the first pass. */
 export const noReadings: Readings = new Map()
 
-/** UTF-16 units. In longer texts the first reader finds something for their length: in a quarter of long documents. */
+/**
+ * UTF-16 units. In longer texts the first reader finds something just because of the length: in a quarter of long
+ * documents.
+ */
 const short = 500
 /**
- * By the band that the first reader reaches alone, what is left of the encoder's share of false alarms where both are against
- * a text. Of harmless texts of unseen sources 0.1 to 2 % reach these bands; but both readers learnt from the same rows and err
- * on the same texts more often than by chance, so the shares are put far higher.
+ * The factor on the encoder's false-alarm share where the first reader agrees, by the band that it reaches alone. Of
+ * harmless texts of unseen sources 0.1 to 2 % reach these bands. But both readers learnt from the same rows and err on
+ * the same texts more often than by chance, so the factors are set far higher.
  */
 const left = { high: 0.05, middle: 0.2 } as const
 
-/** What one in twenty harmless texts reaches. Below it the encoder sees nothing that would agree. */
+/** The confidence that one in twenty harmless texts reaches; below it the encoder does not agree. */
 const doubtful = 0.25
 
-/** The two readers look at different things, words and language: where both are against a short text, few are harmless. */
+/** The two readers look at different signs, words and language: few short texts that both flag are harmless. */
 function agreed({ text, reaches }: Question, reading: EncoderReading): EncoderReading {
   if (reaches === undefined || text.length > short) return reading
   const findings = reading.findings.map((finding) => {
@@ -331,8 +334,8 @@ function agreed({ text, reaches }: Question, reading: EncoderReading): EncoderRe
 }
 
 /**
- * Puts what a call has raised to the encoder.
- * @throws EncoderError where they could not all be read: what the first reader says alone is then no verdict
+ * Asks the encoder the questions of a call.
+ * @throws EncoderError where not all could be read: the first reader alone gives no verdict then
  */
 export async function askEncoder(
   encoder: Pick<Encoder, 'read'>,
@@ -347,7 +350,7 @@ export async function askEncoder(
       return { role, text, whose, ...beside, ...(spans && { spans }), ...(abort && { cancel: abort.signal }) }
     })
     const readings = await encoder.read(put, pay)
-    if (readings.length !== questions.length) throw new Error('the encoder has not read what it was asked to')
+    if (readings.length !== questions.length) throw new Error('the encoder has not answered all questions')
     return new Map(questions.map((question, i) => [keyOf(question), agreed(question, readings[i]!)]))
   } finally {
     off?.()

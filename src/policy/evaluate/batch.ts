@@ -1,27 +1,28 @@
 /**
- * Work that comes in one turn of the event loop, done in one go at its end. A verdict reads some hundred kilobytes of code
- * and tables, and between two of them HTTP, JSON and the stores would push that out of the processor's caches: done apart,
- * a call of evaluate takes twice the processor time under 32 connections (measured). One go lasts a few milliseconds: what
- * is left then waits for the next turn, so that the loop comes to what else there is, and callers take turns.
+ * Batches the verdicts that are requested in one turn of the event loop, and runs them together at its end. A verdict
+ * reads some hundred kilobytes of code and tables; HTTP, JSON and the stores between two verdicts would push those out
+ * of the processor's caches. Unbatched, a call of evaluate takes twice the processor time under 32 connections
+ * (measured). One batch lasts a few milliseconds; the rest waits for the next turn, so that the loop does other work
+ * and callers take turns.
  */
 import { channel } from 'node:diagnostics_channel'
 import { FairQueue } from '../../base/fair-queue.js'
 
-/** Told before what is at hand is worked on, while anybody listens. From the first time on something may hold the event loop. */
+/** Published before each batch while there are subscribers: from then on the event loop may be blocked. */
 export const working = channel('sluicegate:working')
 
-/** ms of one go. Dozens of ordinary texts take less. */
+/** Longest batch, ms. Dozens of ordinary texts take less. */
 const longestGo = 5
 
-/** @returns what does the work when all that is at hand has been read: in the order it was asked for, callers in turns */
+/** @returns a function that runs work once all pending input is read: in order of request, callers in turns */
 export function createBatch(): <T>(work: () => T | Promise<T>, whose?: string) => Promise<T> {
   const waiting = new FairQueue<() => void>()
 
-  // What follows an outcome comes after all of them, for the same reason: no promise is told of before this has returned.
+  // The continuations run after the whole batch, for the same reason: promises settle only after this function returns.
   function drain(): void {
     if (working.hasSubscribers) working.publish(undefined)
     const ends = performance.now() + longestGo
-    // What work asks for waits for the next turn.
+    // Work that is requested by work waits for the next turn.
     for (let left = waiting.length; left > 0; left--) {
       waiting.shift()!()
       if (performance.now() >= ends) break
@@ -31,7 +32,7 @@ export function createBatch(): <T>(work: () => T | Promise<T>, whose?: string) =
 
   return <T>(work: () => T | Promise<T>, whose = '') =>
     new Promise<T>((resolve, reject) => {
-      // After what has been read, before the loop waits for more: alone, it costs a caller nothing.
+      // Runs after the pending input is read and before the loop waits: a single call loses no time.
       if (waiting.length === 0) setImmediate(drain)
       waiting.push(whose, () => {
         try {

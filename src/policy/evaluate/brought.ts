@@ -1,26 +1,26 @@
 /**
- * What tools have brought in a session, as fingerprints, so that it is known for theirs where it comes back among other
- * words: agents paste what a tool says into what they say themselves. Fingerprints are chosen by winnowing (Schleimer, Wilkerson,
- * Aiken 2003): of every `window` runs of `run` letters in a row one is kept, so that whatever `run + window - 1` letters were
- * taken over share one.
+ * Fingerprints of the texts that tools have returned in a session. They identify such text where it comes back among
+ * other words, since agents paste tool results into their own messages. Fingerprints are chosen by winnowing
+ * (Schleimer, Wilkerson, Aiken 2003): of every `window` consecutive runs of `run` letters one is kept, so that any copy
+ * of `run + window - 1` letters shares one.
  */
 import type { Span } from '../../text/fold.js'
 
-/** Letters of a fingerprint: fewer are everyday words. */
+/** Letters of a fingerprint: shorter runs are everyday words. */
 const run = 24
 const window = 40
-/** Kept of a session, the last: of about 20,000 letters. */
+/** Fingerprints kept per session, the newest: for about 20,000 letters. */
 const most = 1024
-/** UTF-16 units of what is brought at once that are looked at, from its end: no more of it would be kept. */
+/** UTF-16 units of one result that are read, from its end: fingerprints of more would not be kept. */
 const mostUnits = 65_536
 const bytesOfOne = 4
 
-/** What tools brought before, with what one has brought now. @param brought base64; undefined: nothing yet */
+/** Adds a tool's new result to the earlier fingerprints. @param brought base64; undefined: nothing yet */
 export function bringMore(brought: string | undefined, texts: readonly string[]): string | undefined {
   const known = new Set(read(brought))
   for (const text of lastOf(texts)) {
     for (const print of chosenOf(text)) {
-      // What comes again is as new as what comes first.
+      // A repeated fingerprint counts as new.
       known.delete(print)
       known.add(print)
     }
@@ -28,7 +28,7 @@ export function bringMore(brought: string | undefined, texts: readonly string[])
   return known.size === 0 ? undefined : write([...known].slice(-most))
 }
 
-/** What `bringMore` wrote, to look texts through for it. */
+/** The set of fingerprints that `bringMore` wrote, for searching texts. */
 export function printsOf(brought: string): ReadonlySet<number> {
   return new Set(read(brought))
 }
@@ -44,14 +44,16 @@ function lastOf(texts: readonly string[]): string[] {
   return kept
 }
 
-/** @returns where a text says what tools have brought, from left to right, each to the ends of its line or sentence */
+/**
+ * @returns the places where a text repeats results of tools, from left to right, each extended to its line or sentence
+ */
 export function broughtIn(text: string, known: ReadonlySet<number>): Span[] {
   const spans: Span[] = []
   let lastLetter = Number.NEGATIVE_INFINITY
   eachRun(text, (print, start, end, letter) => {
     if (!known.has(print)) return
     const last = spans.at(-1)
-    // What was taken over as it stands shares a fingerprint at least so often.
+    // A verbatim copy shares a fingerprint at least this often.
     if (last !== undefined && letter - lastLetter <= window) last.end = end
     else spans.push({ start, end })
     lastLetter = letter
@@ -85,8 +87,8 @@ const base = 0x01000193
 const leading = Array.from({ length: run }).reduce<number>((power) => Math.imul(power, base), 1)
 
 /**
- * @param told of each run of letters: its fingerprint, where it stands in the text, and the number of its last letter. Marks,
- *   blanks and capitals do not count: what is taken over is laid out anew.
+ * @param told called with each run of letters: its fingerprint, its place in the text, and the number of its last
+ *   letter. Marks, blanks and capitals do not count, since copies are often reformatted.
  */
 function eachRun(text: string, told: (print: number, start: number, end: number, letter: number) => void): void {
   const letters = new Uint16Array(run)
@@ -105,14 +107,14 @@ function eachRun(text: string, told: (print: number, start: number, end: number,
   }
 }
 
-/** @returns 0 for what is no letter and no digit */
+/** @returns 0 unless it is a letter or a digit */
 function letterOf(code: number): number {
   if (code < 0x80) {
     if (code >= 0x61 && code <= 0x7a) return code
     if (code >= 0x41 && code <= 0x5a) return code | 0x20
     return code >= 0x30 && code <= 0x39 ? code : 0
   }
-  // Signs of Latin-1, general punctuation, and that of Chinese and Japanese.
+  // Signs of Latin-1, and general, Chinese and Japanese punctuation.
   const isMark =
     code < 0xc0 || (code >= 0x2000 && code < 0x2070) || (code >= 0x3000 && code < 0x3040) || code === 0xfeff
   return isMark ? 0 : code
@@ -127,7 +129,7 @@ function mixed(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** UTF-16 units that are looked through for the end of a sentence. */
+/** UTF-16 units in which the end of a sentence is searched. */
 const reach = 160
 
 function widened(text: string, { start, end }: Span): Span {

@@ -1,4 +1,4 @@
-/** A constitution ready to judge: read, compiled, and warmed up before the first caller comes. */
+/** Loads a constitution for judging: reads it, compiles it, and warms it up before the first call. */
 import type { ChatPart } from '../../base/chat.js'
 import type { ReadOptions } from '../constitution/parse.js'
 import { readConstitution } from '../constitution/read.js'
@@ -23,7 +23,7 @@ export function entryOf(policy: Policy): PolicyEntry {
   return { label, judge: new Judge(policy), growth: new Growth(policy), speech: speechOf(policy), key }
 }
 
-/** Reads (see `parseConstitution`) and compiles. A text that gets this far can be put in force. */
+/** Reads (see `parseConstitution`) and compiles. A constitution that passes can be put in force. */
 export async function loadPolicy(yamlText: string, fileName: string, options?: ReadOptions): Promise<Policy> {
   return compileGently(await readConstitution(yamlText, fileName, options))
 }
@@ -34,7 +34,10 @@ export function numbered(policy: Policy, version: number | string): Policy {
   return { ...policy, constitution, label: `${constitution.name}@${version}` }
 }
 
-/** Put together by turns; they hold what ordinary texts hold: numbers, names, code, other languages, an address, a list. */
+/**
+ * Sample sentences, joined in varying order. They contain typical content: numbers, names, code, other languages, an
+ * address, a list.
+ */
 const sentences = [
   'Please write a short letter to the neighbours about the new timetable of the library.',
   'The museum opens at 9:30 and closes before dinner on Sundays; tickets cost 12 € each.',
@@ -51,8 +54,8 @@ const lengths = [200, 40, 600, 300, 1_500]
 const directions = ['request', 'answer'] as const
 
 /**
- * Judges texts that nobody sent before the first caller comes: code that has not run yet costs three to five times as much
- * until the engine has compiled it, and so would the first seconds of calls.
+ * Judges made-up texts before the first call: code that the engine has not compiled yet takes three to five times as
+ * long, and so would the calls of the first seconds.
  * @param budget ms; the event loop is held for about as long @returns how many texts were judged
  */
 export function warmUp(judge: Judge, budget: number): number {

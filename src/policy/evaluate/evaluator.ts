@@ -1,4 +1,4 @@
-/** The policy decision point as the rest of the program sees it: constitutions in force, sessions, threads. */
+/** The policy decision point for the rest of the program: constitutions in force, sessions, threads. */
 
 import { createHmac, randomBytes, randomFillSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -38,7 +38,7 @@ import type { Beyond, JudgeInput, Verdict } from './verdict.js'
 
 export { EvaluatorError, type EvaluatorOptions } from './evaluator-options.js'
 
-/** The evaluation and what each category came to, held against which thresholds. */
+/** The evaluation, and the score of each category with its thresholds. */
 export interface Assessment {
   evaluation: Evaluation
   categories: Verdict['categories']
@@ -49,14 +49,16 @@ export interface PolicyEvaluator extends Evaluator {
   assess(input: EvaluationInput, constitution?: string): Promise<Assessment>
   /** The evaluation and how it came about, for the command line. Costs many times an evaluation. */
   explain(input: EvaluationInput, constitution?: string): Promise<{ evaluation: Evaluation; explanation: Explanation }>
-  /** Puts a constitution in force under its own name, at once: a call under way, and whoever holds the one before, ends with that. */
+  /** Puts a constitution in force under its own name. Calls under way and holders of the old one keep the old one. */
   put(entry: PolicyEntry): void
-  /** Judges made-up texts by what is in force, for about so many ms, so that the first callers do not wait for the engine. */
+  /**
+   * Judges made-up texts with the policies in force for about `ms`, so that first callers need not wait for the engine.
+   */
   warmUp(ms: number): void
   readonly sessions: SessionStore
   /** Whether `names` can be asked for. */
   readonly findsNames: boolean
-  /** Characters that were given and not looked at, ever. Above 0 something is broken: those calls were refused. */
+  /** Characters that were never scanned, in total. Above 0 the engine has a defect: those calls were refused. */
   uncoveredChars(): number
 }
 
@@ -106,7 +108,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return entry
   }
 
-  /** With the session as it stands. Sessions follow what a caller says; an answer is judged by itself. */
+  /** Adds the session's state. Sessions follow the caller's turns; an answer is judged by itself. */
   function withSession(input: EvaluationInput, { judge }: PolicyEntry): JudgeInput | Promise<JudgeInput> {
     const {
       parts,
@@ -148,7 +150,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return state instanceof Promise ? state.then(withState) : withState(state)
   }
 
-  /** Where a rule asks whether what is said goes for what the chat's prompts keep, and they may keep something. */
+  /** The prompts for the encoder, where a rule asks about guarded content and the prompts may hold some. */
   function besideFor(input: EvaluationInput, { asksBeside }: Policy): Beside | undefined {
     if (!asksBeside || encoder === undefined) return undefined
     const beside = besideOf(promptsOf(input))
@@ -174,7 +176,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       const { exceptions } = input
       if (exceptions !== undefined && verdict.decision !== 'permit') {
         const suppressed = suppressedOf(exceptions, verdict.detections, parts)
-        // Once more, without what people have excepted: rare, and so only the rest has to be weighed in one place.
+        // Decides again without excepted matches; this is rare, and keeps the weighing in one place.
         if (suppressed.length > 0) return decide({ ...given, suppressed })
       }
       return conclude(verdict)
@@ -196,7 +198,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         const stored = sessions.update(key, next)
         return stored instanceof Promise ? stored.then(() => verdict) : verdict
       }
-      // Whatever was decided: who only observes lets it in.
+      // Stored whatever the decision, since routes that only observe let it pass.
       if (input.isBrought === true) return store((state) => stateWith(state, parts, clock.monotonic()))
       if (session === undefined) return verdict
       const { decision, ownRisk } = verdict
@@ -215,13 +217,13 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         return given.suppressed === undefined ? settle(given, verdict) : checked(verdict)
       }
       const { views, findings } = budget
-      // A chat that goes on is as short as what is new in it.
+      // Of a repeated chat only the new texts count.
       if (!judgesApart() && (units <= inlineLimit || entry.judge.newUnits(given, inlineLimit) <= inlineLimit)) {
         const { scanned, remembered } = entry.judge.texts
         const verdict = guarded(() => entry.judge.judge({ ...given, views, scans: inlineLimit, findings }))
         const { texts } = entry.judge
         judged({ scanned: texts.scanned - scanned, remembered: texts.remembered - remembered })
-        // How much its other readings hold is known when they are made.
+        // The size of other readings becomes known only when they are made.
         if (verdict?.beyond?.field !== 'views') return next(withinBudget(verdict))
       }
       const call = {
@@ -241,7 +243,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
         }
       )
     }
-    /** Judges once more, with what the encoder says of all that was raised. */
+    /** Judges again, with the encoder's answers to all questions. */
     function read(given: JudgeInput, verdict: Verdict, questions: readonly Question[]): Promise<Verdict> {
       checkVerdict(verdict, total)
       if (given.readings !== noReadings) throw new EvaluatorError('The text was not read in full.')
@@ -255,7 +257,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     return decide(judgeInput)
   }
 
-  /** @throws EvaluatorError: what the encoder was asked is not decided without it */
+  /** @throws EvaluatorError: questions to the encoder are never decided without it */
   function ask(questions: readonly Question[], { whose = '', cancel, pay }: EvaluationInput): Promise<Readings> {
     return askEncoder(encoder!, questions, { whose, cancel, pay }).catch((error: unknown) => {
       const unpaid = unpaidOf(error)
@@ -271,10 +273,10 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
       uncovered += Math.max(0, total - (Number.isFinite(covered) ? covered : 0))
       throw new EvaluatorError('The text was not judged in full.')
     }
-    if (!isVerdict(verdict)) throw new EvaluatorError('The verdict is none.')
+    if (!isVerdict(verdict)) throw new EvaluatorError('The verdict is malformed.')
   }
 
-  /** @param constitution is looked up before the call waits for its turn: it ends with what was in force when it came */
+  /** @param constitution is looked up before the call waits, so that the call uses the version in force when it came */
   function verdictOf<T>(
     input: EvaluationInput,
     constitution: string | HeldPolicy,
@@ -302,7 +304,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
     async evaluate(input, constitution = 'default') {
       if (input.names !== true) return verdictOf(input, constitution, toEvaluation)
       const held = lookUp(constitution) ?? constitution
-      // First, since whatever windows the verdict asks for are then read already.
+      // First, since the windows that the verdict needs are then read already.
       const names = await findNames(encoder, input)
       const evaluation = await verdictOf(input, held, toEvaluation)
       const detections = [...evaluation.detections, ...names]
@@ -344,7 +346,7 @@ export function evaluatorOf(initial: Iterable<PolicyEntry>, options: EvaluatorOp
   }
 }
 
-/** @returns what names an account where texts are remembered: by a secret that is made anew with each evaluator, and ends with it */
+/** @returns a function that names an account in the memory of texts, by a secret of this evaluator */
 function secretsOf(): (whose: string) => string {
   const secret = randomBytes(32)
   const known = new LRUCache<string, string>({ max: 10_000 })
@@ -366,7 +368,7 @@ const noJudges: Judges = {
   consult: async () => ({ failure: 'unknown_judge' })
 }
 
-/** A fault of the engine's own is reported like any other failure to decide. */
+/** An internal error of the engine is reported like any other missing verdict. */
 function guarded<T>(work: () => T): T {
   try {
     return work()
@@ -380,7 +382,7 @@ const digits = '0123456789abcdefghjkmnpqrstvwxyz'
 const timeDigits = 10
 const randomDigits = 12
 
-/** Random bytes are drawn by the page: one system call for some 340 identifiers. */
+/** Random bytes are drawn in pages: one system call for some 340 identifiers. */
 function createIdSource(prefix: string, now: () => number): () => string {
   const pool = new Uint8Array(4096)
   let used = pool.length

@@ -32,18 +32,18 @@ import { historiesOf, spokenFrom } from './session.js'
 import type { Found, JudgeInput, TextCounts, Verdict } from './verdict.js'
 
 /**
- * Keys, role names and model names come with every request: up to this length they are remembered when nothing is in
- * them. What people write is not.
+ * Longest recurring text (keys, roles, models) that is remembered when no rule matches in it. Texts of people are not
+ * kept.
  */
 const maxRemembered = 64
 
-/** What a text costs to be remembered, in units that are scanned: so much of its length, for its digest, and so many besides. */
+/** Cost of recognising a remembered text, in scanned units: a share of its length for the digest, and a fixed part. */
 const digestShare = 1 / 128
 const knownPart = 32
-/** Texts of a call up to which another thread is told what is remembered: to name more would hold the event loop. */
+/** Most texts of a call whose memory is sent to another thread: naming more would block the event loop. */
 const mostTold = 1024
 
-/** The verdict where nothing matched, whatever the constitution, the context and the session: most calls end here. */
+/** The verdict where no rule matched, for every constitution, context and session: most calls end here. */
 const quiet = Object.freeze({
   decision: 'permit',
   riskScore: 0,
@@ -65,7 +65,7 @@ export class Judge {
   readonly #digests = new WeakMap<readonly ChatPart[], { named: string; digests: Digests }>()
   /** Since this judge was made. */
   readonly texts: TextCounts = { scanned: 0, remembered: 0 }
-  /** Of the call under way: other readings, those that are remembered too; what may be scanned, and other readings of that. */
+  /** Budget of the current call: units of other readings, and units that may still be scanned. */
   readonly #room: Allowance = { units: 0 }
   readonly #scans = { units: 0, views: 0 }
   #isCrowded = false
@@ -120,8 +120,8 @@ export class Judge {
   }
 
   /**
-   * UTF-16 units of what a call takes to be judged: all of a text that is new, and little of one that is remembered.
-   * @param most where there are more, some number beyond it: to name all texts of a large call would hold the event loop
+   * UTF-16 units that judging a call costs: all units of a new text, and few of a remembered one.
+   * @param most a larger count may be cut to any number above it: naming all texts of a large call would block the loop
    */
   newUnits(input: JudgeInput, most = Number.POSITIVE_INFINITY): number {
     const { parts } = input
@@ -135,7 +135,7 @@ export class Judge {
     return units
   }
 
-  /** What is remembered of a call's texts and of where they meet, for the judge of another thread; undefined: nothing. */
+  /** The memory of a call's texts and seams, for the judge of another thread; undefined: nothing. */
   told(input: JudgeInput): Learnt | undefined {
     const { parts, joined: runs } = input
     const digests = this.#digestsOf(input, this.#heldOf(input))
@@ -152,22 +152,22 @@ export class Judge {
     return this.#memory.told(keys)
   }
 
-  /** What is remembered from now on is kept apart as well, for `learnt`. */
+  /** Starts collecting new entries of the memory, for `learnt`. */
   listen(): void {
     this.#memory.listen()
   }
 
-  /** What was remembered since `listen`, for the judge of another thread. */
+  /** New entries since `listen`, for the judge of another thread. */
   learnt(): Learnt | undefined {
     return this.#memory.learnt()
   }
 
-  /** @param learnt in another thread, by the same constitution */
+  /** @param learnt entries of another thread with the same constitution */
   learn(learnt: Learnt): void {
     this.#memory.learn(learnt)
   }
 
-  /** What matches come to, by the context, the session and the bands. */
+  /** Weighs matches, by the context, the session and the bands. */
   weigh(
     matches: readonly Match[],
     { context, settled, session }: Pick<JudgeInput, 'context' | 'settled' | 'session'>
@@ -181,7 +181,7 @@ export class Judge {
     return { rules, judgement: decide(constitution, rules, session?.risk ?? 0) }
   }
 
-  /** Every match, before context, session and bands say what it counts. */
+  /** Finds every match, before it is weighed by context, session and bands. */
   find(input: JudgeInput): Found {
     const { parts, session } = input
     const { views = Number.POSITIVE_INFINITY, scans = Number.POSITIVE_INFINITY } = input
@@ -199,7 +199,7 @@ export class Judge {
     for (const [i, part] of parts.entries()) {
       charsTotal += part.text.length
       charsCovered += this.#judgePart(call, i)
-      // Nothing comes of a verdict over a part of the texts.
+      // A verdict over a part of the texts is useless.
       if (this.#isFull()) break
     }
     for (const run of input.joined) {
@@ -215,7 +215,7 @@ export class Judge {
       for (const history of now.length === 0 ? [] : historiesOf(tail)) {
         const broken = new Set<CompiledRule>()
         const { middle } = this.policy.constitution.bands
-        // Where one alone has spoken, each turn was let through by the rules that count now.
+        // With a single speaker, every earlier turn has already passed the rules that apply now.
         for (const { text } of history.every(({ role }) => role === by) ? [] : history) {
           if (!this.#scan(text, earlierSink(call, now[0]!.part, { middle, broken })).isComplete) charsCovered = 0
         }
@@ -232,8 +232,8 @@ export class Judge {
   }
 
   /**
-   * Reads what came from a tool as a tool's words too, whoever says it now. It stays that person's or model's as well: what
-   * a tool echoes is no way around the rules for them.
+   * Reads repeated tool results also as a tool's words, whoever repeats them. The rules for the present speaker apply
+   * as well, so that a tool's echo is no way around them.
    * @returns false where a reading had to be left out.
    */
   #judgeBrought(call: Call, brought: string): boolean {
@@ -253,7 +253,7 @@ export class Judge {
     return this.#isCrowded
   }
 
-  /** What the findings of a text depend on besides itself. */
+  /** The inputs, besides the text, on which its findings depend. */
   #heldOf(input: JudgeInput): Pick<Call, 'direction' | 'guarded' | 'beside' | 'asking'> {
     const { direction, beside } = input
     return { direction, beside, guarded: this.policy.guard?.read(promptsOf(input)), asking: this.#askingOf(input) }
@@ -265,7 +265,7 @@ export class Judge {
     return new Asking(readings, constitution)
   }
 
-  /** Of a chat that goes on: the names of its texts, worked out once for all passes over it. */
+  /** The digests of a repeated chat's texts, computed once for all passes. */
   #digestsOf(
     { parts, remembered }: JudgeInput,
     held: Pick<Call, 'direction' | 'guarded' | 'beside' | 'asking'>
@@ -302,7 +302,7 @@ export class Judge {
     return complete ? text.length : 0
   }
 
-  /** A text of which a reading had to be left out counts as not looked at. */
+  /** A text with an omitted reading counts as not scanned. */
   #scan(text: string, sink: Sink): Scanned {
     const scans = this.#scans
     scans.units -= text.length
@@ -336,7 +336,7 @@ export class Judge {
     sinkOf: (call: Call, joined: JoinedText) => Sink | undefined
   ): boolean {
     const { parts } = call
-    // What one role says in a run of several was looked at in a run of its own.
+    // The texts of one role in a mixed run were judged in their own run.
     const isMixed = areMixed(parts, members)
     let all = true
     for (const separator of separators) {
@@ -359,13 +359,13 @@ function membersOf(run: readonly number[], parts: readonly ChatPart[]): Member[]
   return run.map((part) => ({ part, text: parts[part]!.text }))
 }
 
-/** @returns what tells whether nothing was put to the encoder since */
+/** @returns a function that tells whether no question was put to the encoder since */
 function unraised({ asking }: Call): () => boolean {
   const before = asking?.raised
   return () => asking?.raised === before
 }
 
-/** The texts of a chat by which its other texts are held. */
+/** The system prompts that guard content against the other texts of the chat. */
 export function promptsOf({
   parts,
   direction,

@@ -1,7 +1,7 @@
 /**
- * What passes between threads: a call's texts as one string and numbers, and its verdict with its detections as numbers. To
- * copy tens of thousands of objects would hold the event loop for longer than most of their judging takes, and their
- * pointers may be many times as long as the texts.
+ * Packed messages between threads: a call's texts as one string with numbers, and a verdict's detections as numbers.
+ * Copying tens of thousands of objects would block the event loop for longer than most of their judging takes, and
+ * their pointers may be many times as long as the texts.
  */
 import { roles } from '../../base/chat.js'
 import { type Detection, decisions } from '../evaluation.js'
@@ -57,17 +57,17 @@ export function unpack({ text, lengths, roles: kinds, joined: runs, ...rest }: P
 }
 
 export interface PackedVerdict extends Omit<Verdict, 'detections'> {
-  /** Detections of which no two say the same but of the place; each with some place. */
+  /** Detections that differ in more than their place; each holds an arbitrary place. */
   kinds: readonly Detection[]
-  /** Of each detection `placeWidth` numbers: its kind, its text, and where its span starts and ends. */
+  /** `placeWidth` numbers for each detection: its kind, its text, and the start and end of its span. */
   places: Uint32Array
   told?: Told
 }
 
-/** What a thread tells besides its verdict. */
+/** Further results of a thread beside its verdict. */
 export interface Told {
   texts: TextCounts
-  /** Of texts that may come again. */
+  /** New memory of texts that may come again. */
   learnt: Learnt | undefined
 }
 
@@ -103,13 +103,13 @@ export function placed({ kinds, places, told: _, ...rest }: PackedVerdict, parts
     const kind = places[at]!
     const span = { start: places[at + 2]!, end: places[at + 3]! }
     const pointer = parts[places[at + 1]!]?.pointer ?? ''
-    // One after the other what stood in the verdict, in its order.
+    // In the order of the verdict.
     detections.push(pointer === '' ? { ...unplaced[kind]!, span } : { ...kinds[kind]!, span, pointer })
   }
   return { ...rest, detections }
 }
 
-/** A verdict may come from another thread: what is not in the words of a verdict decides nothing. */
+/** Checks a verdict from another thread: a malformed one decides nothing. */
 export function isVerdict({ decision, riskScore, ownRisk, scores, ...lists }: Verdict): boolean {
   return (
     decisions.includes(decision) &&

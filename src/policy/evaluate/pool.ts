@@ -1,4 +1,4 @@
-/** Judges long texts in worker threads, so that the event loop is never held. Started on the first long text. */
+/** Judges long texts in worker threads, so that they never block the event loop. Started on the first long text. */
 import { LRUCache } from 'lru-cache'
 import type { Piscina } from 'piscina'
 import { FairQueue } from '../../base/fair-queue.js'
@@ -8,26 +8,26 @@ import { type PackedInput, type PackedVerdict, pack, placed, type Told } from '.
 import type { JudgeInput, Verdict } from './verdict.js'
 
 /**
- * What a thread is given. `key` names one version of a constitution, which the thread compiles once: it is sent along only
- * after the thread has said that it does not know it.
+ * A task of a thread. `key` names one version of a constitution, which the thread compiles once. The constitution is
+ * sent only after the thread has answered that it does not know the key.
  */
 export interface WorkerTask {
   key: string
   constitution: Constitution | undefined
-  /** Undefined: only to compile. */
+  /** Undefined: the task only compiles. */
   input: PackedInput | undefined
 }
 
-/** The thread's word for: send the constitution too. */
+/** The thread's answer that asks for the constitution. */
 export const unknownPolicy = 'unknown policy'
 
 export interface JudgeCall {
-  /** Whose call it is: who waits for a thread takes turns with others. */
+  /** Name of the caller: waiting callers take turns. */
   whose?: string
   key: string
   constitution: Constitution
   input: JudgeInput
-  /** Told what the thread tells besides its verdict. */
+  /** Receives further results of the thread. */
   hear?: (told: Told) => void
 }
 
@@ -38,20 +38,20 @@ export interface JudgePool {
 }
 
 export interface PoolOptions {
-  /** From when a thread has a text to the verdict. What it waits for a thread is not its own time. */
+  /** From the start in a thread to the verdict, without the wait for a thread. */
   deadlineMs: number
-  /** For a thread, at most. Default: five deadlines. */
+  /** Longest wait for a thread. Default: five deadlines. */
   longestWaitMs?: number
   maxThreads: number
 }
 
 /** Texts that may wait for a thread. */
 const mostWaiting = 256
-/** Versions of which it is remembered that a thread has them; one that is forgotten is offered again. */
+/** Versions that are known to be in a thread; a forgotten one is offered again. */
 const maxKnown = 32
-/** A thread unused for so long ends, and its memory is given back. */
+/** A thread that is idle for this long ends, which frees its memory. */
 const idleTimeoutMs = 300_000
-/** For a thread to load its modules, or to compile a policy; it counts against no text's deadline. */
+/** Time for a thread to load its modules or compile a policy; it does not count against a text's deadline. */
 const startMs = 30_000
 
 export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThreads }: PoolOptions): JudgePool {
@@ -76,12 +76,12 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
     return pool
   }
 
-  /** Returns when a thread that has started is free. */
+  /** Resolves when a started thread is free. */
   async function ping(pool: Piscina): Promise<void> {
     await within(startMs, (signal) => pool.run(undefined, { signal }))
   }
 
-  /** Has one thread compile the policy, once for all texts that wait for it; further threads ask as they come to need it. */
+  /** Makes one thread compile the policy, once for all waiting texts; other threads request it when they need it. */
   const compiling = new LRUCache<string, Promise<unknown>>({ max: maxKnown })
   function compiled(pool: Piscina, key: string, constitution: Constitution): Promise<unknown> {
     let done = compiling.get(key)
@@ -103,19 +103,19 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
       throw error
     })
     const pool = await starting
-    // None yet for this place, or the one that was ended: with a text that took too long, or for want of work. No text's
-    // deadline pays for the start of another.
+    // This place has no thread yet, or its thread ended after a time-out or when idle. The start of a thread does not
+    // count against a text's deadline.
     if (pool.threads.length < places.taken) await ping(pool)
     await compiled(pool, key, constitution)
     const task: WorkerTask = { key, constitution: undefined, input }
     const verdict = await within(deadlineMs, (signal) => pool.run(task, { signal }))
     if (verdict !== unknownPolicy) return verdict as PackedVerdict
-    // A thread that was started since: it compiles first, so that the text's own deadline holds in it too.
+    // A newly started thread compiles first, so that the text's own deadline still holds.
     const compile: WorkerTask = { key, constitution, input: undefined }
     await within(startMs, (signal) => pool.run(compile, { signal }))
     const again = await within(deadlineMs, (signal) => pool.run(task, { signal }))
     if (again !== unknownPolicy) return again as PackedVerdict
-    // Other texts have taken the thread that knows it now.
+    // Other texts now occupy the thread that knows the policy.
     return within(startMs, (signal) => pool.run({ ...task, constitution }, { signal }))
   }
 
@@ -137,12 +137,12 @@ export function createPool({ deadlineMs, longestWaitMs = 5 * deadlineMs, maxThre
   }
 }
 
-/** Counted as late, as a judging that is aborted is: nothing is wrong but that there is too much to do. */
+/** Counts as a time-out, like an aborted judging: overload, not a defect. */
 class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
 
-/** So many at a time; the others wait, callers in turns. */
+/** Limits the texts in threads; the others wait, callers in turns. */
 class Places {
   /** How many are in use. */
   taken = 0
@@ -157,7 +157,7 @@ class Places {
     this.#longestMs = longestMs
   }
 
-  /** @throws where too many wait already, and after too long a wait */
+  /** @throws where too many wait already, or after too long a wait */
   async take(whose: string): Promise<void> {
     if (this.taken < this.#places) {
       this.taken++
@@ -184,7 +184,7 @@ class Places {
   }
 }
 
-/** Aborting a task ends the thread that works on it. */
+/** Aborting a task ends its thread. */
 async function within<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController()
   const timer = setTimeout(() => abort.abort(), ms)

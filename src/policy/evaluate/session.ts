@@ -1,7 +1,7 @@
 /**
- * What is remembered of a conversation: the end of what people said and of what a model had tools do, so that a payload
- * split over turns and calls is seen whole, and a decaying sum of risk, so that repeated attempts weigh more. Neither ever
- * counts against a turn by itself.
+ * The memory of a conversation. It holds the latest words of people and the latest tool calls of a model, so that a
+ * payload split over turns and calls is seen whole, and a decaying sum of risk, so that repeated attempts count more.
+ * Neither alone counts against a turn.
  */
 import { LRUCache } from 'lru-cache'
 import type { ChatPart } from '../../base/chat.js'
@@ -12,9 +12,9 @@ import { bringMore } from './brought.js'
 export interface SessionState {
   /** Texts of recent turns that were not forbidden, oldest first. */
   readonly tail: readonly string[]
-  /** Indexes of those that are arguments of calls; a person has said the others. Default: none. */
+  /** Indexes of the texts that are arguments of calls; the others are a person's. Default: none. */
   readonly calls?: readonly number[]
-  /** What tools have brought: see `brought.ts`. */
+  /** Fingerprints of tool results: see `brought.ts`. */
   readonly brought?: string
   /** Sum of the turns' own scores, as of `at`. */
   readonly risk: number
@@ -26,7 +26,7 @@ export interface SessionState {
 export interface SessionStore {
   /** Synchronous where sessions are in memory. */
   get(key: string): SessionState | undefined | Promise<SessionState | undefined>
-  /** Stores what `next` makes of what stands; called again where another process was faster. Never rejects. */
+  /** Stores the result of `next`, which is called again where another process was faster. Never rejects. */
   update(key: string, next: (state: SessionState | undefined) => SessionState): void | Promise<void>
   /** Sessions held now, for a gauge. */
   readonly size: number
@@ -61,12 +61,12 @@ export function memorySessions(clock: Clock, { max = 10_000, ttlMs = 3_600_000 }
   }
 }
 
-/** Of each speaker: an agent calls often, and what people said before stands. */
+/** Turns kept per speaker: the frequent calls of an agent must not displace the words of people. */
 const maxTurns = 8
 /** UTF-16 units of the tail, all turns of one speaker together. */
 const maxTail = 2000
 
-/** How a constitution lets a session's history count. */
+/** How a session's history counts under a constitution. */
 export interface SessionPolicy {
   /** Ms in which remembered risk halves. */
   halfLifeMs: number
@@ -76,23 +76,23 @@ export interface SessionPolicy {
   most: number
 }
 
-/** By half at most: a turn must reach the middle band nearly by itself before a session can lift it into the high one. */
+/** At most half: a turn must nearly reach the middle band alone before a session can lift it into the high one. */
 export const defaultSession: SessionPolicy = { halfLifeMs: 600_000, turns: 4, most: 0.5 }
 
-/** What the session's risk adds to a turn's score by noisy-or, 0..`most`. */
+/** The session risk that is added to a turn's score by noisy-or, 0..`most`. */
 export function boostOf(state: SessionState | undefined, now: number, policy: SessionPolicy): number {
   return state === undefined ? 0 : Math.min(policy.most, 1 - Math.exp(-decayed(state, now, policy) / policy.turns))
 }
 
-/** What earlier turns have said, oldest first. */
+/** The texts of earlier turns, oldest first. */
 export function saidBefore(state: SessionState | undefined): Said[] {
   const { tail = [], calls = [] } = state ?? {}
   return tail.map((text, i) => ({ role: calls.includes(i) ? 'assistant' : 'user', text }))
 }
 
 /**
- * What earlier turns are joined with the present one: all of them as they came, and what people said, and what was called,
- * each by itself, so that neither can be put between two halves of the other.
+ * The histories that are joined with the present turn: all turns in order, those of people alone, and calls alone, so
+ * that neither kind can be put between two halves of the other.
  */
 export function historiesOf(tail: readonly Said[]): (readonly Said[])[] {
   if (tail.length === 0) return []
@@ -101,7 +101,7 @@ export function historiesOf(tail: readonly Said[]): (readonly Said[])[] {
   return [tail, tail.filter(({ role }) => role === 'user'), calls]
 }
 
-/** The state after a turn. A forbidden text is not remembered: it went nowhere and must not taint what follows. */
+/** The state after a turn. A forbidden text is not remembered: it was not forwarded and must not taint later turns. */
 export function nextState(
   state: SessionState | undefined,
   turn: Said & { decision: Decision; ownRisk: number },
@@ -123,7 +123,7 @@ export function nextState(
   }
 }
 
-/** The state after a tool has brought something, which is no turn. */
+/** The state after a tool's result, which is no turn. */
 export function stateWith(state: SessionState | undefined, parts: readonly ChatPart[], now: number): SessionState {
   const texts = parts.flatMap(({ role, text, isKey }) => (role === 'tool' && isKey !== true ? [text] : []))
   const brought = bringMore(state?.brought, texts)
@@ -131,7 +131,7 @@ export function stateWith(state: SessionState | undefined, parts: readonly ChatP
 }
 
 /**
- * The first part of what was said just now: of the user's words after anyone else's. A chat request repeats its history,
+ * Index of the first part of the new turn: the user's words after anyone else's. A chat request repeats its history,
  * which is judged but is no new turn.
  */
 export function turnOf(parts: readonly ChatPart[]): number {
@@ -149,7 +149,7 @@ export function turnOf(parts: readonly ChatPart[]): number {
 
 /**
  * A speaker's words from a part on, with their places.
- * @param most UTF-16 units from which on no more parts are wanted
+ * @param most UTF-16 units after which no more parts are collected
  */
 export function spokenFrom(
   parts: readonly ChatPart[],
@@ -167,7 +167,7 @@ export function spokenFrom(
   return spoken
 }
 
-/** What a session remembers of a turn. */
+/** The text of a turn that a session remembers. */
 export function textOfTurn(parts: readonly ChatPart[], turn: number, by?: Speaker): string {
   const spoken = spokenFrom(parts, turn, { by })
   return spoken
@@ -184,7 +184,7 @@ function decayed({ risk, at }: SessionState, now: number, { halfLifeMs }: Sessio
   return risk * 0.5 ** (Math.max(0, now - at) / halfLifeMs)
 }
 
-/** The last turns of each speaker that fit; of one that does not, its end. */
+/** The last turns of each speaker that fit; of a longer one, its end. */
 function trimTail(said: readonly Said[]): Said[] {
   const kept: Said[] = []
   const left = { user: { turns: maxTurns, units: maxTail }, assistant: { turns: maxTurns, units: maxTail } }

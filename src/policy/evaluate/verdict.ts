@@ -1,4 +1,4 @@
-/** What the judge is given of a call, and what it says: the shapes, plain data where they pass between threads. */
+/** Input and output types of the judge; plain data where they pass between threads. */
 import type { ChatPart, JsonObject } from '../../base/chat.js'
 import type { ContextEffect } from '../decide/context.js'
 import type { Judgement } from '../decide/decide.js'
@@ -16,27 +16,29 @@ export interface JudgeInput {
   context: JsonObject | undefined
   settled?: readonly Settled[] | undefined
   direction: 'request' | 'answer'
-  /** Of an answer: the system prompts that it was given under. A request holds its own. */
+  /** For an answer: the system prompts of its request. A request contains its own. */
   prompts?: readonly string[] | undefined
-  /** What earlier turns of the session left behind; `turn` is the first part that was said just now, and `by` by whom. */
+  /** The earlier turns of the session; `turn` is the first part of the new turn, `by` its speaker. */
   session?: { tail: readonly Said[]; turn: number; by: Speaker; risk: number; brought?: string | undefined } | undefined
-  /** UTF-16 units that other readings of the texts may hold in all. Default: what each text may have by itself. */
+  /** Total UTF-16 units of other readings of the texts. Default: the limit of each text. */
   views?: number | undefined
-  /** UTF-16 units that are scanned at most, other readings not counted, and half as many of those: beyond, there is no verdict here. */
+  /**
+   * Most UTF-16 units to scan, without other readings, and half as many of those: beyond, this judge gives no verdict.
+   */
   scans?: number | undefined
-  /** Names the account, and is secret: under it texts are remembered. Undefined: none are. */
+  /** Secret name of the account, under which texts are remembered. Undefined: none are. */
   remembered?: string | undefined
-  /** What another thread remembers of the texts. */
+  /** Another thread's memory of the texts. */
   told?: Learnt | undefined
-  /** Detections beyond which none are made and nothing is decided. Default: however many there are. */
+  /** Most detections: beyond, nothing is decided. Default: unlimited. */
   findings?: number | undefined
-  /** Matches that do not count, by people's exception; they are shown all the same. */
+  /** Matches that do not count because of an exception; they are still shown. */
   suppressed?: readonly Suppressed[] | undefined
-  /** The chat's system prompts, where the encoder reads beside them whether what is said goes for what they keep. */
+  /** The chat's system prompts, where the encoder checks whether the texts try to get their guarded content. */
   beside?: Beside | undefined
-  /** What the encoder has said so far, at first nothing; undefined where no encoder decides, and what is raised counts. */
+  /** The encoder's answers so far, empty at first; undefined where no encoder decides and nominations count. */
   readings?: Readings | undefined
-  /** Whether it is found out, too, without which rules the decision would be milder. */
+  /** Whether to find the rules without which the decision would be milder. */
   flips?: boolean | undefined
 }
 
@@ -47,20 +49,20 @@ export interface Verdict extends Omit<Judgement, 'categories'> {
   categories: { category: Category; score: number; decision: Decision; missing: readonly string[] }[]
   /** Every rule that matched, those that the context settled included. */
   rules: { rule: string; category: Category; score: number; effect: ContextEffect }[]
-  /** Where it was asked for, and found. */
+  /** Where requested and found. */
   flips?: RuleFlip[]
-  /** The strongest score of the turn by itself, of categories that are ever acted on: what a session adds up. */
+  /** The strongest score of the turn alone, of categories that the policy acts on; sessions sum it up. */
   ownRisk: number
-  /** UTF-16 units of the parts, and how many of them were looked at: a verdict holds only where both are equal. */
+  /** UTF-16 units of the parts, and how many were scanned: a verdict is valid only where both are equal. */
   charsTotal: number
   charsCovered: number
-  /** Set where the texts are more than is judged at once, and nothing is broken: then the rest is of no use. */
+  /** Set where the texts exceed a limit; then the other fields are meaningless. */
   beyond?: Beyond
-  /** Set where the encoder is to be asked before anything is decided: then the rest is of no use. */
+  /** Set where the encoder must be asked first; then the other fields are meaningless. */
   questions?: readonly Question[]
 }
 
-/** Texts that were judged: those that were scanned, and those that were remembered. */
+/** Numbers of judged texts: scanned and remembered ones. */
 export interface TextCounts {
   scanned: number
   remembered: number
@@ -68,24 +70,24 @@ export interface TextCounts {
 
 export interface Beyond {
   /**
-   * Other readings of the texts, of which one had to be left out for want of room, or what was found in them. Also `views` where
-   * there was more to scan than `scans` allows.
+   * The exceeded limit: `views` where a reading of the texts did not fit or more had to be scanned than `scans` allows,
+   * `findings` where too much was found.
    */
   field: 'views' | 'findings'
-  /** How many there are, or a number that they do not fall short of; undefined where nobody knows. */
+  /** Their number, or a lower bound of it; undefined where unknown. */
   actual?: number
 }
 
 export interface Found {
   matches: readonly Match[]
-  /** What rules match by themselves, whatever they say of each other. */
+  /** Matches of rules by themselves, before their conditions on each other. */
   alone: readonly Match[]
-  /** For the encoder, before what was found means anything. */
+  /** Questions for the encoder, which must be answered before the matches count. */
   questions: readonly Question[]
-  /** What the encoder was asked, and has said. */
+  /** Questions to the encoder, with its answers. */
   answered: readonly Answered[]
   charsTotal: number
   charsCovered: number
-  /** Set where a reading had to be left out for want of room. */
+  /** Set where a reading did not fit and was omitted. */
   isCrowded?: true
 }

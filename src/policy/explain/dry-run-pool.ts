@@ -1,4 +1,7 @@
-/** Dry runs in a thread of their own: they read whole constitutions and judge many texts, and nobody's request waits for it. */
+/**
+ * Runs dry runs in a thread of their own, since they read whole constitutions and judge many texts: no request waits
+ * for them.
+ */
 import type { Piscina } from 'piscina'
 import { isBuilt, threadFile } from '../../base/thread.js'
 import type { Encoder } from '../../encoder/index.js'
@@ -8,22 +11,24 @@ import { type DryRound, type DryRun, type DryRunTask, dryRun, runDry } from './d
 export type DryRunAnswer = DryRound | { file: string; problems: readonly Problem[] }
 
 export interface DryRunner {
-  /** @throws ConstitutionError, EncoderError, `Busy`, or whatever ended the thread */
+  /** @throws ConstitutionError, EncoderError, `Busy`, or the error that ended the thread */
   run(task: DryRunTask): Promise<DryRun>
   close(): Promise<void>
 }
 
-/** Too many wait already. */
+/** Too many dry runs wait already. */
 export class Busy extends Error {
   override name = 'Busy'
 }
 
 const deadlineMs = 60_000
 const maxQueue = 4
-/** Whoever tries out a policy tries again soon, and then its judges are still there; after that, the memory is given back. */
+/**
+ * A policy is often tried again soon, while its judges are still loaded; after this time the thread's memory is freed.
+ */
 const idleTimeoutMs = 60_000
 
-/** @param encoder in force reads what is raised, here: the thread has none */
+/** @param encoder the encoder in force, which reads on this side: the thread has none */
 export function createDryRunner(encoder: () => Pick<Encoder, 'read'> | undefined = () => undefined): DryRunner {
   let starting: Promise<Piscina> | undefined
   async function start(): Promise<Piscina> {

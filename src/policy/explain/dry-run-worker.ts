@@ -22,7 +22,7 @@ export default function dryRunTask(task: DryRunTask): DryRunAnswer {
   try {
     return dryRun(task, judgeOf)
   } catch (error) {
-    // An error's own fields do not survive the way between threads.
+    // Messages between threads drop the own fields of an error.
     if (error instanceof ConstitutionError) return { file: error.file, problems: error.problems }
     throw error
   }

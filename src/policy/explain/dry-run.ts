@@ -1,4 +1,4 @@
-/** Judges texts by one or two constitutions, for comparison: no session, no review and no count is touched by it. */
+/** Judges texts by one or two constitutions, for comparison. It changes no session, review or counter. */
 import type { ChatPart, JsonObject, Role } from '../../base/chat.js'
 import type { Encoder } from '../../encoder/index.js'
 import { parseConstitution } from '../constitution/parse.js'
@@ -14,7 +14,7 @@ import { type Explanation, explain } from './explain.js'
 
 export interface DryText {
   text: string
-  /** A chat in the place of one text: its parts as its dialect reads them, and which of them a model reads as one. */
+  /** A chat instead of one text: its parts as its dialect reads them, and the groups that a model reads as one. */
   chat?: { parts: readonly ChatPart[]; joined: readonly (readonly number[])[] } | undefined
   role: Role
   direction: 'request' | 'answer'
@@ -36,7 +36,7 @@ export interface DryRunTask {
   texts: readonly DryText[]
   explain: boolean
   coverage: Coverage
-  /** What the encoder has said so far; undefined where none decides. */
+  /** The encoder's answers so far; undefined where none decides. */
   readings?: Readings | undefined
 }
 
@@ -46,14 +46,14 @@ export type DryOutcome = { evaluation: Omit<Evaluation, 'evaluation_id'> | null;
 /** By side, by text. */
 export type DryRun = DryOutcome[][]
 
-/** A run as far as it goes: texts of which the encoder is to be asked first have no outcome yet. */
+/** One round of a run: texts with open questions to the encoder have no outcome yet. */
 export interface DryRound {
   run: DryRun
   /** By text. */
   questions: (readonly Question[])[]
 }
 
-/** @param judgeOf may remember: two sides with one digest and one version are one judge. @throws ConstitutionError */
+/** @param judgeOf may cache: two sides with the same digest and version share one judge. @throws ConstitutionError */
 export function dryRun(task: DryRunTask, judgeOf = readJudge): DryRound {
   const questions: (readonly Question[])[] = []
   const run = task.sides.map((side) => {
@@ -69,8 +69,8 @@ export function dryRun(task: DryRunTask, judgeOf = readJudge): DryRound {
 }
 
 /**
- * Round by round, with what the encoder says of each text by itself: a turn of a session is raised once those before it
- * are decided, so there is one more round than a session has turns, at most.
+ * Runs round by round, with the encoder's answers for each text. A turn of a session raises questions only after the
+ * earlier turns are decided, so at most one more round than turns is needed.
  * @throws ConstitutionError, EncoderError
  */
 export async function runDry(
@@ -89,7 +89,7 @@ export async function runDry(
   }
 }
 
-/** Dry runs take turns with callers as one more caller. */
+/** Name under which dry runs take turns with callers at the encoder. */
 const dryRunner = 'dry run'
 
 export function readJudge({ source, name, version }: DrySide, coverage: Coverage): Judge {
@@ -108,7 +108,7 @@ function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | 
   if (verdict.charsCovered !== verdict.charsTotal) return { evaluation: null }
   const ms = performance.now() - started
   const { evaluation_id: _, ...evaluation } = evaluationOf(verdict, { label: judge.policy.label, id: '', ms })
-  // Where the only text is the input itself, a pointer to it would say nothing.
+  // With a single text a pointer would tell nothing.
   const detections = text.chat
     ? evaluation.detections
     : evaluation.detections.map(({ pointer: _, ...detection }) => detection)
@@ -118,7 +118,7 @@ function outcomeOf(judge: Judge, text: DryText, task: DryRunTask): DryOutcome | 
   }
 }
 
-/** The turns before are judged as they would have been, all at one moment. */
+/** The earlier turns are judged as usual, but all at the same moment. */
 function inputOf(
   judge: Judge,
   { text, chat, role, direction, context, history }: DryText,

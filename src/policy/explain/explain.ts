@@ -1,4 +1,6 @@
-/** How a verdict came about: readings, matches, scores against the bands, context, session, and what would flip it. */
+/**
+ * Explains a verdict: its readings, matches, scores and bands, context and session, and the changes that would flip it.
+ */
 import type { Role } from '../../base/chat.js'
 import { round } from '../../base/decision.js'
 import type { Stretch } from '../../encoder/index.js'
@@ -17,10 +19,10 @@ import { type TracedView, trace } from './trace.js'
 export interface ExplainedCategory {
   category: Category
   score: number
-  /** The score without what the session adds. */
+  /** The score without the session's addition. */
   own_score: number
   decision: Decision
-  /** What the policy decides in each band of this category. */
+  /** The policy's decision in each band of this category. */
   bands: { below_middle: 'permit'; from_middle: string; from_high: string }
   to_milder: NextBand
   to_stricter: NextBand
@@ -33,7 +35,7 @@ export interface ExplainedRule {
   category: Category
   /** The most confident match, before the context. */
   weight: number
-  /** What it counts: 0 where the context settles it. */
+  /** Its score: 0 where the context settles it. */
   score: number
   context: ContextOutcome
   /** The keys that could settle it. */
@@ -42,7 +44,7 @@ export interface ExplainedRule {
   across_turns: boolean
 }
 
-/** A reading of a text that the encoder was asked about, and what it said. Spans are offsets into that reading. */
+/** A reading of a text that the encoder was asked about, with the answer. Spans are offsets into that reading. */
 export interface ExplainedReading {
   /** The part that shows it; empty where there is only one. */
   pointer: string
@@ -50,17 +52,17 @@ export interface ExplainedReading {
   role: Role
   /** The rules that raised it; none where the constitution has everything read. */
   raised_by: string[]
-  /** What was raised; null: all of it. */
+  /** The raised stretches; null: all of it. */
   raised: Stretch[] | null
   findings: { kind: string; confidence: number; span: Stretch }[]
-  /** What was raised and not read, for there was too much: there the rules that raised it count. */
+  /** Raised stretches that exceeded the encoder's limit: there the rules that raised them count. */
   unread: Stretch[]
 }
 
 export interface ExplainedEncoder {
   readers: ReaderMode
   read: ExplainedReading[]
-  /** What the first reader would decide alone. */
+  /** The decision of the first reader alone. */
   without: { decision: Decision; risk_score: number }
 }
 
@@ -71,15 +73,15 @@ export interface Explanation {
   policy: string
   thresholds: { middle: number; high: number }
   views: TracedView[]
-  /** Null where no encoder decides: then what is raised counts as any other match. */
+  /** Null where no encoder decides: then nominations count like other matches. */
   encoder: ExplainedEncoder | null
   rules: ExplainedRule[]
   categories: ExplainedCategory[]
-  /** `assumed`: what the constitution takes for given where the call says nothing. */
+  /** `assumed`: the constitution's default context, where the call has none. */
   context: { given: string[]; assumed: Record<string, string>; missing: string[] }
   /** Null where the call belongs to no session. `risk` is added to categories with a signal of their own. */
   session: { risk: number; remembered_turns: number } | null
-  /** Judges that would be asked before this decision stands; an explanation asks none. */
+  /** Judges that would be asked before this decision is final; an explanation asks none. */
   would_ask: { judge: string; categories: Category[] }[]
   flips: Flips
 }
@@ -177,7 +179,7 @@ export function nextBands(
   const middle: Decision = policy.middle === 'ask' ? 'depends' : policy.middle
   const edges: { decision: Decision; from: number; below: number }[] = [
     { decision: 'permit', from: 0, below: bands.middle },
-    // Whether the middle asks or diverts is the context's matter: within it, the decision is what it is now.
+    // The context decides whether the middle band asks or diverts: within the band, the present decision stays.
     {
       decision: score >= bands.middle && score < bands.high ? decision : middle,
       from: bands.middle,
@@ -201,7 +203,7 @@ function wouldAsk({ constitution }: Policy, judge: Judge, input: JudgeInput): Ex
   }))
 }
 
-/** An explanation in a few sentences, for people. Names and numbers; no text. */
+/** Summarises an explanation in a few sentences, with names and numbers but no text. */
 function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
   const { decision, risk_score: score, categories, thresholds, rules, flips, session } = explanation
   const lines = [`${decision} at ${score}.`]
@@ -220,11 +222,11 @@ function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
     if (context === 'permit') lines.push(`The context settles ${rule}: it counts nothing.`)
     if (context === 'forbid') lines.push(`The context sharpens ${rule}.`)
     if (context === 'open' && asking.has(rule)) {
-      lines.push(`${rule} could be settled by ${context_keys.join(' or ')}, which was not given.`)
+      lines.push(`${rule} could be settled by ${context_keys.join(' or ')}, which the context lacks.`)
     }
   }
   if (session !== null && session.risk > 0) {
-    lines.push(`The session adds ${session.risk} to whatever has a signal of its own.`)
+    lines.push(`The session adds ${session.risk} to each category with a signal of its own.`)
   }
   lines.push(...whatWasRead(explanation))
   for (const { without, decision, risk_score } of flips.rules) {
@@ -233,12 +235,12 @@ function summarise(explanation: Omit<Explanation, 'summary'>): string[] {
   for (const { key, values, any_other, decision } of flips.context) {
     const shown = values.slice(0, 5).map((value) => JSON.stringify(value))
     const more = values.length > shown.length ? ` or ${values.length - shown.length} more` : ''
-    lines.push(`With ${key} ${any_other ? 'given as anything else' : shown.join(' or ') + more}: ${decision}.`)
+    lines.push(`With ${key} ${any_other ? 'set to any other value' : shown.join(' or ') + more}: ${decision}.`)
   }
   for (const { context, decision } of flips.combined_context)
     lines.push(`With ${JSON.stringify(context)}: ${decision}.`)
   for (const { judge, categories } of explanation.would_ask) {
-    lines.push(`${judge} would be asked about ${categories.join(', ')} before this stands.`)
+    lines.push(`${judge} would be asked about ${categories.join(', ')} before this is final.`)
   }
   return lines
 }
@@ -265,9 +267,7 @@ function whyPermitted({ categories, rules, views }: Omit<Explanation, 'summary'>
   if (rules.length === 0 && cancelled.size === 0) return 'No rule matches.'
   const strongest = [...categories].sort((a, b) => b.score - a.score)[0]
   const most =
-    strongest === undefined
-      ? 'Nothing that matched counts'
-      : `The highest score is ${strongest.category} at ${strongest.score}`
+    strongest === undefined ? 'No match counts' : `The highest score is ${strongest.category} at ${strongest.score}`
   const why = [...cancelled].map(([rule, by]) =>
     by === 'encoder' ? `the encoder decided over ${rule}` : `"${by}" cancelled ${rule}`
   )

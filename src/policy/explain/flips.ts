@@ -1,4 +1,4 @@
-/** What would flip a decision: found by deciding again without a rule, or with another context. Nothing here is guessed. */
+/** Finds the changes that would flip a decision, by deciding again without a rule or with another context. */
 import type { JsonObject } from '../../base/chat.js'
 import type { Constitution } from '../constitution/parse.js'
 import type { Judgement } from '../decide/decide.js'
@@ -12,16 +12,16 @@ import { isMilder, ruleFlips } from './rule-flips.js'
 
 export interface ContextFlip {
   key: string
-  /** Any one of these as the value of the key, beside the rest of the context. */
+  /** Values, any of which under the key flips the decision, with the rest of the context unchanged. */
   values: string[]
-  /** True where it is any value that no rule names: the question is answered, and the answer settles nothing. */
+  /** True for any value that no rule names: it answers the question, but settles nothing. */
   any_other: boolean
   decision: Decision
   risk_score: number
 }
 
 export interface CombinedFlip {
-  /** These together. */
+  /** The combined keys and values. */
   context: Record<string, string>
   decision: Decision
   risk_score: number
@@ -33,10 +33,10 @@ export interface Flips {
   combined_context: CombinedFlip[]
 }
 
-/** Rules and values tried: each is one more decision over matches that are known already. */
+/** Most rules and values to try: each costs one more decision over known matches. */
 const maxRules = 50
 const maxValues = 200
-/** Stands for whatever no rule names. */
+/** A sample value that no rule names. */
 const unnamed = 'something that no rule names'
 
 export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Found): Flips {
@@ -46,7 +46,7 @@ export function flipsOf(judge: Judge, input: JudgeInput, { matches, alone }: Fou
   const withContext = (context: JsonObject) => judge.weigh(matches, { ...input, context }).judgement
   return {
     rules: ruleFlips(now, matched.slice(0, maxRules), (isLeft) => {
-      // Rules count beside others: those are asked again, too.
+      // Rules may depend on each other: their conditions are checked again.
       const left = alone.filter(({ rule }) => isLeft(rule))
       return judge.weigh(countedOf(conditional.filter(isLeft), left), input).judgement
     }),
@@ -98,7 +98,7 @@ function contextFlips(
   return { context: flips, combined_context: combined === undefined ? [] : [combined] }
 }
 
-/** A value of every key that settles something, where together they do what no key does alone. */
+/** Combines a settling value of every key, where only all keys together flip the decision. */
 function combine(
   { rules }: Constitution,
   matched: readonly CompiledRule[],
@@ -116,7 +116,7 @@ function combine(
   return isMilder(decision, best) ? { context: chosen, decision, risk_score: riskScore } : undefined
 }
 
-/** A value that a glob takes. */
+/** A value that matches a glob. */
 function sampleOf(glob: string): string {
   const sample = glob.replaceAll('*', '').trim()
   return sample === '' ? 'anything' : sample

@@ -1,4 +1,4 @@
-/** The explanation that is kept beside a verdict, from the verdict itself: bounded, whatever the texts hold. */
+/** Makes the explanation that is stored with a verdict. It comes from the verdict alone, and its size is bounded. */
 import type { Constitution } from '../constitution/parse.js'
 import type { Verdict } from '../evaluate/verdict.js'
 import type { KeptExplanation } from '../explanation.js'

@@ -1,11 +1,14 @@
-/** Without which rules a decision would be milder: found by deciding again without them. */
+/** Finds the rules without which a decision would be milder, by deciding again without them. */
 import type { Judgement } from '../decide/decide.js'
 import { type Decision, decisions } from '../evaluation.js'
 import type { RuleFlip } from '../explanation.js'
 import type { CompiledRule } from '../match/compile.js'
 import { countedOf, type Match } from '../match/findings.js'
 
-/** @param judge decides over what is left. It is asked once for each rule tried, and where none is enough, once for each pair. */
+/**
+ * @param judge decides over the remaining rules. It is called once for each tried rule, and where none suffices, once
+ * for each pair.
+ */
 export function ruleFlips(
   now: Pick<Judgement, 'decision'>,
   tried: readonly CompiledRule[],
@@ -21,7 +24,7 @@ export function ruleFlips(
     .map((gone) => ({ gone, after: judge((rule) => rule !== gone) }))
     .filter(({ after }) => isMilder(after.decision, now.decision))
   if (single.length > 0) return single.map(({ gone, after }) => flip([gone], after))
-  // No one rule decides alone: the strongest are taken away until it flips, then those given back that need not go.
+  // No single rule decides: the strongest are removed until the decision flips, then unnecessary removals are undone.
   let gone: CompiledRule[] = []
   let after: Decided | undefined
   const isFlipped = () => after !== undefined && isMilder(after.decision, now.decision)
@@ -42,13 +45,16 @@ export function ruleFlips(
   return [flip(gone, after)]
 }
 
-/** Rules that are left out in turn, and matches that are weighed again each time: what one request holds is not bounded so. */
+/**
+ * Most rules to leave out in turn, and most matches to weigh again each time, since a request's own limits are far
+ * higher.
+ */
 const mostTried = 8
 const mostWeighed = 200
 
 /**
- * Those that a verdict keeps: of the strongest rules that bear on it, and none where too much matched.
- * @param alone what rules match by themselves, whatever they say of each other
+ * The flips that a verdict stores: for its strongest deciding rules, and none where too much matched.
+ * @param alone matches of rules by themselves, before their conditions on each other
  */
 export function flipsOfRules(
   now: Pick<Judgement, 'decision' | 'categories'>,
@@ -62,7 +68,7 @@ export function flipsOfRules(
   return ruleFlips(
     now,
     tried.map(({ rule }) => rule),
-    // Rules count beside others: those are asked again, too.
+    // Rules may depend on each other: their conditions are checked again.
     (isLeft) => {
       const left = alone.filter(({ rule }) => isLeft(rule))
       return weigh(countedOf(conditional.filter(isLeft), left))

@@ -1,4 +1,4 @@
-/** What each reading of a text shows, and what matched in it: for explanations, clause by clause. */
+/** Traces each reading of a text and its matches, clause by clause, for explanations. */
 import type { ChatPart } from '../../base/chat.js'
 import { round } from '../../base/decision.js'
 import { Reading } from '../../text/reading.js'
@@ -22,22 +22,22 @@ type Span = { start: number; end: number }
 export interface TracedMatch {
   rule: string
   category: Category
-  /** The clause: a phrase, a row of groups, a pattern, a detector, what the system prompt guards. */
+  /** Kind of the clause: a phrase, a row of groups, a pattern, a detector, guarded content. */
   by: Piece['by']
   /** Position of the pattern in the rule. */
   pattern?: number
   detector?: string
   kind?: string
-  /** UTF-16 offsets into the text as it was given. */
+  /** UTF-16 offsets into the original text. */
   span: Span
-  /** What stands there in this reading, at most 80 units. Absent where turns are joined. */
+  /** The matched text in this reading, at most 80 units. Absent where turns are joined. */
   text?: string
-  /** For `all`: what matched of each group, in the order of the rule. */
+  /** For `all`: the matched phrase of each group, in the order of the rule. */
   groups?: string[]
   weight: number
   /**
-   * `unless`: a phrase beside it cancelled it. `when`: what must match beside it does not. `encoder`: it has only raised
-   * the text, and the encoder decides. Then it counts nothing.
+   * Why it does not count. `unless`: a nearby phrase cancelled it. `when`: a required rule does not match. `encoder`:
+   * it only raised the text, and the encoder decides.
    */
   cancelled_by: 'unless' | 'when' | 'encoder' | null
 }
@@ -46,7 +46,7 @@ export interface TracedView {
   layer: string
   /** UTF-16 units of this reading. */
   length: number
-  /** The reading, at most 500 units; left out for `plain`, which is the text as it was given. */
+  /** The reading, at most 500 units; omitted for `plain`, which is the original text. */
   text?: string
   matches: TracedMatch[]
 }
@@ -56,7 +56,7 @@ const maxMatched = 80
 /** Places shown of one clause in one view. */
 const maxPlaces = 8
 
-/** The readings of the text that was said just now, then what only the turns before complete. */
+/** Traces the readings of the new turn, then the matches that only earlier turns complete. */
 export function trace(policy: Policy, input: JudgeInput, { matches, alone }: Found): TracedView[] {
   const apart = takeApart(policy)
   const { parts, direction } = input
@@ -78,9 +78,9 @@ interface Tracing {
   policy: Policy
   apart: Apart
   call: Call
-  /** Is told which pieces matched. */
+  /** Collects the pieces that matched. */
   seen: Set<CompiledRule>
-  /** What keeps a rule of the policy from counting in a part. */
+  /** Why a rule of the policy does not count in a part. */
   whyNot(rule: number, part: number): 'when' | 'encoder' | null
 }
 
@@ -91,7 +91,7 @@ function traceUpon({ policy, apart, call, seen, whyNot }: Tracing, { text }: Cha
     const places = new Map<Piece, Span[]>()
     const weights = new Map<Span, number>()
     const sink = partSink(call, index)
-    // Without its trace, a reading tells places in itself, where its words can be shown.
+    // Without its trace, a reading reports places in itself, so that its words can be shown.
     matcher.match([new Reading(view.layer, view.text)], {
       ...sink,
       record(rule, _layer, start, end, weight) {
@@ -134,7 +134,7 @@ function traceUpon({ policy, apart, call, seen, whyNot }: Tracing, { text }: Cha
   })
 }
 
-/** What the present turn completes of the turns before it. */
+/** Matches that begin in earlier turns and end in the present one. */
 function traceTurns(policy: Policy, apart: Apart, input: JudgeInput, seen: ReadonlySet<CompiledRule>): TracedView[] {
   const { session, parts } = input
   if (session === undefined || session.tail.length === 0) return []
@@ -171,7 +171,7 @@ function describe(rule: Policy['constitution']['rules'][number], piece: Piece) {
   }
 }
 
-/** Where the same clause counts, `unless` regarded. */
+/** Whether the same clause counts at this place when `unless` is applied. */
 function countedBeside(bare: Piece, places: ReadonlyMap<Piece, readonly Span[]>): readonly Span[] {
   for (const [piece, spans] of places) {
     const isSame =
@@ -197,14 +197,14 @@ function overlap(a: Span, b: Span): boolean {
 }
 
 interface Piece {
-  /** Index of the rule that it is a piece of. */
+  /** Index of its rule. */
   rule: number
   by: 'any' | 'all' | 'pattern' | 'detector' | 'guarded'
   /** Position among the rule's patterns, or, for a phrase group of `all`, among its groups. */
   index: number
-  /** Of a detector, or of what is guarded. */
+  /** Kind of a detector's finding, or of guarded content. */
   kind?: string
-  /** `whole`: what counts. `bare`: the same without `unless`. `group`: one group of `all` by itself. */
+  /** `whole`: the clause that counts. `bare`: the same without `unless`. `group`: one group of `all` by itself. */
   role: 'whole' | 'bare' | 'group'
 }
 
@@ -216,10 +216,10 @@ interface Apart {
 const known = new WeakMap<Constitution, Apart>()
 
 /**
- * A policy taken apart for explanations: every clause of every rule as a rule of its own, so that the same matcher that
- * decides tells which clause, which group of phrases or which kind of a detector it was; and once more without `unless`,
- * so that it tells what was cancelled. The engine on the hot path knows nothing of this.
- * Compiled on first use and kept as long as the policy: it takes about twice the policy's own time and memory.
+ * Splits a policy for explanations: every clause of every rule becomes a rule of its own, so that the ordinary matcher
+ * tells which clause, group of phrases or detector kind matched. A second copy without `unless` shows cancelled
+ * matches. The hot path does not use this. It is compiled on first use and kept with the policy, and costs about twice
+ * the policy's own time and memory.
  */
 function takeApart({ constitution, detectors }: Policy): Apart {
   let apart = known.get(constitution)

@@ -1,6 +1,6 @@
 /**
- * Holds a request to its budget before it is judged, what is judged joined included, so that what it costs is known before it
- * is paid for.
+ * Checks the budget of a request before it is judged, including its joined texts, so that no work is spent on one that
+ * exceeds it.
  */
 import { type Budget, budgetSettings } from '../../base/budget.js'
 import type { ChatContent, ChatPart } from '../../base/chat.js'
@@ -8,8 +8,8 @@ import { tooComplex } from '../../base/errors.js'
 import { joinedUnits } from './joined.js'
 
 /**
- * UTF-16 units that are read when a call is judged, but for other readings of them. Linear in the indexes of the runs.
- * @param most where there are more, some number beyond it: to count them all would cost as much as to read them
+ * UTF-16 units that judging a call reads, without other readings. Linear in the indexes of the runs.
+ * @param most a larger count may be cut to any number above it: counting all would cost as much as reading them
  */
 export function judgedUnits(
   parts: readonly ChatPart[],
@@ -22,14 +22,17 @@ export function judgedUnits(
   return units
 }
 
-/** A text is read by itself, and in its turn, among those of its role and among all, each with two separators at most. */
+/**
+ * Most readings of one text: by itself, in its turn, among those of its role and among all, each with two separators at
+ * most.
+ */
 const mostReadings = 16
-/** Of the units of a budget: what a request may come to whose texts are short, however they are joined. */
+/** Share of a budget's units that a request with short texts may always use, however they are joined. */
 const smallShare = 1 / 8
 
 /**
- * What is joined stays in proportion to what was sent: a few kilobytes, of which each is joined to one long run, would
- * else take all of a budget that is made for a body of a megabyte.
+ * Keeps joined units in proportion to the sent bytes: otherwise a few kilobytes, each joined to one long run, could use
+ * up a budget meant for a body of a megabyte.
  */
 function mostUnits(parts: readonly ChatPart[], budget: Budget): number {
   return Math.min(budget.units, Math.max(budget.units * smallShare, judgedUnits(parts, []) * mostReadings))

@@ -1,6 +1,6 @@
 /**
- * Turns a constitution into what the hot path runs: one matcher of the distinct phrases of all rules, and an index
- * from each phrase to the clauses that it can complete. A text costs what its own hits cost, however many rules exist.
+ * Compiles a constitution for the hot path: one matcher of the distinct phrases of all rules, and an index from each
+ * phrase to the clauses that it can complete. The cost of a text depends on its own hits, not on the number of rules.
  */
 import { setImmediate } from 'node:timers/promises'
 import { RE2JS } from 're2js'
@@ -18,12 +18,12 @@ import { lexiconSteps } from './guarded/lexicon.js'
 import { PhraseIds } from './phrase-ids.js'
 import { type Screen, screenOf } from './required.js'
 
-/** A set of phrases of which any one is a hit. Equal sets of different rules are one group. */
+/** A set of phrases, each of which is a hit of the group. Equal sets of different rules share one group. */
 export type Group = number
 
 interface ClauseBase {
   rule: CompiledRule
-  /** The group whose hit makes the engine look at the clause at all. */
+  /** The group whose hit makes the engine check the clause. */
   key: Group
 }
 export type Clause =
@@ -32,8 +32,8 @@ export type Clause =
   | (ClauseBase & { kind: 'pattern'; regex: RE2JS; reach: number; screen: Screen | undefined })
 
 /**
- * What a rule needs beside it (`when`), by the indexes of rules. Looked at once all matches of a call are known, part by
- * part: what is said in one message is no condition for another.
+ * A rule's `when`, by indexes of rules. It is checked part by part once all matches of a call are known, since one
+ * message is no condition for another.
  */
 export interface Condition {
   readonly all: readonly number[]
@@ -51,9 +51,9 @@ export interface CompiledRule extends Omit<Rule, 'context' | 'when'> {
   when: Condition | undefined
   /** Whether it has phrases, patterns or a detector, and not only a condition. */
   matchesByItself: boolean
-  /** Of a rule that nominates: the rules of its category by which the encoder decides. */
+  /** For a rule that nominates: the encoder's rules of its category. */
   readBy: readonly CompiledRule[]
-  /** Matches of these categories are what `redact` replaces: every place counts, none may be dropped. */
+  /** `redact` replaces matches of these categories: so no place may be dropped. */
   keepsEveryPlace: boolean
 }
 
@@ -62,10 +62,10 @@ export interface Policy {
   /** `name@version` */
   label: string
   rules: readonly CompiledRule[]
-  /** Those with a condition. */
+  /** The rules with a condition. */
   conditional: readonly CompiledRule[]
   phrases: Phrases
-  /** The words of the phrases and the commonest of English: by them the views tell language from letters in disorder. */
+  /** The words of the phrases and the commonest of English, by which the views tell language from scrambled letters. */
   words: KnownWords
   /** Groups of phrase `id`: `groupList` from `groupStart[id]` to `groupStart[id + 1]`. */
   groupStart: Int32Array
@@ -76,15 +76,15 @@ export interface Policy {
   detectors: readonly { detector: Detector; rules: readonly CompiledRule[]; floors: Floors }[]
   /** The rules by which the encoder decides. */
   readers: readonly CompiledRule[]
-  /** Whether any of them is about texts beside the chat's system prompts. */
+  /** Whether any of them judges texts together with the chat's system prompts. */
   asksBeside: boolean
-  /** Reads system prompts for what they guard; undefined where no rule asks. */
+  /** Finds guarded content in system prompts; undefined where no rule needs it. */
   guard: Guard | undefined
-  /** The rules on what is guarded. */
+  /** The rules on guarded content. */
   guardRules: readonly CompiledRule[]
 }
 
-/** Hands out one number per distinct set of phrases, and one per distinct phrase. */
+/** Numbers the distinct sets of phrases, and the distinct phrases. */
 class GroupTable {
   readonly phrases = new PhraseIds()
   readonly #groups = new Map<string, Group>()
@@ -113,10 +113,12 @@ export function compilePolicy(constitution: Constitution, detectors: readonly De
   return atOnce(compileSteps(constitution, detectors))
 }
 
-/** How long the event loop is held at a time, ms: about what one request takes. */
+/** Longest slice on the event loop, ms: about the time of one request. */
 const sliceMs = 2
 
-/** The same in slices, between which the event loop serves on: a compilation takes as long as hundreds of requests. */
+/**
+ * Compiles in slices, between which the event loop serves requests: a compilation takes as long as hundreds of them.
+ */
 export async function compileGently(
   constitution: Constitution,
   detectors: readonly Detector[] = allDetectors
@@ -197,12 +199,12 @@ function* compileSteps(constitution: Constitution, detectors: readonly Detector[
   }
 }
 
-/** Whether a rule is about texts beside the chat's system prompts. */
+/** Whether a rule judges texts together with the chat's system prompts. */
 export function asksBeside({ detector }: CompiledRule): boolean {
   return detector?.kinds?.has('guarded') === true
 }
 
-/** Whether the rule is about what this role says in this direction. What a model said before counts as an answer. */
+/** Whether the rule applies to this role in this direction. A model's earlier turn counts as an answer. */
 export function appliesTo({ direction, roles }: CompiledRule, role: Role, current: 'request' | 'answer'): boolean {
   const isInDirection =
     direction === 'both' || direction === current || (direction === 'answer' && role === 'assistant')
@@ -242,7 +244,7 @@ function rarestKeys(clauses: readonly Clause[], groupCount: number): Clause[] {
   })
 }
 
-/** Halvings of the range from 0 to 1: as fine as scores are shown. */
+/** Bisection steps over 0 to 1: as fine as displayed scores. */
 const steps = 14
 
 export function floorsOf(

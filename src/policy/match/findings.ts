@@ -1,6 +1,6 @@
 /**
- * The matches of one call: the same rule at the same place in several readings is one finding. Then which of them count
- * (`when`), and how the interface shows them.
+ * Collects the matches of one call, where the same rule at the same place in several readings is one finding. Then
+ * decides which ones count (`when`), and converts them to detections.
  */
 
 import type { ChatPart } from '../../base/chat.js'
@@ -19,15 +19,15 @@ export interface Match {
   end: number
   layer: string
   confidence: number
-  /** Of texts that were looked at joined: the parts that it reaches over, below 0 for earlier turns. Else it lies in `part`. */
+  /** For a match in joined texts: the parts that it spans, below 0 for earlier turns. Otherwise it lies in `part`. */
   over?: readonly number[]
   /** True where only the earlier turns of the session complete the match. */
   acrossTurns: boolean
-  /** True where the encoder decides instead: others may be conditional on it, and by itself it counts nothing. */
+  /** True where the encoder decides instead: the match does not count, but may be a condition of other rules. */
   isNominated: boolean
 }
 
-/** Places kept of one rule in one part. A rule counts once for the score; the places are for people to look at. */
+/** Most places of one rule in one part. A rule scores once; people look at the places. */
 const maxPlaces = 32
 
 export class Findings {
@@ -52,7 +52,7 @@ export class Findings {
     return places?.some(({ isNominated }) => !isNominated) ?? false
   }
 
-  /** Adds a match, or widens the one that it overlaps; of several readings the most confident, else the first, is named. */
+  /** Adds a match, or widens one that it overlaps; the most confident reading is named, else the first. */
   add(match: Match): void {
     this.added++
     const key = match.rule.index * this.#parts + match.part
@@ -84,7 +84,7 @@ export class Findings {
       if (over.length > 0) merged.over = [...new Set(over)]
     }
     if (after === at && places.length >= maxPlaces && !match.rule.keepsEveryPlace) {
-      // One more place, of a confidence that may still raise the score.
+      // A place beyond the limit may still raise the score by its confidence.
       const first = places[0]!
       if (match.confidence > first.confidence || (first.isNominated && !match.isNominated)) {
         const confidence = Math.max(first.confidence, match.confidence)
@@ -100,7 +100,7 @@ export class Findings {
   }
 }
 
-/** The matches that count: what the encoder decides over was there for conditions alone. */
+/** The matches that count, without nominations, which served as conditions only. */
 export function countedOf(conditional: readonly CompiledRule[], matches: readonly Match[]): readonly Match[] {
   const held = conditional.length === 0 ? matches : holdConditions(conditional, matches)
   return held.some(({ isNominated }) => isNominated) ? held.filter(({ isNominated }) => !isNominated) : held
@@ -123,7 +123,7 @@ function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
   const holds = all.every(matched) && (any.length === 0 || any.some(matched)) && !none.some(matched)
   if (rule.matchesByItself) return holds ? matches : matches.filter((match) => match.rule !== rule)
   if (!holds) return matches
-  // It has no words of its own: it is shown where the first rule that it names is.
+  // A rule without clauses of its own is shown at the match of the first rule that it names.
   const shown = [...all, ...any].find(matched)
   const places = matches.filter((match) => match.rule.index === shown)
   const isNominated = (place: Match) => rule.nominate && place.isNominated
@@ -137,9 +137,9 @@ function holdCondition(matches: Match[], rule: CompiledRule): Match[] {
 export const maxDetections = 100
 
 /**
- * @param shown the matches that are shown: see `strongest`
+ * @param shown the matches to show: see `strongest`
  * @param sharpened rules whose category only the session's risk made stricter: shown as `session_risk`
- * @param counted the matches that count; others are excepted, and shown so. Undefined: all count
+ * @param counted the matches that count; others are excepted, and marked so. Undefined: all count
  */
 export function toDetections(
   shown: readonly Match[],
@@ -182,10 +182,7 @@ function toDetection({ rule, confidence, start, end, layer }: Match, pointer: st
   return pointer === '' ? detection : { ...detection, pointer }
 }
 
-/**
- * The matches that are shown. The strongest of every rule comes first, so that no rule that bears on the decision loses its
- * last detection.
- */
+/** The matches to show. The strongest of every rule comes first, so that every deciding rule keeps a detection. */
 export function strongest(matches: readonly Match[]): readonly Match[] {
   if (matches.length <= maxDetections) return matches
   const sorted = [...matches].sort((a, b) => b.confidence - a.confidence)

@@ -1,8 +1,8 @@
 /**
- * How far a text that is still being written is settled: from before that place no rule can begin to match any more,
- * whatever follows. Derived from the compiled rules: phrases under way, groups of an `all` that wait for the others,
- * patterns whose automaton is alive at the end, detectors by what they say of themselves. Every reading of the text
- * counts, and words in disorder, which may be the beginning of one.
+ * Finds the settled part of an unfinished text: before its end no rule can begin a match any more, whatever follows. It
+ * follows from the compiled rules: unfinished phrases, groups of an `all` that wait for others, patterns whose
+ * automaton is alive at the end, and the detectors' own statements. Every reading of the text counts, and so do
+ * scrambled words, which may begin another reading.
  */
 import type { Detector, Floors } from '../../detectors/detector.js'
 import { disorderStart } from '../../text/disorder.js'
@@ -15,32 +15,32 @@ import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { PartialMatch } from './partial-match.js'
 
-/** Of a text that is still being written: what stands before here is judged as it is. */
+/** The start of the unfinished sentence of a text; everything before it is judged as it stands. */
 export { sentenceStart }
 
 /** Characters of scripts without spaces that one rule may span: they have no words by which to count. */
 const longestUnspaced = 120
 
-/** A pattern that a text may stop at. */
+/** A pattern that may be unfinished at the end of a text. */
 interface Unfinished {
   /** Undefined where its automaton cannot be run: it may begin anywhere within its reach. */
   partial: PartialMatch | undefined
   anchors: Group
-  /** UTF-16 units before an anchor that still to come, or the beginning of one at hand, at which it may begin. */
+  /** UTF-16 units before an anchor, at hand or still to come, within which it may begin. */
   reach: number
   /** UTF-16 units of the longest anchor. */
   anchor: number
 }
 
-/** What holds a text back, compiled for one kind of text. */
+/** The checks that hold a text back, compiled for one kind of text. */
 interface Reach {
-  /** Per group: how many words may stand after the first of a hit of it for an `all` to be still possible; -1: none. */
+  /** Per group: how many words may follow the first word of a hit while an `all` is still possible; -1: none. */
   readonly words: Int32Array
-  /** The greatest of them. */
+  /** The greatest of these numbers. */
   readonly most: number
   readonly patterns: readonly Unfinished[]
   readonly detectors: readonly { detector: Detector; floors: Floors }[]
-  /** A rule on what is found elsewhere in the text: nothing is settled before the end. */
+  /** Set where a rule depends on findings elsewhere in the text: then nothing is settled before the end. */
   readonly isConditional: boolean
 }
 
@@ -68,14 +68,14 @@ export class Growth {
     const guarded = growing.prompts === undefined ? undefined : guard?.read(growing.prompts)
     const { views, complete } = readingsOf(known, this.#policy.words)
     if (!complete) return 0
-    // What another reading says at the end of a sentence is no more than guessed at before.
+    // Another reading of an unfinished sentence is only a guess.
     if (views.length > 1 && reach.detectors.some(({ detector }) => detector.readsWords === true))
       limit = Math.min(limit, sentenceStart(text))
     for (const view of views) {
       if (limit <= 0) return 0
       limit = Math.min(limit, this.#inView(view, view.layer === 'plain' ? text : view.text, reach, guarded))
     }
-    // What costs most comes last.
+    // The most expensive check comes last.
     for (const { detector, floors } of reach.detectors) {
       if (limit <= 0) return 0
       limit = Math.min(limit, detector.growsFrom?.(text, growing.before ?? '', floors) ?? 0)
@@ -83,7 +83,7 @@ export class Growth {
     return Math.max(0, limit)
   }
 
-  /** @param text the view's, and what of a word at its end may go on */
+  /** @param text the view's text, with the possibly unfinished word at its end */
   #inView(view: View, text: string, reach: Reach, guarded: Guarded | undefined): number {
     const byPhrases = this.#byPhrases(view.text, reach)
     // The phrases have folded the view just now.
@@ -124,7 +124,9 @@ export class Growth {
     return limit
   }
 
-  /** Before here a pattern is not looked for any more: what is around an anchor at hand, and around one to come. */
+  /**
+   * The earliest place at which the pattern is still searched: around present anchors, and around one still to come.
+   */
   #earliest(text: string, { anchors, reach, anchor }: Unfinished): number {
     const hits = this.#hits
     const underWay = this.#policy.phrases.underWay
@@ -132,7 +134,7 @@ export class Growth {
     let earliest = Math.min(next, text.length - anchor) - reach
     const windows: number[] = []
     for (let node = hits.first(anchors); node >= 0; node = hits.next(node)) windows.push(hits.hitOf(node))
-    // Windows that touch are one.
+    // Touching windows are merged.
     for (const hit of windows.reverse()) {
       const { start, end } = hits.span(hits.from[hit]!, hits.to[hit]!)
       if (end + reach >= earliest) earliest = Math.min(earliest, start - reach)
@@ -164,16 +166,16 @@ function compileReach(policy: Policy, growing: Growing): Reach {
       patterns.push({ partial: PartialMatch.of(clause.regex), anchors: clause.key, reach: clause.reach, anchor })
     }
     if (clause.kind !== 'all') continue
-    // Where order counts a match begins with the first group.
+    // Where order counts, a match begins with the first group.
     const waiting = clause.ordered ? clause.groups.subarray(0, 1) : clause.groups
-    // The next word is the first that could be the last of a match.
+    // The next word is the earliest possible end of a match.
     for (const group of waiting) words[group] = Math.max(words[group]!, clause.within - 2)
   }
   const detectors = policy.detectors
     .filter(({ rules }) => rules.some(counts))
     .map(({ detector, rules, floors }) => {
       const own = floorsOf(policy.constitution, detector, rules.filter(counts))
-      // Of a kind the whole policy's floor, by which its findings are shown.
+      // For each kind the floor of the whole policy, at which its findings are shown.
       return { detector, floors: new Map([...own.keys()].map((kind) => [kind, floors.get(kind)!])) }
     })
   return {
@@ -185,14 +187,14 @@ function compileReach(policy: Policy, growing: Growing): Reach {
   }
 }
 
-/** Whether a match of the rule in such a text could stop it, or be replaced. */
+/** Whether a match of the rule in such a text could stop it or be redacted. */
 function bears({ constitution }: Policy, rule: CompiledRule, { role, direction, redact }: Growing): boolean {
   if (!appliesTo(rule, role, direction)) return false
   const { high, middle } = constitution.categories[rule.category]
   return high !== 'permit' || middle !== 'permit' || redact.includes(rule.category)
 }
 
-/** Whether the text decides the rule's condition: one of the rules that it names could match there. */
+/** Whether the text can decide the rule's condition: one of the named rules could match in it. */
 function isOpen({ rules }: Policy, { when }: CompiledRule, { role, direction }: Growing): boolean {
   const named = when === undefined ? [] : [...when.all, ...when.any, ...when.none]
   return named.some((index) => appliesTo(rules[index]!, role, direction))

@@ -23,7 +23,9 @@ export class Hits {
   /** Per group the view in which it was hit last; views are counted, so that nothing is cleared between them. */
   readonly #hitIn: Int32Array
   #view = 0
-  /** Chains of hits by group: first and last node of a group, then per node its hit and the next node. Made when asked for. */
+  /**
+   * Chains of hits by group: first and last node of a group, then per node its hit and the next node. Built on demand.
+   */
   readonly #head: Int32Array
   readonly #tail: Int32Array
   #nodeHit = new Int32Array(4096)
@@ -64,7 +66,7 @@ export class Hits {
   get to(): Int32Array {
     return this.#found.to
   }
-  /** Forgets the view before and finds all hits in this one, in its folded reading. */
+  /** Replaces the last view, and finds all hits in the folded text of this one. */
   scan(text: string): void {
     this.#found.count = 0
     this.#words = undefined
@@ -216,7 +218,7 @@ export class Hits {
 
   /** Spaces in a folded range, counted to one more than `limit`; 0 for an empty or inverted range. */
   #spaces(from: number, to: number, limit: number): number {
-    // Scripts without spaces: so many characters are taken for too many words, which also bounds the walk.
+    // Scripts without spaces: this many characters count as too many words, which also bounds the walk.
     if (to - from > (limit + 1) * 40) return limit + 1
     const { units } = this.#folder
     let count = 0

@@ -1,6 +1,6 @@
 /**
- * Texts that a model reads as one, laid end to end. Only what stands near a boundary is laid out: whatever lies within
- * one part was judged there, so the cost is bounded by the boundaries and never exceeds that of the texts themselves.
+ * Joins texts that a model reads as one. Only the surroundings of each boundary are joined, since text within one part
+ * was judged there. So the number of boundaries bounds the cost, which never exceeds that of the texts themselves.
  */
 
 /** A stretch of one part within a joined text. */
@@ -31,7 +31,7 @@ export interface Member {
   text: string
 }
 
-/** Joined by nothing, for a word cut in two, and by a space, for words handed over one by one. */
+/** Joined without a space, for a word cut in two, and with one, for words sent one by one. */
 export const separators = ['', ' '] as const
 
 export function joinTexts(members: readonly Member[], separator: string): JoinedText[] {
@@ -39,7 +39,7 @@ export function joinTexts(members: readonly Member[], separator: string): Joined
   const texts = members.filter(({ text }) => text !== '')
   let text = ''
   let pieces: Piece[] = []
-  /** Whether at each boundary so far the texts are apart by themselves. */
+  /** Whether every boundary so far separates its texts without an added space. */
   let isApart = true
   let before = ''
 
@@ -76,8 +76,8 @@ export function joinTexts(members: readonly Member[], separator: string): Joined
 }
 
 /**
- * Whether two texts say the same with a space between them and without: where one of them has it already, or one ends a
- * sentence and the other begins with a capital letter.
+ * Whether a space between two texts makes no difference: where one of them has it already, or one ends a sentence and
+ * the other begins with a capital letter.
  */
 function areApart(before: string, after: string): boolean {
   const last = before.charCodeAt(before.length - 1)
@@ -93,7 +93,7 @@ function isLetter(code: number): boolean {
 }
 
 /**
- * UTF-16 units that `joinTexts` lays out for both separators, at most, without laying them out.
+ * Upper bound of the UTF-16 units that `joinTexts` makes for both separators, without making them.
  * @param run indexes into the parts
  */
 export function joinedUnits(run: readonly number[], parts: readonly { readonly text: string }[]): number {

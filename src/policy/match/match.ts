@@ -1,4 +1,6 @@
-/** Finds, in the views of one text, every place where a rule matches. Knows nothing of parts, scores or decisions. */
+/**
+ * Finds every place where a rule matches in the views of one text. It does not deal with parts, scores or decisions.
+ */
 import type { Finding } from '../../detectors/detector.js'
 import type { Span } from '../../text/fold.js'
 import type { View } from '../../text/view.js'
@@ -8,32 +10,32 @@ import type { Guarded } from './guarded/find.js'
 import { Hits } from './hits.js'
 import { findWindows } from './proximity.js'
 
-/** Where matches of one text go. Offsets are UTF-16 units of the text that the views were made of. */
+/** Receiver of one text's matches. Offsets are UTF-16 units of the text that the views were made of. */
 export interface Sink {
   /** False for rules that do not apply to this text (its role, its direction). */
   applies(rule: CompiledRule): boolean
-  /** True where a rule takes the text for what an operator (system prompt, definitions) or the model (its answer) wrote. */
+  /** True where a rule trusts the text as an operator's (system prompt, definitions) or the model's (its answer). */
   trusts(rule: CompiledRule): boolean
-  /** What the system prompts of the same chat guard. */
+  /** Guarded content of the same chat's system prompts. */
   readonly guarded?: Guarded | undefined
   /**
-   * Set where turns of a session are joined: tells whether a place crosses from one turn to the next. Two harmless turns
-   * side by side hold many pairs of words, so there `all` needs its groups in the order written, or one phrase across.
+   * Set where turns of a session are joined: whether a place crosses from one turn to the next. Two harmless turns
+   * together contain many pairs of words, so there `all` needs its groups in the given order, or one phrase across.
    */
   crosses?(start: number, end: number): boolean
   /**
-   * Set where the text is no one's own words: a detector would take what stands side by side for what somebody says, or for
-   * one address, so that phrases and patterns alone are looked for; or, of detectors of words, what it holds for.
+   * Set for texts that nobody wrote as one: a detector could read neighbours as one statement or one address. `false`:
+   * only phrases and patterns search; a function tells the places where detectors of words may find something.
    */
   readonly detects?: false | ((start: number, end: number) => boolean)
-  /** Set where texts meet: a sentence that ends between two of them is how one request is said in several. */
+  /** Set at seams: a request split over texts may end a sentence between two of them. */
   readonly isSeam?: boolean
-  /** Takes what is raised for the encoder; undefined where none decides. */
+  /** Collects questions for the encoder; undefined where none decides. */
   readonly raised?: Raised | undefined
   /**
-   * @param shown where a match in one text is shown, if that is not all that was looked at
-   * @param isNominated whether the encoder decides over it
-   * @returns false where the place does not count: within one part of a joined text, or one too many
+   * @param shown where to show a match in one text, if not at the whole scanned place
+   * @param isNominated whether the encoder decides over the match
+   * @returns false where the place does not count: it lies within one part of a joined text, or exceeds the limit
    */
   record(
     rule: CompiledRule,
@@ -46,10 +48,10 @@ export interface Sink {
   ): boolean
 }
 
-/** Readings that swap letters and digits, or letters among themselves, turn harmless text into identifiers. */
+/** Readings that replace letters and digits turn harmless text into identifiers. */
 const swapping = new Set(['leet', 'rot13', 'caesar', 'atbash', 'rot47', 'pig-latin', 'reversed'])
 
-/** Of a longer text other readings are excerpts, a thousand characters around what they change. */
+/** Length from which other readings are excerpts, a thousand characters around their changes. */
 const longText = 16_384
 
 function wholeOf(views: readonly View[]): number {
@@ -83,7 +85,7 @@ export class Matcher {
     for (let i = 0; i < touchedCount; i++) {
       const group = touched[i]!
       for (const clause of this.#policy.clausesOf[group]!) {
-        // Most clauses end here: an ordinary text holds everyday words of many rules and nothing of what they are about.
+        // Most clauses stop here: an ordinary text has everyday words of many rules, but not their distinctive ones.
         if (clause.kind === 'all' && !this.#hits.hasAll(clause.groups)) continue
         if (!sink.applies(clause.rule)) continue
         if (clause.kind === 'any') this.#any(clause, view, sink)
@@ -126,14 +128,14 @@ export class Matcher {
     }
   }
 
-  /** Whether a rule counts what a detector has found. */
+  /** Whether a detector's finding counts for a rule. */
   #takes(rule: CompiledRule, { kind, confidence, start, end }: Finding, sink: Sink): boolean {
     const { kinds, minConfidence } = rule.detector!
     if (confidence < minConfidence || (kinds !== undefined && !kinds.has(kind))) return false
     return sink.applies(rule) && !this.#cancelledAt(rule, start, end, sink)
   }
 
-  /** What the encoder decides over, and what it has decided, once a reading has been looked at to its end. */
+  /** Closes a scanned reading: records its nominations and the encoder's findings. */
   #read(view: View, raised: Raised, sink: Sink): void {
     const read = raised.close(view)
     if (read === undefined) return
@@ -146,7 +148,7 @@ export class Matcher {
     }
   }
 
-  /** A match, unless it is the encoder's to decide over. */
+  /** Records a match, or raises it for the encoder. */
   #found(rule: CompiledRule, view: View, found: Omit<Finding, 'kind'>, sink: Sink): boolean {
     const confidence = found.confidence * rule.weight
     const { start: from, end: to, shown } = found
@@ -161,7 +163,7 @@ export class Matcher {
     sink: Sink,
     isNominated: boolean
   ): boolean {
-    // A rule that only nominates says nothing by itself.
+    // A rule of weight 0 only nominates.
     if (confidence === 0) return true
     const { start, end } = view.textSpan(from, to)
     const shown = own && view.textSpan(own.start, own.end)
@@ -180,7 +182,7 @@ export class Matcher {
     })
   }
 
-  /** Whether a place reaches from one sentence into another, and its rule looks for what is said in one. */
+  /** Whether a place spans two sentences although its rule matches within one. */
   #isApart({ acrossSentences }: CompiledRule, from: number, to: number, sink: Sink): boolean {
     return !acrossSentences && sink.isSeam !== true && this.#hits.spansSentences(from, to)
   }
@@ -200,7 +202,7 @@ export class Matcher {
     return this.#found(rule, view, { ...this.#hits.span(from, to), confidence: 1 }, sink)
   }
 
-  /** Where a folded range lies in the original. */
+  /** The original range of a folded range. */
   #span(view: View, from: number, to: number): Span {
     const { start, end } = this.#hits.span(from, to)
     return view.textSpan(start, end)
@@ -223,7 +225,7 @@ export class Matcher {
     return this.#cancelled(rule, hits.foldedOffset(from), hits.foldedOffset(to), sink)
   }
 
-  /** Runs the pattern around its anchors only. Windows that touch are one, so that no text is read twice. */
+  /** Runs the pattern around its anchors only. Touching windows are merged, so that no text is read twice. */
   #pattern(clause: Extract<Clause, { kind: 'pattern' }>, view: View, sink: Sink): void {
     const hits = this.#hits
     const { rule, regex, reach, screen } = clause

@@ -1,11 +1,11 @@
 /**
- * What was found in texts that come again: a chat brings its whole history with each turn, an agent with each step, and only
- * what is new in it has to be scanned. What is kept of a text is a digest and what was found in it, never the text. The digest
- * is keyed by a secret of the process and by the account, so that nobody can tell from it what was said, and nobody's texts
- * are known by another's. It names all that a scan depends on: the text, its role, whether it is a key, the direction, what
- * the chat's system prompts keep. What comes after a scan is worked out anew with each call: the place, the context, what
- * people have excepted, the session, the bands. One memory per policy and thread: another version of a constitution
- * remembers nothing of this one, and what the encoder said is compared before it is taken.
+ * Remembers the findings in repeated texts: a chat repeats its whole history with each turn, an agent with each step,
+ * and only the new texts have to be scanned. The memory holds a digest and the findings of a text, never the text. The
+ * digest is keyed by a secret of the process and by the account, so that it reveals nothing, and accounts never share
+ * entries. It covers everything that a scan depends on: the text, its role, whether it is a key, the direction, the
+ * guarded content of the system prompts. Everything after a scan is computed anew with each call: the place, the
+ * context, exceptions, the session, the bands. One memory per policy and thread: another version of a constitution
+ * starts empty, and the encoder's answers are compared before an entry is used.
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -27,43 +27,46 @@ type Recorded = readonly [
   isNominated: boolean | undefined
 ]
 
-/** What came of a text, by what the encoder had said of it: at first nothing, in the second pass its readings. Plain data. */
+/**
+ * The result of a text for one state of the encoder's answers: none in the first pass, its readings in the second.
+ * Plain data.
+ */
 interface Outcome {
-  /** UTF-16 units of other readings of the text: a call has a budget of them, remembered or not. */
+  /** UTF-16 units of other readings of the text: they count against a call's budget even if remembered. */
   units: number
   records: readonly Recorded[]
-  /** What was put to the encoder, and what it had said. */
+  /** Questions to the encoder, with its answers then. */
   asked: readonly { put: Put; reading: EncoderReading | undefined }[]
 }
 
-/** What a scan came to. */
+/** The result of a scan. */
 export interface Scanned {
-  /** False where the text could not be looked at in full. */
+  /** False where the text could not be scanned completely. */
   isComplete: boolean
   /** UTF-16 units of other readings. */
   units: number
 }
 
-/** UTF-16 units of other readings that a call may still have. */
+/** UTF-16 units of other readings that a call may still use. */
 export interface Allowance {
   units: number
 }
 
-/** What one thread tells another of texts. Plain data: most texts hold nothing, and of them there is only the name. */
+/** Memory entries for another thread. Plain data: most texts have no findings, and only their keys are sent. */
 export interface Learnt {
   /** One after the other, with a line feed between. */
   empty: string
   others: readonly (readonly [key: string, outcomes: readonly Outcome[]])[]
 }
 
-/** A long day of many chats; some 200 bytes each where nothing was found. */
+/** Enough for a day of many chats; some 200 bytes each without findings. */
 const maxTexts = 20_000
 /** Texts with more findings than this are scanned again. */
 const maxRecords = 64
-/** In a chat that goes on, more than one text is longer than this. */
+/** A repeated chat has more than one text longer than this. */
 const shortest = 64
 
-/** Most texts: nothing was found, and nothing was put to the encoder. */
+/** The result of most texts: no findings, and no questions to the encoder. */
 const nothing: readonly Outcome[] = [{ units: 0, records: [], asked: [] }]
 /** One before the encoder was asked, and one after. */
 const maxOutcomes = 2
@@ -71,7 +74,7 @@ const maxOutcomes = 2
 export class PartMemory {
   readonly #rules: readonly CompiledRule[]
   readonly #texts = new LRUCache<string, readonly Outcome[]>({ max: maxTexts })
-  /** Keys of what was learnt since it was last asked for; undefined: nobody asks. */
+  /** Keys of new entries since the last request; undefined: they are not collected. */
   #learnt: Set<string> | undefined
 
   constructor(rules: readonly CompiledRule[]) {
@@ -79,11 +82,11 @@ export class PartMemory {
   }
 
   /**
-   * Records what was found in this text before, and puts to the encoder what was put to it then; or scans the text.
-   * @param key names the text and everything else that its findings depend on, but for what the encoder says of it
-   * @param room is charged with other readings, remembered or not; a text for whose readings it has no room is scanned
+   * Records the remembered findings of this text and repeats its questions to the encoder; or scans the text.
+   * @param key names the text and everything that its findings depend on, except the encoder's answers
+   * @param room is charged for other readings, remembered or not; a text whose readings exceed it is scanned
    * @param scan finds into the sink it is given
-   * @returns what scanning the text came to; undefined where it was remembered
+   * @returns the result of the scan; undefined where the text was remembered
    */
   replay(
     key: string,
@@ -105,24 +108,24 @@ export class PartMemory {
     return scanned
   }
 
-  /** Whether anything is remembered of a text. */
+  /** Whether the text has an entry. */
   has(key: string): boolean {
     return this.#texts.has(key)
   }
 
-  /** From now on what is learnt is kept apart as well, for `learnt`. */
+  /** Starts collecting new entries, for `learnt`. */
   listen(): void {
     this.#learnt = new Set()
   }
 
-  /** What was learnt since `listen`, for the memory of another thread; undefined: nothing. */
+  /** New entries since `listen`, for the memory of another thread; undefined: none. */
   learnt(): Learnt | undefined {
     const keys = this.#learnt ?? []
     this.#learnt = undefined
     return this.told(keys)
   }
 
-  /** What is remembered under some of these keys, for the memory of another thread; undefined: nothing. */
+  /** The entries under these keys, for the memory of another thread; undefined: none. */
   told(keys: Iterable<string>): Learnt | undefined {
     const empty: string[] = []
     const others: [string, readonly Outcome[]][] = []
@@ -134,7 +137,7 @@ export class PartMemory {
     return empty.length + others.length === 0 ? undefined : { empty: empty.join('\n'), others }
   }
 
-  /** Takes in what another thread has learnt by the same policy. */
+  /** Adds entries of another thread with the same policy. */
   learn({ empty, others }: Learnt): void {
     if (empty !== '') for (const key of empty.split('\n')) this.#set(key, nothing)
     for (const [key, outcomes] of others) this.#set(key, outcomes)
@@ -148,7 +151,7 @@ export class PartMemory {
   }
 }
 
-/** Scans a text. @returns what came of it; undefined where that cannot be had again without the text */
+/** Scans a text. @returns the outcome to remember; undefined where it cannot be replayed without the text */
 function listened(sink: Sink, scan: (sink: Sink) => Scanned): { scanned: Scanned; outcome: Outcome | undefined } {
   const records: Recorded[] = []
   const asked: { put: Put; reading: EncoderReading | undefined }[] = []
@@ -177,7 +180,7 @@ function listened(sink: Sink, scan: (sink: Sink) => Scanned): { scanned: Scanned
   }
 }
 
-/** Whether the encoder has said of a question what it said then: nothing yet, or the same. */
+/** Whether the encoder's answer to a question is the same as then: none yet, or an equal one. */
 function hasSaid({ raised }: Sink, put: Put, text: string, then: EncoderReading | undefined): boolean {
   const now = raised?.readingOf(put, text)
   if (now === undefined || then === undefined) return now === then
@@ -193,24 +196,24 @@ function hasSaid({ raised }: Sink, put: Put, text: string, then: EncoderReading 
   )
 }
 
-/** The digests of a call's texts, each worked out once, when first asked for. */
+/** The digests of a call's texts, each computed once, on first use. */
 export class Digests {
   readonly #parts: readonly ChatPart[]
   readonly #named: string
   readonly #known: (string | undefined)[] = []
 
-  /** @param named secret; names the account, and all but the texts themselves that a scan of them depends on */
+  /** @param named secret; names the account, and everything that a scan depends on besides the texts */
   constructor(parts: readonly ChatPart[], named: string) {
     this.#parts = parts
     this.#named = named
   }
 
-  /** Of a part: its text, its role, whether it is a key. */
+  /** Digest of a part: its text, its role, whether it is a key. */
   of(index: number): string {
     let digest = this.#known[index]
     if (digest === undefined) {
       const { text, role, isKey } = this.#parts[index]!
-      // What stands before the text has one end: no text can be written that passes for another, or for two.
+      // The prefix has an unambiguous end, so that no text can imitate another one, or two.
       digest = hash('sha256', `${this.#named}|${role}${isKey === true ? '#' : '='}${text}`, 'base64')
       this.#known[index] = digest
     }
@@ -218,7 +221,7 @@ export class Digests {
   }
 }
 
-/** Whether a call is one of a chat that goes on, of which most was said before. */
+/** Whether a call belongs to a continued chat, most of which was judged before. */
 export function isTranscript(parts: readonly ChatPart[]): boolean {
   let long = 0
   for (const { text } of parts) if (text.length > shortest && ++long > 1) return true

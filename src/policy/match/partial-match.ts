@@ -1,6 +1,6 @@
 /**
- * Where a pattern may have begun that has not ended: the automaton of the linear-time engine, run to the end of a text
- * that is still being written. What is alive there could yet become a match, and nothing else could.
+ * Finds the start of a pattern's unfinished match: runs the automaton of the linear-time engine to the end of an
+ * unfinished text. Only threads that are alive there can still become a match.
  */
 import type { RE2JS } from 're2js'
 
@@ -31,11 +31,11 @@ const masks = 4
 export class PartialMatch {
   /** The instructions that read a character. */
   readonly #readers: readonly Instruction[]
-  /** Per reader the readers that may come next. */
+  /** For each reader its possible successors. */
   readonly #next: readonly Int32Array[]
   readonly #first: Int32Array
   readonly #ascii: Uint32Array
-  /** What a match may begin with. */
+  /** The first characters of possible matches. */
   readonly #firstAscii = new Uint32Array(masks)
   /** Readers that are alive, with where each began, in that order; and those after the next character. */
   #alive: Int32Array
@@ -71,15 +71,16 @@ export class PartialMatch {
     this.#seen = new Float64Array(readers.length)
   }
 
-  /** @returns undefined where the pattern says what this does not read (look-behind) */
+  /** @returns undefined where the pattern uses syntax that is not supported here (look-behind) */
   static of(regex: RE2JS): PartialMatch | undefined {
     const { inst, start } = regex.re2().prog as { inst: readonly Instruction[]; start: number }
     return inst.every(({ op }) => op >= ALT && op <= RUNE_ANY_NOT_NL) ? new PartialMatch(inst, start) : undefined
   }
 
   /**
-   * Where the first match could begin that the text does not end, or its length where there is none. Assertions (`\b`, `^`)
-   * are taken to hold: what comes next is not known, nor where the engine will be told that the text begins.
+   * The earliest start of a match that may continue beyond the text, or the text's length where there is none.
+   * Assertions (`\b`, `^`) count as true, since neither the next characters nor the start of the engine's input is
+   * known.
    */
   from(text: string): number {
     const { length } = text
@@ -97,7 +98,7 @@ export class PartialMatch {
     return count === 0 ? length : this.#began[0]!
   }
 
-  /** One character more. Whoever began first stands first, so that the earliest beginning of each reader is the one kept. */
+  /** Advances by one character. Readers are sorted by their start, so that each keeps its earliest one. */
   #read(code: number, at: number, count: number): number {
     const step = ++this.#step
     let after = 0

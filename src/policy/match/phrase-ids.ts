@@ -1,8 +1,8 @@
-/** The numbers of phrases, by which a tree of phrases tells what it found. */
+/** Numbers of phrases, which the phrase tree reports as its hits. */
 import { foldPhrase } from '../../text/fold.js'
 import type { Pattern } from '../../text/hit-list.js'
 
-/** Numbers phrases as they are matched, folded and with the `*` of any ending: two that read alike are one. */
+/** Numbers phrases in their matched form, folded and with the `*` of any ending: equal forms share a number. */
 export class PhraseIds {
   readonly #ids = new Map<string, number>()
 

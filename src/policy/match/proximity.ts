@@ -6,14 +6,20 @@ type AllClause = Extract<Clause, { kind: 'all' }>
 
 /**
  * Steps of the search for hits that do not overlap, per window. Only a text made of overlapping phrases needs more than
- * a few; where the bound is reached the window counts as a match, so that such a text gains nothing by it.
+ * a few. At the bound the window counts as a match, so that such a text cannot evade the rule.
  */
 const maxSteps = 256
 
-/** The folded range of a match and its hit of each group. @returns whether it was taken as a match, so that the next must begin after it. */
+/**
+ * The folded range of a match and its hit of each group. @returns whether it was accepted as a match, so that the next
+ * one must begin after it.
+ */
 export type Accept = (from: number, to: number, chosen: readonly number[]) => boolean
 
-/** Reports windows from left to right, each the latest-starting one that ends at its last hit. Linear in the hits. Every group has one. */
+/**
+ * Reports windows from left to right; of those with the same last hit, the one that starts latest. Linear in the hits.
+ * Every group has one.
+ */
 export function findWindows(clause: AllClause, hits: Hits, accept: Accept): void {
   const { groups, within } = clause
   const cursors = Array.from(groups, (group) => hits.first(group))

@@ -1,12 +1,15 @@
 /**
- * What a text must hold for a pattern to match anywhere in it: one of a few literals, read from the pattern's own source.
- * A search for literals costs a thousandth of what the linear-time engine costs, and in most texts nothing is left to do.
+ * Derives from a pattern's source the literals of which a matching text must contain one. Searching for literals costs
+ * a thousandth of a run of the linear-time engine, and rules most texts out.
  */
 
 /** Whether a pattern can match in a text at all. */
 export type Screen = (text: string) => boolean
 
-/** @param source RE2 syntax, matched without regard to case. @returns undefined where no literal is required, or the syntax is none that is read here */
+/**
+ * @param source RE2 syntax, matched without regard to case. @returns undefined where no literal is required, or the
+ * syntax is not supported here
+ */
 export function screenOf(source: string): Screen | undefined {
   const reader = new SourceReader(source)
   const literals = reader.alternatives()
@@ -29,10 +32,10 @@ function hasCase(literal: string): boolean {
 /** Any match holds one of these. */
 type Literals = readonly string[] | undefined
 
-/** One element of a sequence: a literal character, or what else it requires. */
+/** One element of a sequence: a literal character, or the literals that it requires. */
 type Element = { character: string } | { literals: Literals }
 
-/** Reads the syntax that it knows; at anything else it stops before the end, and nothing is concluded. */
+/** Parses the known syntax; at any other syntax it stops before the end, and no literal is required. */
 class SourceReader {
   readonly #source: string
   #at = 0
@@ -56,7 +59,7 @@ class SourceReader {
     return isRequired ? literals : undefined
   }
 
-  /** The rarest of what a sequence requires. */
+  /** The rarest literals that a sequence requires. */
   #sequence(): Literals {
     let best: Literals
     let run = ''
@@ -83,7 +86,7 @@ class SourceReader {
     if (next === '(') return this.#group()
     if (next === '[') return this.#class()
     if (next === '\\') return this.#escape()
-    // A character of two units is not read, since what follows would count for the second alone.
+    // A surrogate pair is not supported, since a quantifier would apply to its second unit only.
     if ('*+?'.includes(next) || /[\ud800-\udfff]/.test(next)) return undefined
     this.#at++
     return '.^$'.includes(next) ? { literals: undefined } : { character: next }
@@ -122,7 +125,7 @@ class SourceReader {
     return 'sSdDwWbB'.includes(escaped) ? { literals: undefined } : { character: escaped }
   }
 
-  /** The least number of times that the element before stands; undefined where nothing is said. */
+  /** The least number of repetitions of the last element; undefined without a quantifier. */
   #repetition(): number | undefined {
     const match = /^(?:[*+?]|\{(\d+)(?:,\d*)?\})\??/.exec(this.#source.slice(this.#at))
     if (match === null) return undefined

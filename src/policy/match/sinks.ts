@@ -1,6 +1,6 @@
 /**
- * Where the matches of a text go: to the part that it is, or, of joined texts, to the part that shows them; and the keys by
- * which texts and the places where they meet are remembered.
+ * Sinks, which assign a text's matches to its part, or in joined texts to the part that shows them; and the memory keys
+ * of texts and seams.
  */
 import { hash } from 'node:crypto'
 import type { ChatPart, Role } from '../../base/chat.js'
@@ -16,24 +16,24 @@ import { type JoinedText, type Member, type Piece, pieceAt } from './joined.js'
 import type { Sink } from './match.js'
 import type { Digests } from './memory.js'
 
-/** One call: its parts, its direction, and what was found so far. */
+/** One call: its parts, its direction, and its findings so far. */
 export interface Call {
   parts: readonly ChatPart[]
   direction: 'request' | 'answer'
   findings: Findings
-  /** What the system prompts of the chat guard. */
+  /** Guarded content of the chat's system prompts. */
   guarded?: Guarded | undefined
-  /** Those prompts, for the encoder. */
+  /** The same prompts, for the encoder. */
   beside?: Beside | undefined
-  /** Set for a chat that goes on: see `memory.ts`. */
+  /** Set for a repeated chat: see `memory.ts`. */
   digests?: Digests | undefined
-  /** Takes what is to be put to the encoder; undefined where none decides. */
+  /** Collects questions for the encoder; undefined where none decides. */
   asking?: Asking | undefined
   /** The rules by which the encoder decides. */
   readers?: readonly CompiledRule[] | undefined
 }
 
-/** Earlier turns in joined texts, by who said them: they are no parts of the call. */
+/** Numbers for earlier turns in joined texts, by speaker: they are no parts of the call. */
 const earlier = { user: -1, assistant: -2 } as const
 
 /** An earlier turn of the session, to be joined with the present one. */
@@ -41,7 +41,7 @@ export function memberOf({ role, text }: Said): Member {
   return { part: earlier[role], text }
 }
 
-/** @param as of a stretch of the part: whose words it is read as, and where it begins */
+/** @param as for a stretch of the part: the role as which it is read, and its start */
 export function partSink(call: Call, index: number, as?: { role: Role; from: number }): Sink {
   const { parts, direction, findings, guarded, beside, asking, readers = [] } = call
   const part = parts[index]!
@@ -78,18 +78,18 @@ export function partSink(call: Call, index: number, as?: { role: Role; from: num
   }
 }
 
-/** Names of fields are read where something is raised in them, and never without: there are as many as there are values. */
+/** Field names are never put to the encoder without a nomination: there are as many as values. */
 function hasWords({ text, isKey }: ChatPart): boolean {
   return isKey !== true && /\p{L}/u.test(text)
 }
 
-/** Counts only what crosses from one part to another, at the part where it starts. */
+/** Counts only matches that cross from one part to another, at the part where they start. */
 export function joinedSink(call: Call, joined: JoinedText): Sink {
   const { pieces } = joined
   const { parts, direction, findings, guarded, asking } = call
   const roleOf = ({ part }: Piece) => parts[part]!.role
   const isMixed = pieces.some((piece) => roleOf(piece) !== roleOf(pieces[0]!))
-  // Words of several people, and entries of a schema, stand side by side without meaning more: see `Sink.crosses`.
+  // Texts of several speakers, and entries of a schema, are neighbours without a common meaning: see `Sink.crosses`.
   const isList = isMixed || roleOf(pieces[0]!) === 'definition'
   const crosses = (start: number, end: number) => pieceAt(pieces, start) !== pieceAt(pieces, end - 1)
   const counts = (rule: CompiledRule, start: number, end: number) => {
@@ -123,11 +123,11 @@ export function joinedSink(call: Call, joined: JoinedText): Sink {
 }
 
 /**
- * Counts only what crosses from earlier turns of a session into the present one, at the present turn's first part: the
- * earlier ones have no place in this call. What a person says counts by the rules for people, whatever was called before
- * it. What is called counts by the rules for a model's words where it goes on from other calls; where it goes on from what a
- * person said, by the rules for either, but not by those for answers: nobody has said it as one.
- * @param broken rules that earlier turns break by themselves: see `earlierSink`
+ * Counts only matches that cross from earlier turns of a session into the present one, at the present turn's first
+ * part, since the earlier ones are not in this call. A person's turn counts by the rules for people, whatever calls
+ * came before. A tool call that continues other calls counts by the rules for a model's words; one that continues a
+ * person's words counts by the rules for either, but not by those for answers, since neither said it as one.
+ * @param broken rules that earlier turns violate alone: see `earlierSink`
  * @returns undefined where the text does not reach from the one to the other
  */
 export function turnSink(
@@ -140,7 +140,7 @@ export function turnSink(
   if (piece === undefined || piece === pieces[0]) return undefined
   const crosses = (start: number, end: number) => start < piece.start && end > piece.start
   const { role } = parts[piece.part]!
-  // The piece before it is the last that was said, and what reaches a person's words reaches over all between.
+  // The piece before it is the last turn; a match that reaches a person's words spans all turns between.
   const person = role === 'user' ? piece : pieces.findLast(({ part }) => part === earlier.user)
   const ofEither = (rule: CompiledRule) =>
     appliesTo(rule, 'user', direction) || (rule.direction !== 'answer' && appliesTo(rule, role, direction))
@@ -157,7 +157,7 @@ export function turnSink(
     crosses,
     record(rule, layer, start, end, confidence, _shown, isNominated = false) {
       if (!counts(rule, start, end)) return false
-      // A rule that the turn breaks by itself needs no help from earlier turns.
+      // The turn violates this rule alone, without earlier turns.
       if (findings.has(rule, piece.part)) return true
       const place = { start: piece.offset, end: piece.offset + Math.min(end, piece.end) - piece.start }
       const found = { rule, part: piece.part, ...place, layer: joinedLayer(layer), confidence }
@@ -168,9 +168,9 @@ export function turnSink(
 }
 
 /**
- * Takes the rules that an earlier turn breaks by itself, of those that it was not judged by, since another has said it: a model
- * may call with words that a person may not say. They were let through, and must not taint what comes after them.
- * @param bars.middle the confidence from which a match would have been acted on; `broken` takes the rules
+ * Collects rules that an earlier turn violates alone, but that did not apply to its own speaker: a model may call a
+ * tool with words that a person may not say. Such turns were permitted, and must not taint later ones.
+ * @param bars.middle the confidence from which the policy acts on a match; `broken` collects the rules
  * @param part where the encoder's questions are shown
  */
 export function earlierSink(
@@ -207,8 +207,8 @@ function raisedAcross(
 }
 
 /**
- * Whose words the encoder takes a text for that several have a part in: a user's, where one has, since a user can bring
- * about what the others say and is read for the most; then a tool's, which is read for orders.
+ * The role as which the encoder reads a text of several speakers: the user if one of them is, since a user can cause
+ * the words of the others and is judged for most; else the tool, which is judged for injected orders.
  */
 function speakerOf(roles: readonly Role[]): Role {
   if (roles.includes('user')) return 'user'
@@ -216,15 +216,18 @@ function speakerOf(roles: readonly Role[]): Role {
 }
 
 /**
- * An assistant's turn in a request is what the caller says that a model said: nothing in it cancels what is found in what
- * callers write, and it is judged as an answer too, by the measure of one, so that an answer that was let through passes as
- * a turn, and one that would be withheld cannot be put into a model's mouth.
+ * An assistant's turn in a request is only the caller's claim about a model's words: it cancels no match in the
+ * caller's own texts. It is judged as an answer too, by the same rules, so that a permitted answer passes as a turn,
+ * and a forbidden one cannot be attributed to a model.
  */
 function trusts({ direction }: CompiledRule, role: ChatPart['role'], current: Call['direction']): boolean {
   return current === 'answer' || direction === 'answer' || role === 'system' || role === 'definition'
 }
 
-/** The roles of the pieces, each once: what is asked of them is asked at every match, and a joined text may have thousands. */
+/**
+ * The distinct roles of the pieces, since they are checked at every match and a joined text may have thousands of
+ * pieces.
+ */
 function rolesOf(parts: readonly ChatPart[], pieces: readonly Piece[]): Role[] {
   const roles = new Set<Role>()
   for (const { part } of pieces) if (part >= 0) roles.add(parts[part]!.role)
@@ -236,7 +239,7 @@ function appliesToAny({ parts, direction }: Call, pieces: readonly Piece[]): (ru
   return (rule) => roles.some((role) => appliesTo(rule, role, direction))
 }
 
-/** Nothing of an earlier turn is trusted. */
+/** Earlier turns are never trusted. */
 function trustsAll({ parts, direction }: Call, pieces: readonly Piece[]): (rule: CompiledRule) => boolean {
   const roles = rolesOf(parts, pieces)
   const isPresent = pieces.every(({ part }) => part >= 0)
@@ -244,9 +247,9 @@ function trustsAll({ parts, direction }: Call, pieces: readonly Piece[]): (rule:
 }
 
 /**
- * What stands in the words of several counts by the rules for each of them, and not by those for answers: nobody has said it
- * as one. An assistant's words in a request count by the rules for those beside them: whoever calls has put them there, and a
- * model reads on from the ones to the others. What one role says in all of it was looked at where its turns are joined.
+ * A match over texts of several speakers counts by rules for each of them, but not by rules for answers, since no one
+ * said it as one. An assistant's words in a request count by the rules for their neighbours, since the caller wrote
+ * them and a model reads both as one. Matches within one role were found where its own turns are joined.
  */
 function appliesAcross(rule: CompiledRule, roles: readonly Role[], current: Call['direction']): boolean {
   if (rule.direction === 'answer' || roles.every((role) => role === roles[0])) return false
@@ -254,8 +257,8 @@ function appliesAcross(rule: CompiledRule, roles: readonly Role[], current: Call
 }
 
 /**
- * Where a sentence goes on from a user to an assistant or back, the two halves are read as one that a user said. Where one
- * has ended before the other, they are a question and its answer, whose topics a detector would put together.
+ * Whether a sentence continues from a user to an assistant or back: then both halves are read as one sentence of the
+ * user. After a finished sentence they are a question and its answer, whose topics a detector would combine.
  * @returns whether that is so between two places; false: nowhere
  */
 function goesOn(
@@ -275,44 +278,44 @@ function goesOn(
   return places.length > 0 && ((start, end) => places.some((place) => start < place && place < end))
 }
 
-/** People leave out the last mark, and begin in small letters, whatever they ask and answer; models do neither. */
+/** People often omit the last mark and begin with small letters; models do neither. */
 function isGoneOn(before: string, after: string, speaker: Role): boolean {
   const begin = speaker === 'assistant' ? firstLetter.exec(after)?.[1] : undefined
   if (begin !== undefined && begin !== begin.toLowerCase()) return false
   return !sentenceEnd.test(before) || (begin !== undefined && begin !== begin.toUpperCase())
 }
 
-/** No letter or digit stands behind the mark that ends a sentence. */
+/** A sentence's final mark, with no letter or digit behind it. */
 const sentenceEnd = /[.!?…。！？؟।॥][^\p{L}\p{N}]*$/u
 const firstLetter = /^[^\p{L}\p{N}]*(\p{L})/u
-/** UTF-16 units that are looked at for either. */
+/** UTF-16 units that are checked at either side. */
 const nearEnd = 16
 
 function joinedLayer(layer: string): string {
   return layer === 'plain' ? 'joined' : `joined+${layer}`
 }
 
-/** Whether texts are of several roles; those of earlier turns of a session are of none. */
+/** Whether texts have several roles; earlier turns of a session have none. */
 export function areMixed(parts: readonly ChatPart[], members: readonly { part: number }[]): boolean {
   const role = parts[members[0]!.part]?.role
   return members.some(({ part }) => parts[part] !== undefined && role !== undefined && parts[part].role !== role)
 }
 
-/** What is found depends on the direction, and on whether the encoder decides. */
+/** The direction, and whether the encoder decides: findings depend on both. */
 export function modeOf({ direction, asking }: Pick<Call, 'direction' | 'asking'>): string {
   return asking === undefined ? direction : `${direction}?`
 }
 
-/** What the findings of a text depend on besides itself. */
+/** The inputs, besides the text, on which its findings depend. */
 export function kindOf(call: Pick<Call, 'direction' | 'asking' | 'guarded' | 'beside'>): string {
   const { guarded, beside } = call
   return `${modeOf(call)} ${guarded?.key ?? ''} ${beside?.key ?? ''}`
 }
 
-/** A stretch of many short texts has a long name, which would be kept for as long as what was found in it. */
+/** Longest key that is not hashed: a stretch of many short texts has a long key, which would stay in memory. */
 const longestKey = 256
 
-/** Names a stretch of joined texts by the texts, and by what of each is in it; undefined where earlier turns of a session are. */
+/** The key of a stretch of joined texts, from each text and its range; undefined with earlier turns of a session. */
 export function seamKey(
   { digests }: Pick<Call, 'digests'>,
   { pieces }: JoinedText,

@@ -1,6 +1,6 @@
 /**
- * The answer's stage, for an answer that comes as a whole, and what every answer shares: its verdict, and that the
- * upstream's credential is not in it. Its streamed twin is `stream.ts`.
+ * The stage that judges a whole answer, and the checks that every answer shares: its verdict, and the search for the
+ * upstream's credential in it. `stream.ts` judges streamed answers.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -25,7 +25,7 @@ import { codingOf, discard, readAll, type UpstreamAnswer } from '../upstream/sen
 import { raise, redactBody, type Verdicts } from '../verdict.js'
 import { isSoundType, readSound } from './sound.js'
 
-/** What is named in the log where it comes in the place of an answer. Anything else is the upstream's own words. */
+/** Media types that the log may name where they replace an answer. Any other type is the upstream's own words. */
 const knownTypes: ReadonlySet<string> = new Set([
   '',
   'application/json',
@@ -57,7 +57,7 @@ export interface Judged {
 /** An answer that is passed on as it came. */
 const asItCame: Judged = { body: undefined }
 
-/** Of what no verdict is asked about. */
+/** The verdict where none is asked for. */
 const unasked: Promise<undefined> = Promise.resolve(undefined)
 
 export interface AnswerDeps {
@@ -65,7 +65,7 @@ export interface AnswerDeps {
   verdicts: Verdicts
   denials: Denials
   reviews: ReviewDesk
-  /** Without them no request is tied to the answer that it goes on from. */
+  /** Without sessions no request is linked to the answer that it continues. */
   sessions: Pick<SessionStore, 'get' | 'update'> | undefined
   /** Bytes of an answer that is not streamed. */
   answerLimit: number
@@ -118,7 +118,7 @@ export class Answers {
     refuseCredential(answer.key, value)
     this.passIfOff(exchange)
     const judged = await this.ofReply(exchange, value, answer.key)
-    // What stands for a withheld answer is an error.
+    // A withheld answer was replaced by an error.
     if (judged.status !== undefined) return replyOf(exchange, answer, judged, jsonType, JSON.stringify(judged.body))
     const text = judged.body === undefined ? bytes : form.write(judged.body)
     return replyOf(exchange, answer, judged, `${type}; charset=utf-8`, text)
@@ -134,7 +134,7 @@ export class Answers {
     headers['content-type'] = type
     addVerdictHeaders(headers, exchange, exchange.verdict)
     const reply: Reply = { status: answer.status, headers, body: Buffer.from(first.value, 'latin1') }
-    // A sound that is cut off says nothing of it, but that its connection breaks.
+    // A sound that is cut off has no error frame: only its connection breaks.
     return first.done ? reply : { ...reply, rest: { encoding: 'latin1', frames, broken: () => '' } }
   }
 
@@ -163,7 +163,7 @@ export class Answers {
     return content.media.length === 0 ? judge() : this.#deps.media.readAnswer(exchange, content, body).then(judge)
   }
 
-  /** Does with a reply what its verdict says. @param content what of it was judged */
+  /** Acts on the verdict over a reply. @param content the judged texts of it */
   act(
     exchange: Exchange,
     body: JsonObject,
@@ -209,7 +209,7 @@ export class Answers {
     }
   }
 
-  /** What an upstream says when it fails is its words too; a client gets them with their status only if they pass. */
+  /** The text of an upstream's error is judged as well; a client gets it with its status only if it passes. */
   async #judgeError(exchange: Exchange, body: JsonObject, key: string | undefined): Promise<Judged> {
     const { route } = exchange
     if (route.output === 'off') return asItCame
@@ -224,8 +224,7 @@ export class Answers {
   }
 
   /**
-   * The verdict over an answer, or over what is held of it, with what could not be read in it counted against it as the
-   * route says.
+   * The verdict over an answer, or over its held part. Unreadable content counts against it as the route says.
    * @param raised called where the encoder is asked about it
    */
   verdictOf(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
@@ -237,7 +236,7 @@ export class Answers {
 
   #verdictOn(exchange: Exchange, content: ChatReply, raised?: () => void): Promise<Evaluation | undefined> {
     const { media, parts } = content
-    // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+    // Events with sound alone come many times a second, and hold nothing to judge.
     if (parts.length === 0 && exchange.route.spoken.answersWithSound === true) return unasked
     if (media.length > 0 && parts.length === 0 && strictestAct(exchange.route.unscannable, media) === 'permit') {
       this.#deps.verdicts.passMedia(exchange, content)
@@ -251,7 +250,7 @@ export class Answers {
     return content.media.length === 0 ? verdict : verdict.then((found) => this.#withMedia(exchange, content, found))
   }
 
-  /** What could not be read in an answer counts against it as the route says. */
+  /** Makes a verdict stricter for unreadable content, as the route says. */
   #withMedia(exchange: Exchange, content: ChatContent, evaluation: Evaluation | undefined): Evaluation | undefined {
     if (evaluation === undefined) return undefined
     const { route } = exchange
@@ -263,7 +262,10 @@ export class Answers {
     return evaluation
   }
 
-  /** Lets later requests go on from this answer, once. @param id see `ChatReply.id` */
+  /**
+   * Stores the session under the answer's id, once, so that later requests can continue from this answer. @param id see
+   * `ChatReply.id`
+   */
   fork(exchange: Exchange, id: string | undefined): Promise<void> | undefined {
     const { session, chat, inbound } = exchange
     const { sessions } = this.#deps
@@ -288,7 +290,10 @@ function replyOf(
   return { status: judged.status ?? answer.status, headers, body }
 }
 
-/** In the place of an answer that has no room for a sentence: clients would take it for theirs with any other status. */
+/**
+ * The error for an answer that has no room for a sentence: with a success status clients would take the error for the
+ * answer.
+ */
 function errorFor({ route, inbound }: Exchange, denial: Denial): Judged {
   const { status, code } = refusalOf(denial)
   return {
@@ -309,7 +314,10 @@ function redactReply(exchange: Exchange, body: JsonObject, content: ChatContent,
   return { body }
 }
 
-/** @returns the value, and its text: the bytes as they came, where every reader takes them for that value, else its serialisation */
+/**
+ * @returns the value, and its text: the original bytes where every parser reads this value from them, else its
+ * serialisation
+ */
 function readValue(answer: UpstreamAnswer, limit: number): AnswerValue | Promise<AnswerValue> {
   const coding = codingOf(answer)
   const { body } = answer
@@ -344,7 +352,7 @@ function unreadable(cause: unknown): Fault {
   return new Fault('upstream_error', { cause, internal: 'the answer is not readable' })
 }
 
-/** By its media type; one that whole answers have too counts where a stream was asked for. */
+/** Told by the media type; a type that whole answers share counts only where a stream was requested. */
 export function isStreamed({ route, chat, inbound }: Exchange, answer: UpstreamAnswer): boolean {
   if (!isOk(answer)) return false
   const framing = route.spoken.framing(inbound.target)
@@ -369,7 +377,7 @@ export function refuseCredential(key: string | undefined, value: Json): void {
   if (key !== undefined && new Secret(key).isWithin(value)) throw shown()
 }
 
-/** @throws Fault `upstream_error` where texts that stand one behind the other spell the credential */
+/** @throws Fault `upstream_error` where consecutive texts spell the credential */
 function refuseSpelledCredential(key: string | undefined, { parts }: Pick<ChatContent, 'parts'>): void {
   if (key === undefined) return
   const texts = parts.filter(({ isKey, role }) => isKey !== true && role !== 'parameter').map(({ text }) => text)

@@ -11,9 +11,10 @@ import type { Exchange } from '../exchange.js'
 import { codingOf, discard, type UpstreamAnswer } from '../upstream/send.js'
 
 /**
- * The events of a body, whatever its network chunks look like; those that came together are given together, so that they
- * are judged together.
- * @throws Fault `upstream_error` for bytes that are not of the framing; the stream's own error where the connection breaks
+ * The events of a body, independent of its network chunks. Events that arrive together are yielded together, so that
+ * one verdict judges them.
+ * @throws Fault `upstream_error` for bytes that are not of the framing; the stream's own error where the connection
+ * breaks
  */
 export function readWire(framing: Framing, body: Readable): AsyncGenerator<readonly WireEvent[], void, undefined> {
   switch (framing) {
@@ -31,14 +32,14 @@ export function readWire(framing: Framing, body: Readable): AsyncGenerator<reado
   }
 }
 
-/** Where the events of an answer come from. */
+/** Source of an answer's events. */
 export interface Source {
   framing: Framing
-  /** Those that came together are given together. */
+  /** Batches: events that arrived together. */
   events: AsyncGenerator<readonly WireEvent[], void, undefined>
   /** The credential that was used: never shown to a client. */
   key: string | undefined
-  /** True where an event that waits for no text leaves at once: somebody listens to its sound. */
+  /** True where events without text leave at once: a person listens to their sound. */
   isLive?: boolean
   /** @param ended whether the answer came to its end */
   close(ended: boolean): void
@@ -60,7 +61,7 @@ export function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer)
     key: answer.key,
     isLive: route.spoken.answersWithSound === true,
     close(ended) {
-      // After the end marker the connection is left to close in its own time; anything else is cut.
+      // After the end marker the connection may close by itself; without the marker it is cut.
       if (!ended) discard(body)
       events.return().catch(() => {})
     }
@@ -70,15 +71,15 @@ export function openSource({ route, inbound }: Exchange, answer: UpstreamAnswer)
 /** One event, or one line, may be this long, in UTF-16 units. */
 const maxEventLength = 4 * 1024 * 1024
 /**
- * Bytes that are made text, and so events, at a time. An event that is read takes many times its bytes: of what a client does
- * not take, all but this stays bytes; and of what comes fast, no more than this is read in one turn of the loop.
+ * Bytes that are decoded to events at a time. A parsed event takes many times its bytes: for a slow client everything
+ * beyond this stays bytes, and of a fast stream no more than this is parsed in one turn of the loop.
  */
 const pieceLength = 4096
 /** After the end marker an upstream has this long to close its answer properly, so that the connection can be kept. */
 const lingerMs = 1000
 
 /**
- * The bytes of a streamed answer in small pieces. What network chunks look like says nothing.
+ * The bytes of a streamed answer in small pieces, independent of its network chunks.
  * @throws the stream's own error where the connection breaks
  */
 async function* readPieces(body: Readable): AsyncGenerator<Buffer, void, undefined> {
@@ -120,7 +121,7 @@ function unreadableStream(internal: string): Fault {
   return new Fault('upstream_error', { internal: `stream: ${internal}` })
 }
 
-/** Reads off what little an upstream may still send after its end marker; a long tail is cut with the connection. */
+/** Drains the few bytes that an upstream may send after its end marker; a long tail is cut with the connection. */
 function finish(body: Readable): void {
   if (body.destroyed || body.readableEnded) return
   body.on('error', () => {})

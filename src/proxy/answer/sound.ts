@@ -1,20 +1,20 @@
 /**
- * An answer that is sound and nothing else: what it says was judged as the text of its request, what it plays is not. It
- * leaves as it comes, once its beginning is seen to be no text; no part of it is kept.
+ * Answers that consist of sound alone. Their words were judged as the text of the request; the sound itself is not
+ * judged. It is forwarded as it comes, once its beginning is known not to be text; no part of it is kept.
  */
 import { Readable } from 'node:stream'
 import { Fault } from '../../base/errors.js'
 import { readsAsText } from '../../dialects/media.js'
 import { codingOf, discard, transportFault, type UpstreamAnswer } from '../upstream/send.js'
 
-/** What servers call it; some name no format. A client is told this type and no parameter of it. */
+/** Media types of sound; some servers name no format. A client is told this type and no parameter of it. */
 const soundType =
   /^(?:audio\/(?:aac|flac|l16|mp3|mp4|mpeg|ogg|opus|pcm|wav|wave|webm|x-flac|x-wav)|application\/octet-stream)$/
-/** Bytes; fewer are no sound, and may well be words. */
+/** Bytes; a shorter answer is no sound and may be words. */
 const fewest = 64
-/** Bytes at its beginning that are waited for, so that a text is told before any of it leaves. */
+/** Bytes at its beginning that are held, so that a text is recognised before any of it leaves. */
 const waitedFor = 1024
-/** What the beginning of a text would show; to look through all of it would take long. */
+/** Bytes at its beginning that are checked for text: checking all of it would take long. */
 const lookedAt = 64 * 1024
 
 export function isSoundType(type: string): boolean {
@@ -50,15 +50,15 @@ export async function* readSound(answer: UpstreamAnswer): AsyncGenerator<string,
   }
 }
 
-/** What has come so far. */
+/** The check of a sound while it arrives. */
 class Look {
   length = 0
   readonly #key: Buffer | undefined
   /** The beginning, until all of it was looked at. */
   #head: Buffer | undefined = Buffer.allocUnsafe(lookedAt)
-  /** At so many bytes it is looked at again: all looks together read twice its length. */
+  /** Length at which it is checked next; the checks together read twice the length. */
   #next = fewest
-  /** The end of what came before, where the credential may begin. */
+  /** The end of the last chunk, where the credential may begin. */
   #tail = Buffer.alloc(0)
 
   constructor(key: string | undefined) {

@@ -1,8 +1,8 @@
 /**
- * The answer's stage, for an answer that comes in pieces. What is held is judged before it leaves, the response's headers
- * too. `full` holds until the end; `window` until no rule can match from there on any more (see `window.ts`), and judges
- * each sentence that has ended; both until the hold budget is spent, when what is held is judged as it stands. What is
- * permitted leaves, anything else ends the stream in the dialect's own way and aborts the upstream.
+ * The stage that judges a streamed answer. Text and response headers are held until they are judged. `full` holds until
+ * the end. `window` holds until no rule can match from there on (see `window.ts`), and judges each completed sentence.
+ * Both judge the held text as it stands once the hold budget is spent. Permitted text leaves; any other verdict ends
+ * the stream in the dialect's own way and aborts the upstream.
  */
 import type { Clock } from '../../base/clock.js'
 import { Fault } from '../../base/errors.js'
@@ -37,7 +37,10 @@ export interface StreamDeps {
   metrics: Pick<Metrics, 'streamAddedTtft' | 'streamEnds' | 'streamHeldBytes'>
 }
 
-/** UTF-16 units, come and held, from which on they wait for their turn: streams that come as fast as they can would take one turn of the loop together. */
+/**
+ * UTF-16 units, received and held, from which a judgement waits for its turn: fast streams together would otherwise
+ * fill one turn of the loop.
+ */
 const largeLook = 2048
 
 const nothingSettled: ReadonlyMap<string, number> = new Map()
@@ -49,7 +52,7 @@ export class Streams {
     this.#deps = deps
   }
 
-  /** Resolves when the first hold is judged, so that whatever fails until then is a clean error with its own status. */
+  /** Resolves when the first hold is judged, so that a failure until then is a clean error with its own status. */
   async judge(exchange: Exchange, answer: UpstreamAnswer): Promise<Reply> {
     const { route, inbound } = exchange
     this.#deps.answers.passIfOff(exchange)
@@ -73,7 +76,7 @@ export class Streams {
     }
   }
 
-  /** What a stream brings of sound waits until it is heard, where its route says so. */
+  /** Holds sound in a stream until it is transcribed, where its route scans sound. */
   #heard({ route, inbound, body }: Exchange, source: Source): Source {
     const { transcriber } = this.#deps
     if (transcriber === undefined || route.output === 'off' || !isHeard(route)) return source
@@ -91,7 +94,10 @@ export class Streams {
     }
   }
 
-  /** Yields what may leave; returns the last of it. Throws where the upstream breaks: never a clean-looking end. */
+  /**
+   * Yields the frames that may leave; returns the last ones. Throws where the upstream breaks, so that no broken answer
+   * ends cleanly.
+   */
   relay(exchange: Exchange, source: Source, stream: ReplyStream): AsyncGenerator<string, string, undefined> {
     const { output, mode } = exchange.route
     if (source.key !== undefined) stream.watch(source.key)
@@ -188,7 +194,9 @@ export class Streams {
     return (isLive && stream.leaving(() => 0) !== undefined) || hasEnded ? nothingSettled : undefined
   }
 
-  /** `output: off`, and `mode: observe`, which judges what has left already. */
+  /**
+   * Passes a stream on at once: for `output: off`, and for `mode: observe`, which judges text that has left already.
+   */
   async *#passOn(exchange: Exchange, source: Source, stream: ReplyStream): AsyncGenerator<string, string, undefined> {
     const { route } = exchange
     const { answers, metrics } = this.#deps
@@ -242,9 +250,9 @@ export class Streams {
   }
 
   /**
-   * Judges what is held.
-   * @param upTo by channel, how much of what is held leaves where it is permitted; undefined: everything
-   * @param judgements told of this one; undefined: nobody asks about it later
+   * Judges the held text.
+   * @param upTo by channel, how much of it leaves if permitted; undefined: everything
+   * @param judgements records this one; undefined: it is not needed later
    * @returns the frames that may leave
    */
   async settle(
@@ -273,7 +281,8 @@ export class Streams {
       case 'depends': {
         const denial = await reviews.ofAnswer(exchange, content, evaluation!, JSON.stringify(content.parts))
         const facts = turnFacts(exchange, denial)
-        // In mid-stream a second turn would read as part of the first: it ends as filtered, its sentence names the review.
+        // In mid-stream a second turn would read as part of the first: so the stream ends as filtered, and its sentence
+        // names the review.
         const ends = stream.started || denial.decision === 'forbid'
         return { stopped: true, text: ends ? stream.filtered(facts) : route.spoken.turnStream(facts) }
       }
@@ -284,13 +293,13 @@ export class Streams {
   }
 }
 
-/** The abort's reason is what happened; what the transport made of it is not. */
+/** The reason of the abort is the cause, not the error that the transport made of it. */
 function reasonOf({ inbound }: Exchange, error: unknown): unknown {
   if (inbound.cancel.reason !== undefined) return inbound.cancel.reason
   return error instanceof ClientGone ? error : transportFault(error)
 }
 
-/** What a stream was ended by, told apart in the metrics as on the wire. */
+/** Cause of a stream's end, for metrics and wire alike. */
 type StreamEnd = 'complete' | 'filtered' | 'upstream' | 'client' | 'failed'
 
 function endOf(reason: unknown): StreamEnd {

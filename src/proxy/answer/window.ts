@@ -1,4 +1,4 @@
-/** What `output: window` lets go, and when. */
+/** The rules of `output: window`: how much of a held answer may leave, and when it is judged. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatContent } from '../../base/chat.js'
 import type { Clock } from '../../base/clock.js'
@@ -8,16 +8,16 @@ import type { Evaluation, Evaluator } from '../../policy/evaluation.js'
 import { sentenceStart } from '../../policy/match/growth.js'
 import type { Exchange } from '../exchange.js'
 
-/** Fewer UTF-16 units than this are not worth a judgement of their own, unless a channel ends or nothing has left yet. */
+/** Least UTF-16 units for a judgement of their own, unless a channel ends or nothing has left yet. */
 const leastStep = 40
-/** The same within a sentence, where the encoder is asked about each. */
+/** The same within a sentence, where each judgement asks the encoder. */
 const leastRaisedStep = 200
 
 /**
- * By channel, how much of what is judged next may leave: nothing that comes later can begin a match before there.
- * @param isRaised whether the encoder was asked about what was judged last
+ * By channel, how much of the text that is judged next may leave: no later text can begin a match before that point.
+ * @param isRaised whether the last judgement asked the encoder
  * @param hasEnded whether a sentence has ended since then
- * @returns undefined where nothing would leave
+ * @returns undefined where no text would leave
  */
 export function settledIn(
   evaluator: Pick<Evaluator, 'settled'>,
@@ -32,7 +32,7 @@ export function settledIn(
   const isWorth = (step: number) => step >= least || isFirst || holding.some(({ isClosed }) => isClosed)
   if (!isWorth(holding.reduce((sum, { text }) => sum + text.length, 0))) return undefined
   let step = 0
-  // Events leave in their order: what stands behind the first that must wait need not be looked at.
+  // Events leave in order: those behind the first that must wait need no check.
   const settled = stream.leaving(({ text, before, isClosed, isReadable }) => {
     const open = isReadable && !isClosed
     const length = open ? evaluator.settled(text, { ...growing, before }, policy) : isClosed ? text.length : 0
@@ -43,8 +43,8 @@ export function settledIn(
 }
 
 /**
- * Whether a verdict rests on anything that is still held. What has left was judged with what stood around it; without
- * its beginning, which is no longer at hand, a sentence that declines can look like one that agrees.
+ * Whether a verdict rests on text that is still held. Text that has left was judged in its context; without its
+ * beginning, which is gone, a refusal can look like consent.
  */
 export function bearsOnHeld(
   { decision, matched_rules: rules, detections }: Evaluation,
@@ -62,8 +62,8 @@ export function bearsOnHeld(
 }
 
 /**
- * What is known of the judgements over a stream: what of the text that is held was judged (evidence may run on for
- * sentences, and a block is not to wait for its end), and whether the encoder was asked about it.
+ * The judgements over a stream: how much of the held text was judged (evidence may run on for sentences, and a block
+ * must not wait for its end), and whether the encoder was asked.
  */
 export class Judgements {
   readonly #judged = new Map<string, number>()
@@ -74,24 +74,24 @@ export class Judgements {
     return this.#isRaised
   }
 
-  /** Told of each before it. */
+  /** Called before each judgement. */
   begins(): void {
     this.#isRaised = false
   }
 
-  /** Told where the encoder is asked. */
+  /** Called where the encoder is asked. */
   readonly raised = (): void => {
     this.#isRaised = true
   }
 
-  /** Whether a sentence has ended in what is held since it was judged last. */
+  /** Whether a sentence has ended in the held text since the last judgement. */
   haveEnded(holding: readonly HeldText[]): boolean {
     return holding.some(
       ({ pointer, text, isReadable }) => isReadable && sentenceStart(text) > (this.#judged.get(pointer) ?? 0)
     )
   }
 
-  /** Told of each judgement, once what may leave has left. */
+  /** Called after each judgement, once the permitted text has left. */
   judged(stream: ReplyStream): void {
     this.#judged.clear()
     for (const { pointer, text } of stream.holding()) this.#judged.set(pointer, text.length)
@@ -117,7 +117,7 @@ export class HoldClock {
     this.#heldSince ??= now
   }
 
-  /** Something has left: what is held still is held from now on. */
+  /** Text has left: the time of the remaining text starts now. */
   restart(): void {
     this.#heldSince = undefined
   }
@@ -127,34 +127,34 @@ export class HoldClock {
     return this.#firstAt === undefined ? 0 : this.#clock.monotonic() - this.#firstAt
   }
 
-  /** ms that what is held may be held on; undefined where nothing is, or no limit. */
+  /** ms that held text may still wait; undefined where no text waits, or without a limit. */
   left(): number | undefined {
     if (this.#limitMs === undefined || this.#heldSince === undefined) return undefined
     return Math.max(0, this.#heldSince + this.#limitMs - this.#clock.monotonic())
   }
 }
 
-/** Of the time, looking at what is held takes one part, and ten at least pass from one look to the next. */
+/** A look is followed by a rest of this many times its own duration. */
 const restShare = 9
-/** Rests shorter than this are not worth a timer, and none is longer: people read along. ms */
+/** ms. Shorter rests are not worth a timer; longer ones would be noticed by people who read along. */
 const shortestRest = 2
 const longestRest = 100
-/** A look at what is held is worth what it costs when a part of that has come since the last one: one in so many. */
+/** A look pays when the new text since the last one is at least one part in this many of the held text. */
 const share = 8
-/** What costs so little to look at, in UTF-16 units, is looked at whenever something comes. */
+/** UTF-16 units; held text this short is judged whenever text comes. */
 const small = 2048
-/** UTF-16 units of events that are read before what is held is looked at, where nothing else holds it back. */
+/** Most UTF-16 units of events that are read between two looks. */
 export const mostAtOnce = 16 * 1024
 
 /**
- * When what is held is looked at. A look reads all that is held and some of what has left, so one for every event would
- * cost a stream of many small ones more than its text is worth: what comes fast, or takes long to read, is read in larger
- * pieces, and what does not settle is read in proportion to its length, however it is cut.
+ * Schedules the looks at held text. A look reads all held text and some that has left, so a look for every small event
+ * would cost too much. Text that comes fast or takes long to judge is judged in larger pieces, and the looks at text
+ * that does not settle cost in proportion to its length, however it is cut.
  */
 export class Looks {
   readonly #clock: Clock
   #restUntil = Number.NEGATIVE_INFINITY
-  /** What had come at the last look, in UTF-16 units. */
+  /** UTF-16 units received by the last look. */
   #seen = 0
   #isPutOff = false
 
@@ -171,34 +171,37 @@ export class Looks {
     return true
   }
 
-  /** Told of each look. @param began monotonic ms */
+  /** Called after each look. @param began monotonic ms */
   looked(began: number): void {
     const now = this.#clock.monotonic()
     const rest = Math.min(longestRest, (now - began) * restShare)
     if (rest >= shortestRest) this.#restUntil = now + rest
   }
 
-  /** Whether no more is read before the next look: what is let go leaves in one piece, which a client may never take. */
+  /**
+   * Whether reading stops until the next look: released text leaves in one piece, which a slow client may leave in
+   * memory.
+   */
   isFull(held: number): boolean {
     return this.#isPutOff && held >= mostAtOnce
   }
 
-  /** Resolves when the look that was put off is due. */
+  /** Resolves when the postponed look is due. */
   rest(): Promise<'due'> {
     return sleep(this.left() ?? 0, 'due' as const)
   }
 
-  /** ms until the look that was put off; undefined where none was. */
+  /** ms until the postponed look; undefined where none is. */
   left(): number | undefined {
     return this.#isPutOff ? Math.max(0, this.#restUntil - this.#clock.monotonic()) : undefined
   }
 }
 
-/** The events of a stream as they come, each waited for no longer than what is held may be held. */
+/** Reads the events of a stream as they come. No wait is longer than the remaining hold time. */
 export class Arrivals<T> {
   readonly #events: AsyncGenerator<T, void, undefined>
   readonly #clock: HoldClock
-  /** Asked for, and not come in time: it is what the next call waits for. */
+  /** A read that missed its deadline; the next call waits for it. */
   #pending: Promise<IteratorResult<T, void>> | undefined
 
   constructor(events: AsyncGenerator<T, void, undefined>, clock: HoldClock) {
@@ -208,7 +211,7 @@ export class Arrivals<T> {
 
   /**
    * The next event, or `late` where the hold's time is up first.
-   * @param lookMs after which `due` is answered, where neither has come
+   * @param lookMs time after which `due` is returned, where neither came before
    */
   async next(lookMs: number | undefined): Promise<IteratorResult<T, void> | 'late' | 'due'> {
     const next = this.#pending ?? this.#events.next()

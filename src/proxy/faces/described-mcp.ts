@@ -1,4 +1,4 @@
-/** The MCP servers in the OpenAPI document. Messages are the protocol's, which says all of them. */
+/** The MCP servers in the OpenAPI document. The protocol itself defines the messages. */
 import type { Described } from '../../edge/doc-responses.js'
 
 const text = { type: 'string' }
@@ -49,7 +49,7 @@ export function describeMcp(method: 'POST' | 'GET' | 'DELETE'): Described {
   return {
     ...common,
     operationId: 'sendMcpMessage',
-    summary: 'A message to an MCP server: it and what answers it are evaluated',
+    summary: 'A message to an MCP server: the message and its answer are evaluated',
     description: 'Refusals are errors of JSON-RPC with the codes -32001 to -32004: docs/mcp.md.',
     body: message,
     response: {

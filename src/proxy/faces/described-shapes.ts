@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of each operation of the chat routes: the fields that the gateway itself reads. */
+/** The operations of the chat routes for the OpenAPI document, with the fields that the gateway itself reads. */
 import type { DialectId } from '../../base/settings.js'
 import { named } from '../../edge/doc-names.js'
 
@@ -19,8 +19,8 @@ function open(name: string, properties: Record<string, object>): object {
   })
 }
 
-const model = { ...text, description: 'The route is chosen by it, where several share a path.' }
-const metadata = { ...anything, description: 'Keys of the route’s caller_context count as context.' }
+const model = { ...text, description: 'Selects the route where several share a path.' }
+const metadata = { ...anything, description: 'Its keys count as context where the route’s caller_context lists them.' }
 const message = open('ChatMessage', {
   '*role': text,
   content: { anyOf: [text, list, { type: 'null' }], description: 'A text, or parts.' }
@@ -30,7 +30,7 @@ const textOrTexts = { anyOf: [text, { type: 'array', items: {} }] }
 const stream = { ...flag, description: 'Whether the answer comes in pieces.' }
 
 interface Shape {
-  /** As the API's own document names the operation. */
+  /** Name of the operation in the API's own document. */
   operationId: string
   summary: string
   request: object
@@ -111,7 +111,7 @@ const invokeRequest = open('InvokeModelRequest', {
   tools: list
 })
 
-/** By what a path of the operation ends with, as `Dialect.suffix`. */
+/** By the end of the operation's path, as `Dialect.suffix`. */
 export const shapes: Readonly<Record<Exclude<DialectId, 'openai-realtime'>, Readonly<Record<string, Shape>>>> = {
   'openai-chat': { '': { operationId: 'createChatCompletion', ...chatCompletion } },
   'openai-responses': { '': { operationId: 'createResponse', ...response } },

@@ -1,6 +1,6 @@
 /**
- * The chat routes in the OpenAPI document. Their bodies are other APIs', which say all of them: here stand the fields that
- * the gateway itself reads, and the objects are open.
+ * The chat routes in the OpenAPI document. Other APIs define the bodies: this document lists the fields that the
+ * gateway itself reads, and leaves the objects open.
  */
 import type { Dialect } from '../../dialects/dialect.js'
 import { parametersOf } from '../../dialects/path.js'
@@ -72,7 +72,7 @@ export function describePass(path: string, [dialect]: readonly [Dialect, ...Dial
   }
 }
 
-/** One entry for the whole route table: every path of it is asked about in the same way. */
+/** One entry for all paths of the route table: Envoy asks about each in the same way. */
 export const extAuthzDescribed: Described = {
   operationId: 'guardExtAuthz',
   summary: 'Envoy’s external authorization: the request of this path is judged',
@@ -82,7 +82,7 @@ export const extAuthzDescribed: Described = {
   params: paths({ target: { ...text, description: 'A path of the route table without its first slash.' } }),
   body: anything,
   response: {
-    200: { description: 'It may go on.' },
+    200: { description: 'The request may proceed.' },
     ...Object.fromEntries(Object.entries(chatRefusals).map(([status, { description }]) => [status, { description }]))
   }
 }

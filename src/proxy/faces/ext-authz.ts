@@ -1,10 +1,10 @@
 /**
- * Envoy's external authorization over HTTP, for the paths of the route table: Envoy puts `path_prefix` before the target of
- * the client's request and sends its body along; 200 lets the request go on to Envoy's own upstream, anything else is sent
- * to the client as it stands. Requests are judged exactly as on the route itself, and only judged: what would need another
- * body, or another upstream, is refused. A form goes on as its client framed it, so that only a framing is let through of
- * which no two readers make two forms. Answers do not come by here.
- * Reference: envoyproxy.io, HTTP filters, External Authorization.
+ * Envoy's external authorization over HTTP, for the paths of the route table: Envoy puts `path_prefix` before the
+ * target of the client's request and sends its body along; a 200 lets the request proceed to Envoy's own upstream, any
+ * other reply goes to the client unchanged. Requests are judged exactly as on the route itself, and only judged: a
+ * request that needs another body or upstream is refused. A form proceeds with its client's framing, so only framing
+ * that every parser reads alike is permitted. Answers are not seen here. Reference: envoyproxy.io, HTTP filters,
+ * External Authorization.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonObject } from '../../base/chat.js'
@@ -23,14 +23,14 @@ import { answerInDialect, inboundOf, named, sendReply, takeBytes } from './fasti
 export const extAuthzPrefix = '/guards/ext-authz'
 
 export async function registerExtAuthz(app: FastifyInstance, proxy: ChatProxy): Promise<void> {
-  // Events of an open session do not come by here.
+  // Realtime routes are excluded: Envoy does not send the events of an open session here.
   const entries = proxy.table.entries.filter(({ dialect }) => dialect.isSocket !== true)
   for (const [i, entry] of entries.entries()) {
     await app.register(named(entry.path, async (scope) => registerPath(scope, proxy, refusing(entry), i === 0)))
   }
 }
 
-/** A turn of the conversation would be a 200, which lets the request go on. */
+/** Refuses with an error: a refusal as a turn of the conversation would be a 200, which lets the request proceed. */
 function refusing(entry: PathEntry): PathEntry {
   return { ...entry, candidates: entry.candidates.map((route) => ({ ...route, respond: 'error' })) }
 }
@@ -63,7 +63,7 @@ async function authorize(
   reply: FastifyReply
 ): Promise<Reply> {
   const { headers, url = '' } = request.raw
-  // What was cut off was not seen, and Envoy forwards it all the same.
+  // Envoy cut the body off for this check, but forwards all of it.
   if (headers['x-envoy-auth-partial-body'] === 'true') throw payloadTooLarge(entry.bodyLimit)
   const target = url.slice(url.indexOf(extAuthzPrefix) + extAuthzPrefix.length)
   const params = entry.read(target.split('?', 1)[0]!)
@@ -79,18 +79,18 @@ async function authorize(
   return answer
 }
 
-/** @throws Fault `unscannable_content` where an upstream could make another form of the client's own bytes */
+/** @throws Fault `unscannable_content` where an upstream could parse another form from the client's bytes */
 function checkFraming(bytes: Buffer, type: string | undefined, body: JsonObject): void {
   const boundary = boundaryOf(type ?? '')
   if (boundary !== undefined && isFramedAlike(bytes, boundary, body)) return
   const message =
-    'This form may go on only written anew, which external authorization cannot do: uncoded, each part needs Content-Disposition, a file a Content-Type behind it, and the boundary may stand nowhere else.'
+    'This form would have to be rewritten, which external authorization cannot do: uncoded, each part needs Content-Disposition, a file a Content-Type behind it, and the boundary may stand nowhere else.'
   throw new Fault('unscannable_content', { message, fields: { details: { pointer: '' } } })
 }
 
 function pass({ route, redacted }: Exchange, { upstream }: Forward): Reply {
   if (redacted > 0 || upstream !== route.upstream) {
-    const message = 'This request may go on only in another form, or elsewhere, which external authorization cannot do.'
+    const message = 'This request would have to be changed or sent elsewhere, which external authorization cannot do.'
     throw new Fault('unscannable_content', { message, fields: { details: { pointer: '' } } })
   }
   return { status: 200, headers: {}, body: '' }

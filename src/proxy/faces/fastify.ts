@@ -56,8 +56,8 @@ export async function registerProxy(app: FastifyInstance, proxy: ChatProxy): Pro
 }
 
 /**
- * A plugin with a name for Fastify's messages. Of one without a name Fastify asks every module that is loaded whether it is
- * its file, which took a tenth of the start.
+ * Names a plugin for Fastify's messages. For a plugin without a name Fastify searches all loaded modules, which took a
+ * tenth of the start.
  */
 export function named(name: string, plugin: FastifyPluginAsync): FastifyPluginAsync {
   return Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
@@ -82,7 +82,7 @@ async function registerPath(scope: FastifyInstance, proxy: ChatProxy, entry: Pat
     proxyPayloads: false,
     disableRequestLogging: true,
     config: { access, takes, reads: entry.read, described: describeChat(entry) },
-    // What the registration itself would forward to; the handler chooses by the model.
+    // Required by the registration; our handler chooses the upstream by the model.
     upstream: proxy.upstreams.get(first.upstream)!.origin,
     rewritePrefix: first.upstreamPath.replaceAll(/[{}]/g, ''),
     // Answered before the registration's own handler, which would work out a destination for its own forwarder (four URLs
@@ -116,8 +116,9 @@ const noBytes = Buffer.alloc(0)
 const noParameters: PathParameters = {}
 
 /**
- * As they stand in the raw target, which the router has decoded. The path may lie under a host application's prefix.
- * @throws Fault `not_found` for another spelling of a parameter than its one
+ * The parameters of the raw target, since the router has decoded its own. The path may have a host application's
+ * prefix.
+ * @throws Fault `not_found` for a non-canonical spelling of a parameter
  */
 function paramsOf({ parameters, read }: PathEntry, scope: FastifyInstance, raw: IncomingMessage): PathParameters {
   if (parameters.length === 0) return noParameters
@@ -201,7 +202,7 @@ async function handleUpgrade(
   }
 }
 
-/** Nothing is at this address either, but those who look for it are told why. */
+/** Registers a path that is refused with the reason, instead of a plain 404. */
 function registerRefusal(scope: FastifyInstance, proxy: ChatProxy, dialect: Dialect, url: string): void {
   answerInDialect(scope, proxy, () => dialect, 0)
   scope.route({
@@ -282,7 +283,7 @@ export function sendReply(to: FastifyReply, reply: Reply | undefined): FastifyRe
   return to.code(reply.status).headers(reply.headers).send(reply.body)
 }
 
-/** Faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
+/** Writes faults before the funnel (admission, content type, size) in the shape that the path's clients read. */
 export function answerInDialect(
   scope: FastifyInstance,
   { log }: Pick<ChatProxy, 'log'>,
@@ -301,8 +302,8 @@ export function answerInDialect(
 }
 
 /**
- * Upgrades on a server that is not ours: that of an application in which the gateway is a plugin. Only what is asked of our
- * own paths is ours; anything else stays as it would be without us.
+ * Handles upgrades on the server of a host application. Only requests for our own paths are handled; all others behave
+ * as without the gateway.
  * @param paths exact, with the prefix of the scope that they are registered in
  */
 function upgradeOnHost(scope: FastifyInstance, paths: ReadonlySet<string>): void {
@@ -314,7 +315,7 @@ function upgradeOnHost(scope: FastifyInstance, paths: ReadonlySet<string>): void
     const isOurs = asksForWebSocket(request) && paths.has((request.url ?? '').split('?', 1)[0]!)
     if (isOurs) {
       offerUpgrade(request, socket, head)
-      // Another plugin may route all upgrades of the application; if none has, nobody will.
+      // If another plugin routes all upgrades, it has done so by now; otherwise the request is routed here.
       process.nextTick(() => {
         if (!isRouted(socket)) answer(request, socket)
       })
@@ -331,8 +332,8 @@ function isRouted(socket: Duplex & { _httpMessage?: unknown }): boolean {
 }
 
 /**
- * A request that Node stopped reading after its headers because somebody listens for upgrades (`h2c`, which some clients
- * ask for with every first request): read once more from its first byte on, without asking.
+ * Replays a request without its `Upgrade` header, from the first byte: with a listener for upgrades, Node stops reading
+ * after the headers (`h2c`, which some clients send with every first request).
  */
 function again({ server }: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]

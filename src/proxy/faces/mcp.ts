@@ -18,7 +18,7 @@ import { answerInDialect, inboundOf, sendReply, takeBytes } from './fastify.js'
 const methods = ['POST', 'GET', 'DELETE'] as const
 type Method = (typeof methods)[number]
 
-/** What a call takes from the limit of its key: one that only listens, or ends, takes nothing. */
+/** Cost of a call against the limit of its key: listening and ending are free. */
 const costs: Readonly<Record<Method, number>> = { POST: 1, GET: 0, DELETE: 0 }
 
 export async function registerMcp(app: FastifyInstance, mcp: McpProxy, proxy: Pick<ChatProxy, 'log'>): Promise<void> {
@@ -39,7 +39,7 @@ function routeOf(mcp: McpProxy, server: McpServer, method: Method, isFirst: bool
     config: {
       access: { posture: 'guarded', scope: 'mcp:call', cost: costs[method] },
       reads: server.entry.read,
-      // All servers are spoken to in the same way: one entry of the document stands for them.
+      // One entry of the document describes all servers, since their paths differ in the name only.
       described: isFirst ? describeMcp(method) : { hide: true },
       describedPath: '/mcp/{server}'
     },
@@ -55,7 +55,7 @@ async function handle(
   reply: FastifyReply
 ): Promise<FastifyReply> {
   const { raw, body } = request
-  // A page of another site, or one that has rebound its name to this address, has no business here.
+  // Refuses pages of other sites, and pages that rebound their name to this address.
   const foreign = originFault(raw, 'A request to an MCP server must come from this site, or from no page')
   if (foreign !== undefined) throw foreign
   checkAccept(method, raw.headers.accept)

@@ -1,6 +1,6 @@
 /**
- * The same funnel in front of an existing `http-proxy` server in a plain node:http or Express program: http-proxy carries
- * the bytes, everything before and after is ours.
+ * The guard for an existing `http-proxy` server in a plain node:http or Express program: http-proxy carries the bytes,
+ * the gateway does everything else.
  */
 
 import { IncomingMessage, type ServerResponse } from 'node:http'
@@ -27,11 +27,11 @@ import { passAt, passThrough } from './other-paths.js'
 export interface NodeGuardOptions {
   chat: ChatProxy
   admission: Admission
-  /** The program's own server of http-proxy; its agent and TLS settings are used, its targets and headers are not. */
+  /** The program's own http-proxy server. Its agent and TLS settings are used, its targets and headers are not. */
   proxy: HttpProxy
   clientAddress: (peer: string, forwardedFor: string | undefined) => string
   nextRequestId: () => string
-  /** Told of every request. */
+  /** Is told of every request. */
   underWay: UnderWay
 }
 
@@ -47,7 +47,7 @@ export function createNodeGuard(options: NodeGuardOptions): NodeGuard {
     const path = canonicalTarget(target, undefined, (path) => chat.table.find(path) !== undefined)
     const found = path instanceof Fault ? undefined : chat.table.find(path)
     const passes = path instanceof Fault ? undefined : passAt(chat.table, path, req.headers)?.entry
-    // An odd spelling is never left to others: a later handler may well read it as the guarded path.
+    // An odd spelling never goes to `next`: a later handler may read it as the guarded path.
     if (found === undefined && passes === undefined && next !== undefined && !(path instanceof Fault)) return next()
     void answer(options, transport, req, res, { raw: target, found, passes: found === undefined ? passes : undefined })
   }
@@ -153,15 +153,15 @@ async function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
   return Buffer.concat(chunks, length)
 }
 
-/** http-proxy sets time-outs on the client's socket; those are the server's business. */
+/** Stands in for the client's socket, on which http-proxy would set time-outs: only the server sets those. */
 const standSocket = { destroyed: false, setTimeout() {} }
 
 /** Errors of a connection that was never made: nothing was sent, so another upstream may be asked. */
 const unconnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])
 
 /**
- * A transport over an existing server of http-proxy. What http-proxy would do by itself (copy the client's headers, pipe
- * the body and the answer, follow redirects) is switched off here.
+ * A transport over an existing server of http-proxy. The defaults of http-proxy are off: it copies no client headers,
+ * pipes neither body nor answer, and follows no redirects.
  */
 function proxyTransport(chat: ChatProxy, proxy: HttpProxy): Transport {
   const waiting: Waiting = new WeakMap()
@@ -220,13 +220,13 @@ function askByProxy(
   cancel: Cancel
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // http-proxy sends on whatever headers and target its request has: it gets one that holds the allowed ones alone.
+    // http-proxy forwards all headers of its request: so its request is a stand-in that holds only the allowed ones.
     const stand = new IncomingMessage(null as never)
     Object.assign(stand, { method: 'POST', url: path, headers, httpVersion: '1.1', socket: standSocket })
     let answered: IncomingMessage | undefined
     const stop = (reason: Error): void => {
       clearTimeout(timer)
-      // What http-proxy listens for on its request to end the one that it has made.
+      // http-proxy listens for this event to end its own request.
       stand.emit('aborted')
       answered?.destroy(reason)
       reject(reason)

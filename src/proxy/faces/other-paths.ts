@@ -1,6 +1,6 @@
 /**
- * The paths that hold no chat: pass routes, which a dialect lists as safe to forward with a key and without evaluation
- * (lists of models), and what is said of paths that nothing is at.
+ * Paths without a chat: pass routes, which a dialect lists as safe to forward with a key and without evaluation (lists
+ * of models), and the explained 404 of unknown paths.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json } from '../../base/chat.js'
@@ -22,10 +22,10 @@ export interface PassRequest {
   target: string
   headers: IncomingHttpHeaders
   requestId: string
-  /** The key that asks. */
+  /** The calling key. */
   lineage: string
   cancel: Cancel
-  /** Told of the upstream before it is asked. */
+  /** Called with the upstream before it is asked. */
   asking?(upstream: string): void
 }
 
@@ -71,7 +71,7 @@ export async function passThrough(
   }
 }
 
-/** The route that takes any model knows most of them; where each is for some models only, the first. */
+/** The route that accepts any model, as it knows most of them; without one, the first route. */
 function catchAll({ candidates }: PathEntry): Route {
   return candidates.find(({ match }) => match === undefined) ?? candidates[0]!
 }
@@ -82,8 +82,8 @@ export function dialectAt({ table }: ChatProxy, path: string): Dialect | undefin
 }
 
 /**
- * The pass route that a canonical path is. Where two dialects publish the same path (lists of models), the one whose own
- * headers the client sends answers, else the first of the table.
+ * The pass route of a canonical path. Where two dialects publish the same path (lists of models), the client's headers
+ * choose the dialect, else the first of the table.
  */
 export function passAt(
   { entries }: RouteTable,
@@ -112,12 +112,12 @@ function isPath({ path: pattern, parameter }: PassPath, path: string): boolean {
 const own = '/api/v1/'
 
 /**
- * What is said of paths that no route has, but that a client of a served API may ask for: endpoints that nothing guards
- * (files, batches, fine-tuning), and operations that are sought beside their place, because a base URL lacks its first segment
- * or has it twice. Nothing is at their address, as at any other; clients are told why in the shape that they read.
+ * A 404 with an explanation, for paths without a route that a client of a served API may request: unguarded endpoints
+ * (files, batches, fine-tuning), and operations at a wrong path, because the client's base URL lacks its first segment
+ * or has it twice.
  * @param path canonical, and of no route
  * @param mount what stands before every path that is served
- * @returns undefined where neither an API is served under its first segment nor an operation close by
+ * @returns undefined where no API is served under the first segment and no operation is close
  */
 export function explainUnknown(
   { table }: ChatProxy,
@@ -140,7 +140,7 @@ export function explainUnknown(
   return faultReply(dialect, new Fault('not_found', { message }), requestId)
 }
 
-/** The operation whose path this is, but for a first segment too many or too few; `path` as it is served. */
+/** The operation whose path differs by one first segment only; `path` is the served one. */
 function misplaced(
   table: RouteTable,
   path: string,

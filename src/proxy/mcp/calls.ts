@@ -1,6 +1,7 @@
 /**
- * A message of a client on its way to a server: bytes → strict JSON → one message → what it names → verdict → act. What
- * leaves here is the serialisation of the message that was judged, and what comes back is judged before it is shown.
+ * Calls: a client's message on its way to a server: bytes → strict JSON → one message → the named tool or resource →
+ * verdict → act. The server gets the serialisation of the judged message; its answer is judged before the client sees
+ * it.
  */
 import type { Budget } from '../../base/budget.js'
 import type { JsonObject } from '../../base/chat.js'
@@ -46,7 +47,7 @@ export interface CallDeps {
   log: Log
 }
 
-/** What a face knows of one call. */
+/** Facts of the HTTP edge about one call. */
 export interface Call {
   inbound: Inbound
   server: McpServer
@@ -54,10 +55,10 @@ export interface Call {
   address: string
 }
 
-/** Statuses of a server that say something to a client of the protocol; others are about the gateway's own request. */
+/** Statuses of a server that have a meaning for the client; others concern the gateway's own request. */
 const toldStatuses: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 410, 415, 422, 429])
 const maxAnswer = 16 * 1024 * 1024
-/** What lists or describes what a server offers. */
+/** Methods that list or describe the offers of a server. */
 const offering = /^(?:initialize|server\/discover|(?:tools|prompts|resources|resources\/templates)\/list)$/
 
 export class Calls {
@@ -121,7 +122,8 @@ export class Calls {
     const reviewed = reviewedOf(message)
     const exchange = this.#deps.requests.open(inbound, route, chat, { body: message.body, bytes: size, reviewed })
     opened.exchange = exchange
-    // Before the verdict, which costs more; what it refuses was judged when it was listed.
+    // The gate comes before the verdict, since it costs less; definitions that it refuses were judged when they were
+    // listed.
     const policy = typeof exchange.policy === 'string' ? exchange.policy : exchange.policy.label
     if (message.kind === 'request') {
       const instead = await this.#deps.gate.check(server, caller, message, { policy, requestId })
@@ -133,12 +135,12 @@ export class Calls {
       if (inbound.cancel.reason instanceof ClientGone) throw error
       return this.#failed(call, message, error)
     })
-    // A client that leaves while nobody waits for this any more is no fault.
+    // No fault: the client left, and nobody waits for this outcome.
     outcome.catch(() => {})
     return message.kind === 'request' ? whileHeld(exchange, message.params, outcome) : outcome
   }
 
-  /** What is no message of this revision. */
+  /** The refusal of a message that its revision does not know. */
   #unfit(message: Message, revision: Revision, headers: Inbound['headers']): Reply | undefined {
     if (message.kind === 'response') return undefined
     const { method, kind } = message
@@ -148,7 +150,7 @@ export class Calls {
     }
     if (methodOf(method, { from: 'client', revision, isNotification: kind === 'notification' }) !== undefined)
       return undefined
-    // Some clients ask for what only a later revision has, to find out which one is spoken.
+    // Some clients send methods of a later revision, to find out which one the server speaks.
     if (kind === 'notification') throw new Fault('not_found', { message: 'This notification is not taken.' })
     const status = revision === stateless ? 404 : 200
     return json(status, rpcError(message.id, rpcCodes.methodNotFound, 'Method not found'))
@@ -209,7 +211,7 @@ export class Calls {
     }
   }
 
-  /** A server that waits for an answer which was refused is told so: its own call would wait for as long. */
+  /** Tells the server that the awaited answer was refused: its own call would wait until it times out. */
   #tellUnanswered(exchange: Exchange, server: McpServer, id: MessageId, headers: Record<string, string>): void {
     const { transmit, log } = this.#deps
     const told = rpcError(id, rpcCodes.invalidRequest, 'The answer was refused by the policy.')
@@ -219,7 +221,7 @@ export class Calls {
       .catch((error: unknown) =>
         log.debug(
           { request_id: inbound.requestId, server: server.name, err: describeError(error) },
-          'a refusal was not taken'
+          'a refusal was not accepted'
         )
       )
   }
@@ -234,8 +236,8 @@ export class Calls {
     }
     if (message.kind !== 'request') {
       await readAll(answer, maxAnswer)
-      // Nothing answers it, so nothing that is said here is for the client.
-      if (!isOk) return json(status, { error: 'upstream_error', message: 'The server did not take the message.' })
+      // A notification has no answer, so the server's words are not passed to the client.
+      if (!isOk) return json(status, { error: 'upstream_error', message: 'The server did not accept the message.' })
       return { status: 202, headers: {}, body: '' }
     }
     const own: Record<string, string> = {}
@@ -252,19 +254,22 @@ export class Calls {
     const bytes = await readAll(answer, maxAnswer)
     if (type !== 'application/json') {
       if (isOk) throw new Fault('upstream_error', { internal: 'not JSON and no events' })
-      return json(status, rpcError(message.id, rpcCodes.invalidRequest, 'The server did not take the message.'))
+      return json(status, rpcError(message.id, rpcCodes.invalidRequest, 'The server did not accept the message.'))
     }
     const told = isOk ? await this.#deps.relay.take(heard, bytes) : await this.#refusal(heard, message, bytes)
     if (told === undefined) throw new Fault('upstream_error', { internal: 'the answer is to another request' })
     return { ...json(status, told), headers: { ...own, 'content-type': jsonType } }
   }
 
-  /** What a server says when it does not take a message: its words, or ours where they are none of the protocol. */
+  /**
+   * The answer to a client when the server refuses a message: the server's error, or ours where its text is no protocol
+   * message.
+   */
   async #refusal(heard: Heard, { id }: Message, bytes: Buffer): Promise<JsonObject> {
-    const unsaid = rpcError(id ?? null, rpcCodes.invalidRequest, 'The server did not take the message.')
+    const unsaid = rpcError(id ?? null, rpcCodes.invalidRequest, 'The server did not accept the message.')
     try {
       const value = parseJson(bytes)
-      // Who cannot read a request has no id of it.
+      // A server that could not parse the request answers without its id.
       const named =
         typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value, id: id ?? null } : value
       return (await this.#deps.relay.take(heard, JSON.stringify(named))) ?? unsaid
@@ -306,7 +311,7 @@ export class Calls {
   }
 }
 
-/** Told by its status, by which a client begins another session. */
+/** Its status makes clients begin another session. */
 class NoSession extends Fault {
   constructor() {
     super('not_found', { message: 'There is no such session: begin another one.' })

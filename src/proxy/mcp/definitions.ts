@@ -1,6 +1,6 @@
 /**
- * The definitions in what a server says of itself, each judged as what a model will read. One that is refused, has changed
- * or is not to be served is taken out of its list; the others pass.
+ * Judges the definitions of a server's tools, prompts and resources, since a model will read them. A definition that is
+ * refused, has changed or is not served is removed from its list; the others pass.
  */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -32,11 +32,11 @@ export const withheldReasons = [
 ] as const
 export type Withheld = (typeof withheldReasons)[number]
 
-/** Verdicts over one answer: each takes out what the one before it named. */
+/** Verdicts over one answer: after each, the definitions that it named are removed. */
 const mostRounds = 4
-/** Definitions of one answer about which people are asked, or their word is looked up; the others wait for the next. */
+/** Definitions of one answer whose review is opened or looked up; the others wait for the next answer. */
 const mostAsked = 256
-/** Definitions that are read before others have their turn. */
+/** Definitions that are read in one turn of the loop. */
 const atOnce = 200
 /** UTF-16 units of one definition. */
 const longest = 65_536
@@ -87,7 +87,7 @@ export class Definitions {
     const pins = await this.#deps.pins.find(owner, items)
     for (const item of items) item.pin = pins.get(pinIdOf(owner, item))
     await this.#markLookAlikes(owner, items)
-    // What a person has permitted as it stands is not judged once more.
+    // A definition that a person has permitted unchanged is not judged again.
     let judged = items.filter((item) => !isPermitted(item))
     for (let round = 1; ; round++) {
       write(result, judged)
@@ -122,7 +122,7 @@ export class Definitions {
     return { body }
   }
 
-  /** Takes out what is no definition, or none that is served here to this key. */
+  /** Removes values that are no definitions, and definitions that are not served to this key. */
   async #collect(server: McpServer, { scopes }: Caller, result: JsonObject): Promise<Item[]> {
     const mayUse = usableOf(server, scopes)
     const items: Item[] = []
@@ -157,7 +157,7 @@ export class Definitions {
     return items
   }
 
-  /** A tool that reads like one of another server: a model, and a person, could take it for that. */
+  /** Marks tools whose names look like those of another server: a model or a person could confuse them. */
   async #markLookAlikes(owner: Owner, items: readonly Item[]): Promise<void> {
     const tools = items.filter(({ kind, pin }) => kind === 'tool' && (pin === undefined || pin.digest === ''))
     if (tools.length === 0) return
@@ -172,7 +172,7 @@ export class Definitions {
     }
   }
 
-  /** Pins what is new, and asks a person about what is another than it was. */
+  /** Pins new definitions, and asks a person about changed ones. */
   async #hold(exchange: Exchange, { settings }: McpServer, owner: Owner, items: readonly Item[]): Promise<void> {
     const { pins } = this.#deps
     const passing = items.filter((item) => item.isOut !== true)
@@ -225,7 +225,7 @@ function isPermitted({ pin, digest }: Item): boolean {
   return pin?.isPermitted === true && pin.digest === digest
 }
 
-/** Whether the annotations of a tool say what the configuration asks for. */
+/** Whether the annotations of a tool meet the configuration's requirements. */
 export function meets({ annotations }: JsonObject, require: readonly ToolHint[]): boolean {
   if (require.length === 0) return true
   const { readOnlyHint, destructiveHint } = isObject(annotations) ? annotations : {}
@@ -251,7 +251,7 @@ function itemOf(list: List, name: string, value: Json): Item {
   return { list, kind: kinds[list], name, value, text, digest }
 }
 
-/** Without what tells of the content, and changes with it. */
+/** The definition without fields that describe the content and change with it. */
 function lasting(value: Json): Json {
   if (!isObject(value) || typeof value.uri !== 'string') return value
   const { size: _, annotations, ...rest } = value
@@ -260,7 +260,7 @@ function lasting(value: Json): Json {
   return Object.keys(others).length === 0 ? rest : { ...rest, annotations: others }
 }
 
-/** Pictures that stand in a definition itself, which nobody can judge: a client shows others, or none. */
+/** Removes inline pictures of a definition, which cannot be judged: clients show other ones, or none. */
 export function dropPictures(value: JsonObject): void {
   if (!Array.isArray(value.icons)) return
   const kept = value.icons.filter(
@@ -270,7 +270,7 @@ export function dropPictures(value: JsonObject): void {
   else value.icons = kept
 }
 
-/** Writes into a result the definitions that it is to have. */
+/** Writes the remaining definitions into a result. */
 function write(result: JsonObject, items: readonly Item[]): void {
   for (const list of definitionLists) {
     if (Array.isArray(result[list])) result[list] = items.filter((item) => item.list === list).map(({ value }) => value)
@@ -280,7 +280,7 @@ function write(result: JsonObject, items: readonly Item[]): void {
   else delete result.instructions
 }
 
-/** Those that a verdict is about. */
+/** The definitions that a verdict names. */
 function offenders(items: readonly Item[], { detections, matched_rules: rules }: Evaluation): Item[] {
   const causes = detections.filter(({ rule, pointer }) => pointer !== undefined && rules.includes(rule))
   const named = new Set(

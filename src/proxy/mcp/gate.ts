@@ -1,4 +1,6 @@
-/** What is asked of a message before it is judged: whether its key may use this server, and what it names. */
+/**
+ * Checks on a message before its verdict: whether its key may use this server, and the tool or resource that it names.
+ */
 import type { Json, JsonObject } from '../../base/chat.js'
 import type { Message } from '../../dialects/mcp/message.js'
 import { isRevision, revisions, stateless } from '../../dialects/mcp/methods.js'
@@ -19,11 +21,11 @@ export interface GateDeps {
   counters: CounterStore
 }
 
-/** Whose definition a message uses. */
+/** Kind of definition that each method uses. */
 const uses: Readonly<Record<string, { kind: Definition['kind']; field: string; isRequired: boolean }>> = {
   'tools/call': { kind: 'tool', field: 'name', isRequired: true },
   'prompts/get': { kind: 'prompt', field: 'name', isRequired: true },
-  // Of a template there are more addresses than a list has.
+  // Not required: a template has addresses that no list contains.
   'resources/read': { kind: 'resource', field: 'uri', isRequired: false },
   'resources/subscribe': { kind: 'resource', field: 'uri', isRequired: false }
 }
@@ -43,7 +45,7 @@ export class Gate {
   }
 
   /**
-   * @returns what the request is answered instead; undefined: it may go on
+   * @returns the answer that refuses the request; undefined: it may go on
    * @throws Fault `rate_limit_exceeded` where a tool is called too often
    */
   async check(
@@ -54,9 +56,9 @@ export class Gate {
   ): Promise<JsonObject | undefined> {
     const { method, params, id } = message
     if (method === 'initialize') return checkInitialize(message)
-    // What is completed are arguments of prompts and templates.
+    // Completion serves arguments of prompts and templates, never of tools.
     if (method === 'completion/complete' && mcpToolsOf(caller.scopes, server.name) !== undefined)
-      return rpcError(id, rpcCodes.invalidParams, 'This key may use tools of this server alone.', {
+      return rpcError(id, rpcCodes.invalidParams, 'This key may use only tools of this server.', {
         request_id: requestId
       })
     const use = Object.hasOwn(uses, method) ? uses[method]! : undefined
@@ -64,7 +66,7 @@ export class Gate {
     const { kind, field, isRequired } = use
     const name = params[field]
     const unknown = () =>
-      rpcError(id, rpcCodes.invalidParams, `Unknown ${kind}: it is not listed here. List what there is first.`, {
+      rpcError(id, rpcCodes.invalidParams, `Unknown ${kind}: it is not listed here. Request the list first.`, {
         request_id: requestId
       })
     if (typeof name !== 'string') return unknown()
@@ -83,7 +85,7 @@ export class Gate {
         ...(standing.reviewId !== undefined && { review_id: standing.reviewId }),
         request_id: requestId
       }
-      const sentence = `The definition of this ${kind} is not the one that was let through. A person decides about it first.`
+      const sentence = `The definition of this ${kind} has changed since it was permitted. A person must decide about it first.`
       return isResult
         ? failedCall(id, sentence, data, isStateless(params))
         : rpcError(id, errorCodes.definition_changed, sentence, data)
@@ -109,7 +111,7 @@ export class Gate {
   }
 }
 
-/** The revision that a client asks for must be one with sessions: the one without has no such request. */
+/** The client must request a revision with sessions: the one without has no `initialize`. */
 function checkInitialize({ id, params }: Message & { kind: 'request' }): JsonObject | undefined {
   const { protocolVersion: requested } = params
   if (typeof requested === 'string' && isRevision(requested) && requested !== stateless) return undefined

@@ -1,6 +1,6 @@
 /**
- * The headers of the protocol: what of them a client may send, and what a server is sent. Nothing is copied: each is
- * written from the message that was judged, since a header that says something else than the body is another request.
+ * The headers of the protocol: which ones a client may send, and which ones the server gets. No header is copied: each
+ * is written from the judged message, since a header that contradicts the body makes another request.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Json, JsonObject } from '../../base/chat.js'
@@ -23,7 +23,7 @@ const methodHeader = 'mcp-method'
 const nameHeader = 'mcp-name'
 const parameterPrefix = 'mcp-param-'
 const versionField = 'io.modelcontextprotocol/protocolVersion'
-/** Arguments that a server asks for in headers. */
+/** Most arguments that a call may repeat in headers. */
 const maxParameters = 32
 
 /** The revision that a request without a body is of. @throws Fault `validation_error` */
@@ -34,7 +34,7 @@ export function revisionOf(headers: IncomingHttpHeaders): Revision {
   throw invalid(versionHeader, 'unknown_value', `MCP-Protocol-Version must be one of ${revisions.join(', ')}.`)
 }
 
-/** Why a message is another one by its headers than by its body; undefined where they agree. */
+/** Why the headers of a message contradict its body; undefined where they agree. */
 export function mismatchOf(headers: IncomingHttpHeaders, message: Message): string | undefined {
   if (message.kind === 'response') return undefined
   const { method, params } = message
@@ -59,7 +59,7 @@ export function mismatchOf(headers: IncomingHttpHeaders, message: Message): stri
 
 /**
  * @param session the server's own id
- * @throws Fault `validation_error` for a parameter in a header that is none of the arguments
+ * @throws Fault `validation_error` for a parameter header that matches no argument
  */
 export function serverHeaders(
   headers: IncomingHttpHeaders,
@@ -79,7 +79,7 @@ export function serverHeaders(
   return out
 }
 
-/** Of arguments alone, which were judged with the body. */
+/** Headers for arguments only, since those were judged with the body. */
 function parameterHeaders(headers: IncomingHttpHeaders, params: JsonObject): Record<string, string> {
   const given = Object.keys(headers).filter((name) => name.startsWith(parameterPrefix))
   if (given.length === 0) return {}
@@ -90,7 +90,7 @@ function parameterHeaders(headers: IncomingHttpHeaders, params: JsonObject): Rec
   return Object.fromEntries(
     given.map((name) => {
       const value = decode(String(headers[name]))
-      if (!known.has(value)) throw invalid(name, 'unknown_value', `${name} is none of the arguments.`)
+      if (!known.has(value)) throw invalid(name, 'unknown_value', `${name} matches no argument.`)
       return [name, encode(value)]
     })
   )

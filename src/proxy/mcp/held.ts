@@ -1,6 +1,6 @@
 /**
- * A call that waits for a person. Whoever asked to be told of progress is told meanwhile, so that their client does not
- * give up: the answer is then a stream, and comes at its end.
+ * Calls that wait for a reviewer. A client that asked for progress gets progress messages meanwhile, so that it does
+ * not give up: its answer is then a stream that ends with the result.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../base/chat.js'
@@ -9,12 +9,12 @@ import { isObject } from '../../dialects/rewrite.js'
 import { ClientGone, type Exchange, type Reply } from '../exchange.js'
 import { mediaTypes } from '../headers.js'
 
-/** A verdict takes less. */
+/** Longer than a verdict takes. */
 const beginMs = 1_000
 const everyMs = 5_000
 
 /**
- * @param answer what is waited for; it does not reject
+ * @param answer the awaited answer; it does not reject
  * @returns the answer, or a stream that ends with it
  */
 export async function whileHeld(exchange: Exchange, params: JsonObject, answer: Promise<Reply>): Promise<Reply> {
@@ -22,7 +22,7 @@ export async function whileHeld(exchange: Exchange, params: JsonObject, answer: 
   if (token === undefined) return answer
   const first = await Promise.race([answer, delay(beginMs, undefined, { ref: false })])
   if (first !== undefined) return first
-  // What takes long otherwise is the server's to tell of.
+  // Without a review the server itself is slow, and reports its own progress.
   if (exchange.reviewId === undefined) return answer
   return {
     status: 200,

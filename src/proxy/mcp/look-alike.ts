@@ -1,6 +1,6 @@
-/** Names of tools, and whether one could be taken for another. */
+/** Detects names of tools that could be mistaken for each other. */
 
-/** What a tool may be called (specification 2025-11-25, "Tool Names"); no API for models takes other letters either. */
+/** Valid names of tools (specification 2025-11-25, "Tool Names"); no model API accepts other characters either. */
 const toolName = /^[A-Za-z0-9_./-]{1,128}$/
 
 export function isToolName(name: unknown): name is string {
@@ -8,8 +8,8 @@ export function isToolName(name: unknown): name is string {
 }
 
 /**
- * What of a name a reader sees: after Unicode Technical Standard 39, section 4, for the letters that a name may have. Case
- * is read over; `_` and `-` are not.
+ * The visible shape of a name, after Unicode Technical Standard 39, section 4, for the letters that a name may have.
+ * Case is ignored; `_` and `-` are not.
  */
 export function skeleton(name: string): string {
   return name

@@ -1,6 +1,6 @@
 /**
- * The guarded MCP servers of one configuration, each made with what it works with: calls (`calls.ts`), what comes back
- * (`relay.ts`), what a server says of itself (`definitions.ts`, `pins.ts`). A reload makes a new one.
+ * The guarded MCP servers of one configuration, and their parts: calls (`calls.ts`), messages of the server
+ * (`relay.ts`), its definitions (`definitions.ts`, `pins.ts`). A reload makes a new one.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -40,7 +40,7 @@ export interface McpDeps {
   counters: CounterStore
   admission: Pick<Admission, 'admit'>
   audit: Pick<AuditStore, 'append'>
-  /** What one message may hold. Default: `defaultBudget`. */
+  /** Limits of one message. Default: `defaultBudget`. */
   budget?: Budget
   tracing?: Tracing | undefined
 }
@@ -104,7 +104,7 @@ export class McpProxy {
   }
 
   /**
-   * Opens a stream of what a server says by itself, or goes on with one that broke.
+   * Opens a stream of unsolicited messages of a server, or resumes a broken one.
    * @throws Fault; the reason of the cancel where the client has left
    */
   async listen(call: Call): Promise<Reply> {
@@ -169,8 +169,8 @@ export class McpProxy {
   }
 
   /**
-   * Lets the streams that are only listened to go on under the next configuration, where it reaches the same server in the
-   * same way; the others end. What comes on them is judged by the next one.
+   * Hands listening streams to the next configuration, where it reaches the same server in the same way; the others
+   * end. The next configuration judges their messages.
    */
   handOver(next: McpProxy): void {
     this.#streams.handOver(next.#streams, (heard) => next.#takesOver(heard))
@@ -181,20 +181,20 @@ export class McpProxy {
     return server !== undefined && isReachedAs(server, heard.server) ? { ...heard, server } : undefined
   }
 
-  /** Lets go of all connections but those of streams that were handed over, which go with them. */
+  /** Closes all connections, except those of handed-over streams, which close when those end. */
   async close(): Promise<void> {
     this.drain()
     const kept = new Set(this.#streams.handedOver().map(({ name }) => listening(name)))
     const upstreams = [...this.#sender.upstreams]
     const going = upstreams.filter(([name]) => !kept.has(name))
     for (const [name, { pool }] of upstreams) if (kept.has(name)) pool.close().catch(() => {})
-    // A stream of which nobody takes anything would keep its connection.
+    // Bounded: a stream that its client does not read would keep its connection.
     await Promise.race([closeUpstreams(new Map(going)), delay(closeMs, undefined, { ref: false })])
     await Promise.all(going.map(([, { pool }]) => pool.destroy()))
   }
 }
 
-/** By all that is configured of it but how it is judged. */
+/** Compares all settings of a server except those of judging. */
 function isReachedAs({ settings: one }: McpServer, { settings: other }: McpServer): boolean {
   return isDeepStrictEqual({ ...one, route: undefined }, { ...other, route: undefined })
 }
@@ -208,7 +208,7 @@ function unknown(what: 'session' | 'event'): never {
   throw new Fault('not_found', { message: `There is no such ${what}: begin another session.` })
 }
 
-/** What a server has answered instead of a stream, or of the end of a session. */
+/** The fault for a server's refusal of a stream, or of ending a session. */
 function refused(status: number): Fault {
   if (status === 405) return new Fault('method_not_allowed', { headers: { allow: 'POST' } })
   if (status === 404) return new Fault('not_found', { message: 'There is no such session: begin another one.' })

@@ -1,6 +1,6 @@
 /**
- * What the definitions of a server were when they were let through. One that is another now waits for a person, who is
- * shown what has changed; until they permit it, the definition is withheld and what it names may not be called.
+ * Pins: the definitions of a server as they were permitted. A changed definition waits for a reviewer, who sees the
+ * changes; until the permit, the definition is withheld and its tool may not be called.
  */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -13,7 +13,7 @@ import { type Seal, sealedFor } from '../../sealing/seal.js'
 import type { PinKind, PinRow, PinStore } from '../../storage/contracts/pins.js'
 import type { Reviews } from '../review.js'
 
-/** Of one server. What it says beyond that is withheld. */
+/** Most pins of one server; further definitions are withheld. */
 const mostPins = 4096
 const findAtOnce = 500
 const addAtOnce = 100
@@ -44,7 +44,7 @@ export interface PinsDeps {
   reviews: Pick<Reviews, 'open' | 'consume'>
   seal: Seal
   clock: Pick<Clock, 'now' | 'monotonic'>
-  /** Told where a definition begins to wait. */
+  /** Called when a definition begins to wait. */
   waits(owner: Owner, kind: PinKind, occasion: Occasion, reviewId: string | undefined): void
 }
 
@@ -79,11 +79,11 @@ export class Pins {
     return (await known.names).filter((tool) => tool.server !== server)
   }
 
-  /** Pins what was never seen. @returns the pins as they stand; without those for which there was no room */
+  /** Pins new definitions. @returns the stored pins, without those for which there was no room */
   async add(owner: Owner, definitions: readonly Definition[]): Promise<Map<string, PinRow>> {
     const stored: PinRow[] = []
     this.#names.delete(owner.account)
-    // Sealed a few at a time: thousands at once would keep others waiting.
+    // Sealed a few at a time: thousands at once would block other requests.
     for (let at = 0; at < definitions.length; at += addAtOnce) {
       const some = definitions.slice(at, at + addAtOnce)
       const rows = some.map((definition) => this.#holding(this.#empty(owner, definition), definition, false))
@@ -95,7 +95,7 @@ export class Pins {
     return new Map(stored.map((row) => [row.pinId, row]))
   }
 
-  /** A server says again what is pinned: nothing waits any more. */
+  /** Called when a server sends the pinned definition again: nothing waits any more. */
   async settle(row: PinRow): Promise<void> {
     if (row.pendingDigest === null) return
     await this.#deps.pins.replace(
@@ -105,7 +105,7 @@ export class Pins {
   }
 
   /**
-   * Puts a definition before a person, unless one has permitted it.
+   * Opens a review of a definition, unless a person has permitted it.
    * @param row its pin; undefined: none yet
    * @returns whether it holds from now on; else the review, where one could be opened
    */
@@ -141,7 +141,7 @@ export class Pins {
   }
 
   /**
-   * Whether what a definition names may be used.
+   * Whether the tool, prompt or resource of a definition may be used.
    * @returns the definition that holds; undefined where there is none; or the review that it waits for
    */
   async standing(
@@ -161,7 +161,7 @@ export class Pins {
     return { definition: JSON.parse(this.#opened(row.pinId, 'definition', row.sealedDefinition)) }
   }
 
-  /** What a person is shown, and what their permit is for. */
+  /** The subject of the review: the text that a person sees and that the permit covers. */
   #subject({ account, server }: Owner, row: PinRow, { kind, name, text }: Definition) {
     const was = row.sealedDefinition === null ? null : this.#opened(row.pinId, 'definition', row.sealedDefinition)
     const is: Json = JSON.parse(text)
@@ -219,12 +219,12 @@ export function pinIdOf({ account, server }: Owner, { kind, name }: Pick<Definit
   return hash('sha256', JSON.stringify([account, server, kind, name]), 'hex')
 }
 
-/** What a server has changed, no key has: whoever may decide reviews decides it. */
+/** The server made the change, not a key: so every reviewer may decide it. */
 function hand({ server }: Owner): string {
   return `mcp.${server}`
 }
 
-/** The places in which two values differ, each with what stands there. */
+/** The places in which two values differ, each with both contents. */
 function compare(was: Json | undefined, is: Json | undefined, at: string, out: JsonObject[]): void {
   if (out.length >= mostChanges) return
   if (isObject(was) && isObject(is)) {

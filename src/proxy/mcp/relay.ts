@@ -1,7 +1,6 @@
 /**
- * What a server says, message by message: each is read strictly, judged whole, and written anew. What answers a request
- * that was refused is an error in its place; other messages that are refused are dropped, and a server that waits for an
- * answer to one gets a refusal.
+ * Relays a server's messages: each is parsed strictly, judged whole, and serialised anew. A refused answer is replaced
+ * by an error; other refused messages are dropped, and a server that waits for an answer to one gets a refusal.
  */
 import type { ChatRequest, Json, JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
@@ -23,12 +22,12 @@ import type { McpServer } from './server.js'
 import type { Transmit } from './transmit.js'
 
 const answerNodes = 1_000_000
-/** Of what a server says to a refusal. */
+/** Bytes of a server's answer to a refusal. */
 const maxTold = 1024 * 1024
 const nobody = new Collector(new Set())
 const empty: ChatRequest = asRequest(nobody)
 
-/** Whose messages come, and what they may answer. */
+/** The source of messages, and the request that they may answer. */
 export interface Heard {
   inbound: Inbound
   server: McpServer
@@ -36,8 +35,8 @@ export interface Heard {
   /** The request that is answered; undefined on a stream that was opened by GET. */
   exchange: Exchange | undefined
   /**
-   * Of the request that is answered, also where its stream goes on by GET; undefined: none. A response to another one is
-   * dropped: who goes on listening with it would take it for the end of the stream.
+   * Id of the answered request, also where its stream is resumed by GET; undefined: none. A response to another request
+   * is dropped: the client would take it for the end of the stream.
    */
   id: MessageId | undefined
   /** The credential that was used. */
@@ -63,8 +62,8 @@ export class Relay {
 
   /**
    * Judges one message of a server.
-   * @returns what a client may have of it; undefined: nothing
-   * @throws Fault `upstream_error` for what is no message of the protocol, and what the evaluator throws
+   * @returns the message for the client; undefined: nothing
+   * @throws Fault `upstream_error` for a value that is no message of the protocol, and the errors of the evaluator
    */
   async take(heard: Heard, data: string | Buffer): Promise<JsonObject | undefined> {
     const message = await this.#read(heard, data)
@@ -72,8 +71,8 @@ export class Relay {
     const { method, id, kind } = message
     const isNotification = kind === 'notification'
     if (methodOf(method, { from: 'server', revision: heard.revision, isNotification }) === undefined) {
-      this.#deps.log.debug({ request_id: heard.inbound.requestId, server: heard.server.name }, 'a method is not known')
-      if (!isNotification) this.#tell(heard, rpcError(id, rpcCodes.methodNotFound, 'This method is not taken.'))
+      this.#deps.log.debug({ request_id: heard.inbound.requestId, server: heard.server.name }, 'an unknown method')
+      if (!isNotification) this.#tell(heard, rpcError(id, rpcCodes.methodNotFound, 'This method is not supported.'))
       return undefined
     }
     const judged = await this.#deps.answers.ofReply(this.#open(heard), message.body, heard.key)
@@ -113,11 +112,11 @@ export class Relay {
         ? await this.#deps.definitions.judge(exchange, heard.server, body)
         : await this.#deps.answers.ofReply(exchange, body, heard.key)
     const told = judged.body ?? body
-    // What stands in the place of an answer knows no request where none was read here.
+    // Without the request of this stream, the replacement for an answer cannot name its id.
     return heard.exchange === undefined && judged.headers !== undefined ? { ...asError(told), id } : told
   }
 
-  /** A server that asks for something gets an answer, though no client gives one. */
+  /** Answers a server's refused request with an error, since no client will answer it. */
   #tell(heard: Heard, refusal: JsonObject): void {
     const { server, sent: headers } = heard
     const inbound = { ...heard.inbound, cancel: new Cancel() }
@@ -128,7 +127,7 @@ export class Relay {
       .catch((error: unknown) =>
         this.#deps.log.debug(
           { request_id: inbound.requestId, server: server.name, err: describeError(error) },
-          'a refusal was not taken'
+          'a refusal was not accepted'
         )
       )
   }
@@ -138,13 +137,13 @@ export class Relay {
   }
 }
 
-/** A refusal of which the request is not known, as the error of any. */
+/** A refusal without a known request, as an error without an id. */
 function asError(refusal: JsonObject): JsonObject {
   const { message, ...data } = refusal
   return rpcError(null, rpcCodes.invalidRequest, String(message), data)
 }
 
-/** A server chooses a revision: one that nobody here knows would pass what nobody here reads. */
+/** Checks the revision that a server chose: an unknown revision could carry fields that are not judged here. */
 function checkRevision({ protocolVersion, supportedVersions }: JsonObject): void {
   const chosen = typeof protocolVersion === 'string' && (!isRevision(protocolVersion) || protocolVersion === stateless)
   if (chosen) throw new Fault('upstream_error', { internal: 'the server chose another revision' })

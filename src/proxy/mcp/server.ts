@@ -1,4 +1,4 @@
-/** One MCP server as requests need it: how it is judged, how it is reached, and which of its tools are served. */
+/** One MCP server, ready for requests: its route, its upstream, and the tools that are served. */
 import type { McpServerSettings } from '../../base/settings.js'
 import { mcp } from '../../dialects/mcp.js'
 import { mcpToolsOf, type Scope } from '../../identity/scopes.js'
@@ -6,7 +6,7 @@ import type { PinKind } from '../../storage/contracts/pins.js'
 import { compileGlob, type PathEntry, type Route } from '../request/routes.js'
 import { openUpstream, type Upstream } from '../upstream/upstreams.js'
 
-/** A stream to listen to says nothing for long; the client opens another after that. */
+/** A listening stream may be silent for this long; afterwards the client opens another. */
 const listenIdleMs = 15 * 60_000
 const listenTotalMs = 60 * 60_000
 
@@ -49,7 +49,7 @@ export function compileServer(settings: McpServerSettings): McpServer {
   }
 }
 
-/** What a key may use and be shown of a server: one that may use some of its tools has nothing else of it. */
+/** Whether a key may use and see a definition: a key limited to some tools sees those and the instructions. */
 export function usableOf(
   { name: server }: McpServer,
   scopes: readonly Scope[]
@@ -59,7 +59,7 @@ export function usableOf(
     globs === undefined || kind === 'instructions' || (kind === 'tool' && globs.some((matches) => matches(name)))
 }
 
-/** The name under which a server is listened to: with time to say nothing. */
+/** Name of the upstream for listening streams, which has a longer idle time. */
 export const listening = (name: string): string => `${name} (listening)`
 
 export function openServers(servers: Iterable<McpServerSettings>): Map<string, Upstream> {

@@ -1,4 +1,4 @@
-/** A server's events on their way to a client: judged one after the other, at the pace of the reader. */
+/** Streams a server's events to a client: they are judged one after the other, at the pace of the reader. */
 import type { Readable } from 'node:stream'
 import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
@@ -21,19 +21,19 @@ export interface StreamDeps {
 
 /** One that is open. */
 interface Running {
-  /** Of the configuration that it runs under; a reload may give it to the next one. */
+  /** The streams of its configuration; a reload may hand it to those of the next one. */
   by: McpStreams
   heard: Heard
-  /** Whether it can be gone on with. */
+  /** Whether the client can resume it. */
   hasIds: boolean
   stop(): void
 }
 
 export class McpStreams {
   readonly #deps: StreamDeps
-  /** Those that are only listened to. */
+  /** Listening streams. */
   readonly #open = new Set<Running>()
-  /** Those of them that have connections of this configuration, whichever they run under now. */
+  /** Listening streams over connections of this configuration, even if a later one runs them now. */
   readonly #begun = new Set<Running>()
   #isStopping = false
 
@@ -54,7 +54,7 @@ export class McpStreams {
     return {
       encoding: 'utf8',
       frames: this.#frames(running, stopped, body, address),
-      // Who can go on from an event is cut off, and does; who cannot is told.
+      // A client that can resume is cut off, and resumes; any other gets an error message.
       broken: (error) =>
         running.hasIds || heard.id === undefined
           ? ': \n\n'
@@ -69,7 +69,7 @@ export class McpStreams {
     address: string
   ): AsyncGenerator<string, string> {
     const { metrics } = this.#deps
-    // A stream to listen to has no end of its own: a gateway that stops ends it.
+    // A listening stream has no end of its own: the stopping gateway ends it.
     const mayStop = running.heard.exchange === undefined
     if (mayStop) {
       this.#open.add(running)
@@ -119,21 +119,21 @@ export class McpStreams {
     return this.#deps.tickets.giveEvent({ event: id, answers }, { account, lineage, server: server.name })
   }
 
-  /** A key that is revoked meanwhile hears nothing more. */
+  /** Stops the stream of a key that was revoked meanwhile. */
   async #checkKey({ inbound }: Heard, address: string): Promise<void> {
     const admitted = await this.#deps.admission.admit({ headers: inbound.headers, address, scope: 'mcp:call', cost: 0 })
     if (admitted instanceof Fault) throw admitted
   }
 
-  /** Ends what is only listened to; clients open it again, and are served by whoever comes next. */
+  /** Ends the listening streams; clients open them again, at another process or the next configuration. */
   drain(): void {
     this.#isStopping = true
     for (const { stop } of this.#open) stop()
   }
 
   /**
-   * Gives what is only listened to to the streams of the next configuration.
-   * @param as what a stream hears from then on; undefined: it ends
+   * Hands the listening streams to the next configuration.
+   * @param as maps a stream to its source there; undefined: it ends
    */
   handOver(next: McpStreams, as: (heard: Heard) => Heard | undefined): void {
     for (const running of this.#open) {
@@ -155,12 +155,14 @@ export class McpStreams {
   }
 }
 
-/** An event that only has an id, to go on from. Servers with the makers' package store it as `{}` and say it again so. */
+/**
+ * An event with nothing but an id for resuming. Servers with the official SDK store it as `{}` and replay it as such.
+ */
 function saysNothing(data: string): boolean {
   return data === '' || data === '{}'
 }
 
-/** What `Relay.take` lets through is a response to the request of its stream, which ends with it. */
+/** `Relay.take` passes only responses to the request of the stream, which ends with its response. */
 function isResponse(message: JsonObject): boolean {
   return message.method === undefined
 }

@@ -1,6 +1,6 @@
 /**
- * What a server hands out to be given back to it: the id of a session, the place in a stream. A client gets it sealed for
- * its own key and this server, so that another key has nothing by it, and nodes need not tell each other of it.
+ * Tickets: a server's session ids and event ids, sealed for one key and one server before the client gets them. Another
+ * key cannot use them, and nodes need not share them.
  */
 import type { MessageId } from '../../dialects/mcp/message.js'
 import { type Seal, sealedFor } from '../../sealing/seal.js'
@@ -24,7 +24,7 @@ export interface Holder {
 
 /** Visible ASCII (specification 2025-03-26, "Session Management"). */
 const form = /^[\x21-\x7e]{1,512}$/
-/** Of a sealed one in base64url. */
+/** Longest sealed ticket, in characters of base64url. */
 const maxTicket = 1536
 
 export function isTicketable(value: unknown): value is string {
@@ -42,7 +42,7 @@ export class Tickets {
     return this.#give('session', session, holder)
   }
 
-  /** @returns undefined where it was not given to this holder, or is sealed with a key that is gone */
+  /** @returns undefined where it belongs to another holder, or is sealed with a deleted key */
   takeSession(ticket: string, holder: Holder): string | undefined {
     return this.#take('session', ticket, holder)
   }

@@ -11,7 +11,7 @@ import { listening, type McpServer } from './server.js'
 export interface Sent {
   server: McpServer
   method: 'GET' | 'POST' | 'DELETE'
-  /** Of the protocol: all that the gateway writes itself. */
+  /** Headers of the protocol, written by the gateway. */
   headers: Readonly<Record<string, string>>
   body?: Buffer
   /** Default: of the exchange. */
@@ -21,7 +21,7 @@ export interface Sent {
 /** @throws as `Sender.send` */
 export type Transmit = (exchange: Exchange, sent: Sent) => Promise<UpstreamAnswer>
 
-/** Of a client's own headers: whose trace it is, and what it calls itself. */
+/** Client headers that pass: the trace context and the user agent. */
 const passed = ['traceparent', 'tracestate', 'user-agent'] as const
 const maxAnswer = 16 * 1024 * 1024
 

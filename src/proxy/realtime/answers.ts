@@ -1,7 +1,7 @@
 /**
- * The upstream's half of a session. Each response is a streamed answer of its own, held by the same window; what belongs to
- * no response is judged by itself and leaves at once; what the upstream heard a user say is judged as the user's words. A
- * response that is withheld is cancelled on the upstream, and whatever still comes of it is dropped.
+ * The upstream's half of a session. Each response is judged as a streamed answer of its own, in the same window. Events
+ * that belong to no response are judged singly and leave at once. The upstream's transcripts of the user are judged as
+ * the user's words. A withheld response is cancelled on the upstream, and its later events are dropped.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { JsonObject } from '../../base/chat.js'
@@ -15,11 +15,11 @@ import { Transcripts, transcriptPrefix } from './transcripts.js'
 
 /** Responses at once. */
 const maxLanes = 16
-/** How long a further one waits for one of them to end, ms. */
+/** How long a further response waits for one of them to end, ms. */
 const roomMs = 2000
 /** Names of responses and items that are remembered. */
 const maxRemembered = 4096
-/** Of a response that the upstream does not name. */
+/** Name of a response to which the upstream gives none. */
 const unnamed = 'unnamed'
 /** The lane of texts in pieces that belong to no response. */
 const noResponse = ''
@@ -28,7 +28,7 @@ export class UpstreamHalf {
   readonly #session: Session
   readonly #lanes = new Map<string, Lane>()
   readonly #blocked = new Set<string>()
-  /** Responses that have come to their end: what an upstream adds to one of them is no part of it. */
+  /** Ended responses: later events of an upstream do not belong to them. */
   readonly #finished = new Set<string>()
   readonly #transcripts: Transcripts
   #hasRoom: (() => void) | undefined
@@ -42,7 +42,7 @@ export class UpstreamHalf {
     return [...this.#lanes.keys()].some((id) => id !== noResponse)
   }
 
-  /** Whether something waits for the client to take it. */
+  /** Whether events wait for the client to read them. */
   get isBusy(): boolean {
     return [...this.#lanes.values()].some((lane) => lane.isBusy)
   }
@@ -73,15 +73,15 @@ export class UpstreamHalf {
     const type = String(event.type)
     const { response, item, error } = event
     const isRenamed = this.#session.ears?.told(event) === true
-    // What the gateway asked for by itself, and the upstream had nothing to do for.
+    // An error about a command of the gateway itself, on which the upstream had nothing to do.
     if (type === 'error' && isObject(error) && this.#session.isOwn(error.event_id)) return
     const responseId = idOf(event.response_id) ?? (isObject(response) ? idOf(response.id) : undefined)
     const itemId = idOf(event.item_id) ?? (isObject(item) ? idOf(item.id) : undefined)
-    // A name that is given again names another response.
+    // A reused name belongs to a new response.
     if (type === 'response.created' && responseId !== undefined) this.#finished.delete(responseId)
     if (this.#isDropped(type, responseId, itemId)) return
     if (type.startsWith(transcriptPrefix)) return this.#transcripts.take(event, type, text)
-    // One line: what leaves as it came is cut into events at line ends.
+    // One line, since unchanged events are separated at line ends.
     const line = isRenamed || text.includes('\n') ? JSON.stringify(event) : text
     if (this.#lanes.size >= maxLanes) await this.#room()
     const lane = this.#laneFor(type, responseId, itemId)
@@ -96,7 +96,7 @@ export class UpstreamHalf {
     return type.endsWith('.delta') ? this.#open(noResponse) : undefined
   }
 
-  /** Those that have come to their end may still be on their way to the client. */
+  /** Ended responses may still be on their way to the client. */
   async #room(): Promise<void> {
     const waiting = new AbortController()
     const late = setTimeout(roomMs, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined)
@@ -113,7 +113,7 @@ export class UpstreamHalf {
     lane.run().then(
       () => this.#ended(id, lane),
       (error: unknown) => {
-        // Who has left, or was sent away, is told nothing more.
+        // A client that left or was disconnected gets no further event.
         if (!(error instanceof ClientGone)) this.#session.fail(error)
       }
     )
@@ -131,7 +131,7 @@ export class UpstreamHalf {
     this.#session.answered()
   }
 
-  /** The model shall neither go on with what was withheld, nor build on it. */
+  /** The model must neither continue a withheld response nor build on it. */
   async #withdraw(id: string, { items }: Lane): Promise<void> {
     await this.#session.command({ type: 'response.cancel', response_id: id })
     for (const item_id of items) await this.#session.command({ type: 'conversation.item.delete', item_id })
@@ -148,7 +148,7 @@ export class UpstreamHalf {
     await sendLines(this.#session, await judgeSingle(deps, nextId, this.#exchange(), line))
   }
 
-  /** What belongs to something that was withheld, or is over. */
+  /** Whether an event belongs to a withheld or ended response or item. */
   #isDropped(type: string, responseId: string | undefined, itemId: string | undefined): boolean {
     if (responseId !== undefined) {
       if (this.#blocked.has(responseId)) return true
@@ -170,7 +170,7 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** For the way that it takes alone: whoever judges it reads it strictly. */
+/** A lenient parse, for routing only: the judging stage parses strictly. */
 function read(text: string): JsonObject {
   let value: unknown
   try {

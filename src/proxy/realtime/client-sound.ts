@@ -1,6 +1,7 @@
 /**
- * The sound that a client sends, where its route has it scanned. It waits until it is a piece that can be heard, and goes on
- * when what is said in it is judged, as the user's words: pieces where nobody is heard as silence, refused ones not at all.
+ * The client's sound, on routes that scan it. It is held until it forms a piece that can be transcribed, and forwarded
+ * once its words are judged as the user's. Pieces without speech are replaced by silence; refused pieces are not
+ * forwarded.
  */
 import { isBase64 } from '../../base/base64.js'
 import type { ChatRequest, Json, JsonObject, Media } from '../../base/chat.js'
@@ -13,7 +14,7 @@ import { type Piece, Pieces } from '../sound/pieces.js'
 import { type Ears, unheard } from './ears.js'
 import type { Session } from './session.js'
 
-/** Events that have nothing to do with what is being said: they pass it. */
+/** Events without effect on the held sound: they may overtake it. */
 const passing = new Set([
   'response.cancel',
   'output_audio_buffer.clear',
@@ -22,11 +23,11 @@ const passing = new Set([
   'conversation.item.retrieve'
 ])
 const appendFields = new Set(['type', 'event_id', 'audio'])
-/** In one event, as in one request. */
+/** Most sounds in one event, as in one request. */
 const mostSounds = 20
 const append = 'input_audio_buffer.append'
 
-/** What is refused of a turn, told again to whoever commits the rest of it. */
+/** The refusal within a turn, repeated when the client commits the rest of the turn. */
 type Refusal = { reply: Reply } | { fault: Fault }
 
 export class SpokenSound {
@@ -37,7 +38,7 @@ export class SpokenSound {
   #pieces: Pieces | undefined
   #refusal: Refusal | undefined
 
-  /** @param refuse tells the client of what it sent */
+  /** @param refuse reports the refusal to the client */
   constructor(session: Session, ears: Ears, refuse: (reply: Reply, event: JsonObject) => Promise<void>) {
     this.#session = session
     this.#ears = ears
@@ -46,7 +47,7 @@ export class SpokenSound {
 
   /**
    * Takes an event of a client before it is judged.
-   * @returns whether that was all that is to be done for it
+   * @returns whether the event is handled completely
    * @throws Fault that refuses it
    */
   async take(event: JsonObject): Promise<boolean> {
@@ -68,7 +69,7 @@ export class SpokenSound {
     if (type !== 'input_audio_buffer.commit' || refusal === undefined) return false
     this.#refusal = undefined
     if (!isTold) await this.#tell(refusal, event)
-    // What is left of the turn is none.
+    // The rest of a refused turn is discarded.
     await this.#session.command({ type: 'input_audio_buffer.clear' })
     return true
   }
@@ -87,7 +88,7 @@ export class SpokenSound {
 
   /**
    * @param event the one that ended the piece
-   * @returns whether it went on; where it did not, the client was told
+   * @returns whether it was forwarded; otherwise the client was told
    */
   async #send(piece: Piece, event: JsonObject): Promise<boolean> {
     const session = this.#session
@@ -112,7 +113,7 @@ export class SpokenSound {
     this.#refusal = refusal
     this.#pieces!.refused()
     await this.#tell(refusal, event)
-    // What came before it in the same turn is half of what was said.
+    // The earlier pieces of the turn are an incomplete utterance.
     await session.command({ type: 'input_audio_buffer.clear' })
     return false
   }
@@ -128,10 +129,10 @@ export class SpokenSound {
 
   async #judge(text: string, audio: string): Promise<Forward | Reply> {
     const { route, inbound, requests } = this.#session
-    // As text, where it is none: what reads as words is judged as such, too.
+    // Base64 that reads as words is judged as text too.
     const { media: _, ...chat } = route.spoken.readRequest({ type: append, audio }, inbound.target)
     const parts = [...chat.parts, { role: 'user', text, pointer: '/audio#transcript', file: 'read' } as const]
-    // A person is shown what was said, and lets the same words pass, which never sound the same twice.
+    // A reviewer sees the words, and the permit covers the same words, since sound never repeats exactly.
     const { verdict } = await requests.judgeSpoken({ type: append, transcript: text }, { ...chat, parts, media: [] })
     return verdict
   }
@@ -144,8 +145,8 @@ export class SpokenSound {
   }
 
   /**
-   * Hears the sound in an event that brings all of it, and puts silence where nobody is heard.
-   * @returns what is to be judged
+   * Transcribes the sound of an event that holds all of it, and replaces sound without speech by silence.
+   * @returns the content to judge
    * @throws Fault `unscannable_content`
    */
   async within(event: JsonObject, chat: ChatRequest): Promise<ChatRequest> {
@@ -183,7 +184,7 @@ export class SpokenSound {
   }
 }
 
-/** Of an event that says anything else, the sound is heard by itself, and the event is judged as every other. */
+/** The sound of an append event with no other field. Any other event is judged as usual, and its sound apart. */
 function soundIn(event: JsonObject): Buffer | undefined {
   const { audio } = event
   const isPlain =
@@ -193,7 +194,7 @@ function soundIn(event: JsonObject): Buffer | undefined {
 
 const said = /\/(?:text|transcript)$/
 
-/** A text of the same item, and of the same role. */
+/** Whether a text belongs to the same item and role. */
 function isBeside({ role, pointer, isKey }: ChatRequest['parts'][number], sound: Media): boolean {
   const item = sound.pointer.slice(0, sound.pointer.indexOf('/content/') + 1)
   return isKey !== true && role === (sound.role ?? 'user') && said.test(pointer) && pointer.startsWith(item)

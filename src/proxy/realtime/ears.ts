@@ -1,6 +1,6 @@
 /**
- * What a session hears with, where its route has sound scanned: the formats that its sound is in, as the upstream tells
- * them, and what says what is spoken in a piece.
+ * The hearing of a session whose route scans sound: the formats of its sound, as the upstream reports them, and the
+ * transcription of pieces.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -15,9 +15,9 @@ import { Ear } from '../sound/ear.js'
 /** How long an upstream has to say in which format it takes sound, ms. */
 const longestSettling = 10_000
 
-/** Events in which an upstream tells what holds for a session. */
+/** Events in which an upstream reports the state of a session. */
 const sessionTold = /^(?:transcription_)?session\.(?:created|updated)$/
-/** Those by which a client changes it. */
+/** Events in which a client changes it. */
 export const sessionChange = /^(?:transcription_)?session\.update$/
 
 interface Change {
@@ -34,8 +34,8 @@ export class Ears extends Ear {
   #whenSettled: (() => void)[] = []
 
   /**
-   * The format that the client's next sound will be taken for.
-   * @throws Fault `unscannable_content` where the upstream does not say it, or says one that cannot be heard
+   * The format in which the upstream will read the client's next sound.
+   * @throws Fault `unscannable_content` where the upstream reports none, or one that cannot be transcribed
    */
   async inputFormat(): Promise<SoundFormat> {
     const late = new AbortController()
@@ -49,7 +49,7 @@ export class Ears extends Ear {
     throw unheard(this.#isSettled ? 'unsupported_type' : 'too_slow', '/audio')
   }
 
-  /** What a response says of its own format counts for it. */
+  /** The format of a response: its own report, else the session's. */
   outputFormat(response: JsonObject | undefined): FormatTold {
     return (response === undefined ? undefined : formatIn(response, 'output')) ?? this.#output
   }
@@ -59,20 +59,20 @@ export class Ears extends Ear {
   }
 
   /**
-   * Told of a change of the session that is sent on: until the upstream has answered it, nobody knows what sound will be
-   * taken for. The event gets a name that no other event has.
+   * Notes a change of the session that is forwarded: until the upstream answers it, the format of sound is unknown. The
+   * event gets a unique name.
    */
   changes(event: JsonObject): void {
     const { session, event_id: own } = event
     const input = isObject(session) ? formatIn(session, 'input') : undefined
-    // No client can know it, and give it to another event.
+    // Random, so that no client can give the same name to another event.
     const id = `event_${randomUUID()}`
     this.#changes.set(id, { id: typeof own === 'string' ? own : null, input })
     event.event_id = id
   }
 
   /**
-   * Told of each event of the upstream. An error gets back the name that the client gave to what it is about.
+   * Called with each event of the upstream. In an error, restores the client's own name of the faulty event.
    * @returns whether it did
    */
   told(event: JsonObject): boolean {
@@ -84,7 +84,7 @@ export class Ears extends Ear {
       const [next] = this.#changes
       if (String(type).endsWith('.updated') && next !== undefined) {
         const [id, { input: wanted }] = next
-        // Told of a change of something else, sound would be taken for what it was before this one.
+        // This may answer an earlier change of something else: then the new format does not hold yet.
         if (wanted === undefined || input === undefined || isSame(wanted, input)) this.#changes.delete(id)
         this.#input = input ?? wanted ?? this.#input
       } else this.#input = input ?? this.#input

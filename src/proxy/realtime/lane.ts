@@ -1,4 +1,4 @@
-/** The events of one response, or of what belongs to none, on their way through the window of a streamed answer. */
+/** A lane: passes the events of one response, or those of none, through the window of a streamed answer. */
 import { HeldStream } from '../../dialects/held-stream.js'
 import { RealtimeStreamShape, type Until } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
@@ -9,7 +9,7 @@ import { HeardAnswer } from '../sound/answer-sound.js'
 import { ResponseSound, type TypedEvent } from './response-sound.js'
 import type { Session } from './session.js'
 
-/** Frames that came and are not taken yet: beyond, the upstream is left alone. */
+/** Unread frames at which reading from the upstream pauses. */
 const fullEvents = 64
 
 export class Lane {
@@ -35,11 +35,11 @@ export class Lane {
     this.#stream = new HeldStream(this.shape)
     const { ears, route } = session
     if (ears !== undefined && route.output !== 'off') this.#sound = new HeardAnswer(ears, new ResponseSound(ears))
-    // Not a stream of its own: what is withheld is ended as a response, whether any of it has left or not.
+    // Marked as started: a withheld response ends as a response of the session, even if none of it has left.
     this.#stream.started = true
   }
 
-  /** Whether something of it waits for the client to take it, or is being heard. */
+  /** Whether some of it waits for the client, or is being transcribed. */
   get isBusy(): boolean {
     return this.#isSending || this.#isHearing || this.#waiting.length > 0
   }
@@ -79,7 +79,7 @@ export class Lane {
     }
   }
 
-  /** Sends on what may leave. Resolves at the end of the response; rejects as the stream of an answer does. */
+  /** Sends the permitted events. Resolves at the end of the response; rejects as the stream of an answer does. */
   async run(): Promise<void> {
     const source = {
       framing: 'ndjson',
@@ -111,8 +111,9 @@ export async function sendLines({ client }: Session, text: string): Promise<void
 }
 
 /**
- * Judges an event of the upstream that belongs to no response: the state of the session, of an item, of a buffer; an error.
- * @returns what may leave: the event, or the error that stands for it
+ * Judges an event of the upstream that belongs to no response: the state of the session, of an item, of a buffer; an
+ * error.
+ * @returns the event, or the error that replaces it
  */
 export async function judgeSingle(
   { answers, streams }: { answers: Answers; streams: Streams },

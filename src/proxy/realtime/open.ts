@@ -1,6 +1,6 @@
 /**
  * The opening of a session of the Realtime API, once its request is permitted: its handshake, its connection to the
- * upstream, and only then the client's upgrade. Whatever is refused until then is refused as an ordinary answer.
+ * upstream, and only then the client's upgrade. Every refusal until then is an ordinary HTTP answer.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { WebSocket, WebSocketServer } from 'ws'
@@ -20,14 +20,14 @@ import { Peer } from './peer.js'
 const clientCloseMs = 2000
 const upstreamCloseMs = 200
 
-/** The subprotocol of the API; that which carries the key is never selected. */
+/** The subprotocol of the API; the one that carries the key is never selected. */
 const subprotocol = 'realtime'
 
 const keyPattern = /^[A-Za-z0-9+/]{22}==$/
 /** A list of tokens (RFC 9110 section 5.6.2). */
 const protocolsPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:[ \t]*,[ \t]*[!#$%&'*+\-.^_`|~0-9A-Za-z]+)*$/
 
-/** What is asked of an upgrade before anything is opened for it (RFC 6455 section 4.2.1), beyond what every request is asked. */
+/** Checks of an upgrade before its session is opened (RFC 6455 section 4.2.1), beside those of every request. */
 export function handshakeFault(request: IncomingMessage): Fault | undefined {
   const { headers } = request
   if (!keyPattern.test(headers['sec-websocket-key'] ?? '')) {
@@ -40,19 +40,19 @@ export function handshakeFault(request: IncomingMessage): Fault | undefined {
   if (protocols !== undefined && !protocolsPattern.test(protocols)) {
     return invalid('sec-websocket-protocol', 'invalid_format', 'Sec-WebSocket-Protocol must be a list of names.')
   }
-  // Nobody is given leave to call the API from another site (no CORS), which WebSockets do not ask for by themselves.
+  // No other site may call the API (no CORS); browsers do not enforce that for WebSockets, so it is checked here.
   return crossSiteFault(request, 'A WebSocket must come from this site')
 }
 
-/** What the face that holds the client's socket does for an upgrade. */
+/** The functions of the face that holds the client's socket. */
 export interface Upgrading {
   raw: IncomingMessage
   upgrade: Upgrade
   /** The client's address, for the key's list. */
   address: string
-  /** What every reply carries. */
+  /** Headers of every reply. */
   headers(): OutgoingHttpHeaders
-  /** The socket is answered here from now on. */
+  /** Called when the session takes over the socket. */
   taken(): void
 }
 
@@ -73,7 +73,7 @@ export async function openSession(proxy: ChatProxy, exchange: Exchange, face: Up
     client = opened
   })
   if (client === undefined) {
-    // It left while the upstream was asked.
+    // The client left while the upstream was asked.
     connected.socket.terminate()
     socket.destroy()
     return
@@ -111,7 +111,10 @@ async function askUpstream({ clock, metrics, sender, answered }: ChatProxy, exch
   }
 }
 
-/** By the size of an event. What compresses would have to be undone before it can be bounded: no extension is spoken. */
+/**
+ * One server for each limit of an event's size. No extensions: a compressed event could be bounded only after inflating
+ * it.
+ */
 async function serverFor(maxPayload: number): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({
@@ -198,11 +201,11 @@ async function dial(
     const forget = cancel.onCancel(fail)
     socket.once('open', () => {
       settle()
-      // Nothing is read until there is somebody to take it.
+      // Reading starts when the session can take events.
       socket.pause()
       resolve(socket)
     })
-    // What it says in place of an upgrade is about the gateway's own request: its status is for the log alone.
+    // An answer instead of an upgrade concerns the gateway's own request: only its status is kept, for the log.
     socket.once('unexpected-response', (_request, response) => {
       fail(new Fault('upstream_error', { internal: `status ${response.statusCode} in place of an upgrade` }))
     })

@@ -1,16 +1,19 @@
 /**
- * One side of a session, with a bound on what waits in both directions: what is not taken is not read any more, and what
- * is sent is waited for until the socket has it.
+ * One side of a session, with bounds on both queues: reading pauses while received frames wait, and sending waits until
+ * the socket has accepted the text.
  */
 import type { RawData, WebSocket } from 'ws'
 
-/** What came: the bytes of a text frame, or a binary frame, of which nothing is read. */
+/** A received frame: the bytes of a text frame, or a binary frame, whose content is ignored. */
 export type Frame = Buffer | 'binary'
 
-/** How much may wait before the socket is left alone. */
+/** Waiting frames at which reading pauses. */
 const fullEvents = 32
 const fullBytes = 256 * 1024
-/** What may arrive in between: a socket hands over what it has read already. Tiny frames in such numbers are an attack. */
+/**
+ * Most frames that may still arrive then: a socket delivers the frames that it has read already. More tiny frames than
+ * this are an attack.
+ */
 const mostEvents = 8192
 
 export class Peer {
@@ -22,13 +25,13 @@ export class Peer {
   #taker: (() => void) | undefined
   #isPaused = false
   #isClosed = false
-  /** How it was closed by the other side; 1006 for a connection that broke. */
+  /** Close code of the other side; 1006 for a broken connection. */
   closeCode = 0
-  /** Called once, when nothing will come any more. */
+  /** Called once, after the last frame. */
   onClose: (() => void) | undefined
 
   /**
-   * @param gone what a message that cannot be sent any more is rejected with
+   * @param gone the error for messages that can no longer be sent
    * @param closeMs how long the other side has for its half of the closing handshake
    */
   constructor(socket: WebSocket, { gone, closeMs }: { gone: () => Error; closeMs: number }) {
@@ -36,7 +39,7 @@ export class Peer {
     this.#gone = gone
     this.#closeMs = closeMs
     socket.on('message', (data, isBinary) => this.#arrived(data, isBinary))
-    // What an error means is told by the close that follows it.
+    // The close that follows an error tells its meaning.
     socket.on('error', () => {})
     socket.once('close', (code) => {
       this.closeCode = code
@@ -51,7 +54,7 @@ export class Peer {
     return this.#isClosed
   }
 
-  /** False where it may well have answered and was not heard. */
+  /** False where reading is paused, so that an answer may be unread. */
   get isHeard(): boolean {
     return !this.#isPaused
   }
@@ -71,7 +74,7 @@ export class Peer {
     this.#taker?.()
   }
 
-  /** The next frame; undefined when the other side has closed and all was taken. */
+  /** The next frame; undefined when the other side has closed and all frames were taken. */
   async next(): Promise<Frame | undefined> {
     while (this.#queue.length === 0) {
       if (this.#isClosed) return undefined
@@ -89,7 +92,7 @@ export class Peer {
     return frame
   }
 
-  /** Resolves when the socket has taken it. */
+  /** Resolves when the socket has accepted the text. */
   send(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#socket.send(text, (error) => {
@@ -107,10 +110,10 @@ export class Peer {
     this.#socket.on('pong', listener)
   }
 
-  /** By the closing handshake, and where the other side does not answer it, without. */
+  /** Closes with the handshake, or without it where the other side does not answer. */
   close(code: number, reason = ''): void {
     if (this.#isClosed) return
-    // A side that is left alone would not be heard to close.
+    // A paused socket would not see the other side close.
     this.#socket.resume()
     this.#socket.close(code, reason)
     setTimeout(() => this.#socket.terminate(), this.#closeMs).unref()

@@ -1,6 +1,6 @@
 /**
- * The client's half of a session: each event is a request of its own, read, judged and acted on by the same funnel as a
- * chat, one after the other. What is refused is answered with an `error` event that names it; the session goes on.
+ * The client's half of a session: each event is a request of its own and passes the same funnel as a chat, one after
+ * the other. A refused event is answered with an `error` event that names it; the session goes on.
  */
 import type { ChatPart, ChatRequest, JsonObject, Role } from '../../base/chat.js'
 import { Fault, invalid } from '../../base/errors.js'
@@ -14,14 +14,14 @@ import { sessionChange } from './ears.js'
 import type { Frame } from './peer.js'
 import type { Session } from './session.js'
 
-/** Events that add nothing to what a model is asked but sound: as free as the chunks of a body. */
+/** Events that add only sound to the conversation: they cost nothing, like chunks of a body. */
 const soundEvents = /^(?:input_audio_buffer\.(?:append|commit|clear)|output_audio_buffer\.clear)$/
 const soundFields = new Set(['type', 'event_id', 'audio'])
-/** UTF-16 units of text that such an event may hold: its own name, and no more. */
+/** UTF-16 units of text that such an event may hold: enough for its own name. */
 const maxFreeUnits = 128
-/** From so many units on an event is judged in its turn: what is shorter takes less time than to wait. */
+/** UTF-16 units from which an event waits for a turn: judging a shorter one takes less time than waiting. */
 const longUnits = 4096
-/** The turn of the next one comes after a rest as long as this one took, and no longer than this, ms. */
+/** After each turn follows a rest as long as the turn took, but at most this long, ms. */
 const longestRest = 500
 
 export class ClientHalf {
@@ -81,7 +81,7 @@ export class ClientHalf {
     const { event_id: _, ...reviewed } = event
     const exchange = deps.requests.open(inbound, route, withSession(chat, session), { body: event, reviewed })
     if (chat.media.length > 0 && chat.parts.length === 0 && strictestAct(route.unscannable, chat.media) === 'permit') {
-      // Sound alone, many times a second: there is nothing in it that a verdict could be about.
+      // Events with sound alone come many times a second, and hold nothing to judge.
       deps.verdicts.passMedia(exchange, chat)
     } else {
       const verdict = await this.#judge(exchange)
@@ -96,7 +96,7 @@ export class ClientHalf {
     await session.upstream.send(JSON.stringify(exchange.body))
   }
 
-  /** Sessions bring no connection each for an event, so nothing else holds back who sends one long event after the other. */
+  /** The events of a session share one connection, so nothing else slows a client that sends many long events. */
   async #judge(exchange: Exchange): Promise<Forward | Reply> {
     const { requests } = this.#session.deps
     if (unitsOf(exchange.chat) < longUnits) return requests.judge(exchange)
@@ -109,12 +109,14 @@ export class ClientHalf {
     }
   }
 
-  /** What people or the mode let through would be found again in every event after it. */
+  /**
+   * Refused content that a reviewer or the mode permitted is left out: it would be found again in every later event.
+   */
   #remember({ chat, requestVerdict }: Exchange): void {
     if (requestVerdict?.decision === 'permit') this.#said.add(chat)
   }
 
-  /** What the upstream heard the user say, judged as if it had been written. */
+  /** Judges the upstream's transcript of the user like written text. */
   async judgeSpoken(event: JsonObject, chat: ChatRequest): Promise<{ verdict: Forward | Reply; exchange: Exchange }> {
     const { deps, inbound, route } = this.#session
     const exchange = deps.requests.open(inbound, route, withSession(chat, this.#session), { body: event })
@@ -156,18 +158,18 @@ const roles: readonly Role[] = ['system', 'assistant', 'tool']
 const maxTexts = 8
 const maxUnits = 2000
 
-/** Leaves that are said, not names of something. */
+/** Leaves that hold spoken or written words, not names. */
 const spoken = /\/(?:text|transcript|refusal|output|arguments|instructions)$/
 
 /**
- * What a session has let through of the words that are not the user's: instructions, prefill, results of tools. A model
- * reads those of one role as one, over events, so they are judged joined. What users say is joined by the evaluator's own
- * session.
+ * The permitted texts of a session that are not the user's: instructions, prefill, results of tools. A model reads
+ * those of one role as one text over all events, so they are judged joined. The evaluator's own session joins the
+ * user's words.
  */
 class Said {
   readonly #texts = new Map<Role, string[]>()
 
-  /** The event with what was said before it, which has no pointer into it. */
+  /** The event together with the earlier texts, which have no pointer into it. */
   join(chat: ChatRequest): ChatRequest {
     const before: ChatPart[] = []
     const runs: number[][] = []
@@ -176,7 +178,7 @@ class Said {
       const texts = this.#texts.get(role)
       if (now.length === 0 || texts === undefined) continue
       const run = texts.map((text) => before.push({ role, text, pointer: 'conversation' }) - 1)
-      // Their places are known when all that comes before them is.
+      // Negative for now: the final indexes are known once all earlier texts are counted.
       runs.push([...run, ...now.map((index) => -1 - index)])
     }
     if (runs.length === 0) return chat

@@ -1,4 +1,4 @@
-/** How a response of a session spells out its sound, for whoever hears it (`proxy/sound/answer-sound.ts`). */
+/** Finds the sound in the events of a session's response, for `proxy/sound/answer-sound.ts`. */
 import { isBase64 } from '../../base/base64.js'
 import { audioDeltas } from '../../dialects/openai-realtime/stream.js'
 import type { WireEvent } from '../../dialects/reply-stream.js'
@@ -6,7 +6,10 @@ import { isObject } from '../../dialects/rewrite.js'
 import { parseEvent, type SoundFormat, type SoundStep, type SpelledSound } from '../../dialects/sound.js'
 import type { Ears } from './ears.js'
 
-/** What an increment is, beside its sound. Another field would have to be judged: such an event is not heard. */
+/**
+ * Fields of an increment beside its sound. An event with another field, which would have to be judged, is not
+ * transcribed.
+ */
 const fields = new Set([
   'type',
   'event_id',
@@ -18,7 +21,7 @@ const fields = new Set([
   'obfuscation'
 ])
 
-/** An event as it came, and what it says that it is. */
+/** An event as it came, with its type. */
 export interface TypedEvent extends WireEvent {
   type: string
 }
@@ -35,9 +38,9 @@ export class ResponseSound implements SpelledSound {
   take(event: TypedEvent): SoundStep[] {
     const { type, data } = event
     if (audioDeltas.has(type)) return this.#increment(data)
-    // What a response says of its format, it says where it begins.
+    // A response reports its format in its first event.
     if (type === 'response.created') this.#format = this.#formatBy(data)
-    // Other increments belong to nothing that ends the sound.
+    // Other increments do not end the sound.
     return type.endsWith('.delta') ? [{ event: { data } }] : [{ ends: 'all' }, { event: { data } }]
   }
 

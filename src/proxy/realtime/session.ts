@@ -1,6 +1,6 @@
 /**
- * One session from the moment both sides are connected: what is known of it, how long it may live, and the one way in
- * which it ends. Its halves are `requests.ts` and `answers.ts`; `sessions.ts` puts them together.
+ * One session of the Realtime API, from the moment both sides are connected: its state, its time limits and its end.
+ * Its halves are `requests.ts` and `answers.ts`; `sessions.ts` puts them together.
  */
 import type { Budget } from '../../base/budget.js'
 import type { ChatRequest, JsonObject } from '../../base/chat.js'
@@ -23,32 +23,32 @@ import type { Verdicts } from '../verdict.js'
 import { Ears } from './ears.js'
 import type { Peer } from './peer.js'
 
-/** How often what may end a session is looked at, ms. */
+/** Time between checks for reasons to end a session, ms. */
 const tickMs = 1000
-/** How often each side is asked whether it is still there, ms; the next question finds out. */
+/** Time between pings to each side, ms; a missing answer shows at the next ping. */
 const pingMs = 20_000
 /** Without an event from either side, ms. */
 const idleMs = 15 * 60_000
 
-/** What ended it: the closed set of the metric's label. */
+/** Cause of a session's end: the closed set of the metric's label. */
 export type End = 'client' | 'upstream' | 'refused' | 'key' | 'idle' | 'stopped' | 'failed'
 
-/** What sessions work with, of one configuration. */
+/** Dependencies of sessions, from one configuration. */
 export interface SessionDeps {
   requests: Requests
   answers: Answers
   streams: Streams
   verdicts: Verdicts
-  /** A session asks again, and pays for what it adds. */
+  /** A session checks its key again, and pays for each event. */
   admission: Pick<Admission, 'admit' | 'charge'>
-  /** What one event may hold. */
+  /** Limits of one event. */
   budget: Budget
   /** Hears sound; without it, sound that a route wants scanned is denied. */
   transcriber: Pick<Files, 'read'> | undefined
   clock: Pick<Clock, 'monotonic'>
   metrics: Pick<Metrics, 'realtimeEnds' | 'realtimeSessions' | 'requests'>
   log: Log
-  /** Told when a session is over, which no response tells. */
+  /** Is told when a session ends, since no response marks its end. */
   tracing: Pick<Tracing, 'end'> | undefined
 }
 
@@ -60,25 +60,25 @@ export interface SessionFacts {
   address: string
 }
 
-/** What is connected. */
+/** The two connected sides. */
 export interface Sides {
   client: Peer
   upstream: Peer
 }
 
-/** What a session knows of its halves. */
+/** The halves of a session, as the session calls them. */
 export interface Halves {
   /** The client's. */
   requests: {
     run(): Promise<void>
-    /** What the upstream heard the user say, judged as if it had been written. */
+    /** Judges the upstream's transcript of the user like written text. */
     judgeSpoken(event: JsonObject, chat: ChatRequest): Promise<{ verdict: Forward | Reply; exchange: Exchange }>
   }
   /** The upstream's. */
   answers: {
     run(): Promise<void>
     readonly isAnswering: boolean
-    /** Whether something waits for the client to take it. */
+    /** Whether events wait for the client to read them. */
     readonly isBusy: boolean
     close(): void
   }
@@ -96,13 +96,13 @@ export class Session {
   readonly requests: Halves['requests']
   readonly #answers: Halves['answers']
   readonly #facts: SessionFacts
-  /** In which the long events of all sessions are judged. */
+  /** Turns for judging the long events of all sessions. */
   readonly #turns: Places
   #count = 0
   #end: End | undefined
   #isDraining = false
   #lastEvent: number
-  /** Since when an answer has been waited for, and whether any of it has come. */
+  /** Start of the wait for an answer, and whether any of it has come. */
   #awaits: { since: number; begun: boolean } | undefined
   #whenEnded: (() => void) | undefined
 
@@ -180,13 +180,13 @@ export class Session {
     await this.upstream.send(writeEvent(event, this.nextId).trimEnd())
   }
 
-  /** The log has what the session could not do, with the upstream that it is connected to. */
+  /** Logs a failure of the session, with the upstream that it is connected to. */
   report(fault: Fault): void {
     const { name: upstream } = this.#facts.settings
     this.deps.log.error({ request_id: this.id, upstream, err: describeError(fault) }, fault.code)
   }
 
-  /** Something came from either side. */
+  /** Notes that an event came from either side. */
   touch(): void {
     this.#lastEvent = this.deps.clock.monotonic()
   }
@@ -195,7 +195,7 @@ export class Session {
     this.#awaits ??= { since: this.deps.clock.monotonic(), begun: false }
   }
 
-  /** Told of each event of the upstream, with whether an answer is under way after it. */
+  /** Called with each event of the upstream, and whether an answer is under way after it. */
   heard(isAnswering: boolean): void {
     this.touch()
     this.#awaits = isAnswering
@@ -205,7 +205,7 @@ export class Session {
         : this.#awaits
   }
 
-  /** Told when an answer has ended. */
+  /** Called when an answer has ended. */
   answered(): void {
     this.#awaits = undefined
     if (this.#isDraining && !this.#answers.isAnswering) this.end('stopped', 1001)
@@ -257,7 +257,7 @@ export class Session {
     const now = this.deps.clock.monotonic()
     const { firstByteTimeoutMs, idleTimeoutMs } = this.#facts.settings
     const waiting = this.#awaits
-    // An upstream that is left alone, because its client reads slowly, is not late.
+    // An upstream is not late while reading from it is paused for a slow client.
     if (waiting !== undefined && this.upstream.isHeard && !this.#answers.isBusy) {
       if (now - waiting.since > (waiting.begun ? idleTimeoutMs : firstByteTimeoutMs)) {
         this.fail(new Fault('upstream_timeout'))
@@ -274,7 +274,7 @@ export class Session {
     else this.end('stopped', 1001)
   }
 
-  /** What cannot go on is told, and both sides are closed. */
+  /** Reports a fault that ends the session, and closes both sides. */
   fail(error: unknown): void {
     if (this.isEnded || error instanceof ClientGone) return
     const fault = error instanceof Fault ? error : new Fault('internal_error', { cause: error })
@@ -284,7 +284,7 @@ export class Session {
     this.end(isUpstream ? 'upstream' : 'failed', 1011, fault.code)
   }
 
-  /** Once, for the first reason. */
+  /** Ends the session once, with the first reason. */
   end(end: End, code: number, reason = ''): void {
     if (this.#end !== undefined) return
     this.#end = end

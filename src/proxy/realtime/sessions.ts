@@ -1,4 +1,7 @@
-/** The open sessions of one configuration: each is put together of its halves, and ended before its configuration is. */
+/**
+ * The open sessions of one configuration. It joins the halves of each session, and ends all of them before the
+ * configuration closes.
+ */
 import { statusClass } from '../../observe/metrics.js'
 import { Places } from '../upstream/upstreams.js'
 import { UpstreamHalf } from './answers.js'
@@ -13,7 +16,7 @@ export class Sessions {
   readonly #deps: SessionDeps
   readonly #open = new Set<Session>()
   #whenEmpty: (() => void) | undefined
-  /** Long events are judged one at a time, whoever sends them: see `requests.ts`. */
+  /** Long events of all clients are judged one at a time: see `requests.ts`. */
   readonly #turns = new Places(1, longestWait)
   isStopping = false
 

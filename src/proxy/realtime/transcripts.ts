@@ -1,6 +1,7 @@
 /**
- * What an upstream heard a user say. It is the caller's words, so it is judged as a request, when all of it is there: until
- * then its pieces wait. What is refused is taken out of the conversation, and the answer to it is cancelled.
+ * The upstream's transcripts of the user. They are the caller's words, so they are judged as requests once complete;
+ * until then their pieces wait. A refused transcript's item is deleted from the conversation, and the answer to it is
+ * cancelled.
  */
 import type { JsonObject } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
@@ -23,7 +24,7 @@ export class Transcripts {
   readonly #pending = new Map<string, Pending>()
   #held = 0
 
-  /** @param withhold told of an item of which nothing may be shown any more */
+  /** @param withhold called with an item that must not be shown any more */
   constructor(session: Session, withhold: (itemId: string) => void) {
     this.#session = session
     this.#withhold = withhold
@@ -54,7 +55,7 @@ export class Transcripts {
     const session = this.#session
     const spelled = pending?.spelled ?? ''
     refuseCredential(session.credential, spelled)
-    // Pieces that spell something else than the whole are judged with it, and never shown.
+    // Pieces that differ from the whole are judged with it, and never shown.
     const isTold = event.transcript === spelled
     const { verdict, exchange } = await session.requests.judgeSpoken(event, readTranscript(event, spelled))
     if (!('bytes' in verdict)) {
@@ -67,7 +68,7 @@ export class Transcripts {
       return
     }
     if (isTold && exchange.redacted === 0) {
-      // Written anew: whatever else a piece held was not judged.
+      // Written anew, since other fields of a piece were not judged.
       const { item_id = '', content_index = 0 } = event
       for (const delta of pending?.pieces ?? []) {
         await session.tell({ type: `${transcriptPrefix}delta`, item_id, content_index, delta })

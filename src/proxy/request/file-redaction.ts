@@ -1,4 +1,4 @@
-/** Redaction in text files: what the route replaces is replaced in the file itself, in base64 as it came. */
+/** Redaction in text files: replacements are made in the file itself, which stays in base64. */
 import type { ChatPart, Json, JsonObject } from '../../base/chat.js'
 import { parseDataUrl } from '../../dialects/data-url.js'
 import { pointerSegments, type Replacement, setOwn, splice } from '../../dialects/rewrite.js'
@@ -15,7 +15,7 @@ export function filesIn(parts: readonly ChatPart[]): ReadonlyMap<string, 'writab
   return found
 }
 
-/** @param replacements in texts that are all of a file in UTF-8 */
+/** @param replacements replacements in texts that are whole files in UTF-8 */
 export function rewriteFiles(body: JsonObject, replacements: readonly Replacement[]): void {
   const byFile = new Map<string, Replacement[]>()
   for (const replacement of replacements) {

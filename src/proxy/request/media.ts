@@ -1,6 +1,6 @@
 /**
- * What becomes of content that is no text: denied, put before a person, passed, or read. What is read of a file or a picture,
- * or heard in sound, is judged with the role of its sender, as part of the message that brings it.
+ * Handles content other than text: it is denied, reviewed by a person, passed, or read. Text from a file, a picture or
+ * sound is judged with the role of its sender, as part of the message that contains it.
  */
 import { isBase64 } from '../../base/base64.js'
 import type { Budget } from '../../base/budget.js'
@@ -25,13 +25,13 @@ interface Scanned {
   role: Role
   texts: readonly FileText[]
   media: Media
-  /** Whether it shows what no text of it tells. */
+  /** Whether it contains pictures beside its text. */
   hasPictures: boolean
-  /** The bytes, where it is a picture and no file that holds some. */
+  /** The bytes of a picture; absent for a file that contains pictures. */
   picture?: Picture
 }
 
-/** What reads media: files with pictures, and sound; where there is none, what a route wants read is denied. */
+/** Readers of media: files with pictures, and sound. Without a reader, content that a route wants read is denied. */
 export interface MediaReaders {
   file: Pick<Files, 'read'> | undefined
   audio: Pick<Files, 'read'> | undefined
@@ -47,8 +47,8 @@ export class MediaStage {
   }
 
   /**
-   * Reads what the route says is to be read, and takes it from the exchange's media.
-   * @returns the first part that a person has to see, where the route says so
+   * Reads the media that the route scans, and removes them from the exchange's media.
+   * @returns the first part that a person must review, where the route says so
    * @throws Fault `unscannable_content`, `overloaded`, `evaluator_unavailable`, `too_complex`
    */
   async check(exchange: Exchange): Promise<Media | undefined> {
@@ -69,13 +69,13 @@ export class MediaStage {
     return reviewed
   }
 
-  /** The sound of an open session comes in pieces: what hears those is `proxy/sound`. */
+  /** The sound of an open session comes in pieces: `proxy/sound` transcribes those. */
   #isRead({ route }: Exchange, { kind }: Media): boolean {
     return kind !== 'audio' || (this.#readers.audio !== undefined && route.spoken.isSocket !== true)
   }
 
   /**
-   * Reads what a whole answer holds, where the route says so. What is left unread stays among its media, and is denied.
+   * Reads the media of a whole answer, where the route says so. Unread ones stay among its media, and are denied.
    * @throws Fault `overloaded`, `evaluator_unavailable`, `too_complex`
    */
   async readAnswer(exchange: Exchange, content: ChatContent, body: JsonObject): Promise<void> {
@@ -86,8 +86,8 @@ export class MediaStage {
   }
 
   /**
-   * What would be withheld for what it is, whatever it shows, is not asked for: somebody would pay for it all the same.
-   * What stands at an address is never fetched, so that it is read nowhere.
+   * Refuses a request for pictures or sound that the route would withhold in any case: the caller would still pay for
+   * them. Content behind a URL is never fetched, and so never read.
    * @throws Fault `unscannable_content`
    */
   checkBrought({ mode, output, unscannable }: Route, { kind, isAddress }: Brought): void {
@@ -99,7 +99,7 @@ export class MediaStage {
     })
   }
 
-  /** @returns why the first that was not read was not; where that is refused, no other is looked at */
+  /** @returns why the first unread one was not read; where that refuses the request, no further one is read */
   async #scanAll(
     exchange: Exchange,
     content: ChatContent,
@@ -173,14 +173,14 @@ export class MediaStage {
       const picture = reading.kind === 'picture' ? { pointer, role, type: typeOfPicture(data), data } : undefined
       return { carrier, role, texts, media, hasPictures, ...(picture !== undefined && { picture }) }
     } catch (error) {
-      // Where nothing is refused, nothing is refused for want of a reader.
+      // In `observe` a missing reader refuses nothing either.
       if (route.mode !== 'observe' || !(error instanceof Fault) || cancel.reason !== undefined) throw error
       return 'reader_failed'
     }
   }
 }
 
-/** By the first bytes of what was read as a picture. @param data base64 */
+/** Media type of a picture, from its first bytes. @param data base64 */
 function typeOfPicture(data: string): string {
   return `image/${formatOf(headOf(data)) ?? 'png'}`
 }
@@ -210,13 +210,13 @@ function valueAt(root: Json, pointer: string): Json | undefined {
 }
 
 /**
- * The texts of the files in the place of their bytes. A model reads them between the texts of the message, so what is said
- * half in one and half in the other, or half in each of two pictures, is judged as one, too.
+ * Puts the texts of files in the place of their bytes. A model reads them between the texts of the message, so content
+ * that is split between a text and a file, or between two pictures, is also judged as one.
  */
 function takeTexts(chat: ChatContent, read: readonly Scanned[]): void {
   const leaves = new Set(read.map(({ carrier }) => carrier.pointer))
   const kept: ChatPart[] = []
-  /** By the old place of a part, its new one. */
+  /** New index of a part, by its old one. */
   const places: number[] = []
   for (const part of chat.parts) {
     const isBytes = leaves.has(part.pointer) && part.isKey !== true
@@ -226,7 +226,7 @@ function takeTexts(chat: ChatContent, read: readonly Scanned[]): void {
   const messages = messagesAround(kept, read)
   for (const { carrier, role, texts, media } of read) {
     const { pointer, header, type } = carrier
-    // Parameters of a type are whatever their author likes.
+    // Parameters of a type are free text.
     if (header !== '' && header.toLowerCase() !== `${type};base64`) {
       kept.push({ role, text: header, pointer, isDecoded: true })
     }
@@ -260,7 +260,9 @@ interface Placed {
   place: number
 }
 
-/** Where the parts of a message stand, and which of them it is. Ollama's pictures stand behind the text, in a list of their own. */
+/**
+ * The list of a message's parts, and the index in it. Ollama's pictures stand behind the text, in a list of their own.
+ */
 function placeOf(pointer: string): { folder: string; place: number } {
   const list = /^(.*\/)images\/(\d+)$/.exec(pointer)
   if (list !== null) return { folder: list[1]!, place: Number(list[2]) + 1 }
@@ -269,7 +271,7 @@ function placeOf(pointer: string): { folder: string; place: number } {
   return { folder, place: Number(part.slice(folder.length)) }
 }
 
-/** Texts of the same message, and of the same role, by the files that stand among them. */
+/** Texts of the same message and role, by the files among them. */
 function messagesAround(parts: readonly ChatPart[], read: readonly Scanned[]): Map<string, Placed[]> {
   const found = new Map<string, Placed[]>()
   for (const { media, role } of read) {

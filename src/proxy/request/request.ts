@@ -1,7 +1,7 @@
 /**
- * The request's stage: bytes → one layer of coding off → strict JSON, or a strict form → every leaf with its role → verdict → act. What
- * leaves here says the very object that was judged: the bytes that came, where every reader takes them for it and nothing
- * of it was changed; its serialisation otherwise. Only `permit` forwards.
+ * The request's stage: bytes → content decoding → strict JSON, or a strict form → every leaf with its role → verdict →
+ * act. The upstream gets exactly the judged object: the original bytes, where every parser reads it from them and
+ * nothing was changed; its serialisation otherwise. Only `permit` forwards.
  */
 
 import type { Budget } from '../../base/budget.js'
@@ -36,20 +36,20 @@ export interface RequestDeps {
   clarifier: Clarifier
   reviews: ReviewDesk
   clock: Pick<Clock, 'now'>
-  /** What one request may hold. */
+  /** Limits of one request. */
   budget: Budget
   /** The name of the constitution that judges a route. */
   constitutionOf(route: Route): string
 }
 
-/** What an exchange is opened with, beside what its caller sent. */
+/** Facts for opening an exchange, beside the request itself. */
 export interface Opening {
   body: JsonObject
-  /** Of the body as it came, decoded. Default: it came as an event. */
+  /** Bytes of the decoded body. Default: it came as an event. */
   bytes?: number
-  /** Decoded, where they may be sent for it. */
+  /** The decoded bytes, where they may be sent unchanged. */
   sent?: Buffer | undefined
-  /** What of the body a person is shown. Default: all of it. */
+  /** The part of the body that a reviewer sees. Default: all of it. */
   reviewed?: JsonObject
 }
 
@@ -63,7 +63,7 @@ export class Requests {
   /**
    * Reads a body into an exchange.
    * @param bytes as they came, still in their content coding
-   * @returns a promise only where something is waited for: a coding, the turn of a large body, what was asked before
+   * @returns a promise only where it must wait: for decoding, the turn of a large body, or an earlier question
    * @throws Fault of the 4xx kind; the reason of the cancel where the client has left meanwhile
    */
   read(inbound: Inbound, bytes: Buffer): Exchange | Promise<Exchange> {
@@ -91,7 +91,7 @@ export class Requests {
     const sent = isPlain ? decoded : undefined
     if (chain?.after(body) === undefined) return this.#readChat(inbound, { body, bytes: decoded.length, sent })
     return this.#deps.clarifier.resume(inbound, body).then((grown) =>
-      // What a request goes on from stands in it now.
+      // The earlier turns are part of the body now.
       this.#readChat(inbound, { body, bytes: decoded.length + grown, sent: grown === 0 ? sent : undefined })
     )
   }
@@ -164,15 +164,15 @@ export class Requests {
     return this.#act(exchange, await this.#deps.verdicts.ofRequest(exchange), unscanned)
   }
 
-  /** @param unscanned a part that a person has to see */
+  /** @param unscanned a part that a person must review */
   #act(
     exchange: Exchange,
     evaluation: Evaluation | undefined,
     unscanned: Media | undefined
   ): Forward | Reply | Promise<Forward | Reply> {
-    // Without a verdict there is nothing to put before a person, and a person has to see what no one could read.
+    // The unreadable part needs a reviewer, and without a verdict no review can be opened.
     if (evaluation === undefined && unscanned !== undefined) throw unscannable(unscanned)
-    // To write a large body, and to redact it first, takes as long as to read it.
+    // Serialising and redacting a large body takes as long as parsing it.
     const isWritten = exchange.sent === undefined || exchange.route.redact.length > 0
     const turn = isWritten ? largeTurn(exchange.inbound, exchange.bytes) : undefined
     return turn === undefined
@@ -215,7 +215,9 @@ export class Requests {
     return { upstream, bytes, type: 'application/json' }
   }
 
-  /** To another backend, or before a person: unless one has decided over this very request already. */
+  /**
+   * Sends the request to another backend or opens a review, unless a person has decided over this very request already.
+   */
   async #divert(exchange: Exchange, evaluation: Evaluation): Promise<Forward | Reply> {
     const { route } = exchange
     if (route.divert !== 'queue') return this.#forward(exchange, route.divert.upstream, evaluation)
@@ -245,7 +247,9 @@ export class Requests {
     return denialReply(exchange, await this.#deps.denials.of(exchange, stopped))
   }
 
-  /** Of the context that is missing: the caller is told its names, a person is asked what they mean, where they can say. */
+  /**
+   * Asks for missing context: the caller gets the names of its keys, a person gets a question where they can answer it.
+   */
   async #ask(exchange: Exchange, evaluation: Evaluation): Promise<Reply> {
     const { clarifier, denials } = this.#deps
     const offer = await clarifier.offer(exchange, evaluation)
@@ -257,7 +261,7 @@ export class Requests {
   }
 }
 
-/** The turn of a large body; undefined where nothing has to be waited for. Rejects where the client has left meanwhile. */
+/** The turn of a large body; undefined where it need not wait. Rejects where the client has left meanwhile. */
 function largeTurn({ caller, cancel }: Inbound, bytes: number): Promise<void> | undefined {
   return largeTurns.take(caller.lineage, bytes)?.then(() => {
     if (cancel.reason !== undefined) throw cancel.reason
@@ -267,11 +271,11 @@ function largeTurn({ caller, cancel }: Inbound, bytes: number): Promise<void> | 
 const contextHeader = 'x-safety-context'
 const noNames: ReadonlySet<string> = new Set()
 
-/** What a caller says about its own request; nothing in it can weaken mode, thresholds or output. */
+/** A caller's claims about its own request; none can weaken mode, thresholds or output. */
 interface CallerContext {
   /** The keys that count on this route. */
   context: JsonObject | undefined
-  /** What else stands in the header, to be judged as text. What stands in the body is judged with the body. */
+  /** Other texts of the header, which are judged. Those of the body are judged with the body. */
   texts: ChatPart[]
 }
 
@@ -319,8 +323,9 @@ function readSession(inbound: Inbound, own: string | undefined): string | undefi
 }
 
 /**
- * Where the caller names no session: that of the answer it goes on from (`previous_response_id`), which brings nothing of
- * what was said before along; or one that others may go on from. What else was tried from the same answer counts too.
+ * The session of a caller that names none: that of the continued answer (`previous_response_id`), since the request
+ * does not repeat the earlier turns; or a new one that later requests may continue. Other requests that continued from
+ * the same answer count too.
  */
 function sessionOfChain({ caller, requestId }: Inbound, { after, isKept }: ChatRequest): string | undefined {
   if (after !== undefined && isIdentifier(after)) return answerSession(caller.accountId, after)

@@ -9,7 +9,7 @@ import { compilePath, type PathParameters, parametersOf } from '../../dialects/p
 export interface Route extends Omit<RouteSettings, 'dialect'> {
   readonly dialect: RouteSettings['dialect'] | 'mcp'
   readonly spoken: Dialect
-  /** Context keys of a caller that count. */
+  /** The caller's context keys that count. */
   readonly contextKeys: ReadonlySet<string>
   readonly matches: (model: string | undefined) => boolean
 }
@@ -24,7 +24,7 @@ export interface PathEntry {
   readonly read: (path: string) => PathParameters | undefined
   readonly dialect: Dialect
   readonly candidates: readonly Route[]
-  /** The widest of the candidates': what may be read before the model is known. */
+  /** The largest limit of the candidates, since the body is read before the model is known. */
   readonly bodyLimit: number
 }
 
@@ -94,7 +94,10 @@ function compileMatch(globs: readonly string[] | undefined): (model: string | un
   return (model) => model !== undefined && tests.some((test) => test(model))
 }
 
-/** `*` stands for any run of characters. By search for each literal in turn: linear, where a regex with many `.*` is not. */
+/**
+ * `*` stands for any run of characters. Searches for each literal in turn, in linear time; a regex with many `.*` is
+ * slower.
+ */
 export function compileGlob(glob: string): (text: string) => boolean {
   const literals = glob.split('*')
   const first = literals[0]!

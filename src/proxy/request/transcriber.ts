@@ -1,7 +1,7 @@
 /**
- * Hears sound by an OpenAI-compatible backend (`transcription` of the configuration), so that what is spoken can be judged.
- * Bounded in size, number and time; fair between keys; what was heard is remembered like what was read of files. Whatever
- * goes wrong leaves the sound unread.
+ * Transcribes sound with an OpenAI-compatible backend (`transcription` of the configuration), so that the words can be
+ * judged. Bounded in size, number and time; fair between keys; transcripts are remembered like texts of files. Every
+ * failure leaves the sound unread.
  */
 import { Fault } from '../../base/errors.js'
 import { FairQueue } from '../../base/fair-queue.js'
@@ -23,7 +23,7 @@ export interface Transcriber extends Pick<Files, 'read'> {
 const mostAnswer = 4 * 1024 * 1024
 /** The place of a text in a finding. */
 const place = 'transcript'
-/** How the containers are called in media types, and the ending by which backends know them. */
+/** File endings for backends, by the containers' names in media types. */
 const endings: Readonly<Record<string, string>> = {
   wav: 'wav',
   'x-wav': 'wav',
@@ -39,7 +39,7 @@ const endings: Readonly<Record<string, string>> = {
   m4a: 'm4a',
   'x-m4a': 'm4a'
 }
-/** What statuses say of the sound itself; any other is the backend's own trouble. */
+/** Reasons for statuses that concern the sound itself; other statuses are failures of the backend. */
 const reasons: Readonly<Record<number, UnreadReason>> = {
   400: 'damaged',
   413: 'too_large',
@@ -60,11 +60,11 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
       if (status !== 200) return unread(reasons[status] ?? 'reader_failed')
       const value = parseJson(bytes)
       if (!isObject(value) || typeof value.text !== 'string') return unread('reader_failed')
-      // In what nobody hears there may be words all the same: it is not taken for silence.
+      // An empty transcript does not prove silence: the model may have missed words.
       if (value.text.trim() === '') return unread('nothing_heard')
       return { whole: true, kind: 'sound', texts: [{ text: value.text, where: place }], hasPictures: false }
     } catch {
-      // A message of the transport, or of the reader of its answer, could quote what was said.
+      // The error is not passed on: a message of the transport or the parser could quote the words.
       return unread(signal.aborted ? 'too_slow' : 'reader_failed')
     }
   }
@@ -74,7 +74,7 @@ export function openTranscriber(settings: TranscriptionSettings, report: FileRep
     const ending = family === 'audio' && Object.hasOwn(endings, container) ? endings[container] : undefined
     if (ending === undefined) return unread('unsupported_type')
     const bytes = Buffer.concat(parts)
-    // Two readers that go by different signs would hear different things.
+    // Backends that trust the name and backends that trust the bytes would hear different things.
     if (!beginsAsSound(bytes, container)) return unread('type_mismatch')
     const file = { filename: `sound.${ending}`, mime_type: head.type, data: bytes.toString('base64') }
     const letGo = await turns.take(whose)
@@ -95,7 +95,7 @@ function unread(reason: UnreadReason): Reading {
   return { whole: false, reason }
 }
 
-/** So many at once; the others wait, each key in its turn. */
+/** Limits the transcriptions at once; the others wait, keys in turn. */
 class Turns {
   readonly #waiting = new FairQueue<() => void>()
   readonly #queue: number
@@ -107,7 +107,7 @@ class Turns {
   }
 
   /**
-   * @returns what gives the turn back
+   * @returns a function that returns the turn
    * @throws Fault `overloaded` where too many wait
    */
   async take(whose: string): Promise<() => void> {

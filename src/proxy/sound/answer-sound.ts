@@ -1,8 +1,7 @@
 /**
- * The sound of a streamed answer, of a chat or of a response of the Realtime API, where its route has it scanned: its
- * increments wait until they are a piece that can be heard, and go on as one event, with what was heard in it. The
- * upstream's own transcript is judged too, and is not taken for what the sound says: it may be missing, and it comes from
- * the model that is being judged.
+ * The sound of a streamed answer, of a chat or the Realtime API, on routes that scan it. Its increments are held until
+ * they form a piece that can be transcribed, and leave as one event with the transcript. The upstream's own transcript
+ * is judged too, but does not replace this one: it may be missing, and it comes from the judged model.
  */
 import { setImmediate } from 'node:timers/promises'
 import { Fault } from '../../base/errors.js'
@@ -11,9 +10,9 @@ import { type SoundFormat, type SoundStep, type SpelledSound, silentByte } from 
 import { type Ear, silenceOf } from './ear.js'
 import { type Piece, Pieces } from './pieces.js'
 
-/** Places of one answer whose sound is held at once: sound of a further one goes on unheard. */
+/** Most places of one answer whose sound is held at once: sound of a further place stays untranscribed. */
 const mostPlaces = 16
-/** Bytes that are looked at in one turn of the loop. */
+/** Bytes that are processed in one turn of the loop. */
 const mostAtOnce = 256 * 1024
 
 type Sound = Extract<SoundStep, { bytes: Buffer }>
@@ -36,8 +35,8 @@ export class HeardAnswer {
   }
 
   /**
-   * The events of some batches, with what was heard in place of the sound that came.
-   * @param hearing told when somebody has to be waited for, and when no more
+   * The events of some batches, with transcribed pieces in place of the increments of sound.
+   * @param hearing called when a transcription begins and ends
    */
   async *events(
     batches: Iterable<readonly WireEvent[]> | AsyncIterable<readonly WireEvent[]>,
@@ -61,7 +60,7 @@ export class HeardAnswer {
     }
   }
 
-  /** The events of a whole stream: what it leaves unfinished at its end, too. */
+  /** The events of a whole stream, with the unfinished pieces at its end. */
   async *all(batches: AsyncIterable<readonly WireEvent[]>): AsyncGenerator<readonly WireEvent[], void, undefined> {
     yield* this.events(batches)
     for (const due of this.#end('all')) yield [await this.#hear(due)]
@@ -80,7 +79,7 @@ export class HeardAnswer {
       place = undefined
     }
     if (place === undefined) {
-      // What is not heard is denied by whoever judges the event.
+      // The stage that judges the event denies untranscribed sound.
       if (this.#places.size >= mostPlaces) return yield { data: write(bytes.toString('base64')) }
       place = { pieces: new Pieces(format), format, write }
       this.#places.set(name, place)
@@ -105,13 +104,13 @@ export class HeardAnswer {
       await setImmediate()
     }
     const heard = await this.#ear.hear(piece, format).catch((error: unknown) => {
-      // Nobody to hear it: the answer ends as withheld.
+      // The backend is overloaded: the answer ends as withheld.
       if (error instanceof Fault) return { reason: 'too_slow' } as const
       throw error
     })
     const isUnheard = 'text' in heard && heard.text === ''
     const data = write(isUnheard ? silenceOf(piece, format) : piece.bytes.toString('base64'))
-    // What could not be heard is sound that nobody has judged.
+    // Sound without a transcript stays unjudged, and is denied as such.
     if (!('text' in heard)) return { data }
     // Between two pieces there is a pause.
     return { data, heard: { text: isUnheard ? '' : `${heard.text} `, silence: silentByte(format) } }

@@ -1,4 +1,4 @@
-/** What a piece of running sound is heard with: the transcription backend, which says what is spoken in it. */
+/** Transcribes pieces of running sound, with the transcription backend. */
 import { actFor } from '../../base/unscannable.js'
 import { type SoundFormat, sampleBytes, silentByte, wavOf } from '../../dialects/sound.js'
 import type { Files, UnreadReason } from '../../files/file.js'
@@ -6,10 +6,10 @@ import type { Inbound } from '../exchange.js'
 import type { Route } from '../request/routes.js'
 import type { Piece } from './pieces.js'
 
-/** Silence around a piece, s: models hear a word badly that begins with the sound. */
+/** Silence added around a piece, s: models mishear a word at the very start of a sound. */
 const breathSeconds = 0.25
 
-/** What is said in a piece. Empty: nothing that anybody hears, so that silence stands for it. */
+/** The words of a piece. Empty: no speech was heard, so that silence replaces the piece. */
 export type Heard = { text: string } | { reason: UnreadReason }
 
 /** Hears sound for one caller. */
@@ -43,12 +43,12 @@ export class Ear {
   }
 }
 
-/** Whether running sound is heard on a route. In `observe` it is not held up, and so not heard. */
+/** Whether a route transcribes running sound. `observe` must not delay it, and so does not. */
 export function isHeard({ unscannable, mode }: Pick<Route, 'unscannable' | 'mode'>): boolean {
   return mode !== 'observe' && actFor(unscannable, 'audio') === 'scan'
 }
 
-/** Silence of the same length, in base64: what nobody heard does not go on. */
+/** Silence of the same length, in base64: sound without recognised speech is not forwarded. */
 export function silenceOf({ bytes }: Piece, format: SoundFormat): string {
   return Buffer.alloc(bytes.length, silentByte(format)).toString('base64')
 }

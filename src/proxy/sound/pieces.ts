@@ -1,32 +1,38 @@
 /**
- * Running sound, cut into pieces that can be heard: where somebody pauses, and where nobody does for long, at the quietest
- * place. A word that a cut may have split is heard again with the piece behind it.
+ * Cuts running sound into pieces for transcription: at pauses, and without a pause for long, at the quietest place. A
+ * word that a cut may have split is transcribed again with the next piece.
  */
 import { type SoundFormat, sampleAt, sampleBytes } from '../../dialects/sound.js'
 
-/** How long a frame is, of which the loudness is taken, ms. */
+/** Length of a frame, the unit of which loudness is measured, ms. */
 const frameMs = 20
-/** Root of the mean square, of 32,768: -47 dB. What is quieter is nothing that anybody says. */
+/** Root of the mean square, of 32,768: -47 dB. Speech is never quieter. */
 const floor = 150
-/** So much quieter than the loudest of the piece is a pause, or the room behind who speaks: 20 dB. */
+/** A pause, or background noise, is this much quieter than the loudest frame of the piece: 20 dB. */
 const pauseShare = 0.1
-/** The shortest time after which servers take a turn for ended, ms. */
+/** The shortest pause at which servers regard a turn as ended, ms. */
 const pauseMs = 200
-/** A piece without a pause, ms; the quietest frame in its end is where it is cut. */
+/** Longest piece without a pause, ms; the cut is at the quietest frame of its last part. */
 const longestMs = 10_000
 const endMs = 2000
-/** The first piece of a noisy room after a pause, ms, each next one twice as long: a server waits to see that nobody speaks. */
+/**
+ * First piece of background noise after a pause, ms; each next one is twice as long: a server waits for it to detect
+ * silence.
+ */
 const shortestRoomMs = 400
-/** What is heard once more with the piece behind it, ms: the end of one that was cut; all of those that are no longer than a word. */
+/**
+ * Sound that is transcribed again with the next piece, ms: the end of a cut piece; short pieces of a word's length as a
+ * whole.
+ */
 const againMs = 1000
 const wordMs = 1000
 const mostWordsMs = 3000
 
 export interface Piece {
   bytes: Buffer
-  /** Quieter than anything that could be said. */
+  /** Quieter than any speech. */
   isSilent: boolean
-  /** What was judged already and may be the beginning of its first word. */
+  /** Sound that was judged already and may hold the beginning of its first word. */
   again: Buffer
 }
 
@@ -35,7 +41,7 @@ const nothing: Buffer = Buffer.alloc(0)
 export class Pieces {
   readonly #format: SoundFormat
   readonly #frameBytes: number
-  /** What came and is no piece yet, in a buffer that grows as it is needed. */
+  /** Sound of the unfinished piece, in a growing buffer. */
   #buffer = nothing
   #length = 0
   /** The loudness of its whole frames. */
@@ -43,7 +49,7 @@ export class Pieces {
   #loudest = 0
   #quiet = 0
   #again = nothing
-  /** How loud the last piece was that ended with a pause. */
+  /** Loudness of the last piece that ended with a pause. */
   #spoken = 0
   #roomMs = shortestRoomMs
 
@@ -52,7 +58,9 @@ export class Pieces {
     this.#frameBytes = Math.round((format.rate * frameMs) / 1000) * sampleBytes(format)
   }
 
-  /** Gives the pieces that are whole with it, each before the next one is looked for. All of them have to be taken. */
+  /**
+   * Yields the pieces that these bytes complete, each before the next one is searched. Callers must take all of them.
+   */
   *add(bytes: Buffer): Generator<Piece, void, undefined> {
     // In steps of one frame at most: a piece ends with a frame.
     for (let at = 0; at < bytes.length; ) {
@@ -64,16 +72,16 @@ export class Pieces {
       const frames = this.#framesOfPiece()
       if (frames > 0) yield this.#take(frames)
     }
-    // Of silence nothing is waited for.
+    // Silence is never held.
     if (this.#levels.length > 0 && this.#loudest < floor) yield this.#take(this.#levels.length)
   }
 
-  /** What came last did not go on: nothing of it is heard again. */
+  /** The last piece was refused: none of it is transcribed again. */
   refused(): void {
     this.#again = nothing
   }
 
-  /** What is left, up to its last whole sample: the turn is over. */
+  /** The rest, up to its last whole sample, at the end of a turn. */
   flush(): Piece | undefined {
     const length = this.#length - (this.#length % sampleBytes(this.#format))
     const rest = this.#buffer.subarray(this.#levels.length * this.#frameBytes, length)
@@ -84,7 +92,7 @@ export class Pieces {
     return length === 0 ? undefined : piece
   }
 
-  /** Forgets what is held. */
+  /** Discards the held sound. */
   drop(): void {
     this.#keepFrom(this.#length)
     this.#again = nothing
@@ -124,7 +132,7 @@ export class Pieces {
     return this.#quiet * frameMs >= pauseMs
   }
 
-  /** Whether it is but what was to be heard behind who spoke. */
+  /** Whether it holds only background noise, compared with the last speech. */
   get #isRoom(): boolean {
     return this.#loudest < this.#spoken * pauseShare
   }
@@ -163,7 +171,7 @@ export class Pieces {
     return piece
   }
 
-  /** Who speaks syllable by syllable is heard as a whole. */
+  /** Joins short pieces, so that speech syllable by syllable is transcribed as a whole. */
   #words({ bytes, again }: Piece): Buffer {
     if (bytes.length > this.#bytesOf(wordMs + pauseMs)) return nothing
     return Buffer.concat([again, bytes]).subarray(-this.#bytesOf(mostWordsMs))

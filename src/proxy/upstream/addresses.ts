@@ -1,8 +1,7 @@
 /**
- * Addresses that no backend which somebody connects over the API may have: link-local ones and the metadata services of
- * clouds, which hand out credentials to whoever asks from the machine. A name is resolved once for each connection, every
- * address of it is looked at, and the connection goes to one of those very addresses: a name that says another one the
- * next time (DNS rebinding) gains nothing.
+ * Forbidden addresses of backends connected over the API: link-local ones and the metadata services of clouds, which
+ * give credentials to every caller on the machine. A name is resolved once for each connection, all its addresses are
+ * checked, and the connection uses one of them, so that a changed name (DNS rebinding) gains nothing.
  */
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -13,7 +12,7 @@ const isRefused = compileAddressList([
   // Link-local; 169.254.169.254 and 169.254.170.2 are the metadata services of most clouds.
   '169.254.0.0/16',
   'fe80::/10',
-  // The same within addresses that carry an IPv4 one: NAT64 (RFC 6052), 6to4 (RFC 3056).
+  // The same in IPv6 addresses that embed an IPv4 one: NAT64 (RFC 6052), 6to4 (RFC 3056).
   '64:ff9b::a9fe:0/112',
   '2002:a9fe::/32',
   // Metadata services elsewhere: Alibaba, Azure, Oracle, AWS and Google over IPv6.
@@ -23,7 +22,7 @@ const isRefused = compileAddressList([
   'fd00:ec2::254',
   'fd20:ce::254',
   '::',
-  // Multicast and broadcast are nobody's backend.
+  // Multicast and broadcast addresses have no backend.
   '224.0.0.0/4',
   '255.255.255.255',
   'ff00::/8'
@@ -42,13 +41,13 @@ export function isRefusedAddress(address: string): boolean {
   return plain === undefined || isRefused(plain)
 }
 
-/** Whether a host stands in a URL as an address, and as one that is refused: such a host is never looked up. */
+/** Whether the host of a URL is a literal address that is refused: such a host gets no lookup. */
 export function isRefusedHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   return isIP(host) !== 0 && isRefusedAddress(host)
 }
 
-/** In the place of `dns.lookup` of a connection. */
+/** Replaces `dns.lookup` for a connection. */
 export const guardedLookup: LookupFunction = (hostname, options, callback) => {
   resolve(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, '', 0)

@@ -1,4 +1,4 @@
-/** Tells what an upstream answered to one exchange, so that it is counted and, where it failed, found. */
+/** Reports an upstream's answer to one exchange, for the metrics and, on failure, for the audit. */
 import type { UpstreamRecorder } from '../../observe/upstream-answers.js'
 import { ClientGone, type Exchange } from '../exchange.js'
 import { modelOf } from '../verdict.js'
@@ -12,7 +12,7 @@ export function tellAnswered(
 ): void {
   const { route, inbound, requestVerdict } = exchange
   const { caller, requestId, cancel } = inbound
-  // Who leaves before an answer came says nothing of the upstream.
+  // A client that left before the answer proves nothing about the upstream.
   if (cancel.reason instanceof ClientGone) return
   const sentTo = { upstream, model: modelOf(exchange) }
   const evaluation = requestVerdict?.evaluation_id

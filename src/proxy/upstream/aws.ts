@@ -19,9 +19,9 @@ export interface Unsigned {
 }
 
 export interface Signed {
-  /** To be added to the request's. */
+  /** Headers to add to the request. */
   headers: Record<string, string>
-  /** What of the credentials is in them: never shown to a client. */
+  /** The part of the credentials in them: never shown to a client. */
   secret: string | undefined
 }
 
@@ -35,10 +35,10 @@ interface Credentials {
 }
 type Find = () => Promise<Credentials>
 
-/** Credentials that end are fetched anew so long before. */
+/** Expiring credentials are renewed this long before. */
 const renewMs = 5 * 60_000
 
-/** Signed besides the host: what hops on the way leave as it is. */
+/** Headers that are signed besides the host, since no hop changes them. */
 const signedHeaders = ['content-type', 'content-length']
 
 /** @param origin of the upstream */
@@ -94,7 +94,7 @@ async function findCredentials(settings: AwsSettings): Promise<Credentials> {
     try {
       found = await find()
     } catch {
-      // What a package says of it may name files and addresses, and hold what stands in them.
+      // The package's own message may quote files, addresses and their contents.
       throw noCredentials(`${name} gave none`)
     }
     if (found !== undefined) return found
@@ -111,7 +111,7 @@ type Source = readonly [name: string, find: () => Promise<Credentials | undefine
 function sources({ region, profile, instanceMetadata }: AwsSettings): readonly Source[] {
   const { env } = process
   const file: Source = ['the shared file', () => fromFile(profile ?? 'default', region, profile !== undefined)]
-  // Who names a profile means that one.
+  // A named profile is the only source.
   if (profile !== undefined) return [file]
   return [
     ['the environment', async () => fromEnvironment(env)],
@@ -137,7 +137,7 @@ function withToken(accessKeyId: string, secretAccessKey: string, sessionToken: s
   return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
 }
 
-/** A profile with a key, or with a web identity. What would run a command, or ask for a sign-in, is not read. */
+/** Reads a profile with a key or a web identity. Profiles that run a command or need a sign-in are not read. */
 async function fromFile(name: string, region: string, isNamed: boolean): Promise<Credentials | undefined> {
   const { parseKnownFiles } = await import('@smithy/core/config')
   const profile = (await parseKnownFiles({ profile: name, ignoreCache: true }))[name]

@@ -1,6 +1,6 @@
 /**
- * The backends that administrators connect over the API. They are the gateway's, and belong to the account that operates
- * it. What the configuration names comes first; a change is in force on every process within two seconds.
+ * The backends that administrators connect over the API. They belong to the account that operates the gateway. Backends
+ * of the configuration take precedence; a change is in force on every process within two seconds.
  */
 import type { Clock } from '../../base/clock.js'
 import { Fault, invalid } from '../../base/errors.js'
@@ -34,7 +34,7 @@ export interface ConnectedRecord {
   /** Null: the configuration does not say. */
   api: BackendApi | null
   has_key: boolean
-  /** Whether it answers what routes send to its name. */
+  /** Whether requests to its name reach it. */
   in_force: boolean
   /** Null: it is the configuration's. */
   version: number | null
@@ -42,7 +42,7 @@ export interface ConnectedRecord {
   changed_by: string | null
 }
 
-/** What is put in force: a name, where it is, and its credential. */
+/** A backend in force: its name, address and credential. */
 export interface Connected {
   name: string
   url: string
@@ -52,7 +52,7 @@ export interface Connected {
 export class ConnectedUpstreams {
   readonly #deps: ConnectedUpstreamsDeps
   #reload: (() => Promise<void>) | undefined
-  /** What the gateway in force was made with, by name. */
+  /** The connected backends of the gateway in force. */
   #inForce = ''
   #timer: NodeJS.Timeout | undefined
 
@@ -60,7 +60,7 @@ export class ConnectedUpstreams {
     this.#deps = deps
   }
 
-  /** Why nobody connects one here; undefined where administrators may. */
+  /** Why none can be connected here; undefined where administrators may. */
   get closed(): string | undefined {
     if (this.#reload === undefined) return 'The application that the gateway is part of names its backends.'
     return this.#deps.settings().server.dashboardUpstreams
@@ -75,7 +75,7 @@ export class ConnectedUpstreams {
     this.#timer.unref()
   }
 
-  /** What administrators connected, for a gateway that is about to be made of these settings. */
+  /** The connected backends for a new gateway with these settings. */
   async current(settings: Settings): Promise<Connected[]> {
     const rows = await this.#deps.store.newest(this.#deps.account)
     this.#inForce = digest(rows)
@@ -114,7 +114,7 @@ export class ConnectedUpstreams {
 
   /**
    * Checks a backend by its list of models, stores it, and puts it in force.
-   * @throws Fault `not_found` where nobody connects one here, `validation_error` for what the check finds, `active_changed`
+   * @throws Fault `not_found` where none can be connected here, `validation_error` for a failed check, `active_changed`
    */
   async connect(
     actor: Actor,
@@ -130,7 +130,7 @@ export class ConnectedUpstreams {
     return { upstream: recordOf(row, !this.#deps.settings().givenUpstreams.includes(name)), models }
   }
 
-  /** @throws Fault `not_found` where there is none, or nobody connects one here */
+  /** @throws Fault `not_found` where there is none, or none can be connected here */
   async disconnect(actor: Actor, name: string): Promise<void> {
     this.#open(actor)
     const standing = (await this.#deps.store.newest(this.#deps.account)).find((one) => one.name === name)

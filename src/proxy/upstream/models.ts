@@ -1,4 +1,4 @@
-/** The check of a backend that somebody connects: one GET of the list of its models. No redirect is followed. */
+/** The check of a new backend: one GET of its list of models. No redirect is followed. */
 import { Client } from 'undici'
 import type { Json } from '../../base/chat.js'
 import { type Fault, invalid } from '../../base/errors.js'
@@ -12,7 +12,7 @@ import { joinPaths } from './upstreams.js'
 const timeoutMs = 10_000
 const maxBytes = 4 * 1024 * 1024
 const mostModels = 500
-/** What is shown of an answer: nothing but this form, so that no other server's text is read through the check. */
+/** Only ids of this form are shown, so that nobody can read other servers' texts through the check. */
 const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/
 
 const ways: Readonly<Record<BackendApi, { path: string; auth: UpstreamAuth; headers?: Record<string, string> }>> = {

@@ -10,10 +10,10 @@ import { acceptFor, type Propagate, streamedType, upstreamHeaders } from '../hea
 import type { Sign, Signed, Unsigned } from './aws.js'
 import { ConnectFailed, type LetGo, type Upstream, type Upstreams } from './upstreams.js'
 
-/** Bytes of a stream that wait for their reader before no more is taken. */
+/** Unread bytes of a stream at which receiving pauses. */
 const mostUnread = 1024
 
-/** An answer as the wire gave it, whichever transport brought it. */
+/** An answer as it came over the wire, for every transport. */
 export interface UpstreamAnswer {
   status: number
   headers: IncomingHttpHeaders
@@ -23,12 +23,12 @@ export interface UpstreamAnswer {
   key: string | undefined
 }
 
-/** Sends what was judged. `exchange.inbound.cancel` ends it at any phase. */
+/** Sends the judged request. `exchange.inbound.cancel` ends it at any phase. */
 export type Transport = (exchange: Exchange, forward: Forward) => Promise<UpstreamAnswer>
 
 export interface Sending {
   method: 'GET' | 'POST' | 'DELETE'
-  /** Of the route, its parameters filled in. */
+  /** Path of the route, with its parameters filled in. */
   path: string
   /** Query string with its question mark, as the dialect allowed it, or empty. */
   query: string
@@ -36,16 +36,16 @@ export interface Sending {
   /** As the client sent them; the allow-list chooses. */
   headers: IncomingHttpHeaders
   requestId: string
-  /** Media type that is asked for. */
+  /** Requested media type. */
   accept: string
   body: Buffer | undefined
   /** Media type of the body. Default: JSON. */
   type?: string
   /** Bytes of a whole answer. */
   limit: number
-  /** Media type of the answer that is handed on as a stream, besides event streams, which always are. */
+  /** Media type of an answer that is returned as a stream; event streams always are. */
   streamed: string | undefined
-  /** The key that asks: keys take turns where all connections are taken. */
+  /** Lineage of the calling key: keys take turns where all connections are taken. */
   lineage: string
   cancel: Cancel
 }
@@ -161,7 +161,7 @@ export function signWith(sign: Sign, request: Unsigned, cancel: Cancel): Promise
   })
 }
 
-/** An upstream and those to ask where it cannot be connected to. */
+/** An upstream and its fallbacks, for the case that no connection can be made. */
 export function candidates(upstreams: Upstreams, first: Upstream): readonly Upstream[] {
   if (first.fallback.length === 0) return [first]
   return [first, ...first.fallback.flatMap((name) => upstreams.get(name) ?? [])]
@@ -180,8 +180,8 @@ export function transportFault(error: unknown): Fault {
 }
 
 /**
- * An answer to its end.
- * @throws Fault `upstream_error` beyond the limit, and for an answer that ends before its end
+ * Reads an answer to its end.
+ * @throws Fault `upstream_error` beyond the limit, and for a truncated answer
  */
 export async function readAll({ body, headers }: UpstreamAnswer, limit: number): Promise<Buffer> {
   if (Buffer.isBuffer(body)) return body
@@ -203,7 +203,10 @@ export async function readAll({ body, headers }: UpstreamAnswer, limit: number):
   return Buffer.concat(chunks, length)
 }
 
-/** Upstreams are asked for none and some compress all the same. Names of codings know no case (RFC 9110, section 8.4.1). */
+/**
+ * The request accepts no coding, but some upstreams compress all the same. Names of codings know no case (RFC 9110,
+ * section 8.4.1).
+ */
 export function codingOf({ headers }: UpstreamAnswer): string | undefined {
   return headers['content-encoding']?.toLowerCase()
 }
@@ -253,19 +256,19 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Cancellable {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It may have waited for a connection while its client left: then it is not sent at all.
+    // The client may have left while the request waited for a connection: then it is not sent at all.
     const { reason } = this.#sending.cancel
     if (reason !== undefined) controller.abort(reason)
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    // Interim answers (RFC 9110 section 15.2) say nothing that a client must know.
+    // Interim answers (RFC 9110 section 15.2) hold nothing that a client needs.
     if (status < 200) return
     this.#status = status
     this.#headers = headers
     const type = String(headers['content-type'] ?? '').toLowerCase()
     const { streamed } = this.#sending
-    // A failure is read as a whole, whatever it is called.
+    // A failure is read as a whole, whatever its media type.
     const isStream = status < 300 && streamed !== undefined && type.startsWith(streamed)
     if (isStream || type.startsWith('text/event-stream')) {
       this.#stream = new Readable({
@@ -276,7 +279,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Cancellable {
           done(error)
         }
       })
-      // As they came they are views, which would keep all that was read with them for as long as the stream goes on.
+      // The raw headers are views that would keep their whole receive buffer in memory for the length of the stream.
       controller.rawHeaders = null
       this.#resolve({ status, headers, body: this.#stream, key: this.#key })
     } else if (Number(headers['content-length'] ?? 0) > this.#sending.limit) {
@@ -286,7 +289,7 @@ class AnswerCollector implements Dispatcher.DispatchHandler, Cancellable {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#stream !== undefined) {
-      // A view keeps all alive that was read with it, for as long as its reader takes.
+      // Copied: a view would keep its whole receive buffer in memory until it is read.
       if (!this.#stream.push(Buffer.from(chunk))) controller.pause()
       return
     }

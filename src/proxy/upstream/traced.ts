@@ -1,4 +1,4 @@
-/** The call upstream as a span of the request's trace, and whose `traceparent` an upstream is sent. */
+/** Tracing of upstream calls: a span in the request's trace, and the `traceparent` for the upstream. */
 import { pipeline, Transform } from 'node:stream'
 import { Fault } from '../../base/errors.js'
 import type { DialectId, TracingSettings } from '../../base/settings.js'
@@ -9,7 +9,7 @@ import type { Propagate } from '../headers.js'
 import type { Transport } from './send.js'
 import type { Upstreams } from './upstreams.js'
 
-/** Undefined: what the client sent passes, as it is. */
+/** Undefined: the client's own trace headers pass unchanged. */
 export function propagation(
   toUpstream: TracingSettings['toUpstream'],
   tracing: Pick<Tracing, 'traceparent'> | undefined
@@ -63,7 +63,7 @@ function tap(usage: UsageReader, span: UpstreamSpan): Transform {
       done(null, chunk)
     },
     destroy(error, done) {
-      // Who has read the end marker closes what is left.
+      // The reader closes the rest after the end marker.
       span.end({ ...usage.found, ...(error == null ? {} : { 'error.type': errorType(error) }) })
       done(error)
     }
@@ -98,7 +98,7 @@ const providers: Readonly<Record<DialectId | 'mcp', string>> = {
   bedrock: 'aws.bedrock'
 }
 
-/** By the end of the path, which names the operation in every dialect. */
+/** Names of operations, by the end of the path in every dialect. */
 const operations: readonly [path: RegExp, name: string][] = [
   [/embed/i, 'embeddings'],
   [/count_?tokens$/i, 'count_tokens'],
@@ -107,7 +107,7 @@ const operations: readonly [path: RegExp, name: string][] = [
   [/(completions|generate)$/, 'text_completion']
 ]
 
-/** A model is named by the client: what does not look like a name is text. */
+/** Clients choose this text: a value without the form of a model's name is not recorded. */
 export const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
 
 function called(id: DialectId | 'mcp', path: string, model: string | undefined): TraceAttributes {
@@ -125,7 +125,7 @@ const inputForm = /"(?:prompt_tokens|input_tokens|inputTokens|promptTokenCount|p
 const outputForm =
   /"(?:completion_tokens|output_tokens|outputTokens|candidatesTokenCount|eval_count)"\s*:\s*(\d{1,12})\b/g
 
-/** Finds the counts of tokens in an answer as it passes, in whatever dialect, each the last that was said. */
+/** Finds token counts in a passing answer of any dialect, and keeps the last of each. */
 class UsageReader {
   readonly found: TraceAttributes = {}
   #rest = ''

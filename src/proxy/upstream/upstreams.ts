@@ -1,6 +1,6 @@
 /**
- * One undici pool per upstream. Hosts come from the configuration only; nothing is ever sent that no client asked for
- * (health is passive), no redirect is followed, and a POST is never sent twice once a byte of it may have been written.
+ * One undici pool per upstream. Hosts come from the configuration only; requests are sent only for clients (health is
+ * passive), no redirect is followed, and a POST is never sent twice once a byte of it may have been written.
  */
 import type { LookupFunction, Socket } from 'node:net'
 import { buildConnector, Pool } from 'undici'
@@ -16,29 +16,29 @@ export interface Upstream {
   readonly name: string
   readonly origin: string
   readonly pool: Pool
-  /** Whoever opens a connection takes one first. */
+  /** A connection needs one of these places first. */
   readonly places: Places
-  /** As the pool connects. */
+  /** Time for connecting, as in the pool. */
   readonly connectTimeoutMs: number
   readonly tls: Readonly<{ ca?: string; cert?: string; key?: string; lookup?: LookupFunction }>
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly totalTimeoutMs: number
   readonly fallback: readonly string[]
-  /** The credential itself, to keep it out of what a client gets. */
+  /** The credential itself, to keep it out of answers. */
   readonly key: string | undefined
   /** The path to ask for: prefix of the upstream and path of the route, a repeated leading segment once. */
   pathOf(routePath: string): string
   credential(dialect: Dialect): Readonly<Record<string, string>>
-  /** Of an upstream that takes a signature instead. */
+  /** Set for an upstream that takes a signature instead. */
   readonly sign: Sign | undefined
 }
 
-/** No connection was made, so nothing was sent: another upstream may be asked. */
+/** The connection failed and nothing was sent: another upstream may be asked. */
 export class ConnectFailed extends Error {
   readonly code: string
   constructor(cause: Error) {
-    super('the upstream could not be connected to', { cause })
+    super('no connection to the upstream could be made', { cause })
     this.name = 'ConnectFailed'
     this.code = (cause as NodeJS.ErrnoException).code ?? 'ECONNECT'
   }
@@ -50,7 +50,7 @@ export function openUpstreams(settings: Readonly<Record<string, UpstreamSettings
   return new Map(Object.entries(settings).map(([name, upstream]) => [name, openUpstream(upstream)]))
 }
 
-/** From this length on a credential is looked for in answers, none of which may carry it to a client. */
+/** Shortest credential that is searched for in answers, so that none carries it to a client. */
 const guardedKeyLength = 16
 
 export function openUpstream(settings: UpstreamSettings): Upstream {
@@ -68,13 +68,13 @@ export function openUpstream(settings: UpstreamSettings): Upstream {
     idleTimeoutMs: settings.idleTimeoutMs,
     totalTimeoutMs: settings.totalTimeoutMs,
     fallback: settings.fallback,
-    // Shorter ones are words (`ollama`), which answers hold for reasons of their own.
+    // Shorter ones are ordinary words (`ollama`) that answers may contain.
     key: settings.key !== undefined && settings.key.length >= guardedKeyLength ? settings.key : undefined,
     pathOf(routePath) {
       let path = paths.get(routePath)
       if (path === undefined) {
         path = joinPaths(prefix, routePath)
-        // Routes are few; the paths of models are not.
+        // Bounded: routes are few, but paths that name models are not.
         if (paths.size < 256) paths.set(routePath, path)
       }
       return path
@@ -93,15 +93,16 @@ function tlsOf({ tls: { ca, cert, key }, isConnected }: UpstreamSettings): Upstr
   }
 }
 
-/** Bytes that wait in a connection before it reads no more; the system gives up to 64 KiB at a time. */
+/** Unread bytes at which a connection stops reading; the system delivers up to 64 KiB at a time. */
 const mostWaiting = 16_384
-/** Bytes that are taken of them at a time. */
+/** Bytes that are read from it at a time. */
 const pieceLength = 8192
 
 /**
- * A paused answer puts what was read and not taken back before what waits in its connection, and to go on reads all of
- * that, upon which the connection reads more: a slow reader's share would grow with each turn, without end. Read in
- * pieces, what is put back is less than one, and the connection reads no more while so much waits.
+ * Reads a connection in small pieces. A paused answer puts its unread bytes back into the connection's buffer; on
+ * resuming it reads the whole buffer, and the connection then reads more: a slow reader's share would grow with each
+ * turn, without end. With pieces, less than one piece is put back, and the connection stops reading while its buffer is
+ * full.
  */
 function inPieces(socket: Socket): Socket {
   const { read } = socket
@@ -135,7 +136,7 @@ export async function closeUpstreams(upstreams: Upstreams): Promise<void> {
   await Promise.all([...upstreams.values()].map(({ pool }) => pool.close()))
 }
 
-/** Gives a place back, once however often it is called. */
+/** Returns a place; further calls do nothing. */
 export type LetGo = () => void
 
 interface Waiter {
@@ -143,13 +144,13 @@ interface Waiter {
 }
 
 /**
- * Places of which there are only so many: the connections to one upstream, the turns of long events. Where all are taken,
- * keys take turns: whoever has many that wait gets one place for each that another key gets. Nobody waits for ever.
+ * A limited number of places, such as connections to one upstream or turns for long events. Where all are taken, keys
+ * take turns, so that a key with many waiting requests gets no more places than another. Every wait ends.
  */
 export class Places {
   readonly #waitMs: number
   #free: number
-  /** By lineage, in the order of their turns; of each in the order in which they came. */
+  /** By lineage in the order of turns; within one in the order of arrival. */
   readonly #waiting = new Map<string, Set<Waiter>>()
 
   /**
@@ -162,7 +163,7 @@ export class Places {
   }
 
   /**
-   * At once where a place is free. Rejects with the reason of the cancel.
+   * Returns at once where a place is free. Rejects with the reason of the cancel.
    * @throws Fault `overloaded` where none becomes free in time
    */
   take(lineage: string, cancel: Cancel): LetGo | Promise<LetGo> {
@@ -207,7 +208,7 @@ export class Places {
     }
   }
 
-  /** To the key whose turn it is, which is then the last in turn. */
+  /** Passes a place to the key whose turn it is, and moves that key to the end. */
   #pass(): void {
     const [turn] = this.#waiting
     if (turn === undefined) {

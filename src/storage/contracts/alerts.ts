@@ -1,39 +1,41 @@
-/** The contract of what keeps the alerts: what is wrong now, and what people were told of it. `index.ts` says what holds for every contract. */
+/**
+ * The contract of the store of alerts, present ones and notifications about them. `index.ts` has the rules of all
+ * contracts.
+ */
 import type { DeliveryRow } from './reviews.js'
 
-/** Something that is wrong, or was until lately. */
+/** An alert that is or was lately in force. */
 export interface AlertRow {
   alertId: string
   /** In a closed set of the caller's: see `notices/kinds.ts`. */
   kind: string
-  /** Which one of its kind: a judge, an upstream, the id of a key. Empty where there is but one. */
+  /** The subject: a judge, an upstream, the id of a key. Empty for kinds with a single subject. */
   subject: string
   /** Counts, times and names: see `notices/kinds.ts`. */
   facts: Readonly<Record<string, unknown>>
   since: number
-  /** Whether it was seen to hold at the last look, and when it was seen last. */
+  /** Whether it held at the last check, and the time when it last held. */
   holds: boolean
   heldAt: number
-  /** Null while it is in force: it is for a while after it was seen last. */
+  /** Null while it is in force, which it stays for a while after it last held. */
   endedAt: number | null
-  /** How often people were told since it began: 0, then 1, and 2 with the reminder. */
+  /** Number of notifications since it began: 0, then 1, and 2 with the reminder. */
   told: number
-  /** When they were told last, in its life before too. */
+  /** Time of the last notification, also from an earlier occurrence. */
   toldAt: number | null
 }
 
 export interface AlertStore {
   /**
-   * Of all processes one watches: true where it is `by` until `now + forMs`. It stays the same as long as it asks before
-   * that time.
+   * Elects one watching process: true where `by` holds the role until `now + forMs`. It keeps the role as long as it
+   * renews in time.
    */
   watch(wanted: { by: string; now: number; forMs: number }): Promise<boolean>
   /** Oldest first. */
   list(): Promise<AlertRow[]>
   /**
-   * Stores alerts, each in the place of the one of its kind and subject, removes others, and stores what people are told:
-   * all in one transaction.
-   * @returns false, and nothing is done, where another process watches by now
+   * Replaces alerts by kind and subject, removes others, and stores the messages for people, in one transaction.
+   * @returns false without any change where another process watches now
    */
   put(change: {
     by: string

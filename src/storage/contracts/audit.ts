@@ -1,20 +1,20 @@
-/** The contract of what keeps the audit. `index.ts` says what holds for every contract. */
+/** The contract of the audit store. `index.ts` has the rules of all contracts. */
 import type { Environment } from './keys.js'
 
 /** One line of the audit: facts only, never a text, a key or a matched phrase. */
 export interface AuditRow {
   at: number
-  /** What happened, in a closed set of the caller's: `key.revoked`, `evaluation`, `fail_open`, … */
+  /** The event, from a closed set of the caller's: `key.revoked`, `evaluation`, `fail_open`, … */
   kind: string
   account: string | null
-  /** Who did it: a key or a user. Null: the program itself, or the command line. */
+  /** The acting key or user. Null: the program itself, or the command line. */
   keyId: string | null
-  /** What it was done to: the id of an evaluation, a review, a key, … */
+  /** The object: the id of an evaluation, a review, a key, … */
   subject: string | null
   data: Readonly<Record<string, unknown>>
 }
 
-/** A row in its place: what is stored, exported and verified. */
+/** A row in its chain, as it is stored, exported and verified. */
 export interface ChainedRow extends AuditRow {
   /** Ascends over all nodes of a storage. */
   seq: number
@@ -25,19 +25,19 @@ export interface ChainedRow extends AuditRow {
   hash: string
 }
 
-/** How far a chain reaches. */
+/** The extent of a chain. */
 export interface ChainHead {
   node: string
   /** The last row. */
   position: number
   hash: string
-  /** The last row that retention removed: the chain begins after it. 0 where none was. */
+  /** The last row that retention removed, after which the chain begins. 0: none. */
   removed: number
   /** The hash of that row, or `genesis`. */
   removedHash: string
 }
 
-/** What the row of a verdict, or of a call that failed, is looked for by: its decision, each of its rules, and so on. */
+/** Search terms of a row for a verdict or failed call: its decision, each of its rules, and so on. */
 export const markNames = [
   'rule',
   'category',
@@ -61,7 +61,7 @@ export interface AuditFilter {
   node?: string | undefined
   /** All of them. */
   marks?: { readonly [Name in MarkName]?: string | undefined } | undefined
-  /** Of the risk, both inclusive. */
+  /** Range of the risk, both inclusive. */
   minScore?: number | undefined
   maxScore?: number | undefined
   /** Both inclusive, ms. */
@@ -69,26 +69,26 @@ export interface AuditFilter {
   to?: number | undefined
 }
 
-/** What a verdict can be, in the order of the charts. */
+/** Decisions in the order of the charts. */
 export const courseDecisions = ['permit', 'depends', 'divert', 'forbid'] as const
 
-/** How many verdicts were what, step by step. */
+/** Numbers of verdicts by decision and time step. */
 export interface AuditCourse {
-  /** Before it nothing is counted: there are more rows than are looked through for one course. `from` otherwise. */
+  /** Start of the counted time: later than `from` where the rows exceed the limit of one course. */
   countedFrom: number
   points: { [Decision in (typeof courseDecisions)[number]]: number }[]
 }
 
 export interface AuditStore {
   /**
-   * Queues a row; rows commit in groups, within 100 ms, in order. Never blocks and never throws: while the storage is
-   * down the rows wait, on the disk where there is a spool, up to a bound, past which the oldest are dropped, counted in
-   * `dropped`, and told of by a row `audit.lost` in their place.
+   * Queues a row; rows commit in groups, within 100 ms, in order. Never blocks and never throws. While the storage is
+   * down rows wait, on disk if there is a spool, up to a bound. Beyond it the oldest are dropped, counted in `dropped`,
+   * and replaced by a row `audit.lost`.
    */
   append(row: AuditRow): void
-  /** The same, at once; resolves when the row is committed, and rejects, keeping it, where it cannot be. */
+  /** Commits at once; resolves when the row is committed, and rejects but keeps the row on failure. */
   commit(row: AuditRow): Promise<void>
-  /** Resolves when every row queued so far is committed; rejects, keeping the rows, where it cannot be. */
+  /** Resolves when every row queued so far is committed; rejects but keeps the rows on failure. */
   flush(): Promise<void>
   /** In order of commit, or the newest first; `after` is an exclusive `seq` in that order. */
   read(page: {
@@ -98,8 +98,8 @@ export interface AuditStore {
     limit: number
   }): Promise<ChainedRow[]>
   /**
-   * Counts verdicts (`evaluation`) that fit, in steps of `step` ms from `from` up to `to`, which is exclusive. A batch of some
-   * thousand rows that was stored long after it was made may hide what is older.
+   * Counts verdicts (`evaluation`) that fit, in steps of `step` ms from `from` up to `to`, which is exclusive. Some
+   * thousand rows that were stored much later than made may hide older ones.
    */
   course(asked: {
     filter: Omit<AuditFilter, 'account' | 'kind' | 'subject' | 'from' | 'to'> & { account: string }
@@ -111,16 +111,16 @@ export interface AuditStore {
   heads(): Promise<ChainHead[]>
   /** One chain, in order; `after` is an exclusive position. */
   chain(node: string, page: { after: number; limit: number }): Promise<ChainedRow[]>
-  /** Removes the beginning of each chain that is older than `before`, which its head records. @returns how many rows */
+  /** Removes the rows of each chain that are older than `before`; the head records this. @returns how many rows */
   prune(before: number, limit: number): Promise<number>
   readonly dropped: number
-  /** Whether the last commit was not possible. */
+  /** Whether the last commit failed. */
   readonly isFailing: boolean
   /** Rows that are not committed yet. */
   readonly waiting: number
 }
 
-/** How much one key had judged on one day. */
+/** The judged amount of one key on one day. */
 export interface UsageRow {
   account: string
   keyId: string

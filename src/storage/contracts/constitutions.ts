@@ -1,6 +1,6 @@
-/** The contract of what keeps the versions of constitutions. `index.ts` says what holds for every contract. */
+/** The contract of the store of constitutions. `index.ts` has the rules of all contracts. */
 
-/** Where a text or an activation came from: a file of the configuration, the API, or the command line. */
+/** Origin of a text or an activation: a file of the configuration, the API, or the command line. */
 export const constitutionOrigins = ['file', 'api', 'command'] as const
 export type ConstitutionOrigin = (typeof constitutionOrigins)[number]
 
@@ -8,9 +8,9 @@ export type ConstitutionOrigin = (typeof constitutionOrigins)[number]
 export interface ConstitutionVersion {
   account: string
   name: string
-  /** Ascends by name. */
+  /** Ascending within a name. */
   version: number
-  /** What the text itself says in `version`. */
+  /** `version` of the text itself. */
   declared: string
   /** SHA-256 of the text in UTF-8, hex. */
   digest: string
@@ -30,7 +30,7 @@ export interface ConstitutionRow extends ConstitutionVersion {
 
 export type NewConstitution = Omit<ConstitutionRow, 'version'>
 
-/** What stands of one name. */
+/** The state of one name. */
 export interface ConstitutionState {
   account: string
   name: string
@@ -58,7 +58,7 @@ export interface ConstitutionActivation {
   origin: ConstitutionOrigin
 }
 
-/** Which constitution judges a route, by the word of the API or the command line. */
+/** A binding of a route to a constitution, made over the API or the command line. */
 export interface ConstitutionBinding {
   account: string
   /** The id of the route, as the configuration has it. */
@@ -71,20 +71,20 @@ export interface ConstitutionBinding {
 }
 
 export interface ConstitutionFile extends NewConstitution {
-  /** False: leaves in force what someone activated by the API or the command. */
+  /** False: does not replace a version activated over the API or the command line. */
   displaces: boolean
 }
 
 export type ActivationOutcome =
   | { outcome: 'activated' | 'unchanged'; from: number | null }
-  /** Not what `ifActive` said. */
+  /** The active version differs from `ifActive`. */
   | { outcome: 'other'; from: number | null }
   | { outcome: 'absent' }
 
 export interface ConstitutionStore {
   /**
-   * Stores a new version, unless the latest one has the same digest: then that one is the answer. Its number is what the
-   * text declares, where that is a whole number above all before, else the next one (`nextVersion`). Atomic.
+   * Stores a new version, unless the latest one has the same digest, which is then returned. Its number is the declared
+   * one if that is a whole number above all earlier ones, else the next (`nextVersion`). Atomic.
    */
   add(row: NewConstitution): Promise<{ version: ConstitutionVersion; created: boolean }>
   get(account: string, name: string, version: number): Promise<ConstitutionRow | undefined>
@@ -107,9 +107,9 @@ export interface ConstitutionStore {
     origin: ConstitutionOrigin
   }): Promise<ActivationOutcome>
   /**
-   * Takes files over, all or none: a text whose digest is new becomes a version, and what the file holds is put in force
-   * where `displaces`, or where a file is what is in force.
-   * @returns what was put in force
+   * Takes files over, all or none: a text with a new digest becomes a version. It is activated where `displaces`, or
+   * where the active version came from a file.
+   * @returns the activations
    */
   adopt(files: readonly ConstitutionFile[], at: number): Promise<ConstitutionActivation[]>
   /** Newest first; `before` is an exclusive `seq`. */
@@ -119,20 +119,20 @@ export interface ConstitutionStore {
     page: { before?: number | undefined; limit: number }
   ): Promise<ConstitutionActivation[]>
   /**
-   * Binds a route, where it is bound to what `ifName` says now (null: to none; undefined: whatever it is). Atomic.
+   * Binds a route if its present binding is `ifName` (null: none; undefined: any). Atomic.
    * @returns undefined where it is bound to another
    */
   bind(change: ConstitutionBinding & { ifName?: string | null | undefined }): Promise<ConstitutionBinding | undefined>
-  /** The last word on each route, in the order of the routes, null among them. */
+  /** The latest binding of each route, in the order of the routes, including null. */
   bindings(account: string): Promise<ConstitutionBinding[]>
-  /** Grows with every version, activation and binding of any process on this storage: asked for again and again, it tells when to look. */
+  /** Grows with every version, activation and binding of any process on this storage; polling it shows changes. */
   revision(): Promise<number>
 }
 
-/** Numbers above are left to the counting: a label stays short, and every database holds it. */
+/** Larger declared numbers are ignored, so that labels stay short and fit every database. */
 const mostDeclared = 1_000_000_000
 
-/** The number of a new version: so a label says the author's own number wherever the author counts. */
+/** The number of a new version: the author's own, where it is ascending. */
 export function nextVersion(declared: string, latest: number): number {
   const own = /^[1-9]\d{0,9}$/.test(declared) ? Number(declared) : 0
   return own > latest && own <= mostDeclared ? own : latest + 1

@@ -1,56 +1,56 @@
-/** The contract of what is kept of the data keys, by which stored texts are sealed. `index.ts` says what holds for every contract. */
+/** The contract of the store of data keys, which seal stored texts. `index.ts` has the rules of all contracts. */
 
-/** `coming`: opens already and does not seal yet. `leaving`: opens still and does not seal any more. */
+/** `coming`: unseals already, but does not seal yet. `leaving`: still unseals, but no longer seals. */
 export type DataKeyState = 'coming' | 'current' | 'leaving'
 
-/** A data key as the store knows it: what it seals, and never itself in the clear. */
+/** A data key in the store: texts sealed with it, and never the key in the clear. */
 export interface DataKeyRow {
   /** See `sealing/seal.ts`. */
   keyId: string
   state: DataKeyState
-  /** What every key of this store seals alike: the keys for other purposes. A key that does not open it is another one. */
+  /** The keys for other purposes, sealed with this key. A key that cannot open it is a wrong one. */
   sealedSecrets: Uint8Array
-  /** The key itself, sealed with the other one of a rotation: whoever holds one holds both. Null outside of one. */
+  /** The key itself, sealed with the other key of a rotation, so that one gives both. Null outside of a rotation. */
   sealedKey: Uint8Array | null
   createdAt: number
 }
 
-/** Where a sealed text stands. */
+/** The place of a sealed text. */
 export interface SealedPlace {
   /** Among the columns that hold sealed texts, in a fixed order. */
   column: number
   id: string
 }
 
-/** @param field of the object with that id: what the text is bound to */
+/** @param field field of the object with that id, to which the text is bound */
 export type Reseal = (sealed: Uint8Array, text: { id: string; field: string }) => Uint8Array
 
 export interface DataKeyStore {
   /** The oldest first; two at most. */
   list(): Promise<DataKeyRow[]>
-  /** Stores the first key of a store; false where it has one. Two processes that start agree on one. */
+  /** Stores the first key of a store; false where it has one. Concurrent starts agree on one key. */
   first(row: DataKeyRow): Promise<boolean>
   /**
    * Begins a rotation, where none is under way: stores the coming key, and the current one sealed with it.
    * False where one is.
    */
   begin(coming: DataKeyRow, current: Pick<DataKeyRow, 'keyId' | 'sealedKey'>): Promise<boolean>
-  /** The coming key is current from now on, and the current one leaves. False where no such key is coming. */
+  /** Makes the coming key current, and the current one leaving. False where no such key is coming. */
   promote(keyId: string): Promise<boolean>
-  /** Forgets the key that leaves; nothing opens it any more. False where no such key leaves. */
+  /** Deletes the leaving key for good. False where no such key leaves. */
   retire(keyId: string): Promise<boolean>
   /** Any sealed text of the store; undefined where there is none. */
   anySealed(): Promise<Uint8Array | undefined>
   /**
-   * Seals texts anew that begin with a prefix, at most `limit` of one column in one transaction; one that is changed at
-   * the same time stays as it is then.
-   * @returns how many, and the place to go on after; undefined where there is nothing more
+   * Reseals texts that begin with a prefix, at most `limit` of one column in one transaction; a text that changes
+   * meanwhile is skipped.
+   * @returns their number, and the place to continue after; undefined at the end
    */
   reseal(
     prefix: Uint8Array,
     page: { after: SealedPlace | undefined; limit: number },
     reseal: Reseal
   ): Promise<{ texts: number; last: SealedPlace } | undefined>
-  /** How many texts begin with a prefix. */
+  /** Number of texts that begin with a prefix. */
   count(prefix: Uint8Array): Promise<number>
 }

@@ -1,4 +1,4 @@
-/** The two ways a store fails: a unique value that is taken, which callers handle, and everything else. */
+/** The two failures of a store: a unique value that is taken, which callers handle, and everything else. */
 import { Fault } from '../../base/errors.js'
 
 /** Two objects claim one unique value. Nothing was stored. */
@@ -7,8 +7,8 @@ export class Conflict extends Error {
 }
 
 /**
- * Runs one unit of storage work. Whatever a driver throws becomes the Fault `storage_unavailable`; what it said is kept
- * as the cause, for the log alone.
+ * Runs one unit of storage work. Every error of a driver becomes the Fault `storage_unavailable`, with the original as
+ * its cause, for the log only.
  */
 export async function storageCall<T>(work: () => T | Promise<T>): Promise<T> {
   try {

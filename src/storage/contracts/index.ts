@@ -1,10 +1,10 @@
 /**
- * What every store must do, whatever holds the rows. Each contract has one suite in `test/storage`, run over every
+ * The rules of every store, for all databases. Each contract has one test suite in `test/storage`, run over every
  * implementation.
  *
- * Times are wall-clock milliseconds since the epoch. Every object query takes the account, so that a foreign object is
- * simply absent. A method that resolves has committed; a method that rejects has changed nothing, and rejects with the
- * Fault `storage_unavailable`, or with `Conflict` where two objects claim one unique value (see `failure.ts`).
+ * Times are wall-clock milliseconds since the epoch. Every query for an object takes the account, so that foreign
+ * objects are absent. A method that resolves has committed; a method that rejects has changed nothing, and rejects with
+ * the Fault `storage_unavailable`, or with `Conflict` where two objects claim one unique value (see `failure.ts`).
  */
 import type { AlertStore } from './alerts.js'
 import type { AuditStore, UsageStore } from './audit.js'
@@ -49,16 +49,16 @@ export interface Storage {
   upstreams: UpstreamStore
   pins: PinStore
   dataKeys: DataKeyStore
-  /** Resolves where the storage answers, for readiness. */
+  /** Resolves if the storage answers, for readiness. */
   ping(): Promise<void>
   /**
-   * After a deletion: what was deleted is read in no file that this storage writes by itself, its own log included. Where a
-   * server keeps the files (PostgreSQL), that is the server's.
+   * Call after a deletion: removes deleted data from all files that this storage writes itself, its log included. For a
+   * server (PostgreSQL), its files are the server's task.
    */
   scrub(): Promise<void>
   /**
-   * Commits what is queued, then lets go of everything. Of an embedded storage one file is left that holds all of it, where
-   * no other process has it open. Safe to call twice.
+   * Commits queued rows, then closes everything. An embedded storage becomes one complete file, unless another process
+   * has it open. Safe to call twice.
    */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The contract of what keeps the keys. `index.ts` says what holds for every contract. */
+/** The contract of the key store. `index.ts` has the rules of all contracts. */
 import type { DeliveryRow } from './reviews.js'
 
 export type Environment = 'live' | 'test'
@@ -7,7 +7,7 @@ export type Environment = 'live' | 'test'
 export interface KeyRow {
   keyId: string
   account: string
-  /** The key id of the first key of a chain of rotations: what counters and reviews belong to. */
+  /** Id of the first key of a chain of rotations; counters and reviews belong to it. */
   lineage: string
   /** The 8 characters that a presented key is looked up by; unique. */
   prefix: string
@@ -23,7 +23,7 @@ export interface KeyRow {
   createdAt: number
   lastUsedAt: number | null
   expiresAt: number | null
-  /** Set by a revocation. Never in the future, and final: no later step of the clock revives the key. */
+  /** Set by a revocation. Never in the future, and final: no change of the clock revives the key. */
   revokedAt: number | null
   /** Set by a rotation: the first moment at which the key no longer works. */
   graceEndsAt: number | null
@@ -34,7 +34,7 @@ export interface KeyRow {
   roots: readonly string[]
   /** Whether the key may rotate itself without a scope for that. */
   selfRotation: boolean
-  /** The terms that were accepted for it, when and by whom; null where none were asked for. A rotation keeps them. */
+  /** The accepted terms, with time and acceptor; null without terms. A rotation keeps them. */
   termsUrl: string | null
   termsAcceptedAt: number | null
   /** Id of the key or person; null: the command line. */
@@ -51,15 +51,15 @@ export interface KeyPage {
 export interface KeyStore {
   /** Stores a key, and its account where that is new. Rejects with `Conflict` where id or prefix is taken. */
   insert(row: KeyRow): Promise<void>
-  /** Stores a key only where the store holds no key at all; false where it does. Two processes that start agree on one. */
+  /** Stores a key only if the store has none; false otherwise. Concurrent starts agree on one key. */
   insertFirst(row: KeyRow): Promise<boolean>
   isEmpty(): Promise<boolean>
   /** One lookup by the unique index; its cost does not grow with the number of keys. */
   byPrefix(prefix: string): Promise<KeyRow | undefined>
   get(account: string, keyId: string): Promise<KeyRow | undefined>
   /**
-   * Over all accounts, keys that work and that end by themselves after `now` and at `until` or before, the first to end
-   * first. Those that were rotated are none of them.
+   * Over all accounts, valid keys that expire after `now` and at `until` or before, soonest first, without rotated
+   * keys.
    */
   expiring(wanted: { now: number; until: number; limit: number }): Promise<KeyRow[]>
   /** In order of `keyId`, which is order of creation; `after` is exclusive. */
@@ -70,14 +70,14 @@ export interface KeyStore {
    */
   revoke(account: string, keyId: string, at: number): Promise<KeyRow | undefined>
   /**
-   * The same for every key of a lineage, a successor that is being stored at that moment included: after it, none of them
-   * works. Returns them all, in order of `keyId`; none: no such lineage in this account.
+   * Revokes every key of a lineage, including a successor that is being stored at that moment. Returns them all, in
+   * order of `keyId`; none: no such lineage in this account.
    */
   revokeLineage(account: string, lineage: string, at: number): Promise<KeyRow[]>
   /**
-   * In one transaction, stores `successor` and lets the old key end at `graceEndsAt`, only where the old key is neither
-   * revoked, nor rotated, nor expired at `at`. False where it is: nothing changed, and nobody is told.
-   * @param notices what the webhook is told of it
+   * In one transaction, stores `successor` and ends the old key at `graceEndsAt`, if the old key is neither revoked,
+   * nor rotated, nor expired at `at`. False otherwise, without any change or message.
+   * @param notices webhook messages about it
    */
   rotate(
     account: string,

@@ -1,36 +1,36 @@
-/** The contract of what keeps the processes that serve. `index.ts` says what holds for every contract. */
+/** The contract of the store of serving processes and their metrics. `index.ts` has the rules of all contracts. */
 
-/** One process, as it says of itself. */
+/** One process, by its own report. */
 export interface ProcessRow {
-  /** Of one life of one process: after a restart it is another. */
+  /** Id of the process; a restart gets a new one. */
   process: string
   /** As in the audit; the workers of a node share it. */
   node: string
   startedAt: number
-  /** When it last said so. */
+  /** Time of its last report. */
   seenAt: number
   /** Version, configuration, policies, weakenings, …; see `observe/presence.ts`. */
   facts: Readonly<Record<string, unknown>>
 }
 
 export interface ProcessStore {
-  /** Stores what a process says, in the place of what it said before. */
+  /** Replaces the report of a process. */
   tell(row: ProcessRow): Promise<void>
-  /** Those seen at `since` or later, by node and start. */
+  /** Processes seen at `since` or later, by node and start. */
   list(since: number): Promise<ProcessRow[]>
-  /** A process ends; nothing happens where it is unknown. */
+  /** Removes a process that ends; does nothing for an unknown one. */
   remove(process: string): Promise<void>
-  /** Forgets those not seen since. @returns how many */
+  /** Removes processes not seen since. @returns how many */
   prune(before: number): Promise<number>
 }
 
-/** What one process counted in one step of wall time. */
+/** Counts of one process in one step of wall time. */
 export interface MetricsRow {
   /** See `ProcessRow`. */
   process: string
-  /** How long the step is. */
+  /** Length of the step. */
   stepMs: number
-  /** When the step began. */
+  /** Start of the step. */
   at: number
   /** By name, where anything was counted; see `observe/layout.ts`. */
   counts: Readonly<Record<string, number>>
@@ -39,7 +39,7 @@ export interface MetricsRow {
 }
 
 export interface MetricsStore {
-  /** Stores rows, each in the place of what its process stored of that step before. Atomic. */
+  /** Stores rows, replacing earlier ones of the same process and step. Atomic. */
   put(rows: readonly MetricsRow[]): Promise<void>
   /** Rows of one length of step that begin at `from` or later, by beginning and process; `after` is an exclusive row. */
   read(

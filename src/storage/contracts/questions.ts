@@ -1,12 +1,12 @@
-/** What is kept of what people are told and asked: the questions of conversations, and the texts of operators. */
+/** The contracts of the stores of clarification questions, and of operators' texts. */
 
-/** A question that was put to a person in the place of an answer. */
+/** A question that a person got instead of an answer. */
 export interface QuestionRow {
   /** Keyed digest of the conversation up to and including the question. */
   questionId: string
-  /** Whose conversation it is: `Caller.lineage`. */
+  /** Caller of the conversation: `Caller.lineage`. */
   lineage: string
-  /** What was offered as an answer, in its order. */
+  /** The offered answers, in order. */
   topics: readonly string[]
   /** Numbers of the turns that the question is about, from 0. */
   turns: readonly number[]
@@ -14,27 +14,27 @@ export interface QuestionRow {
   expiresAt: number
   /** Keyed digest of the first answer; null until there is one. */
   answer: string | null
-  /** What that answer settled; null where it was unclear. */
+  /** The topic of that answer; null where it was unclear. */
   topic: string | null
-  /** Keyed digest of the id of the answer that the question stood in, where a later request may name it. */
+  /** Keyed digest of the id of the answer with the question, where a later request may name it. */
   answerId: string | null
-  /** What the request that names it goes on from, sealed. */
+  /** The earlier request, sealed, for a request that names this answer. */
   sealedRequest: Uint8Array | null
 }
 
 export interface QuestionStore {
   /**
-   * Keeps a question; one of the same digest is asked anew. Questions that are over go, and of one lineage the oldest
+   * Stores a question; one with the same digest is replaced. Removes expired questions, and the oldest of the lineage
    * beyond `most`.
    */
   ask(row: QuestionRow, most: number): Promise<void>
-  /** Those of the digests that are kept and not over. */
+  /** The stored, unexpired questions among these digests. */
   find(questionIds: readonly string[], now: number): Promise<QuestionRow[]>
-  /** The question that stood in an answer, where it is not over. */
+  /** The unexpired question in an answer. */
   findByAnswer(answerId: string, now: number): Promise<QuestionRow | undefined>
   /**
-   * Notes the first answer; a later one changes nothing.
-   * @returns the question as it stands; undefined where it is not kept any more
+   * Stores the first answer; later ones change nothing.
+   * @returns the stored question; undefined where it is gone
    */
   settle(
     questionId: string,
@@ -44,7 +44,7 @@ export interface QuestionStore {
   extend(questionId: string, expiresAt: number): Promise<void>
 }
 
-/** The texts that an account has written over the API. */
+/** The texts for people that an account has written over the API. */
 export interface TextsRow {
   account: string
   /** Counts up from 1. */
@@ -57,6 +57,6 @@ export interface TextsRow {
 
 export interface TextsStore {
   get(account: string): Promise<TextsRow | undefined>
-  /** @returns false where `row.version` is not the one after what stands: somebody else was faster */
+  /** @returns false where `row.version` is not the next one, since another write was faster */
   put(row: TextsRow): Promise<boolean>
 }

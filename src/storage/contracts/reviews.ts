@@ -1,9 +1,9 @@
-/** The contract of what keeps the reviews. `index.ts` says what holds for every contract. */
+/** The contracts of the stores of reviews, deliveries and exceptions. `index.ts` has the rules of all contracts. */
 import type { ReviewBound, ReviewBounds } from '../../base/settings.js'
 import type { Category } from '../../policy/evaluation.js'
 
 export const reviewStates = ['pending', 'permitted', 'forbidden'] as const
-/** What is stored; `expired` is a matter of the clock, never written. */
+/** Stored states; `expired` depends on the clock and is never stored. */
 export type ReviewState = (typeof reviewStates)[number]
 export const reviewSurfaces = ['evaluate', 'chat', 'answer', 'mcp_definition', 'mcp_call', 'mcp_result'] as const
 export type ReviewSurface = (typeof reviewSurfaces)[number]
@@ -16,7 +16,7 @@ export interface ReviewRow {
   keyId: string
   lineage: string
   surface: ReviewSurface
-  /** Which route of the gateway: the same request on another route is another request. */
+  /** Route of the gateway: the same request on another route is a different one. */
   route: string
   /** `name@version` of the constitution that diverted. */
   policy: string
@@ -28,22 +28,22 @@ export interface ReviewRow {
   /** The turns of its session before it. */
   sealedHistory: Uint8Array | null
   sealedNote: Uint8Array | null
-  /** What the first of two said who permitted it. */
+  /** Note of the first of two approvers. */
   sealedApprovalNote: Uint8Array | null
   state: ReviewState
   riskScore: number
   matchedRules: readonly string[]
-  /** Of the detections, each once. */
+  /** Categories of the detections, each once. */
   categories: readonly Category[]
   /** JSON array of detections: spans and categories, no text. */
   detections: string
   createdAt: number
   /** The first moment at which the review no longer counts. */
   expiresAt: number
-  /** Who has it before them, and until when others may not decide it. */
+  /** The claimant, and the end of the claim. */
   claimedBy: string | null
   claimedUntil: number | null
-  /** Under the two-person rule, who permitted it first. */
+  /** Under the two-person rule, the first approver. */
   approvedBy: string | null
   approvedAt: number | null
   decidedAt: number | null
@@ -53,19 +53,19 @@ export interface ReviewRow {
   purgedAt: number | null
 }
 
-/** How much of it lies in the store until it is decided. */
+/** Bytes of its sealed texts in the store. */
 export function sealedBytes({ sealedRequest, sealedContext, sealedHistory }: ReviewRow): number {
   return [sealedRequest, sealedContext, sealedHistory].reduce((sum, sealed) => sum + (sealed?.length ?? 0), 0)
 }
 
 export const unbounded: ReviewBounds = { key: Infinity, account: Infinity, total: Infinity, bytes: Infinity }
 
-/** A review, stored now or before; or what is full, and nothing was stored. */
+/** A new or pending review; or the reached bound, with nothing stored. */
 export type Opened =
   | { reviewId: string; created: boolean; full?: undefined }
   | { full: ReviewBound; created: false; reviewId?: undefined }
 
-/** What makes two requests the same request for a review. */
+/** The identity of a request for reviews. */
 export interface ReviewSubject {
   account: string
   lineage: string
@@ -93,14 +93,14 @@ export interface ReviewPage {
   limit: number
 }
 
-/** What a change of a review tells the webhook: stored in the same transaction, and only where the change is made. */
+/** Webhook messages about a change of a review, stored in its transaction and only if the change is made. */
 type Notices = readonly DeliveryRow[]
 
 export interface ReviewStore {
   /**
-   * Stores the review, unless one of the same subject is pending and unexpired at `row.createdAt`: then nothing is stored
-   * and the id of that one is returned. Nor is anything stored beyond the bounds at `row.createdAt`. Atomic: of many at
-   * once, on whichever nodes, no more are stored than the bounds allow.
+   * Stores the review, unless one of the same subject is pending and unexpired at `row.createdAt`: then nothing is
+   * stored and the id of that one is returned. Nothing is stored beyond the bounds at `row.createdAt` either. Atomic:
+   * concurrent calls on all nodes never exceed the bounds.
    * @param bounds default: none
    */
   open(row: ReviewRow, notices?: Notices, bounds?: ReviewBounds): Promise<Opened>
@@ -109,7 +109,7 @@ export interface ReviewStore {
   list(account: string, page: ReviewPage): Promise<ReviewRow[]>
   /** Reviews of one subject that are unexpired at `now` and not used, newest first. */
   current(subject: ReviewSubject, now: number): Promise<ReviewRow[]>
-  /** Compare and set: claims an open review that nobody else has at `at`; false where it is not, or someone has. */
+  /** Compare and set: claims an open review that nobody else has claimed at `at`; false otherwise. */
   claim(account: string, reviewId: string, claim: { by: string; at: number; until: number }): Promise<boolean>
   /** Ends a claim; false where `by` has none. */
   release(account: string, reviewId: string, by: string): Promise<boolean>
@@ -125,7 +125,7 @@ export interface ReviewStore {
   ): Promise<boolean>
   /**
    * Compare and set: decides where the review is pending and unexpired at `at`, and not claimed by someone else; with
-   * `approvedBy`, only where it has that first permit. False where that does not hold.
+   * `approvedBy`, only where it has that first permit. False otherwise.
    */
   decide(
     account: string,
@@ -135,33 +135,33 @@ export interface ReviewStore {
       at: number
       by: string
       sealedNote: Uint8Array | null
-      /** Who has permitted it first, where a permit takes two: the caller has seen to it that they are two. */
+      /** The first approver, where a permit needs two; the caller has checked that they differ. */
       approvedBy?: string | undefined
     },
     notices?: Notices
   ): Promise<boolean>
   /** Compare and set: uses up a permit that is unused and unexpired at `at`; false where it is not. */
   use(account: string, reviewId: string, at: number): Promise<boolean>
-  /** Over all accounts: how many are pending and unexpired at `now`, and when the oldest of them was created. */
+  /** Over all accounts: the number of reviews pending and unexpired at `now`, and the creation time of the oldest. */
   pending(now: number): Promise<{ depth: number; oldestCreatedAt: number | undefined }>
   /**
    * Over all accounts: deletes every sealed text of reviews that were decided, or expired undecided, before
-   * `endedBefore`. What remains are facts. @returns of how many reviews, at most `limit`
+   * `endedBefore`. Only facts remain. @returns the number of reviews, at most `limit`
    */
   purgeTexts(wanted: { endedBefore: number; at: number; limit: number }): Promise<number>
 }
 
-/** To whom a message goes: `review.webhook`, `notices.webhook`, `notices.email`. */
+/** Receivers of messages: `review.webhook`, `notices.webhook`, `notices.email`. */
 export const channels = ['review', 'webhook', 'email'] as const
 export type Channel = (typeof channels)[number]
 
-/** One message that has not been taken yet. It is stored with the change that it tells of, in one transaction. */
+/** One undelivered message, stored in the transaction of the change that it reports. */
 export interface DeliveryRow {
   deliveryId: string
   account: string
   channel: Channel
   event: string
-  /** Id of the review or the key that it tells of, or a kind of alert. */
+  /** Id of the review or key that it reports, or a kind of alert. */
   subject: string
   body: string
   /** `dead`: given up. */
@@ -174,14 +174,17 @@ export interface DeliveryRow {
 }
 
 export interface DeliveryStore {
-  /** Those of some channels that are due at `now`, the longest due first, each given to one taker until `leasedUntil`. */
+  /**
+   * Takes messages of some channels that are due at `now`, longest due first, each leased to one caller until
+   * `leasedUntil`.
+   */
   take(wanted: {
     channels: readonly Channel[]
     now: number
     leasedUntil: number
     limit: number
   }): Promise<DeliveryRow[]>
-  /** It was taken: nothing remains of it. */
+  /** Removes a delivered message. */
   remove(deliveryId: string): Promise<void>
   /** @param outcome.nextAt null: given up */
   fail(deliveryId: string, outcome: { attempts: number; nextAt: number | null; error: string }): Promise<void>
@@ -190,7 +193,7 @@ export interface DeliveryStore {
     account: string,
     page: { state?: DeliveryRow['state'] | undefined; after?: string | undefined; limit: number }
   ): Promise<DeliveryRow[]>
-  /** Lets a dead one wait again, due at `at`; undefined where there is none. */
+  /** Makes a dead message wait again, due at `at`; undefined without one. */
   revive(account: string, deliveryId: string, at: number): Promise<DeliveryRow | undefined>
   /** Over all accounts; 10,000 stands for that many or more. */
   dead(): Promise<number>
@@ -201,7 +204,7 @@ export interface DeliveryStore {
 export const exceptionStates = ['proposed', 'accepted', 'rejected', 'revoked'] as const
 export type ExceptionState = (typeof exceptionStates)[number]
 
-/** A decision that someone found wrong, and what people made of that. No text: only fingerprints of texts. */
+/** A proposed exception to a wrong decision, and its state. It holds fingerprints of texts, no text. */
 export interface ExceptionRow {
   exceptionId: string
   account: string
@@ -209,13 +212,13 @@ export interface ExceptionRow {
   /** `name@version` of the constitution that decided. */
   policy: string
   rules: readonly string[]
-  /** Of a rule and a text each, under a key: see `review/fingerprint.ts`. */
+  /** Keyed fingerprints of a rule and a text each: see `review/fingerprint.ts`. */
   fingerprints: readonly string[]
-  /** The client that the decision was about. */
+  /** The affected client. */
   lineage: string
-  /** The very key of it; null where a version before this one took the proposal. */
+  /** The affected key; null for a proposal of an earlier version. */
   causedBy: string | null
-  /** Whether it holds for that client, or for the whole account. */
+  /** Whether it is valid for that client, or for the whole account. */
   scope: 'key' | 'account'
   state: ExceptionState
   sealedNote: Uint8Array | null
@@ -223,12 +226,12 @@ export interface ExceptionRow {
   proposedAt: number
   decidedBy: string | null
   decidedAt: number | null
-  /** Null until it is accepted: the first moment at which it no longer holds. */
+  /** The first moment at which it is no longer valid; null until accepted. */
   expiresAt: number | null
 }
 
 export interface ExceptionStore {
-  /** Stores a proposal, unless one about the same evaluation waits: then the id of that one is returned. Atomic. */
+  /** Stores a proposal, unless one for the same evaluation is waiting, whose id is then returned. Atomic. */
   propose(row: ExceptionRow): Promise<{ exceptionId: string; created: boolean }>
   get(exceptionId: string): Promise<ExceptionRow | undefined>
   /** Over all accounts, newest first; `after` is an exclusive id. */
@@ -239,6 +242,6 @@ export interface ExceptionStore {
     from: ExceptionState,
     decision: Pick<ExceptionRow, 'state' | 'scope' | 'decidedBy' | 'decidedAt' | 'expiresAt'>
   ): Promise<boolean>
-  /** Those that hold at `now`, over all accounts, in no order. */
+  /** Exceptions valid at `now`, over all accounts, in no order. */
   active(now: number): Promise<ExceptionRow[]>
 }

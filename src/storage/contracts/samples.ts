@@ -1,4 +1,4 @@
-/** The contract of what keeps the samples: sealed texts of what was judged. `index.ts` says what holds for every contract. */
+/** The contract of the store of samples, sealed judged texts. `index.ts` has the rules of all contracts. */
 import type { Category, Decision } from '../../policy/evaluation.js'
 import type { stopped } from './audit.js'
 
@@ -6,7 +6,7 @@ import type { stopped } from './audit.js'
 export interface SampleRow {
   /** Ascends with time. */
   sampleId: string
-  /** What the audit knows it by. */
+  /** Id of its evaluation in the audit. */
   evaluationId: string
   account: string
   keyId: string
@@ -19,7 +19,7 @@ export interface SampleRow {
   decision: Decision
   riskScore: number
   matchedRules: readonly string[]
-  /** Of the detections that counted, each once. */
+  /** Categories of the counted detections, each once. */
   categories: readonly Category[]
   upstream: string | null
   model: string | null
@@ -29,7 +29,7 @@ export interface SampleRow {
 
 /** A sample without its text. */
 export interface SampleFacts extends Omit<SampleRow, 'sealedText'> {
-  /** Of the sealed text. */
+  /** Bytes of the sealed text. */
   bytes: number
 }
 
@@ -45,7 +45,7 @@ export interface SampleFilter {
   to?: number | undefined
 }
 
-/** Of one account. */
+/** Totals of one account. */
 export interface SampleTotals {
   rows: number
   bytes: number
@@ -53,8 +53,8 @@ export interface SampleTotals {
 
 export interface SampleStore {
   /**
-   * Stores a group in one transaction, and removes as many of the oldest of each account as its bounds ask for, a few
-   * hundred more than came in at most.
+   * Stores a group in one transaction, and removes the oldest samples of each account beyond its bounds, at most a few
+   * hundred more than were added.
    */
   add(rows: readonly SampleRow[], bounds: SampleTotals): Promise<void>
   get(account: string, sampleId: string): Promise<SampleRow | undefined>
@@ -65,12 +65,12 @@ export interface SampleStore {
   ): Promise<SampleFacts[]>
   /** False where there is none. */
   remove(account: string, sampleId: string): Promise<boolean>
-  /** All that fit. @returns how many */
+  /** Removes all that match. @returns their number */
   removeAll(account: string, filter: SampleFilter): Promise<number>
   totals(account: string): Promise<SampleTotals>
   /**
-   * Over all accounts: removes what was created before, and of each account the oldest beyond its bounds.
-   * @returns how many, `limit` or so at most
+   * Over all accounts: removes samples created before, and the oldest of each account beyond its bounds.
+   * @returns their number, about `limit` at most
    */
   purge(wanted: { createdBefore: number; bounds: SampleTotals; limit: number }): Promise<number>
 }

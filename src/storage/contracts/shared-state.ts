@@ -1,10 +1,10 @@
 /**
- * What nodes of one gateway share beyond the storage: counters for limits, sessions, and word of what changed. In this
- * process alone, in Redis for many machines, or in the primary for the workers of one machine.
+ * The contract of the state that nodes share beyond the storage: counters for limits, sessions, and notices of changes.
+ * It lives in this process, in Redis for many machines, or in the primary for the workers of one machine.
  */
 import type { SessionStore } from '../../policy/evaluate/session.js'
 
-/** Something that other processes hold in their memory was changed in the storage. */
+/** A notice that the storage changed data which other processes cache. */
 export type Notice =
   /** A key, by its 8 characters. */
   | { readonly kind: 'key'; readonly prefix: string }
@@ -12,26 +12,32 @@ export type Notice =
   | { readonly kind: 'constitution' }
   /** A version is about to be put in force. */
   | { readonly kind: 'prepare'; readonly name: string; readonly version: number }
-  /** Anything at all: some word was missed. */
+  /** Unknown changes: a notice was missed. */
   | { readonly kind: 'unknown' }
 
 export type Listener = (notice: Notice) => unknown
 
 export interface Notices {
-  /** Resolves when every other node was told, or could not be told in time: those find out by asking the storage. */
+  /**
+   * Resolves when every other node got the notice, or after a time-out; unreached nodes learn of it by polling the
+   * storage.
+   */
   publish(notice: Notice): Promise<void>
-  /** Resolves when every node that is known has done what it does about the notice, or after the most ms. Never rejects. */
+  /** Resolves when every known node has handled the notice, or after `mostMs`. Never rejects. */
   publishAndWait(notice: Notice, mostMs: number): Promise<void>
-  /** What other nodes publish; perhaps also what this one does. A promise is what `publishAndWait` waits for. */
+  /**
+   * Calls the listener for notices of other nodes, and perhaps of this one. `publishAndWait` waits for the listener's
+   * promise.
+   */
   listen(listener: Listener): void
 }
 
 export interface SharedState {
-  /** Never rejects: where what is shared does not answer, what is known here decides. */
+  /** Never rejects: while the shared store does not answer, local counts decide. */
   readonly counters: CounterStore
   readonly sessions: SessionStore
   readonly notices: Notices
-  /** `up`: whether the shared store answers; undefined where there is none. `nodes`: how many share, as far as known. */
+  /** `up`: whether the shared store answers; undefined where there is none. `nodes`: the known number of nodes. */
   status(): { up: boolean | undefined; nodes: number }
   close(): Promise<void>
 }
@@ -39,7 +45,7 @@ export interface SharedState {
 /** The outcome of taking from a counter. */
 export interface Taken {
   allowed: boolean
-  /** How much more fits now. */
+  /** How much more is allowed now. */
   remaining: number
   /** Milliseconds until one more fits; 0 where it does now. */
   resetMs: number

@@ -1,17 +1,17 @@
-/** The backends that administrators connected, in versions: the newest of a name is the one that counts. */
+/** The contract of the store of connected backends, in versions: the newest of a name is valid. */
 
 export const backendApis = ['openai', 'anthropic', 'gemini', 'ollama', 'azure'] as const
-/** What a backend speaks; `openai` for all that is compatible. */
+/** API of a backend; `openai` for all compatible ones. */
 export type BackendApi = (typeof backendApis)[number]
 
 export interface UpstreamRow {
-  /** Of this version; what its key is sealed for. */
+  /** Id of this version; its key is sealed for it. */
   upstreamId: string
   account: string
   name: string
   /** Counts up from 1 within a name. */
   version: number
-  /** Null: it was taken away. */
+  /** Null: it was removed. */
   url: string | null
   api: BackendApi
   /** The credential, sealed; null where there is none, and for every version but the newest. */
@@ -21,11 +21,11 @@ export interface UpstreamRow {
 }
 
 export interface UpstreamStore {
-  /** The newest version of each name, those included that were taken away. */
+  /** The newest version of each name, removed ones included. */
   newest(account: string): Promise<UpstreamRow[]>
   /**
    * Adds a version, and erases the key of the one before it.
-   * @returns false where `row.version` is not the one after what stands: somebody else was faster
+   * @returns false where `row.version` is not the next one, since another write was faster
    */
   put(row: UpstreamRow): Promise<boolean>
 }

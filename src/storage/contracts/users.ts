@@ -1,4 +1,4 @@
-/** The contract of what keeps the people who sign in. `index.ts` says what holds for every contract. */
+/** The contract of the store of people who sign in. `index.ts` has the rules of all contracts. */
 import type { UserRole } from '../../base/settings.js'
 
 export type { UserRole } from '../../base/settings.js'
@@ -6,14 +6,14 @@ export type { UserRole } from '../../base/settings.js'
 export interface UserRow {
   userId: string
   account: string
-  /** What is typed to sign in, in lower case; unique over all accounts. */
+  /** The login name, in lower case; unique over all accounts. */
   login: string
   role: UserRole
   /** Whether this person may read samples, whatever the role: see `users/roles.ts`. */
   readsSamples: boolean
   /** See `users/password.ts`. Null: signs in elsewhere. */
   passwordHash: string | null
-  /** Who vouches for this person (OpenID Connect's `iss` and `sub`); both or neither, unique together. */
+  /** OpenID Connect's `iss` and `sub` of this person; both or neither, unique together. */
   issuer: string | null
   subject: string | null
   createdAt: number
@@ -27,9 +27,9 @@ export interface SessionRow {
   sessionId: string
   userId: string
   createdAt: number
-  /** Moved forward as requests come, within a minute. */
+  /** Updated with requests, within a minute. */
   seenAt: number
-  /** When this person last proved who they are. */
+  /** When this person last confirmed their identity. */
   confirmedAt: number
 }
 
@@ -44,7 +44,7 @@ export interface InvitationRow {
   createdBy: string | null
 }
 
-/** What may change of a user. */
+/** Changeable fields of a user. */
 export type UserChange = Partial<Pick<UserRow, 'role' | 'readsSamples' | 'passwordHash' | 'disabledAt' | 'signedInAt'>>
 
 export interface UserStore {
@@ -57,14 +57,14 @@ export interface UserStore {
   /** In order of creation; `after` is an exclusive id. Complete without a limit. */
   list(account: string, page?: { after?: string | undefined; limit?: number | undefined }): Promise<UserRow[]>
   /**
-   * Undefined: no such user in this account. `last_admin`: it would leave the account without an administrator who may
-   * sign in; nothing was changed. Decided and written in one, so that two administrators cannot remove each other.
+   * Undefined: no such user in this account. `last_admin`: nothing changed, since no administrator who may sign in
+   * would remain. Checked and written atomically, so that two administrators cannot remove each other.
    */
   update(account: string, userId: string, change: UserChange): Promise<UserRow | 'last_admin' | undefined>
 
   invite(row: InvitationRow): Promise<void>
   invitation(invitationId: string, now: number): Promise<InvitationRow | undefined>
-  /** Those that nobody has used and that are not expired at `now`, oldest first. */
+  /** Unused invitations that are not expired at `now`, oldest first. */
   invitations(account: string, now: number): Promise<InvitationRow[]>
   /** False where it is used, withdrawn or of another account. */
   withdraw(account: string, invitationId: string): Promise<boolean>
@@ -77,7 +77,7 @@ export interface UserStore {
   /** Moves times forward, never back. */
   touchSession(sessionId: string, change: { seenAt?: number; confirmedAt?: number }): Promise<void>
   endSession(sessionId: string): Promise<void>
-  /** Every session of a user, but for one where that is named. @returns how many there were */
+  /** Ends every session of a user, except the named one. @returns their number */
   endSessions(userId: string, except?: string): Promise<number>
   /** Removes sessions created or last seen before these moments, and invitations expired at `now`. */
   purge(limits: { createdBefore: number; seenBefore: number; now: number }): Promise<void>

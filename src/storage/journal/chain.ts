@@ -1,18 +1,18 @@
 /**
- * The chain that ties the rows of the audit together: each row's hash covers the hash before it, so that a row that is
- * changed, moved or taken out breaks every hash after it. One chain for each node, so that nodes do not wait for each other.
+ * The hash chain of the audit: each row's hash covers the one before, so that a changed, moved or removed row breaks
+ * every later hash. One chain per node, so that nodes do not wait for each other.
  */
 import { hash } from 'node:crypto'
 import type { Json } from '../../base/chat.js'
 import { canonicalJson } from '../../json/canonical.js'
 import type { AuditRow, ChainedRow, ChainHead } from '../contracts/audit.js'
 
-/** What stands before the first row of a chain. */
+/** The hash before the first row of a chain. */
 export const genesis = '0'.repeat(64)
 
-/** A row in its place, before the store gives it its number. */
+/** A row in its chain, before the store numbers it. */
 export interface Link extends Omit<ChainedRow, 'seq'> {
-  /** The canonical JSON of `data`: what is hashed, and stored. */
+  /** The canonical JSON of `data`, which is hashed and stored. */
   json: string
 }
 
@@ -24,7 +24,7 @@ function chainHash(previous: string, row: Omit<Link, 'hash' | 'data'>): string {
   return hash('sha256', `${previous}\n${before.slice(0, -1)},"data":${json},${after.slice(1)}`, 'hex')
 }
 
-/** Gives rows their places after a head, in order. @returns them, and the head that they make */
+/** Appends rows to a chain after its head. @returns the links and the new head */
 export function chain(
   rows: readonly AuditRow[],
   head: Pick<ChainHead, 'node' | 'position' | 'hash'>
@@ -41,21 +41,21 @@ export function chain(
   return { links, position, hash: previous }
 }
 
-/** As JSON will bring it back: a member without a value is no member. */
+/** Drops members without a value, as JSON does. */
 function defined(data: AuditRow['data']): AuditRow['data'] {
   return Object.values(data).includes(undefined)
     ? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
     : data
 }
 
-/** What is wrong with a chain, and where. */
+/** A fault of a chain, with its place. */
 export interface ChainFault {
   node: string
   position: number
   problem: 'missing' | 'altered' | 'surplus'
 }
 
-/** Follows one chain row by row; rows are given in order of position. */
+/** Verifies one chain row by row, in order of position. */
 export class ChainCheck {
   readonly head: ChainHead
   readonly faults: ChainFault[] = []
@@ -76,7 +76,7 @@ export class ChainCheck {
       this.#fault(Math.min(row.position, expected), row.position > expected ? 'missing' : 'surplus')
     else if (chainHash(this.#hash, { ...row, json: canonicalJson(row.data as Json) }) !== row.hash)
       this.#fault(row.position, 'altered')
-    // Goes on from what the row says of itself, so that one fault is told once.
+    // Continues with the row's own values, so that each fault is reported once.
     this.#position = row.position
     this.#hash = row.hash
   }

@@ -1,7 +1,7 @@
 /**
- * Group commit for the audit and the usage, the same for every store: what was added waits at most 100 ms and then
- * commits together, in one transaction, so that no request waits for a disk. While the storage does not take it, it waits
- * in a spool on the disk, where there is one, and in memory otherwise; both are bounded, and what is lost is itself a row.
+ * Group commit for audit and usage, for every store: added rows wait at most 100 ms and then commit together in one
+ * transaction, so that no request waits for a disk. While the storage fails, rows wait in a spool on disk if there is
+ * one, else in memory; both are bounded, and a loss is itself recorded in a row.
  */
 import { randomUUID } from 'node:crypto'
 import type { AuditStore, UsageStore } from '../contracts/audit.js'
@@ -9,18 +9,21 @@ import { type Group, type JournalLog, JournalQueue, maxGroup } from './queue.js'
 import { createSpool, type Spool, type SpoolOptions } from './spool.js'
 
 const groupMs = 100
-/** After a failed commit the next try waits longer, so that a dead disk is not hammered ten times a second. */
+/** Pause after a failed commit, so that a dead disk is not tried ten times a second. */
 const retryMs = 1000
-/** A group whose commit takes so long, and a row that waits so long for its group: what waits goes to the spool meanwhile. */
+/** Time after which a slow commit or a waiting row makes the waiting rows go to the spool. */
 const lateMs = 500
 
 export interface JournalOptions {
   node: string
-  /** Takes a group, rows in order, in one transaction, or rejects having stored none. One that it took before is done. */
+  /**
+   * Stores a group in order in one transaction, or rejects without storing any. A group that is stored already is
+   * skipped.
+   */
   store(group: Group): Promise<void>
   /** Rows of the next group, at most. Default: `maxGroup`. */
   groupRows?(): number
-  /** Default: what waits is in memory alone. */
+  /** Default: rows wait in memory only. */
   spool?: SpoolOptions | undefined
   log?: JournalLog | undefined
 }
@@ -43,7 +46,7 @@ export function createJournal({
   log
 }: JournalOptions): Journal {
   const id = randomUUID()
-  // Everything that waits, the oldest first: the spool, then the one group that was sealed and is not in it, then the queue.
+  // The waiting rows, oldest first, are: the spool, then one sealed group outside of it, then the queue.
   let spool: Spool | undefined
   let current: Group | undefined
   const queue = new JournalQueue(id, node, log)
@@ -60,7 +63,7 @@ export function createJournal({
 
   const isWaiting = () => !queue.isEmpty || current !== undefined || spool?.isEmpty === false
 
-  /** What waits in memory goes to the disk, as far as there is room. */
+  /** Moves waiting rows from memory to disk, as far as there is room. */
   function harden(): void {
     if (spoolOptions === undefined || (queue.isEmpty && current === undefined)) return
     try {
@@ -69,7 +72,7 @@ export function createJournal({
       for (; current !== undefined; current = queue.seal(maxGroup)) spool.push(current)
       isSpoolRefusing = false
     } catch (error) {
-      // Tried again with the next rows: room may come.
+      // Tried again with the next rows, since room may become free.
       if (!isSpoolRefusing) log?.error({ err: error }, 'audit and usage wait in memory: the spool does not take them')
       isSpoolRefusing = true
     }
@@ -82,7 +85,7 @@ export function createJournal({
     return current
   }
 
-  /** What is queued now, and not what comes meanwhile: a flush must end under a load that does not. */
+  /** Commits only rows queued by now, so that a flush ends under constant load. */
   async function commitAll(): Promise<void> {
     const until = queue.number + Math.max(1, Math.ceil(queue.rows / groupRows()))
     for (let group = oldest(); group !== undefined; group = oldest()) {
@@ -127,7 +130,7 @@ export function createJournal({
 
   function schedule(delay: number): void {
     if (closed || committing) return
-    // It was set before now, so to no longer a time is sooner: no clock is read for each row.
+    // The present timer fires sooner: this check avoids reading the clock for each row.
     if (timer !== undefined && timerMs <= delay) return
     clearTimeout(timer)
     timerMs = delay
@@ -138,11 +141,11 @@ export function createJournal({
         log?.error({ err: error, ...rows }, 'audit and usage wait: the storage does not take them')
       })
     }, delay)
-    // Somebody waits for a commit that is due at once; of what merely waits to be grouped, `close` takes care.
+    // Only an urgent commit keeps the process alive; `close` commits the other rows.
     if (delay > 0) timer.unref()
   }
 
-  /** While the storage is late or fails, what comes is on the disk within the time that it would be committed in. */
+  /** While the storage is late or fails, new rows reach the disk within the usual commit time. */
   function keep(): void {
     keeping = undefined
     const now = performance.now()
@@ -165,7 +168,7 @@ export function createJournal({
       queue.push(row)
       added(groupMs)
     },
-    // All that come in the same turn of the event loop share a commit, and those of the next share the one after.
+    // Rows of one turn of the event loop share a commit; those of the next turn share the following one.
     commit: (row) =>
       new Promise((resolve, reject) => {
         queue.push(row, { resolve, reject })

@@ -1,8 +1,8 @@
-/** What the journal has taken and not yet given a number: rows, usage, and who waits for them. Bounded. */
+/** The bounded queue of the journal: rows and usage that are in no group yet, and the callers that wait for them. */
 import type { AuditRow, UsageRow, UsageStore } from '../contracts/audit.js'
 import { unavailable } from '../contracts/failure.js'
 
-/** About 50 MB at the usual row; past it the oldest rows are dropped, counted, and told of in the audit. */
+/** About 50 MB at the usual row; beyond it the oldest rows are dropped, counted, and reported in the audit. */
 const maxQueued = 100_000
 /**
  * Rows per commit where the storage names no other bound: how long one transaction holds the storage, and the event loop
@@ -10,14 +10,17 @@ const maxQueued = 100_000
  */
 export const maxGroup = 250
 
-/** Stands in the audit in the place of rows that were dropped: `{from, rows, to}`, times in ms. */
+/** Kind of the audit row that replaces dropped rows: `{from, rows, to}`, times in ms. */
 export const lostKind = 'audit.lost'
 
 export interface Group {
-  /** The process's journal, and the number of the group in it: a storage takes each group once, whatever became of its answer. */
+  /**
+   * The process's journal, and the number of the group in it: a storage stores each group once, even if its answer was
+   * lost.
+   */
   journal: string
   number: number
-  /** Whose chain the rows belong to. */
+  /** Node of the rows' chain. */
   node: string
   rows: readonly AuditRow[]
   usage: readonly UsageRow[]
@@ -45,7 +48,7 @@ export class JournalQueue {
   dropped = 0
   readonly usage = new UsageSums()
   #entries: Entry[] = []
-  /** Of the groups that were sealed, by number. */
+  /** Callers that wait for sealed groups, by number. */
   readonly #waiters = new Map<number, Done[]>()
   readonly #journal: string
   readonly #node: string
@@ -65,7 +68,7 @@ export class JournalQueue {
     return this.#entries.length === 0 && this.usage.size === 0
   }
 
-  /** Whether somebody waits for the commit of what is not sealed yet. */
+  /** Whether a caller waits for the commit of unsealed rows. */
   get isUrgent(): boolean {
     return this.#entries.some(({ done }) => done !== undefined)
   }
@@ -81,7 +84,7 @@ export class JournalQueue {
   }
 
   /**
-   * Its number is for good: a group whose commit may or may not have happened is tried again as it is.
+   * Its number is final: a group whose commit is uncertain is tried again unchanged.
    * @param most rows in it
    */
   seal(most: number): Group | undefined {
@@ -104,7 +107,7 @@ export class JournalQueue {
     this.#waiters.delete(number)
   }
 
-  /** The rows are kept; who waits for their commit is told that there was none. */
+  /** Rejects the waiting callers; the rows are kept. */
   rejectAll(error: unknown): void {
     for (const dones of this.#waiters.values()) for (const done of dones) done.reject(error)
     this.#waiters.clear()
@@ -118,7 +121,7 @@ export class JournalQueue {
   #drop(): void {
     const gone = this.#entries.splice(0, maxQueued / 10)
     for (const { done } of gone) done?.reject(unavailable('too many rows of the audit wait'))
-    // What was lost before in the same outage stands first, and is told in one row.
+    // An earlier loss of the same outage is first in the queue, and is merged into one row.
     const told = gone[0]!.row.kind === lostKind ? gone.shift()!.row : undefined
     this.dropped += gone.length
     const from = told === undefined ? gone[0]!.row.at : Number(told.data['from'])
@@ -143,7 +146,7 @@ export class UsageSums {
   }
 
   add(use: Parameters<UsageStore['add']>[0]): void {
-    // Dividing is a tenth of the cost of writing a date, which then is written once a day and key.
+    // A division costs a tenth of formatting a date, which is then done once per day and key.
     const day = Math.floor(use.at / dayMs)
     const key = `${use.keyId} ${use.surface} ${day}`
     const sum = this.#sums.get(key)
@@ -156,7 +159,7 @@ export class UsageSums {
     }
   }
 
-  /** All of it, which is then no longer here. */
+  /** Removes and returns all usage. */
   take(): UsageRow[] {
     const rows = [...this.#sums.values()]
     this.#sums = new Map()

@@ -1,7 +1,7 @@
 /**
- * Where groups of the journal wait while the storage does not take them: a small SQLite file of this process's own, so that
- * what a crash left half written is told from what was written, and its room has a hard bound. The file is locked as long
- * as the process lives: one that can be opened belongs to nobody any more, and whoever starts next stores what it holds.
+ * The spool: groups of the journal wait here while the storage fails. It is a small SQLite file of this process, so
+ * that half-written groups of a crash are detected, and its size is bounded. The file is locked while the process
+ * lives: one that can be opened is abandoned, and the next process that starts stores its content.
  */
 import { randomUUID } from 'node:crypto'
 import { accessSync, closeSync, constants, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs'
@@ -11,9 +11,9 @@ import { makeFolder } from '../../base/folder.js'
 import type { Group } from './queue.js'
 
 export interface SpoolOptions {
-  /** Made where it does not exist. */
+  /** Created if missing. */
   folder: string
-  /** Of one process's file; a group that does not fit is not taken. */
+  /** Limit of one process's file; a group that does not fit is refused. */
   maxBytes: number
 }
 
@@ -21,16 +21,16 @@ const suffix = '.spool'
 const pageBytes = 4096
 
 export interface Spool {
-  /** Resolved: it is on the disk. @throws where there is no room for it, or no disk */
+  /** On return the group is on disk. @throws without room or disk */
   push(group: Group): void
-  /** The oldest, which stays. */
+  /** The oldest group, without removing it. */
   first(): Group | undefined
   /** Takes out all up to a number. */
   remove(through: number): void
   /** Rows of the audit in it. */
   readonly rows: number
   readonly isEmpty: boolean
-  /** What is in it stays for the next start; an empty one leaves nothing behind. */
+  /** Content stays for the next start; an empty file is removed. */
   close(): void
 }
 
@@ -50,7 +50,7 @@ export function createSpool({ folder, maxBytes }: SpoolOptions): Spool {
   return openSpool(path, maxBytes)
 }
 
-/** What processes that are gone have left behind, the oldest first, each locked. */
+/** The spools of dead processes, oldest first, each locked. */
 function abandoned({ folder, maxBytes }: SpoolOptions): Spool[] {
   const left: { spool: Spool; at: number }[] = []
   for (const name of readdirSync(folder).filter((name) => name.endsWith(suffix))) {
@@ -58,16 +58,16 @@ function abandoned({ folder, maxBytes }: SpoolOptions): Spool[] {
       const spool = openSpool(join(folder, name), maxBytes)
       left.push({ spool, at: spool.first()?.rows[0]?.at ?? 0 })
     } catch {
-      // Its process lives; or it is no such file, and not ours to take away.
+      // Its process lives, or it is not a spool, which must not be deleted.
     }
   }
   return left.sort((a, b) => a.at - b.at).map(({ spool }) => spool)
 }
 
 /**
- * Stores what processes that are gone have left behind. What the storage does not take stays for the next start.
- * @param forget told of a journal of which nothing is left
- * @returns how many rows of the audit were stored
+ * Stores the spools of dead processes. Groups that the storage refuses stay for the next start.
+ * @param forget called with a finished journal
+ * @returns the number of stored audit rows
  */
 export async function adopt(
   options: SpoolOptions,
@@ -143,7 +143,7 @@ function openSpool(path: string, maxBytes: number): Spool {
       isEmpty = oldest.get() === undefined
     },
     close() {
-      // Statements hold the connection until they are collected, and with it the lock: it is let go of by name.
+      // Statements keep the connection and its lock until they are collected, so the lock is released explicitly.
       db.exec('pragma journal_mode = delete; pragma locking_mode = normal')
       oldest.get()
       db.close()

@@ -8,7 +8,7 @@ import { type Migrated, migrate } from '../sql/migrations/index.js'
 import { createSqlStorage } from '../sql/storage.js'
 import type { Database, Tables } from '../sql/tables.js'
 
-/** Another process may be migrating: this one waits for it. */
+/** How long to wait for another process that is migrating. */
 const migrationMs = 120_000
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -54,7 +54,7 @@ export async function connectPostgres(url: string, waits?: Waits): Promise<Migra
   }
 }
 
-/** Where it is, without who comes and by which password. */
+/** The server's address without user and password. */
 function shown(url: string): string {
   const { host, pathname } = new URL(url)
   return `postgres://${host}${pathname}`
@@ -66,13 +66,13 @@ function reasonOf(error: unknown): string {
   return error.message || ('code' in error ? String(error.code) : error.name)
 }
 
-/** Of one process. A server takes 100 in all as it is installed, and requests wait here rather than there. */
+/** Connections of one process. A server allows 100 by default, and requests should wait here rather than there. */
 const maxConnections = 10
-/** How long a process waits for the server, in ms, before it takes it for gone. */
+/** Time-outs after which the server counts as down, ms. */
 export interface Waits {
-  /** For a connection, a free one of the pool included. */
+  /** For a connection, including the wait for a free one of the pool. */
   connectMs?: number
-  /** For the answer to one query. The default is beyond what any query here takes. */
+  /** For one query. The default exceeds every query here. */
   queryMs?: number
 }
 const int8 = 20
@@ -91,25 +91,25 @@ export function openPool(url: string, { connectMs = 3_000, queryMs = 5_000 }: Wa
         oid === int8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text')) as never
     }
   })
-  // A connection that breaks while nobody uses it: the pool has let go of it, and the next query opens another.
+  // An idle connection broke: the pool has dropped it, and the next query opens another.
   pool.on('error', () => {})
-  // One that breaks as it is handed out: the server's last words may come in one packet with its readiness, before
-  // whoever waits for the connection has been told of it. The first query finds it broken.
+  // A connection that breaks while the pool passes it on: the server's last message may arrive together with its
+  // readiness, before the waiting caller has the connection. The first query then fails.
   pool.on('connect', (client) => client.on('error', () => {}))
   return { connect: async () => watched(await pool.connect()), end: () => pool.end() }
 }
 
-/** A client that is closed instead of handed on where a query failed without a word from the server. */
+/** Closes a client, instead of returning it to the pool, after a query that failed without a server message. */
 function watched(client: pg.PoolClient): PostgresPoolClient {
   let broken: Error | undefined
-  // Between two queries of a transaction nobody else hears that the connection broke, and an error that nobody hears of
-  // ends the process.
+  // Between two queries of a transaction only this listener gets the connection's error; an unhandled one would end the
+  // process.
   const breaks = (error: Error) => {
     broken ??= error
   }
   client.on('error', breaks)
   const query = async (text: string, values: readonly unknown[]) => {
-    // What would follow, a rollback as a rule, waits behind a query that is never answered.
+    // Refused, since a further query (usually a rollback) would wait behind one that is never answered.
     if (broken !== undefined) throw broken
     try {
       return await client.query(text, values as unknown[])

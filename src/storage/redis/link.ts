@@ -1,16 +1,16 @@
 /**
- * The connection to Redis. A request never waits for a Redis that does not answer: the first command that fails takes the
- * link down, and while it is down every command fails at once; only the heartbeat tries again.
+ * The connection to Redis. Requests never wait for an unresponsive Redis: the first failed command takes the link down,
+ * and then every command fails at once; only the heartbeat tries again.
  */
 import { Redis } from 'ioredis'
 import * as scripts from './scripts.js'
 
-/** Redis answers in well under a millisecond; this is what a node waits for one that is frozen, once. */
+/** Redis answers in well under a millisecond; a node waits this long, once, for a frozen one. */
 const commandMs = 200
 const beatMs = 1_000
 /** While the link is down. */
 const retryMs = 250
-/** A connection that was silent for so long is replaced: packets may vanish without an end of the connection. */
+/** A connection without data for this long is replaced: packets may be lost without a close. */
 const silentMs = 2_000
 
 interface Scripted {
@@ -28,9 +28,9 @@ export class RedisDown extends Error {
 
 export interface LinkOptions {
   url: string
-  /** Told of each turn, in words without the URL, which may hold a password. */
+  /** Called for each change, with a reason that omits the URL, which may contain a password. */
   onChange(up: boolean, reason: string): void
-  /** What a heartbeat is, beyond that it answers. */
+  /** The command of a heartbeat. */
   beat(redis: ScriptedRedis): Promise<void>
 }
 
@@ -106,7 +106,7 @@ export class RedisLink {
     if (up === this.#isUp || this.#closed) return
     this.#isUp = up
     this.#options.onChange(up, reason)
-    // Down: sooner again than the heartbeat is due.
+    // While down, try sooner than the next heartbeat.
     if (up || this.#timer === undefined) return
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => void this.#beat(), retryMs)
@@ -125,18 +125,18 @@ export function connect(url: string): Redis {
     lazyConnect: true,
     connectionName: 'sluicegate',
     connectTimeout: 1_000,
-    // Nothing waits for a connection, and nothing is done late that failed already.
+    // No queue: commands never wait for a connection, and failed ones are not executed later.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, 500)
   })
-  // Every failure shows in the command or the heartbeat that met it.
+  // Ignored: every failure shows in its command or heartbeat.
   redis.on('error', () => {})
   return redis
 }
 
-/** Time that a busy event loop lost does not count: an answer that has arrived is taken before the wait is called over. */
+/** Delays of a busy event loop do not count: an answer that has arrived is accepted before the time-out fires. */
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(() => reject(new RedisDown(`no answer within ${ms} ms`))), ms)

@@ -1,31 +1,31 @@
 /**
- * Word of what changed, by pub/sub, which forgets whoever is not listening just then: each notice has a number, and the
- * heartbeat brings the number of the last one, so that what was missed is known within seconds.
+ * Notices of changes over pub/sub. Since pub/sub loses messages for absent listeners, each notice has a number, and the
+ * heartbeat reads the last number, so that a missed notice is detected within seconds.
  */
 import type { Listener, Notice } from '../contracts/shared-state.js'
 import { connect, RedisLink } from './link.js'
 
-/** What was published may be on its way still. */
+/** Time for a published notice to arrive. */
 const underWayMs = 200
 
 export interface NoticeBoard {
   listen(listener: Listener): void
-  /** To be told by each heartbeat. */
+  /** Called by each heartbeat. */
   revisionIs(revision: number): void
   close(): void
 }
 
-/** What is published: with the name under which whoever published it counts who has done with it. */
+/** A published notice, with the name under which its publisher counts the answers. */
 export type Published = Notice & { readonly answer?: string }
 
-/** @param answer tells whoever waits for it that this node has done what it does about a notice */
+/** @param answer reports that this node has handled a notice */
 export function listenForNotices(url: string, channel: string, answer: (name: string) => void): NoticeBoard {
   const listeners: Listener[] = []
   const tell = (notice: Published) => {
     const done = Promise.allSettled(listeners.map(async (listener) => listener(notice)))
     if (notice.answer !== undefined) done.then(() => answer(notice.answer!))
   }
-  /** The number of the last notice; undefined before there was any word of one. */
+  /** The number of the last notice; undefined before the first one. */
   let heard: number | undefined
   let checking: NodeJS.Timeout | undefined
 
@@ -39,7 +39,7 @@ export function listenForNotices(url: string, channel: string, answer: (name: st
   redis.on('ready', () => {
     redis
       .subscribe(channel)
-      // Through a reconnection nothing was heard.
+      // Notices were lost during the reconnection.
       .then(() => tell({ kind: 'unknown' }))
       .catch(() => {})
   })
@@ -56,7 +56,7 @@ export function listenForNotices(url: string, channel: string, answer: (name: st
         if (heard !== before) return
         heard = revision
         tell({ kind: 'unknown' })
-        // Whatever is wrong with this connection, another one has not.
+        // Replaced by a new connection after any error.
         redis.disconnect(true)
       }, underWayMs)
       checking.unref()
@@ -68,7 +68,7 @@ export function listenForNotices(url: string, channel: string, answer: (name: st
   }
 }
 
-/** Resolves when they were told, or could not be: those ask the storage in time. Never rejects. */
+/** Resolves when the nodes got the notice or could not be reached; those poll the storage. Never rejects. */
 export async function tellNodes({ url, prefix }: { url: string; prefix: string }, notice: Notice): Promise<void> {
   const link = new RedisLink({
     url,
@@ -80,13 +80,13 @@ export async function tellNodes({ url, prefix }: { url: string; prefix: string }
     await link.open()
     await link.run((redis) => redis.announce(...announcement(prefix, notice)))
   } catch {
-    // Nobody hears.
+    // No node listens.
   } finally {
     link.close()
   }
 }
 
-/** What `announce` takes: where notices are numbered, where they are heard, and the notice. */
+/** Arguments of `announce`: key of the counter, channel, and notice. */
 export function announcement(prefix: string, notice: object): [revision: string, channel: string, notice: string] {
   return [`${prefix}revision`, `${prefix}notices`, JSON.stringify(notice)]
 }

@@ -1,8 +1,11 @@
-/** What Redis does in one step each. Time is the server's, so that nodes whose clocks differ count as one. */
+/**
+ * Lua scripts, which Redis executes atomically. They use the server's time, so that nodes with different clocks count
+ * alike.
+ */
 
 /**
  * A sliding window as a sorted set: score is when (µs), member is `<all that was ever taken, 16 digits>:<when begun>`.
- * What is in the window is the newest total less that of the newest entry outside of it, so nothing is summed up.
+ * The amount in the window is the newest total minus that of the newest entry outside of it, so no summing is needed.
  * Semantics, merging by grain and edges are those of `shared/local.ts`.
  *
  * KEYS: the counter. ARGV: cost, limit, window µs, grain µs. Answers allowed (0 or 1), remaining, reset µs, retry µs.
@@ -63,7 +66,10 @@ end
 return { allowed and 1 or 0, math.max(0, limit - (total - base)), untilFits(1), allowed and 0 or untilFits(cost) }
 `
 
-/** KEYS: the session. ARGV: the version that was read (0: none), what is to stand, ms to keep it. Answers 1 where it stands. */
+/**
+ * KEYS: the session. ARGV: the version that was read (0: none), the new value, ms to keep it. Answers 1 if it was
+ * stored.
+ */
 export const replace = `
 if tonumber(redis.call('HGET', KEYS[1], 'version') or 0) ~= tonumber(ARGV[1]) then return 0 end
 redis.call('HSET', KEYS[1], 'version', ARGV[1] + 1, 'session', ARGV[2])
@@ -71,14 +77,14 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `
 
-/** KEYS: the revision. ARGV: the channel, the notice. Numbers notices, so that who missed one knows. */
+/** KEYS: the revision. ARGV: the channel, the notice. Numbers notices, so that nodes detect a missed one. */
 export const publish = `
 local revision = redis.call('INCR', KEYS[1])
 redis.call('PUBLISH', ARGV[1], revision .. ' ' .. ARGV[2])
 return revision
 `
 
-/** KEYS: the answers to one notice. ARGV: who answers, ms to keep them. */
+/** KEYS: the answers to one notice. ARGV: the answering node, ms to keep them. */
 export const answer = `
 redis.call('SADD', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -1,4 +1,4 @@
-/** What nodes share, in Redis. Nothing here is durable, and nothing that is lost with Redis opens a door. */
+/** The shared state of nodes in Redis. It need not be durable: losing it never permits more. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Clock } from '../../base/clock.js'
@@ -8,19 +8,19 @@ import { createVersionedSessions, type KeptSession } from '../shared/versioned-s
 import { RedisLink } from './link.js'
 import { announcement, listenForNotices, type Published } from './notices.js'
 
-/** A node that was not heard of for so long is gone: the others' shares grow. */
+/** A node without a heartbeat for this long counts as gone, and the others' shares grow. */
 const nodeTtlMs = 10_000
-/** Who waits for answers looks as often. */
+/** How often answers are polled. */
 const answersEveryMs = 20
 const answerTtlMs = 60_000
 const sessionTtlMs = 3_600_000
 
 export interface RedisStateOptions {
   url: string
-  /** Before every name, so that gateways that share a Redis do not meet. */
+  /** Prefix of every key, so that gateways that share a Redis do not collide. */
   prefix: string
   clock: Clock
-  /** Sessions hold what people wrote. */
+  /** Encrypts sessions, since they hold people's texts. */
   seal: {
     seal(bytes: Uint8Array, belongsTo: string): Buffer
     open(sealed: Uint8Array, belongsTo: string): Buffer
@@ -61,7 +61,7 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
     },
     clock
   )
-  /** What was sealed with another key is nobody's here, and is replaced. */
+  /** A session sealed with another key counts as absent, and is replaced. */
   function unseal(sealed: Buffer, key: string): KeptSession | undefined {
     try {
       return JSON.parse(seal.open(sealed, `session:${key}`).toString())
@@ -86,7 +86,7 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
     sessions,
     notices: {
       async publish(notice) {
-        // Nobody can be told now: the others ask the storage in time, as nodes without Redis do.
+        // No node can be reached: the others poll the storage, as nodes without Redis do.
         await link.run((redis) => redis.announce(...announcement(prefix, notice))).catch(() => undefined)
       },
       async publishAndWait(notice, mostMs) {
@@ -98,7 +98,7 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
           await link.run((redis) => redis.announce(...announcement(prefix, published)))
           while ((await count()) < nodes && performance.now() < deadline) await setTimeout(answersEveryMs)
         } catch {
-          // As when nobody can be told.
+          // As for unreachable nodes.
         }
       },
       listen: board.listen
@@ -112,17 +112,14 @@ export async function openRedisState({ url, prefix, clock, seal, onChange }: Red
   }
 }
 
-/**
- * By how much an answer may be late without looking like one taking too many here: windows of the shared store are
- * measured by its clock, and those here when the answer arrives.
- */
+/** Tolerated lateness of answers: the shared store measures windows by its clock, this node when the answer arrives. */
 const latenessMs = 1_000
 
 export interface LocalShareOptions {
-  /** Asks the shared counters; rejects where they do not answer. */
+  /** Takes from the shared counters; rejects where they do not answer. */
   take(counter: string, cost: number, limit: number, windowMs: number): Promise<Taken>
   isUp(): boolean
-  /** How many nodes there are, as far as known. */
+  /** The known number of nodes. */
   nodes(): number
   local: MemoryCounters
 }
@@ -137,7 +134,7 @@ export function createLocalShare({ take, isUp, nodes, local }: LocalShareOptions
       return take(counter, cost, limit, windowMs).then(
         (taken) => {
           if (!taken.allowed || cost === 0) return taken
-          // Refused here alone: the shared store has forgotten what it had counted.
+          // Refused by the local count only: the shared store has lost its counts.
           const here = local.take(counter, cost, limit, windowMs - latenessMs)
           return here.allowed ? taken : here
         },

@@ -1,4 +1,4 @@
-/** One node that shares with nobody. */
+/** Shared state of a single process, in memory. */
 import type { Clock } from '../../base/clock.js'
 import { memorySessions } from '../../policy/evaluate/session.js'
 import type { CounterStore, SharedState, Taken } from '../contracts/shared-state.js'
@@ -14,12 +14,12 @@ export function createLocalState(clock: Clock): SharedState {
   }
 }
 
-/** Up to this limit every request is remembered on its own, which is exact: at most 16 KB for a counter. */
+/** Up to this limit every request has its own entry, which is exact: at most 16 KB for a counter. */
 const exactLimit = 1000
 /** Above it, 1/600 of a window: 0.17 % of a minute, within the 1 % of docs/api.md, section 3. */
 const grains = 600
 
-/** How coarse entries are for this limit, ms; the same in every store. */
+/** Granularity of entries for this limit, ms; equal in every store. */
 export function grainOf(limit: number, windowMs: number): number {
   return limit > exactLimit ? windowMs / grains : 0
 }
@@ -32,11 +32,11 @@ export interface MemoryCounters extends CounterStore {
 }
 
 /**
- * Counters live in two generations. Each use moves a counter into the young one; once a window the young becomes the old
- * and the old is dropped, so whatever is dropped was idle for a whole window and is as good as new. No scan, no timer.
+ * Counters live in two generations. Each use moves a counter into the young one. Once a window the young becomes the
+ * old and the old is dropped: a dropped counter was idle for a whole window and would be empty. No scan, no timer.
  *
- * @param maxCounters past it generations turn early, so that those used least recently are forgotten: the bound against
- * counters that attackers can invent (by address). The default is beyond what keys in use within a minute can reach.
+ * @param maxCounters beyond it generations turn early and drop the least recently used: the bound against counters that
+ * attackers invent (by address). The default exceeds the number of keys used within a minute.
  * @param grainMs coarser entries, where exactness is not wanted
  */
 export function createMemoryCounters(options: {
@@ -65,7 +65,7 @@ export function createMemoryCounters(options: {
       let window = young.get(counter)
       if (!window) {
         window = old.get(counter) ?? new SlidingWindow()
-        // A look alone keeps nothing: an address that only ever presents good keys takes no memory.
+        // A mere look stores nothing, so that an address with only valid keys takes no memory.
         if (cost > 0) {
           young.set(counter, window)
           old.delete(counter)
@@ -89,7 +89,7 @@ export class SlidingWindow {
   #head = 0
   #size = 0
   #used = 0
-  /** When the newest entry was begun: merging is bounded by it, not by its moving time. */
+  /** Start of the newest entry, which bounds merging; its own time moves. */
   #begun = 0
 
   take(now: number, cost: number, limit: number, windowMs: number, grainMs: number): Taken {

@@ -1,11 +1,11 @@
 /**
- * Sessions that another process keeps. Two nodes may judge turns of one session at once: what is stored carries a
- * version, and whoever finds that another was faster works its turn into what now stands.
+ * Sessions that another process stores. Nodes may judge turns of one session concurrently: stored sessions have a
+ * version, and a slower node applies its turn again to the newer state.
  */
 import type { Clock } from '../../base/clock.js'
 import { memorySessions, type SessionState, type SessionStore } from '../../policy/evaluate/session.js'
 
-/** A state as it travels: monotonic clocks of two processes have nothing in common, so its time is wall time. */
+/** A state in transit. Its time is wall time, since monotonic clocks of processes are not comparable. */
 export type KeptSession = SessionState
 
 export interface SessionKeeper {
@@ -15,10 +15,10 @@ export interface SessionKeeper {
   replace(key: string, version: number, session: KeptSession): Promise<boolean>
 }
 
-/** More than this many nodes at once on one session, each time: the last word then stands. */
+/** Most attempts; afterwards the last write wins. */
 const attempts = 10
 
-/** What this node has seen is kept here too, and serves alone while the keeper does not answer. */
+/** This node also keeps its own copy, which is used while the keeper does not answer. */
 export function createVersionedSessions(keeper: SessionKeeper, clock: Clock): SessionStore {
   const local = memorySessions(clock)
   const toLocal = (kept: KeptSession): SessionState => ({
@@ -50,7 +50,7 @@ export function createVersionedSessions(keeper: SessionKeeper, clock: Clock): Se
           }
         }
       } catch {
-        // Below: in this node alone.
+        // Falls through to the local copy.
       }
       local.update(key, next)
     },

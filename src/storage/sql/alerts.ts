@@ -1,4 +1,4 @@
-/** The alerts in SQL, and which process watches for them. */
+/** The store of alerts in SQL, with the election of the watching process. */
 import type { AlertRow, AlertStore } from '../contracts/alerts.js'
 import { storageCall } from '../contracts/failure.js'
 import type { Write } from './database.js'
@@ -15,10 +15,10 @@ export function createSqlAlerts(db: Database, write: Write): AlertStore {
 
   return {
     async watch({ by, now, forMs }) {
-      // Asked often: as long as nothing changes that takes no lock. Who watches renews it when half of its time is over.
+      // Called often, so it takes no lock without a change. The watching process renews after half of its time.
       const standing = await storageCall(() => watching(db))
       const left = (standing?.until ?? 0) - now
-      // Longer than anybody asks for: by a clock that was wrong.
+      // A longer lease than any request can only come from a wrong clock.
       if (standing !== undefined && left > 0 && left <= 2 * forMs) {
         if (standing.holder !== by) return false
         if (left > forMs / 2) return true

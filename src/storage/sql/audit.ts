@@ -1,4 +1,4 @@
-/** The audit in SQL, and the usage that commits with it: rows of many nodes, each node's chained to the one before. */
+/** The audit store in SQL, with the usage that commits together: rows of many nodes, chained per node. */
 import { type Selectable, type SelectQueryBuilder, sql } from 'kysely'
 import type { AuditFilter, AuditStore, ChainedRow, UsageRow, UsageStore } from '../contracts/audit.js'
 import { storageCall } from '../contracts/failure.js'
@@ -16,20 +16,20 @@ import type { AuditColumns, Database, Tables } from './tables.js'
 export interface AuditOptions {
   /** Names this node's chain. */
   node: string
-  /** Where rows wait that the database does not take. Default: in memory alone. */
+  /** The spool for rows while the database fails. Default: only memory. */
   spool?: SpoolOptions | undefined
-  /** Where large groups are stored, so that the event loop need not wait for the disk. Default: nowhere else. */
+  /** A thread that stores large groups, so that the event loop need not wait for the disk. Default: none. */
   aside?: Aside | undefined
   log?: JournalLog | undefined
-  /** How many rows of its chain are kept, the newest. Default: all, until retention removes them. */
+  /** Number of newest rows of the chain to keep. Default: all, until retention removes them. */
   keep?: number | undefined
 }
 
 /** Another thread that stores groups. */
 export interface Aside {
-  /** @returns whether it has taken and stored it; where it rejects, it may have */
+  /** @returns whether it stored the group; if it rejects, the group may be stored */
   store(group: Group): Promise<boolean>
-  /** Rows of one group, at most; undefined: none is taken now. */
+  /** Most rows of one group; undefined: it accepts none now. */
   readonly groupRows: number | undefined
   close(): Promise<void>
 }
@@ -37,9 +37,9 @@ export interface Aside {
 export interface SqlAudit {
   audit: AuditStore
   usage: UsageStore
-  /** Takes a group of this or of another process's journal, once. */
+  /** Stores a group of any process's journal, once. */
   store(group: Group): Promise<void>
-  /** Nothing more will come of a journal. */
+  /** Removes the record of a finished journal. */
   forget(journal: string): Promise<void>
   close: Journal['close']
 }
@@ -66,7 +66,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     try {
       if (await aside?.store(group)) return
     } catch (error) {
-      // Whatever it has done: a group is stored once.
+      // Safe to store again here, since a group is stored only once.
       log?.error({ err: error }, 'the thread that stores the audit failed: stored without it')
     }
     await storeHere(group)
@@ -76,7 +76,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
   }
   const journal = createJournal({ node, store, groupRows: () => aside?.groupRows ?? maxGroup, spool, log })
 
-  /** By the index that leads to the fewest rows; what it does not know is looked at in its entries. */
+  /** Uses the index with the fewest rows, and checks the other conditions on its entries. */
   async function read(page: AuditPage): Promise<ChainedRow[]> {
     const { filter = {}, order = 'oldest', after, limit } = page
     const lead = leadOf(filter)
@@ -86,7 +86,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     const isWhole = rest.length === 0 && !asksMarks(filter) && from === undefined && to === undefined
     let wanted = marked(query, filter)
     for (const [column, value] of rest) {
-      // An expression: no other index is looked through for what the chosen one does not know.
+      // An expression, so that the database does not use another index for this condition.
       wanted = wanted.where(sql`${sql.ref(column)} || ''`, '=', value)
     }
     if (from !== undefined) wanted = wanted.where('at', '>=', from)
@@ -105,7 +105,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     return rows.map(toAudit)
   }
 
-  /** By the index of what verdicts are found by. */
+  /** Reads by the index of marks. */
   async function readMarked(lead: Mark, { filter = {}, order = 'oldest', after, limit }: AuditPage) {
     const entries = entriesOf(db, filter.account!, lead)
     const wanted = fitting(entries, lead, filter)
@@ -131,7 +131,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     return rows
   }
 
-  /** Removes from the beginning of one chain what is older. @returns how many rows, at most `limit` */
+  /** Removes old rows from the beginning of one chain. @returns how many rows, at most `limit` */
   async function pruneStep(db: Database, name: string, before: number, limit: number): Promise<number> {
     const { removed } = await headOf(db, name)
     const rows = await db
@@ -159,7 +159,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     return last.position - removed
   }
 
-  /** The nodes that any row names, each found by one look into the index. */
+  /** All nodes with rows, each found by one index lookup. */
   async function nodesOf(): Promise<string[]> {
     const nodes: string[] = []
     for (;;) {
@@ -189,7 +189,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
     heads: () =>
       storageCall(async () => {
         const heads = await db.selectFrom('auditHeads').selectAll().orderBy('node').execute()
-        // A chain whose head was taken away is shown all the same, as one that should have no row.
+        // A chain whose head was deleted is still listed, as one that should have no rows.
         const known = new Set(heads.map(({ node }) => node))
         const headless = (await nodesOf()).filter((node) => !known.has(node))
         return [
@@ -216,7 +216,7 @@ export function createSqlAudit(db: Database, write: Write, { node, spool, aside,
         gone += await removeSteps(step, limit - gone, rowsPerRemoval)
         if (gone >= limit) break
       }
-      // Of processes that were killed.
+      // Removes journals of killed processes.
       await write((db) => db.deleteFrom('journals').where('at', '<', before).execute())
       return gone
     }
@@ -277,7 +277,7 @@ type AuditPage = Parameters<AuditStore['read']>[0]
 
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
 
-/** @returns what one index finds of a filter, and the columns that are left to look at */
+/** @returns the query by one index for a filter, and the columns left to check */
 function driven(query: AuditQuery, { account, kind, keyId, subject, node }: AuditFilter) {
   const asked = { subject, account, keyId: keyId, kind, node }
   const by: (keyof typeof asked)[] =

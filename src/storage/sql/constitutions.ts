@@ -11,7 +11,7 @@ import { storageCall } from '../contracts/failure.js'
 import type { Write } from './database.js'
 import type { ActivationColumns, Database } from './tables.js'
 
-/** All but the text, which is long and which a list does not show. */
+/** All columns but the long text, which lists do not show. */
 const versionColumns = [
   'account',
   'name',
@@ -30,7 +30,7 @@ function toActivation({ fromVersion, toVersion, ...same }: Selectable<Activation
 }
 
 export function createSqlConstitutions(db: Database, writeInAnyOrder: Write): ConstitutionStore {
-  // In turn: what is numbered by what stands before, and `revision`, which must not see a later activation first.
+  // Serialised, since numbers depend on earlier rows, and `revision` must not show a later activation first.
   const write: Write = (work) => writeInAnyOrder(work, 'constitutions')
 
   const statesOf = (db: Database, account: string, name?: string) => {

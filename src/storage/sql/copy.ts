@@ -1,4 +1,4 @@
-/** Moves what one machine's SQLite holds to the PostgreSQL that nodes share: every row, or none. */
+/** Copies all rows of an SQLite store to PostgreSQL, or none. */
 import { type Kysely, sql } from 'kysely'
 import { markStored } from './marks.js'
 import type { Database } from './tables.js'
@@ -15,8 +15,8 @@ type Anything = Kysely<Record<string, Record<string, unknown>>>
 type Row = Record<string, unknown>
 
 /**
- * Both migrated. Holds the source's write lock, so that a server that runs beside cannot store what would be left behind.
- * @throws an Error where the target holds a row of any table already, or does not hold in the end what the source does
+ * Both migrated. Holds the source's write lock, so that a running server cannot store rows that would be missed.
+ * @throws an Error where the target has rows already, or differs from the source at the end
  */
 export async function copyRows(source: Database, target: Database): Promise<Copied[]> {
   // Columns and tables by the names that the databases have for them.
@@ -29,7 +29,7 @@ export async function copyRows(source: Database, target: Database): Promise<Copi
         .transaction()
         .execute(async (target) => {
           const copied: Copied[] = []
-          // What rows are found by is made anew from them.
+          // Marks are made anew from the rows.
           const tables = (await tablesOf(target)).filter(({ name }) => name !== 'marks')
           for (const { name } of tables) {
             if ((await countOf(target, name)) > 0)

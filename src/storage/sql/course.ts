@@ -1,13 +1,16 @@
-/** How many verdicts of a filter were what, step by step of a time: counted in the index that a search of the audit goes by. */
+/** Counts verdicts of a filter by decision and time step, in the index of the audit search. */
 import { sql } from 'kysely'
 import { type AuditCourse, type AuditStore, courseDecisions, stopped } from '../contracts/audit.js'
 import { entriesOf, fitting, leadOf } from './marks.js'
 import { entriesPerStep, turn } from './steps.js'
 import type { Database } from './tables.js'
 
-/** For each decision: some tenths of a second in all, in steps of a few milliseconds. */
+/** Most stretches per decision: some tenths of a second in all, in steps of a few milliseconds. */
 const stretchesPerDecision = 50
-/** So many stretches in a row without an entry of the time asked about: before them there is none. Nodes store at about the same time. */
+/**
+ * After this many stretches without an entry of the requested time there is none before, since nodes store at about the
+ * same time.
+ */
 const quietStretches = 3
 
 export async function countCourse(
@@ -47,7 +50,7 @@ export async function countCourse(
       quiet = edge.at < from ? quiet + 1 : 0
       if (quiet === quietStretches) break
       if (looked === stretchesPerDecision) {
-        // The rest of this step is not counted: what is said begins with the next.
+        // The rest of this step is not counted, so the result begins with the next.
         if (quiet === 0) countedFrom = Math.max(countedFrom, from + Math.ceil((edge.at - from) / step) * step)
         break
       }
@@ -55,7 +58,7 @@ export async function countCourse(
       await turn()
     }
   }
-  // Of some decisions more was counted: a step of which the others are missing would say something else.
+  // Clears earlier steps in which only some decisions were counted, which would mislead.
   points.fill(nothing, 0, Math.ceil((countedFrom - from) / step))
   return { countedFrom: Math.min(countedFrom, to), points }
 }

@@ -1,4 +1,4 @@
-/** What is kept of the data keys in SQL, and the columns of all tables whose texts they seal. */
+/** The store of data keys in SQL, and the list of all columns with sealed texts. */
 import { sql } from 'kysely'
 import type { DataKeyStore, SealedPlace } from '../contracts/data-keys.js'
 import { storageCall } from '../contracts/failure.js'
@@ -6,7 +6,7 @@ import type { Write } from './database.js'
 import { turn } from './steps.js'
 import type { Database } from './tables.js'
 
-/** Every column that holds sealed texts, by the names that the database has for them, and what each text is bound to. */
+/** Every column with sealed texts, under its database name, with the object to which each text is bound. */
 export const sealedColumns = [
   { table: 'reviews', id: 'review_id', column: 'sealed_request', field: 'request' },
   { table: 'reviews', id: 'review_id', column: 'sealed_context', field: 'context' },
@@ -23,7 +23,7 @@ export const sealedColumns = [
 
 type SealedColumn = (typeof sealedColumns)[number]
 
-/** One rotation at a time, whoever asks for it. */
+/** Name of the turn: one rotation at a time over all processes. */
 const rotating = 'data keys'
 
 export function createSqlDataKeys(db: Database, write: Write): DataKeyStore {

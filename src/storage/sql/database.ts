@@ -1,16 +1,16 @@
-/** What the stores in SQL share: the differences of the databases, the names of columns, and transactions. */
+/** The common base of the SQL stores: database differences, column names, and transactions. */
 
 import { CamelCasePlugin, type ColumnDefinitionBuilder, type Expression } from 'kysely'
 import { Conflict, storageCall } from '../contracts/failure.js'
 import type { Database } from './tables.js'
 
 /**
- * Runs work in one transaction: all of it is stored, or nothing. Work that reads first and writes by what it read names
- * its turn: of transactions with one name, one runs at a time.
+ * Runs work in one transaction. Work that reads first and writes depending on it names a turn: transactions with the
+ * same turn run one at a time.
  */
 export type Write = <T>(work: (transaction: Database) => Promise<T>, turn?: string) => Promise<T>
 
-/** Two that wait for each other's rows are told apart by the database at once; a third meeting is no accident. */
+/** The database resolves a deadlock at once; a third one in a row is no coincidence. */
 const attempts = 3
 
 export function createWrite(db: Database, dialect: SqlDialect): Write {
@@ -30,9 +30,9 @@ export function createWrite(db: Database, dialect: SqlDialect): Write {
     })
 }
 
-/** The column types that have no common name. */
+/** Column types that differ between the databases. */
 export interface ColumnTypes {
-  /** Compared and ordered by its bytes in UTF-8, wherever the database stands: pages and ids rely on one order. */
+  /** Compared by its UTF-8 bytes in every locale, since pages and ids rely on one order. */
   text: 'text' | Expression<string>
   bytes: 'blob' | 'bytea'
   /** With `countsUp`, an integer primary key that the database counts up. */
@@ -42,17 +42,17 @@ export interface ColumnTypes {
 
 export interface SqlDialect {
   columns: ColumnTypes
-  /** Tells a violated unique index from every other error of the driver. */
+  /** Whether an error is a violated unique index. */
   isConflict(error: unknown): boolean
-  /** Tells a transaction that the database rolled back for the sake of another one: it may be tried again. */
+  /** Whether the database rolled the transaction back in favour of another one, so that it may be tried again. */
   isVictim(error: unknown): boolean
   /** See `Storage.scrub`. */
   scrub(db: Database): Promise<void>
-  /** Before the last connection ends: what is committed stands in the database itself. */
+  /** Before the last connection closes: moves committed data into the database file itself. */
   settle(db: Database): Promise<void>
-  /** Holds off every other transaction that asks for the same name, in any process, until this one ends. */
+  /** Blocks other transactions with the same name, in any process, until this one ends. */
   waitTurn(transaction: Database, name: string): Promise<void>
 }
 
-/** Of every connection: what has snake case in the database has camel case here. JSON in a column stays as it is. */
+/** Plugins of every connection: snake case in the database is camel case here. JSON in a column stays unchanged. */
 export const plugins = [new CamelCasePlugin({ maintainNestedObjectKeys: true })]

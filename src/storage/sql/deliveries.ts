@@ -6,7 +6,7 @@ import type { Write } from './database.js'
 import { removeSteps } from './steps.js'
 import type { Database, DeliveryColumns } from './tables.js'
 
-/** Of dead letters: beyond it, how many more there are tells nobody what to do. */
+/** Dead letters are counted up to this number; more makes no difference. */
 const mostCounted = 10_000
 
 export function fromDelivery({ subject, ...same }: DeliveryRow): DeliveryColumns {
@@ -35,7 +35,7 @@ export function createSqlDeliveries(db: Database, write: Write): DeliveryStore {
           .orderBy('deliveryId')
           .limit(limit)
           .execute()
-      // Looked at often and empty as a rule: that takes no lock.
+      // Checked without a lock first, since it is called often and is usually empty.
       if ((await storageCall(() => due(db))).length === 0) return []
       return write(async (db) => {
         const rows = await due(db)

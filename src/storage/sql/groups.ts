@@ -10,12 +10,12 @@ import type { AuditColumns, Database } from './tables.js'
 /** Well below the bound on parameters of one statement: 999 in the oldest SQLite builds, 65,535 in PostgreSQL. */
 const rowsPerInsert = 80
 
-/** In one order of the columns: see `insert`. */
+/** Columns in a fixed order: see `insert`. */
 function fromLink({ node, position, at, kind, account, keyId, subject, json, hash }: Link): Insertable<AuditColumns> {
   return { node, position, at, kind, account, keyId, subject, data: json, hash }
 }
 
-/** How far a node's chain reaches; of a new node, to its beginning. */
+/** The head of a node's chain; for a new node, its beginning. */
 export async function headOf(db: Database, name: string) {
   const first = { node: name, position: 0, hash: genesis, removed: 0, removedHash: genesis }
   await db
@@ -27,12 +27,12 @@ export async function headOf(db: Database, name: string) {
 }
 
 /**
- * What stores a group in one transaction, once, whoever else has tried to. In turn: numbers are given before the commit,
- * and who reads on after a number must not miss a lower one. And a chain grows at one end, also where the command line
- * writes beside a server of the same name.
+ * Makes a function that stores a group in one transaction, and only once. Serialised: numbers are assigned before the
+ * commit, and readers that continue after a number must not miss a lower one. Also, a chain grows at one end, even if
+ * the command line writes beside a server of the same name.
  */
 export function createGroupStore(write: Write): (group: Group) => Promise<void> {
-  /** By number of rows: to write such a text costs more than to run it. */
+  /** Statements by number of rows, since building such a text costs more than running it. */
   const inserts: string[] = []
 
   const mark = createMarker()
@@ -52,7 +52,7 @@ export function createGroupStore(write: Write): (group: Group) => Promise<void> 
 
   return (group) =>
     write(async (db) => {
-      // The answer to its commit was lost: PostgreSQL may end between the one and the other.
+      // Stored already: the answer to an earlier commit was lost.
       if (!(await advance(db, group))) return
       const { node, rows, usage } = group
       if (rows.length > 0) {
@@ -64,7 +64,7 @@ export function createGroupStore(write: Write): (group: Group) => Promise<void> 
     }, 'audit')
 }
 
-/** Notes how far a journal is stored, in the transaction that stores it. @returns whether this group is new */
+/** Records the progress of a journal, in the transaction of its group. @returns whether this group is new */
 async function advance(db: Database, { journal, number }: Group): Promise<boolean> {
   const advanced = await db
     .insertInto('journals')

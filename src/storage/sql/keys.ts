@@ -139,7 +139,7 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
 
     rotate: (account, keyId, at, graceEndsAt, successor, notices = []) =>
       write(async (db) => {
-        // The condition stands in the update itself, so that of two rotations at once exactly one finds the key open.
+        // The condition is part of the update, so that exactly one of two concurrent rotations succeeds.
         const { numUpdatedRows } = await db
           .updateTable('keys')
           .set({ graceEndsAt: graceEndsAt, rotatedTo: successor.keyId })
@@ -153,12 +153,12 @@ export function createSqlKeys(db: Database, write: Write): KeyStore {
         await insert(db, successor)
         if (notices.length > 0) await db.insertInto('deliveries').values(notices.map(fromDelivery)).execute()
         return true
-        // One that revokes a lineage sees the successor of one that rotates in it, or is seen by it.
+        // Serialised with revocations of the lineage, so that those include this successor.
       }, turnOf(successor.lineage)),
 
     touch: (uses) =>
       write(async (db) => {
-        // In one order, so that two processes that store the uses of the same keys do not wait for each other.
+        // Sorted, so that two processes that update the same keys do not deadlock.
         const rows = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
         for (let i = 0; i < rows.length; i += rowsPerUpdate) {
           const values = rows

@@ -1,21 +1,20 @@
 /**
- * What the verdicts in the audit are found by: for each row a few entries of an index of their own, one for its decision,
- * one for each of its rules, and so on. They are made from the row alone, so they can be made again, and the chain of
- * hashes is what proves a row, not they.
+ * Marks, the search index of verdicts in the audit: a few entries for each row, one for its decision, one for each
+ * rule, and so on. They derive from the row alone, so they can be rebuilt; the hash chain, not they, proves a row.
  */
 import { CompiledQuery, type SelectQueryBuilder, sql } from 'kysely'
 import { type AuditFilter, type AuditRow, markNames, stopped } from '../contracts/audit.js'
 import { turn } from './steps.js'
 import type { Database, MarkColumns, Tables } from './tables.js'
 
-/** Steps of the risk that have entries of their own: a search from 0.8 on looks through those from 0.7 on. */
+/** Risk steps with entries: a search from 0.8 on scans those from 0.7 on. */
 const scoreSteps = [0.9, 0.7, 0.5] as const
 /** Six parameters each: below the bound of the oldest SQLite builds, 999. */
 const marksPerInsert = 120
-/** Rows that one statement reads where all are marked anew. */
+/** Rows per statement when all marks are rebuilt. */
 const rowsPerStep = 500
 
-/** Kinds of rows that are searched for so. */
+/** Kinds of rows with marks. */
 const kinds: readonly string[] = ['evaluation', 'fail_open', 'fail_closed', 'upstream_failed']
 
 type Marked = Pick<AuditRow, 'at' | 'kind' | 'account' | 'data'> & {
@@ -45,9 +44,9 @@ export function marksOf({ seq, at, kind, account, data }: Marked): MarkColumns[]
   return marks
 }
 
-/** @returns what writes the marks of rows that were stored just now; one for each store, since it keeps its statements */
+/** @returns a function that writes the marks of newly stored rows; one for each store, since it caches statements */
 export function createMarker() {
-  /** By number of marks: to write such a text costs more than to run it. */
+  /** Statements by number of marks, since building such a text costs more than running it. */
   const inserts: string[] = []
   return async (db: Database, rows: readonly Marked[]): Promise<void> => {
     const all = rows.flatMap(marksOf)
@@ -60,7 +59,7 @@ export function createMarker() {
   }
 }
 
-/** Removes the marks of rows that are removed. */
+/** Removes the marks of removed rows. */
 export async function unmark(db: Database, rows: readonly Marked[]): Promise<void> {
   const places = new Map<string, MarkColumns[]>()
   for (const mark of rows.flatMap(marksOf)) {
@@ -85,7 +84,7 @@ export async function unmark(db: Database, rows: readonly Marked[]): Promise<voi
   }
 }
 
-/** Marks every row that is stored. Of the tables and columns it names each has one name, with plugins or without. */
+/** Marks every stored row. All tables and columns in it have the same name with and without plugins. */
 export async function markStored(db: Database): Promise<void> {
   const mark = createMarker()
   for (let after = 0; ; ) {
@@ -109,7 +108,7 @@ export async function markStored(db: Database): Promise<void> {
 
 export type Mark = Pick<MarkColumns, 'name' | 'value'>
 
-/** @returns every mark that a filter asks for, those that the fewest rows have first, as far as that can be known */
+/** @returns the marks that a filter requires, presumably rarest first */
 function asked({ marks = {} }: AuditFilter): Mark[] {
   return markNames.flatMap((name) => {
     const value = marks[name]
@@ -133,12 +132,12 @@ export function leadOf(filter: AuditFilter): Mark | undefined {
   return marks.find(({ name }) => name !== 'decision') ?? marks[0]
 }
 
-/** Whether a filter asks for anything that only marks tell. */
+/** Whether a filter has conditions that only marks can answer. */
 export function asksMarks(filter: AuditFilter): boolean {
   return asked(filter).length > 0 || filter.minScore !== undefined || filter.maxScore !== undefined
 }
 
-/** Each mark is one look into the index: counted, so that no database reads the whole of another list instead. */
+/** One index lookup per mark; written as a count, so that the database does not scan another list instead. */
 const has = (seq: string, account: string, { name, value }: Mark) => sql<boolean>`(
   select count(*) from marks as other where other.account = ${sql.ref(account)} and other.name = ${name}
   and other.value = ${value} and other.seq = ${sql.ref(seq)}) > 0`
@@ -150,7 +149,7 @@ export function entriesOf(db: Database, account: string, { name, value }: Mark):
   return db.selectFrom('marks').where('account', '=', account).where('name', '=', name).where('value', '=', value)
 }
 
-/** Of these entries, those whose rows fit all of the filter. */
+/** The entries whose rows match the whole filter. */
 export function fitting(entries: MarkQuery, lead: Mark, filter: AuditFilter): MarkQuery {
   const { from, to, minScore, maxScore, kind, keyId, node } = filter
   let query = entries
@@ -171,7 +170,7 @@ export function fitting(entries: MarkQuery, lead: Mark, filter: AuditFilter): Ma
 
 type AuditQuery = SelectQueryBuilder<Tables, 'audit', object>
 
-/** Of rows that another index has found, those that bear the marks of the filter. */
+/** The rows of another index that have the marks of the filter. */
 export function marked(query: AuditQuery, filter: AuditFilter): AuditQuery {
   let wanted = query
   for (const mark of asked(filter)) wanted = wanted.where(has('audit.seq', 'audit.account', mark))

@@ -1,4 +1,4 @@
-/** The processes that serve, in SQL. */
+/** The stores of serving processes and their metrics in SQL. */
 import { storageCall } from '../contracts/failure.js'
 import type { MetricsStore, ProcessRow, ProcessStore } from '../contracts/processes.js'
 import type { Write } from './database.js'

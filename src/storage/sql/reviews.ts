@@ -19,10 +19,10 @@ import { fromDelivery } from './deliveries.js'
 import { entriesPerStep, removeSteps, type Stretch, searchSteps } from './steps.js'
 import type { Database, ReviewColumns, Tables } from './tables.js'
 
-/** What stands where a text was deleted: the column takes no null. */
+/** Placeholder for a deleted text, since the column is not nullable. */
 const deleted = new Uint8Array()
 
-/** What a deletion of the texts sets. */
+/** Column values after a deletion of the texts. */
 const withoutTexts = {
   sealedRequest: deleted,
   sealedContext: null,
@@ -80,7 +80,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
       write(async (db): Promise<Opened> => {
         const same = await ofSubject(db, row)
           .where('state', '=', 'pending')
-          // An expression: by its subject, and not among everything that is open.
+          // An expression, so that the index of the subject is used, not that of open reviews.
           .where(sql`expires_at + 0`, '>', row.createdAt)
           .limit(1)
           .executeTakeFirst()
@@ -90,7 +90,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
         await db.insertInto('reviews').values(fromReview(row)).execute()
         await tell(db, notices)
         return { reviewId: row.reviewId, created: true }
-        // One turn for all: a bound that holds for everyone is kept by looking at everyone's.
+        // One turn for all, since the global bound counts the reviews of everyone.
       }, 'reviews'),
 
     get: (account, reviewId) =>
@@ -202,7 +202,7 @@ export function createSqlReviews(db: Database, write: Write): ReviewStore {
   }
 }
 
-/** Reviews of one statement: a row cannot be read without passing its text, of a megabyte at most. */
+/** Reviews per statement: reading a row reads its text, of up to a megabyte. */
 const textsPerStep = 20
 /** Entries of an index that are looked at in one statement where each takes its row. */
 const rowsLookedAt = 100
@@ -245,7 +245,7 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
   if (stored !== undefined) query = query.where('state', '=', stored)
   else if (keyId !== undefined) query = query.where('keyId', '=', keyId)
   if (state === 'pending') {
-    // Those that expired undecided stand among them, ever more: nothing before the oldest that is open is looked at.
+    // Undecided expired reviews accumulate in this index: so the search begins at the oldest open one.
     const { oldest } = await db
       .selectFrom('reviews')
       .select(sql<string | null>`min(review_id || '')`.as('oldest'))
@@ -262,7 +262,7 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
     if (until !== undefined) ordered = ordered.where('reviewId', isNewest ? '>=' : '<=', until)
     return ordered
   }
-  // Expressions: no other index is looked through for what the chosen one does not know.
+  // Expressions, so that the database does not use another index for these conditions.
   let wanted = query
   if (state === 'pending') wanted = wanted.where(sql`expires_at + 0`, '>', now)
   if (state === 'expired') wanted = wanted.where(sql`expires_at + 0`, '<=', now)
@@ -287,7 +287,7 @@ async function listed(db: Database, account: string, page: ReviewPage): Promise<
   return rows.map((row) => ({ ...toReview({ ...row, ...withoutTexts }), sealedRequest: null }))
 }
 
-/** Reviews whose texts are to go: decided, or expired undecided, before. */
+/** Reviews whose texts must be deleted: decided, or expired undecided, before. */
 async function endedBy(db: Database, before: number, limit: number): Promise<string[]> {
   const kept = db.selectFrom('reviews').select('reviewId').where('purgedAt', 'is', null).limit(limit)
   const decided = await kept.where('decidedAt', '<', before).execute()
@@ -300,8 +300,8 @@ async function endedBy(db: Database, before: number, limit: number): Promise<str
 }
 
 /**
- * Counts in indexes that hold nothing but what is open, the shortest first: whoever has used up their own share is refused
- * at the cost of that share.
+ * Counts in indexes of open reviews only, shortest first: refusing a caller who has used up their share costs only a
+ * count of that share.
  */
 async function fullFor(db: Database, row: ReviewRow, bounds: ReviewBounds): Promise<ReviewBound | undefined> {
   const open = db

@@ -1,4 +1,6 @@
-/** Samples in SQL, for every dialect that Kysely speaks. What each account has is counted beside them, as they come and go. */
+/**
+ * Samples in SQL, for every dialect that Kysely speaks. A table of totals per account is updated together with them.
+ */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Category, Decision } from '../../policy/evaluation.js'
 import { stopped } from '../contracts/audit.js'
@@ -35,7 +37,7 @@ const rowsPerInsert = 40
 const rowsPerRemoval = 100
 /** Accounts of one statement. */
 const accountsPerStep = 100
-/** What counts rows waits for its turn, so that no bound is passed by two at once. */
+/** Turn of all counting transactions, so that concurrent ones cannot exceed a bound. */
 const counting = 'samples'
 
 function fromSample(row: SampleRow): SampleColumns {
@@ -230,7 +232,7 @@ async function listed(
   if (category !== undefined) wanted = wanted.where('categories', 'like', `%,${category},%`)
   if (route !== undefined) wanted = wanted.where('route', '=', route)
   if (keyId !== undefined) wanted = wanted.where('keyId', '=', keyId)
-  // Expressions: the index of times does not know the order that is asked for.
+  // Expressions, so that the index of times is not used, which lacks the requested order.
   if (from !== undefined) wanted = wanted.where(sql`created_at + 0`, '>=', from)
   if (to !== undefined) wanted = wanted.where(sql`created_at + 0`, '<=', to)
   const edge = async (after: string | undefined) => {
@@ -247,7 +249,7 @@ async function listed(
   return rows.map(toFacts)
 }
 
-/** A pattern for what holds a text. */
+/** A pattern for values that contain a text. */
 function holding(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

@@ -1,6 +1,6 @@
 /**
- * Long work of a storage in short steps. An embedded storage works in the thread that serves, so each step is a few
- * milliseconds of one statement, and whoever came meanwhile goes first.
+ * Divides long work of a storage into short steps. An embedded storage runs in the serving thread, so each step is one
+ * statement of a few milliseconds, and requests that came meanwhile go first.
  */
 import { setImmediate } from 'node:timers/promises'
 
@@ -8,10 +8,10 @@ import { setImmediate } from 'node:timers/promises'
 const rowsPerStep = 100
 /** Rows that one transaction removes: each waits for the disk. */
 const rowsPerRemoval = 250
-/** Entries of an index that one statement looks at for those that fit a filter: less than 2 ms. */
+/** Index entries that one statement checks against a filter: less than 2 ms. */
 export const entriesPerStep = 2_000
 
-/** Resolves when everything that waits for the event loop has had its turn. */
+/** Resolves after all other waiting work of the event loop. */
 export const turn = (): Promise<void> => setImmediate()
 
 /** @param step reads the rows after an exclusive one @returns all of them, or the first `limit` */
@@ -30,7 +30,7 @@ export async function readSteps<Row>(
   }
 }
 
-/** @param step removes at most so many rows, in a transaction of its own @returns how many are gone in all */
+/** @param step removes at most so many rows, in a transaction of its own @returns the total number */
 export async function removeSteps(
   step: (limit: number) => Promise<number>,
   limit = Number.POSITIVE_INFINITY,
@@ -45,7 +45,7 @@ export async function removeSteps(
   }
 }
 
-/** What a stretch of an order is: after an exclusive place, up to an inclusive one. */
+/** A stretch of an order: after an exclusive place, up to an inclusive one. */
 export interface Stretch<Place> {
   after: Place | undefined
   until: Place | undefined
@@ -56,15 +56,18 @@ export interface Search<Row, Place> {
   limit: number
   /** Rows of one statement. */
   step?: number
-  /** The place of the last entry of the next stretch; undefined where there are no more entries than that. Left out where an index knows all that is asked. */
+  /**
+   * The place of the last entry of the next stretch; undefined at the end. Absent where an index covers the whole
+   * filter.
+   */
   edge?: ((after: Place | undefined) => Promise<Place | undefined>) | undefined
   rows(stretch: Stretch<Place>, limit: number): Promise<readonly Row[]>
   placeOf(row: Row): Place
 }
 
 /**
- * The first rows that fit a filter of which an index knows only a part: it is looked through a stretch at a time, so that
- * a filter that fits nothing costs many short statements and no long one.
+ * The first rows that match a filter which the index covers only in part. The index is scanned in stretches, so that a
+ * filter without matches costs many short statements and no long one.
  */
 export async function searchSteps<Row, Place>(search: Search<Row, Place>): Promise<Row[]> {
   const { limit, step = rowsPerStep, edge, rows, placeOf } = search

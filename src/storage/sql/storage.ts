@@ -21,7 +21,7 @@ import { createSqlUpstreams } from './upstreams.js'
 import { createSqlUsers } from './users.js'
 
 /**
- * Stores first what processes that are gone have left in the spool, so that it stands before what this one writes.
+ * First stores the spools of dead processes, so that their rows come before those of this one.
  * @param db migrated
  */
 export async function createSqlStorage(db: Database, dialect: SqlDialect, auditing: AuditOptions): Promise<Storage> {

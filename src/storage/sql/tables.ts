@@ -1,8 +1,7 @@
 /**
- * The tables as Kysely sees them: the rows of the contracts, with what SQLite and PostgreSQL both hold in the place of
- * lists and objects (JSON text), of truth values (0 and 1) and of what the database fills in by itself. Times are bigint
- * milliseconds, sealed texts and hashes are bytes. Columns have snake case in the database and camel case here; Kysely's
- * CamelCasePlugin maps the names (`open.ts` of each database adds it).
+ * Table types for Kysely: the rows of the contracts, but with JSON text for lists and objects, 0 and 1 for booleans,
+ * and generated columns. Times are bigint milliseconds, sealed texts and hashes are bytes. Columns have snake case in
+ * the database and camel case here; Kysely's CamelCasePlugin maps the names (`open.ts` of each database adds it).
  */
 import type { Generated, Kysely } from 'kysely'
 import type { AlertRow } from '../contracts/alerts.js'
@@ -23,7 +22,7 @@ import type { SampleRow, SampleTotals } from '../contracts/samples.js'
 import type { UpstreamRow } from '../contracts/upstreams.js'
 import type { InvitationRow, SessionRow, UserRow } from '../contracts/users.js'
 
-/** A row of a contract with other columns in the place of some of its own. */
+/** A row of a contract with some columns replaced. */
 type Stored<Row, Other> = Omit<Row, keyof Other> & Other
 
 export type KeyColumns = Stored<
@@ -40,10 +39,10 @@ export type KeyColumns = Stored<
 export type ReviewColumns = Stored<
   ReviewRow,
   {
-    /** Empty where the text was deleted: the column takes no null. */
+    /** Empty for a deleted text, since the column is not nullable. */
     sealedRequest: Uint8Array
     matchedRules: string
-    /** Each between commas, so that one of them is found by its name. */
+    /** Each between commas, so that one can be found by its name. */
     categories: string
     bytes: number
   }
@@ -59,7 +58,7 @@ export type ExceptionColumns = Stored<ExceptionRow, { rules: string; fingerprint
 export type UserColumns = Stored<UserRow, { readsSamples: number }>
 export type InvitationColumns = Stored<InvitationRow, { readsSamples: number }>
 
-/** The text last: it is read where it is asked for alone. */
+/** The text is the last column, so that it is read only on request. */
 export type SampleColumns = Stored<SampleRow, { matchedRules: string; categories: string }> & { bytes: number }
 
 export type QuestionColumns = Stored<QuestionRow, { topics: string; turns: string }>
@@ -68,23 +67,23 @@ export type PinColumns = Stored<PinRow, { isPermitted: number }>
 
 export type AuditColumns = Stored<ChainedRow, { seq: Generated<number>; data: string }>
 
-/** What one row of the audit is found by; it has several. */
+/** One search term of an audit row, which has several. */
 export interface MarkColumns {
   account: string
   /** One of `markNames`, or `score`: the highest of a few steps, and each below it, that the risk reaches. */
   name: string
   value: string
-  /** Of the row, as its time and risk are. */
+  /** Sequence number of the row; time and risk are copies too. */
   seq: number
   at: number
   score: number
 }
 
-/** How far the journal of a process is stored: one row each, until the process ends. */
+/** Progress of a process's journal: one row each, until the process ends. */
 export interface JournalColumns {
   journal: string
   number: number
-  /** Of the last group, ms. */
+  /** Time of the last group, ms. */
   at: number
 }
 
@@ -110,7 +109,7 @@ export interface Tables {
   reviews: ReviewColumns
   deliveries: DeliveryColumns
   alerts: AlertColumns
-  /** One row: the process that watches for alerts, and until when. */
+  /** One row: the process that watches for alerts, and the end of its lease. */
   alertWatch: { watchId: number; holder: string; until: number }
   exceptions: ExceptionColumns
   audit: AuditColumns
@@ -133,7 +132,7 @@ export interface Tables {
   upstreams: UpstreamRow
   pins: PinColumns
   dataKeys: DataKeyRow
-  /** One row a route; how often it was bound tells others to look. */
+  /** One row per route; the number of changes shows others when to reload. */
   constitutionBindings: ConstitutionBinding & { changes: number }
 }
 export type Database = Kysely<Tables>

@@ -1,18 +1,18 @@
 /**
- * Stores groups of the journal in a thread: a row costs SQLite some 20 µs, and a commit waits for the disk, while an event
- * loop that is busy enough to make large groups has better to do. The thread starts with the first large one, takes all
- * while it is there, and ends when no large one has come for a while: a quiet server does not pay for it.
+ * Stores groups of the journal in a thread: a row costs SQLite some 20 µs and a commit waits for the disk, which a busy
+ * event loop cannot afford. The thread starts with the first large group, stores all groups while it runs, and ends
+ * after a time without large ones, so that a quiet server does not pay for it.
  */
 import type { Piscina } from 'piscina'
 import { threadFile } from '../../base/thread.js'
 import type { Group, JournalLog } from '../journal/queue.js'
 import type { Aside } from '../sql/audit.js'
 
-/** Rows, or uses, of a group for which the thread starts: at ten groups a second, that of some 200 chats in each. */
+/** Least rows or uses of a group that starts the thread: at ten groups a second, the load of some 200 chats a second. */
 const fewest = 40
 /**
- * Rows of one group, at most. A transaction waits for the disk once, and the event loop hands it over once, however many
- * rows it has; where the thread fails, the event loop stores a group of so many by itself.
+ * Most rows of one group. Larger groups save transactions and messages; but if the thread fails, the event loop must
+ * store such a group itself.
  */
 const most = 1000
 /** ms without a large group. */
@@ -20,7 +20,7 @@ const idleTimeout = 60_000
 
 export interface AsideTask {
   path: string
-  /** JSON: copied in one piece, where a tree of objects would be walked twice. Undefined: only to start. */
+  /** JSON, since copying one string is cheaper than a tree of objects. Undefined: the task only starts the thread. */
   group: string | undefined
 }
 
@@ -32,14 +32,14 @@ function sizeOf({ rows, usage }: Group): number {
 export function createAside(path: string, log: JournalLog | undefined): Aside {
   let starting: Promise<void> | undefined
   let pool: Piscina | undefined
-  /** Groups do not wait for it. */
+  /** Groups do not wait for its start. */
   let isReady = false
   let isClosed = false
   /** When the last large group came, monotonic ms. */
   let largeAt = Number.NEGATIVE_INFINITY
 
   async function start(): Promise<void> {
-    // Loaded where it is used only: a quiet server needs neither.
+    // Loaded only where used: a quiet server needs neither.
     const { Piscina } = await import('piscina')
     if (isClosed) return
     pool = new Piscina({
@@ -65,9 +65,10 @@ export function createAside(path: string, log: JournalLog | undefined): Aside {
         largeAt = performance.now()
         starting ??= start()
       }
-      // As long as the thread is kept it takes the small ones too: each would else hold the event loop while the disk is written.
+      // While it runs, the thread stores small groups too, which would otherwise block the event loop during the disk
+      // write.
       if (!isReady || performance.now() - largeAt >= idleTimeout) return false
-      // However long it takes: what comes meanwhile waits in the spool, where a blocked event loop would serve nobody.
+      // Without a time-out: new rows wait in the spool, while storing here would block the event loop.
       await pool!.run({ path, group: JSON.stringify(group) } satisfies AsideTask)
       return true
     },

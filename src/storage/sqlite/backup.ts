@@ -1,4 +1,4 @@
-/** Whole copies of the embedded store: taken while others write to it, checked before anyone relies on them, and put back. */
+/** Backups of the embedded store: made while others write, verified, and restored. */
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { backup, DatabaseSync } from '@photostructure/sqlite'
@@ -8,10 +8,10 @@ import { migrations } from '../sql/migrations/index.js'
 
 type Connection = InstanceType<typeof DatabaseSync>
 
-/** What stands for a moment: a copy of before must not bring back a sign-in that was ended, nor a link that was used. */
+/** Tables of short-lived rows: a restored backup must not revive an ended sign-in or a used link. */
 const momentary = ['user_sessions', 'invitations', 'processes'] as const
 
-/** What no copy holds: it would outlive its retention there. */
+/** Tables that no backup contains: their rows would outlive their retention. */
 const withheld = ['samples', 'sample_totals'] as const
 
 export interface Checked {
@@ -21,15 +21,15 @@ export interface Checked {
 }
 
 /**
- * Copies what is committed at one moment into a new file, which is moved into its place once it is found whole. Samples are
+ * Copies the committed state of one moment into a new file, which is moved into place after verification. Samples are
  * left out.
- * @throws an Error where the file is there already, or the copy is not what was read
+ * @throws an Error where the file exists, or the copy differs from the source
  */
 export async function backupFile(path: string, file: string): Promise<Checked> {
   if (existsSync(file)) throw new Error(`${file} is there already: a backup takes the place of no other file`)
   const source = open(path)
   try {
-    // All that is read until the end is of one moment; who writes meanwhile does not wait.
+    // A read transaction: a consistent snapshot that does not block writers.
     source.exec('begin')
     const tables = countsOf(source)
     await copy(
@@ -62,9 +62,9 @@ export function checkFile(file: string): Checked {
 }
 
 /**
- * Puts a checked copy in the place of a store that no process has open.
- * @param replace what is there already is put aside, and not refused
- * @returns where what was there is now
+ * Restores a verified backup as a store that no process has open.
+ * @param replace moves an existing store aside instead of refusing
+ * @returns the new place of the old store
  */
 export async function restoreFile(
   file: string,
@@ -92,18 +92,18 @@ export async function restoreFile(
       () => {},
       (db) => {
         for (const table of momentary) db.exec(`delete from ${table}`)
-        // Of a copy that was not made by `backup`.
+        // For a copy that was not made by `backup`.
         withoutSamples(db)
       }
     )
     if (hold !== undefined) {
-      // What is put aside is a copy too.
+      // The store that is moved aside is a copy too, so its samples are removed.
       hold.exec('pragma secure_delete = on')
       withoutSamples(hold)
       hold.exec('commit')
     }
     if (aside !== undefined) renameSync(path, aside)
-    // Of what was put aside, all of which is in its file: beside another database they would be taken for its own.
+    // Log files of the old store, whose file is complete: beside the new database they would be taken for its own.
     for (const name of besides(path)) rmSync(name, { force: true })
     renameSync(fresh, path)
     sync(dirname(path))
@@ -115,7 +115,7 @@ export async function restoreFile(
 }
 
 function withoutSamples(db: Connection): void {
-  // A store of an earlier version has none.
+  // A store of an earlier version lacks them.
   for (const table of withheld) if (has(db, table)) db.exec(`delete from ${table}`)
 }
 
@@ -126,11 +126,13 @@ export function isInUse(path: string): boolean {
   return hold === undefined
 }
 
-/** Undefined where anyone else has the database open: to leave the mode with a log takes it all. */
+/**
+ * Opens a database exclusively; undefined where another process has it open. Leaving WAL mode needs exclusive access.
+ */
 function holdAlone(path: string): Connection | undefined {
   const db = open(path)
   try {
-    // All of its log is in the file then, and there is no file beside it.
+    // Merges the log into the file, and removes the log files.
     db.exec('pragma journal_mode = delete')
     db.exec('begin exclusive')
     return db
@@ -141,7 +143,7 @@ function holdAlone(path: string): Connection | undefined {
   }
 }
 
-/** @param change what of the copy is not to be as it was */
+/** @param change changes the copy */
 async function copy(
   source: Connection,
   file: string,
@@ -155,7 +157,7 @@ async function copy(
     await backup(source, partial, { rate: -1 })
     const db = open(partial)
     try {
-      // One file, with no log beside it.
+      // One file, without a log file.
       db.exec('pragma journal_mode = delete')
       db.exec('pragma secure_delete = on')
       compare(check(db, file))

@@ -20,7 +20,7 @@ type Values = Parameters<StatementSyncInstance['all']>
 /** The queries of this program are few and fixed; the bound is for lists of varying length. */
 const maxStatements = 200
 
-/** The driver binds a text up to its first U+0000 alone: another text. PostgreSQL refuses such a text, and so is it here. */
+/** The driver truncates a text at its first U+0000. Such a text is refused here, as PostgreSQL does. */
 const endsEarly = (value: unknown) => typeof value === 'string' && value.includes('\0')
 
 function adapt(db: InstanceType<typeof DatabaseSync>): SqliteDatabase {
@@ -84,7 +84,7 @@ export function embeddedDialect(db: InstanceType<typeof DatabaseSync>): Dialect 
   }
 }
 
-/** How long SQLite itself waits, which blocks the loop: enough for the usual commit of another process, and no more. */
+/** How long SQLite itself waits for a lock, which blocks the loop: enough for a usual commit of another process. */
 export const blockingWaitMs = 20
 /** How long a write waits in all. The command line beside a running server takes milliseconds. */
 const patienceMs = 1000
@@ -97,7 +97,7 @@ function isBusy(error: unknown): boolean {
   return isBusy(error.cause)
 }
 
-/** Repeats work that changes nothing where it fails for the lock, until it succeeds or patience ends. */
+/** Repeats work while it fails on the lock without a change, until it succeeds or time is up. */
 export async function whileBusy<T>(work: () => T | Promise<T>): Promise<T> {
   const deadline = performance.now() + patienceMs
   for (;;) {

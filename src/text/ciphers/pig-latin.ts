@@ -3,10 +3,10 @@ import type { KnownWords } from '../known-words.js'
 import type { Stretches } from '../places.js'
 import { Edits } from '../rewrite.js'
 
-/** Fewer words in a row that end so are ordinary (`may`, `today`). */
+/** Least words in a row with this ending: fewer are ordinary (`may`, `today`). */
 const fewest = 3
 
-/** @param strange where it may stand */
+/** @param strange stretches where it may occur */
 export function pigLatinEdits(text: string, strange: Stretches, words: KnownWords): Edits {
   const edits = new Edits()
   for (let s = 0; s < strange.length; s += 2) {

@@ -5,13 +5,13 @@ import { Edits } from '../rewrite.js'
 import { frequency } from '../rotated.js'
 import { holdsWords } from './substituted.js'
 
-/** Hundredths of a nat per character code by which the sign behind it is likelier than it is itself. */
+/** By character code, how much likelier the decoded sign is than the written one, in hundredths of a nat. */
 const weights = new Int16Array(128)
 for (let code = 33; code < 127; code++) {
   weights[code] = Math.max(-250, Math.min(250, Math.round(100 * (likelihood(turned(code)) - likelihood(code)))))
 }
 
-/** Of a character in text: small letters for the most part, then capitals, then everything else. */
+/** Likelihood of a character in text: highest for small letters, then capitals, then everything else. */
 function likelihood(code: number): number {
   const lower = code | 32
   const isLetter = lower >= 97 && lower <= 122

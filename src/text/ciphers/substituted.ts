@@ -1,6 +1,6 @@
 /**
- * Every letter replaced by another: shifted along the alphabet (Caesar's cipher, of which ROT13 is one) or mirrored in it
- * (atbash). Told by how often letters are used in English; what comes out must be words that are known.
+ * Every letter replaced by another: shifted along the alphabet (Caesar's cipher, of which ROT13 is one) or mirrored in
+ * it (atbash). Detected by the frequency of English letters; the result must consist of known words.
  */
 import type { KnownWords } from '../known-words.js'
 import type { Stretches } from '../places.js'
@@ -11,7 +11,7 @@ const size = 26
 /** Candidate 0 is atbash; any other is how far its letters are to be shifted. */
 const ATBASH = 0
 
-/** Letter by letter, for each candidate, hundredths of a nat by which the letter behind it is likelier than it is itself. */
+/** By letter and candidate, how much likelier the decoded letter is than the written one, in hundredths of a nat. */
 const gain = new Int16Array(size * size)
 for (let letter = 0; letter < size; letter++) {
   for (let candidate = 0; candidate < size; candidate++) {
@@ -38,7 +38,7 @@ interface Stretch {
 
 export type Substitution = 'atbash' | 'caesar' | 'rot13'
 
-/** @param strange where such text may stand */
+/** @param strange stretches where such text may occur */
 export function substitutedEdits(
   text: string,
   strange: Stretches,
@@ -54,7 +54,7 @@ export function substitutedEdits(
   for (const stretch of found.sort((a, b) => b.evidence - a.evidence)) {
     if (chosen.length > 0 && chosen.some(({ from, to }) => stretch.from < to && from < stretch.to)) continue
     if (readsBetter(text, stretch, words)) chosen.push(stretch)
-    // The best are enough: what is left over is found in the next round.
+    // The best suffice: the next round finds the rest.
     if (chosen.length === mostStretches) break
   }
   if (chosen.length === 0) return undefined
@@ -158,7 +158,7 @@ function findStretches(text: string, first: number, last: number, found: Stretch
 /** Words on either side that belong to a stretch, at most. */
 const mostExtended = 16
 
-/** The edge of a stretch moved over the words beside it that read no worse when replaced: rare ones, and names. */
+/** Extends the edge of a stretch over neighbouring words that read no worse when replaced: rare words and names. */
 function extended(
   text: string,
   edge: number,

@@ -19,7 +19,7 @@ const shortest = 8
 const longEnough = 24
 const EQUALS = 61
 
-/** @param tokens where it may stand */
+/** @param tokens stretches where it may occur */
 export function base32Edits(text: string, tokens: Stretches): Edits {
   const edits = new Edits()
   for (let s = 0; s < tokens.length; s += 2) {

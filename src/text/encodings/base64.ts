@@ -14,12 +14,12 @@ const shortestPadded = 6
 /** A line of at least this length may go on in the next. */
 const wrapped = 32
 
-/** @param tokens where it may stand */
+/** @param tokens stretches where it may occur */
 export function base64Edits(text: string, tokens: Stretches): Edits {
   const edits = new Edits()
   let i = 0
   for (let s = 0; s < tokens.length; s += 2) {
-    // A run that goes on in the next lines has taken what follows.
+    // A run over several lines has consumed the next ones.
     for (i = Math.max(i, tokens[s]!); i < tokens[s + 1]!; ) {
       if (inAlphabet(text.charCodeAt(i))) i = readRun(text, i, edits)
       else i++
@@ -86,7 +86,7 @@ function decodeRun(text: string, from: number, to: number, edits: Edits): boolea
     edits.add(from, to, decoded)
     return true
   }
-  // A path or a prefix in front shifts what follows: its parts may be encoded where the whole is not.
+  // A path or a prefix in front shifts the alignment: parts may be encoded where the whole is not.
   if (run.length > 4096 || !/[/_+-]/.test(run)) return false
   let found = false
   let at = from
@@ -105,7 +105,7 @@ function decodeText(run: string): string | undefined {
   const bytes = Buffer.from(run, 'base64')
   const text = bytes.length >= 4 ? readable(bytes) : undefined
   if (text === undefined) return undefined
-  // Short runs decode to printable characters by chance: what comes out must be words.
+  // Short runs decode to printable characters by chance, so the result must be words.
   if (!/[A-Za-z]{2}|[^\x00-\x7f]{2}/.test(text) && !isNoAccident(text)) return undefined
   return run.length >= 24 || /^[\p{L}\p{N} .,!?'"%/:;&=+\n-]+$/u.test(text) ? text : undefined
 }

@@ -64,7 +64,7 @@ function mayBeBase85(text: string, from: number, to: number): boolean {
   return signs * 12 >= end - from && small > 1 && capital > 1
 }
 
-/** The whole, or what stands between quotes or behind the first colon or equals sign. */
+/** The whole chunk, or the part in quotes or after the first colon or equals sign. */
 function decodeChunk(text: string, from: number, to: number, edits: Edits): void {
   const starts = [from, from + 1]
   for (let i = from; i < from + 16; i++) {
@@ -104,7 +104,7 @@ function decode(text: string, from: number, to: number, values: Int8Array): stri
   }
   if (count === 1) return undefined
   if (count > 0) {
-    // The missing signs are the highest, so that what was cut off does not lower the bytes that are kept.
+    // Missing signs count as the highest, so that the cut does not lower the remaining bytes.
     for (let k = count; k < 5; k++) value = value * 85 + 84
     if (!addBytes(bytes, value, count - 1)) return undefined
   }

@@ -11,11 +11,14 @@ export interface National {
   /** 0..1 */
   readonly confidence: number
   /**
-   * What must stand before, where the shape and its check alone are too common: words and phrases in lower case, set apart by
+   * Words and phrases, one of which must stand before a shape that is too common alone: in lower case, separated by
    * bars; `*` for any ending.
    */
   readonly near?: string
-  /** Where nothing must stand before: digits as 9 and letters as A, of which every match has a part; set apart by bars. */
+  /**
+   * For shapes without such a word: patterns that every match contains, digits as 9 and letters as A, separated by
+   * bars.
+   */
   readonly sign?: string
 }
 

@@ -1,4 +1,4 @@
-/** Tokens of providers of models, and of what is built around them. */
+/** Tokens of model providers and of tools around them. */
 import { hasDigit, issuer, mixed, type Row, uuid } from './row.js'
 
 const digits = { only: hasDigit }
@@ -13,7 +13,7 @@ export const ai: readonly Row[] = [
     ['openai_key', 'sk-None-<40-200 word>', digits],
     ['openai_key', 'sk-<20 base62>T3BlbkFJ<20 base62>', { confidence: 0.98 }],
     ['openai_admin_key', 'sk-admin-<40-200 word>', digits],
-    // Others who speak the same API write theirs in this way.
+    // Other providers with the same API use this form.
     ['openai_key', 'sk-<32-64 base62>', { only: hasDigit, confidence: 0.9 }],
     ['openai_key', 'sk-<20-200 word>', { only: mixed, confidence: 0.8 }]
   ),

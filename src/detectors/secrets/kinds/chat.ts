@@ -1,4 +1,4 @@
-/** Tokens of what carries messages: chat, mail, telephony, social networks and their webhooks. */
+/** Tokens of messaging services: chat, mail, telephony, social networks and their webhooks. */
 import { discordAccount } from '../checks.js'
 import { hasDigit, issuer, mixed, type Row, uuid } from './row.js'
 

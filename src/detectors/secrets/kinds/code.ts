@@ -1,4 +1,4 @@
-/** Tokens of hosts of code, registries of packages, and what builds and checks code. */
+/** Tokens of code hosts, package registries, and tools that build and check code. */
 import { afterPrefix } from '../checks.js'
 import { hasDigit, issuer, mixed, type Row, uuid } from './row.js'
 

@@ -1,4 +1,4 @@
-/** Every kind of token that its issuer marks, by field. */
+/** The list of all token kinds with an issuer's mark, by field. */
 import { ai } from './ai.js'
 import { azure } from './azure.js'
 import { chat } from './chat.js'
@@ -11,7 +11,7 @@ import { tools } from './tools.js'
 
 export const rows: readonly Row[] = [...cloud, ...azure, ...code, ...ai, ...chat, ...payment, ...tools, ...keys]
 
-/** What rules may ask for by one name: kinds that were one before each had its own. */
+/** Groups under which rules can name several kinds: these were one kind in earlier versions. */
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
   [
     'provider_token',

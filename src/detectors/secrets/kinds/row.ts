@@ -5,11 +5,11 @@
 import type { Check } from '../checks.js'
 
 export interface Options {
-  /** 0..1; 0.95 where nothing is said: a prefix that nothing else has. */
+  /** 0..1; default 0.95, for a unique prefix. */
   confidence?: number
-  /** Where it does not hold the confidence is 0.7: a copy with a mistake, or a made-up value. */
+  /** If it fails the confidence is 0.7: a copy with a mistake, or a made-up value. */
   check?: Check
-  /** Where it does not hold it is no token: for forms that other text has too. */
+  /** If it fails it is no token: for forms that other text has too. */
   only?: Check
 }
 
@@ -30,7 +30,7 @@ export function issuer(name: string, docs: string, ...lines: readonly Line[]): R
 /** `8-4-4-4-12` hexadecimal digits. */
 export const uuid = '<8 anyhex>-<4 anyhex>-<4 anyhex>-<4 anyhex>-<12 anyhex>'
 
-/** Letters of both cases and digits: what a word or a name of a file is not. */
+/** Letters of both cases and digits, unlike words and file names. */
 export const mixed: Check = (token) => /[a-z]/.test(token) && /[A-Z]/.test(token) && /\d/.test(token)
-/** A digit, or letters of both cases: what is written in words has neither. */
+/** A digit, or letters of both cases, unlike words. */
 export const hasDigit: Check = (token) => /\d/.test(token) || (/[a-z]/.test(token) && /[A-Z]{2}/.test(token))

@@ -1,4 +1,4 @@
-/** Tokens of what people plan, write, watch and measure with. */
+/** Tokens of tools for planning, writing, monitoring and measuring. */
 import { joseHeader } from '../checks.js'
 import { hasDigit, issuer, mixed, type Row, uuid } from './row.js'
 

@@ -1,6 +1,6 @@
 /**
- * Tesseract in WebAssembly (tesseract.js-core), driven in the process that reads: no thread, no cache, nothing downloaded. Its
- * Leptonica decodes pictures too: what is drawn is read by the same code that was given the bytes.
+ * Runs Tesseract in WebAssembly (tesseract.js-core) in the reading process: no thread, no cache, no download. Its
+ * Leptonica also decodes the pictures, so that one decoder handles the bytes.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib'
 import { bounds, Unread } from '../../file.js'
 import type { Box, Pixels, Plane } from './pixels.js'
 
-/** What of Node's WebAssembly is used, for which its types have no name. */
+/** The used part of Node's WebAssembly memory, which its types do not declare. */
 interface Memory {
   readonly buffer: ArrayBuffer
 }
@@ -21,7 +21,7 @@ declare const WebAssembly: {
   instantiate(bytes: Buffer, imports: object): Promise<{ instance: Instance; module: unknown }>
 }
 
-/** What of the module is used (tesseract.js-core 7, which brings no types). */
+/** The used part of tesseract.js-core 7, which has no types. */
 interface Core {
   FS: { writeFile(path: string, data: Uint8Array): void }
   TessBaseAPI: new () => Api
@@ -54,7 +54,7 @@ interface Api {
   Clear(): void
 }
 
-/** One word, with how sure the engine is of it, 0 to 100. */
+/** One word, with the engine's confidence, 0 to 100. */
 export interface Word {
   text: string
   sure: number
@@ -64,7 +64,7 @@ export interface Word {
   line: string
 }
 
-/** The engine that goes by the shapes of lines alone (LSTM); the languages have data for no other. */
+/** The LSTM engine; the language data supports no other. */
 const lstm = 1
 const entry = 'tesseract.js-core/tesseract-core-simd-lstm'
 
@@ -182,7 +182,7 @@ export class Engine {
     return { width, height, data, isTransparent }
   }
 
-  /** What the values of a picture of few colours stand for, as `RRGGBBAA`. */
+  /** The palette of a picture, as `RRGGBBAA`. */
   #coloursOf(pix: number, depth: number): Uint32Array {
     const core = this.#core
     const map = core._emscripten_bind_Pix_get_colormap_0(pix)
@@ -205,7 +205,7 @@ export class Engine {
     return colours
   }
 
-  /** @param mode how a page is parted (Tesseract's `PageSegMode`) */
+  /** @param mode page segmentation (Tesseract's `PageSegMode`) */
   read({ width, height, data }: Plane, mode: number): Word[] {
     const core = this.#core
     const head = Buffer.from(`P5\n${width} ${height}\n255\n`, 'latin1')

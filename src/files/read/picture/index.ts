@@ -1,6 +1,6 @@
 /**
- * Text in pictures: read upright, then what of it is left unread made larger and turned, then what is drawn so faintly that
- * people overlook it. What a picture shows beside its text, nobody here sees.
+ * Reads text in pictures: first upright, then the unread rest enlarged and turned, then text that is too faint for
+ * people. The rest of a picture's content is not examined.
  */
 import { bounds, type HiddenKind, type Texts, Unread } from '../../file.js'
 import type { Engine, Word } from './engine.js'
@@ -30,23 +30,23 @@ import {
 import { levelled, type Slant, slantOf } from './slant.js'
 import { structureOf } from './structure.js'
 
-/** How Tesseract parts what it is given: a page with its columns. */
+/** Tesseract's mode for a page with columns. */
 const page = 3
-/** Sureness, on the average of its words, from which on a line is read and need not be tried another way. */
+/** Mean confidence of a line from which it needs no further attempt. */
 const sure = 80
-/** Sureness from which on a line is one, and not marks that look like it; below, only words that are likely are kept. */
+/** Mean confidence from which a line counts as text; below, only likely words are kept. */
 const likely = 55
-/** Tiles that draw something and were not read: a word of a few letters fills as many. */
+/** Least unread tiles with content for another attempt: a word of a few letters fills as many. */
 const leastTiles = 6
-/** Differences of lightness that no encoder makes. */
+/** Differences of lightness above the noise of an encoder. */
 const floors = { lossless: 2, lossy: 7 }
-/** Colours of the same lightness are as far apart as a person needs to tell them. */
+/** Least difference of colours with equal lightness that a person can see. */
 const colourFloor = 12
-/** Pixels of what is tried again, and in other ways: of a larger picture, models are shown no more. */
+/** Most pixels for further attempts: models get no more of a larger picture. */
 const mostAgain = 1_200_000
 /** Pixels up to which a plane is made twice as large. */
 const mostTwice = 600_000
-/** Of all tiles: where more of them are faint, they are a texture, and are read upright alone. */
+/** Largest share of faint tiles: more of them are a texture, which is read upright only. */
 const mostFaint = 0.4
 
 /** @param where of the picture in its file; empty where it is all of it */
@@ -54,7 +54,7 @@ export interface PictureReader {
   /** @throws Unread */
   read(bytes: Buffer, out: Texts, where: string): void
   /**
-   * What another decoder has made of a picture.
+   * Reads a picture that another decoder has decoded.
    * @throws Unread `too_large`
    */
   readPixels(pixels: Pixels, out: Texts, where: string): void
@@ -109,7 +109,7 @@ export class Pictures implements PictureReader {
   #readPlane(plane: Plane, found: Found, hidden: HiddenKind | undefined): void {
     const lines = linesOf(this.#engine.read(plane, page))
     found.add(lines, hidden)
-    // Lines that are slanted a little are read as they are, and not well.
+    // Slightly slanted lines are read unchanged, with lower confidence.
     const again = atMost(plane, mostAgain)
     const level = levelling(asItIs, again)
     if (level !== undefined) {
@@ -120,7 +120,7 @@ export class Pictures implements PictureReader {
     this.#readLeft(plane, busyTiles(plane), sureBoxes(lines), found, hidden)
   }
 
-  /** What was not read at first: drawn over a picture, too small, or turned. */
+  /** Reads the rest: text over a picture, too small, or turned. */
   #readLeft(
     plane: Plane,
     left: Tiles,
@@ -176,13 +176,13 @@ export class Pictures implements PictureReader {
   }
 }
 
-/** From a box in what was read to the one in the plane that boxes are told of. */
+/** Maps a box of the read plane to the reported plane. */
 type Place = (box: Box) => Box
 
 /** Words beside each other. */
 interface Line {
   words: Word[]
-  /** On their average. */
+  /** Mean confidence of the words. */
   sure: number
   paragraph: string
 }
@@ -207,15 +207,15 @@ function linesOf(words: readonly Word[]): Line[] {
 }
 
 interface Way {
-  /** Whether it shows all of what it is made of, so that slanted lines can be told. */
+  /** Whether it shows its whole source, so that slanted lines can be detected. */
   isWhole?: true
   of(plane: Plane): Plane
-  /** The place of a box in what it was made of. */
+  /** Maps a box to its source plane. */
   back(box: Box, plane: Plane): Box
   hidden?: HiddenKind | undefined
 }
 
-/** Upright, over whatever it is drawn. */
+/** Ways for upright text over any background. */
 const inks: readonly Way[] = (['dark', 'light'] as const).map((ink) => ({
   of: (plane) => strokesOf(plane, ink),
   back: (box) => box
@@ -265,7 +265,7 @@ const turns: readonly Way[] = [
   }
 ]
 
-/** The same, and then levelled; undefined where its lines are level, or none can be told. */
+/** The same way with levelling; undefined where lines are level or no angle is found. */
 function levelling({ of, back }: Way, plane: Plane): Way | undefined {
   const turned = of(plane)
   const degrees = slantOf(turned)
@@ -274,7 +274,7 @@ function levelling({ of, back }: Way, plane: Plane): Way | undefined {
   return { of: () => slant.level, back: (box) => back(backAround(slant, box), plane), hidden: 'turned' }
 }
 
-/** The box around where the corners of another came from. */
+/** The box around the original corners of another. */
 function backAround({ back }: Slant, { left, top, right, bottom }: Box): Box {
   const corners = [back(left, top), back(right, top), back(left, bottom), back(right, bottom)]
   const [xs, ys] = [corners.map(([x]) => Math.round(x)), corners.map(([, y]) => Math.round(y))]
@@ -298,14 +298,14 @@ const scaled = ({ left, top, right, bottom }: Box, by: number): Box => ({
 const sureBoxes = (lines: readonly Line[]) =>
   lines.filter((line) => line.sure >= sure).flatMap(({ words }) => words.map(({ box }) => box))
 
-/** Whether two planes show the same, but for what nobody sees. */
+/** Whether two planes look the same to a person. */
 function isAlike(a: Plane, b: Plane): boolean {
   return a.data.every((value, i) => Math.abs(value - b.data[i]!) < 2)
 }
 
-/** What was read so far, each paragraph once. */
+/** The found texts, each paragraph once. */
 class Found {
-  /** Of what is read for sure. */
+  /** Boxes of confidently read text. */
   readonly boxes: Box[] = []
   readonly #out: Texts
   readonly #within: string

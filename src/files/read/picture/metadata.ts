@@ -1,9 +1,9 @@
-/** Texts beside the pixels of a picture: whoever is given its metadata reads them, and nobody who looks at it does. */
+/** Reads the metadata texts of a picture, which a model may get and a viewer does not see. */
 import type { Texts } from '../../file.js'
 import { packetTexts } from '../packet.js'
 import { readSegments, type Structure } from './structure.js'
 
-/** Letters in a row by which bytes are taken for text. */
+/** Consecutive letters from which bytes count as text. */
 const fewest = 6
 const runs8 = new RegExp(`[^\\p{Cc}\\p{Cn}\\p{Co}\\uFFFD]{${fewest},}`, 'gu')
 /** In any other alphabet every two bytes are a letter. */
@@ -17,7 +17,7 @@ export function addMetadata({ texts, blobs, packets }: Structure, out: Texts, wh
   out.add([...found].join('\n'), where, 'metadata')
 }
 
-/** What of some bytes is text, in UTF-8 and in both orders of UTF-16, at even places and at odd. */
+/** Texts within bytes, in UTF-8 and in both orders of UTF-16, at even and odd offsets. */
 function stringsOf(blob: Buffer): string[] {
   const swapped = (from: number) => {
     const bytes = Buffer.from(blob.subarray(from, from + ((blob.length - from) & ~1)))

@@ -1,4 +1,7 @@
-/** A picture as planes of grey, and what is done to them so that letters stand out. Every step is linear in the pixels. */
+/**
+ * Image processing for OCR: planes of grey, and filters that make letters stand out. Every step is linear in the
+ * pixels.
+ */
 
 export interface Plane {
   width: number
@@ -12,19 +15,19 @@ export interface Pixels {
   width: number
   height: number
   data: Uint8Array
-  /** Whether any of them lets something through. */
+  /** Whether any pixel is transparent. */
   isTransparent: boolean
 }
 
-/** Pixels that are read at most: models are shown a picture no larger. */
+/** Most pixels that are read: models get no larger picture. */
 export const mostRead = 2_500_000
 /** The side of a tile. */
 export const tile = 16
 
-/** How a picture's transparent places are shown: on white, on black, or as the colours that lie under them. */
+/** Background for transparent pixels: white, black, or their own hidden colours. */
 export type Ground = 'white' | 'black' | 'none'
 
-/** Rec. 601, made smaller where it is larger than anybody reads it. */
+/** Lightness by Rec. 601, scaled down to `mostRead`. */
 export function greyOf(pixels: Pixels, ground: Ground): Plane {
   const { width, height, data } = pixels
   const grey = new Uint8Array(width * height)
@@ -37,7 +40,7 @@ export function greyOf(pixels: Pixels, ground: Ground): Plane {
   return atMost({ width, height, data: grey }, mostRead)
 }
 
-/** How far colours of the same lightness are apart: red against green, or blue against yellow, around the middle. */
+/** A plane of colour difference: red against green, or blue against yellow, around the middle. */
 export function colourOf({ width, height, data }: Pixels, kind: 'red' | 'blue'): Plane {
   const plane = new Uint8Array(width * height)
   for (let i = 0, at = 0; i < plane.length; i++, at += 4) {
@@ -47,7 +50,7 @@ export function colourOf({ width, height, data }: Pixels, kind: 'red' | 'blue'):
   return atMost({ width, height, data: plane }, mostRead)
 }
 
-/** Of no more pixels than that, each by the mean of what falls into it. */
+/** Scales down to at most `most` pixels, each the mean of its source pixels. */
 export function atMost(plane: Plane, most: number): Plane {
   const { width, height, data } = plane
   if (width * height <= most) return plane
@@ -66,7 +69,7 @@ export function atMost(plane: Plane, most: number): Plane {
   return { width: w, height: h, data: Uint8Array.from(sums, (sum, i) => sum / counts[i]!) }
 }
 
-/** Twice as large in each direction, between pixels by their mean. */
+/** Doubles the size, with interpolated pixels. */
 export function twice({ width, height, data }: Plane): Plane {
   const [w, h] = [width * 2, height * 2]
   const out = new Uint8Array(w * h)
@@ -124,10 +127,10 @@ function tilesOf({ width, height }: Plane): Tiles {
 
 export const countOf = ({ set }: Tiles) => set.reduce((sum, each) => sum + each, 0)
 
-/** Least difference of lightness within a tile that draws something which everybody sees. */
+/** Least difference of lightness within a tile with visible content. */
 export const plain = 48
 
-/** Tiles that draw something plain to see. */
+/** Tiles with visible content. */
 export function busyTiles(plane: Plane): Tiles {
   const tiles = tilesOf(plane)
   forTiles(plane, tiles, (at, low, high) => {
@@ -156,7 +159,7 @@ function forTiles(plane: Plane, { columns, rows }: Tiles, take: (at: number, low
   }
 }
 
-/** Leaves out the tiles that a box lies over. */
+/** Clears the tiles under a box. */
 export function leaveOut({ columns, rows, set }: Tiles, { left, top, right, bottom }: Box): void {
   const last = Math.min(columns - 1, Math.floor(right / tile))
   for (let row = Math.max(0, Math.floor(top / tile)); row <= Math.min(rows - 1, Math.floor(bottom / tile)); row++) {
@@ -184,7 +187,7 @@ export function around({ columns, rows, set }: Tiles, { width, height }: Plane):
   }
 }
 
-/** White where boxes lie. */
+/** The plane with white boxes. */
 export function without(plane: Plane, boxes: readonly Box[]): Plane {
   const { width, height } = plane
   const data = Uint8Array.from(plane.data)
@@ -195,18 +198,18 @@ export function without(plane: Plane, boxes: readonly Box[]): Plane {
   return { width, height, data }
 }
 
-/** Pixels around each by whose mean its own is taken for light or dark. */
+/** Radius of the mean against which a pixel counts as light or dark. */
 const reach = 12
 
-/** A plane, and the difference from which on something is drawn on it that is no noise. */
+/** A plane, and its threshold above noise. */
 export interface Channel {
   plane: Plane
   floor: number
 }
 
 /**
- * What is drawn with little contrast, dark on white, and all else white: tile by tile from the channel that shows it best.
- * Letters are thin: they differ more from what is around them than that does from them, on whichever side of it they are.
+ * Content of low contrast, dark on white, all else white; each tile comes from the channel that shows it best. Letters
+ * are thin: they differ more from their surroundings than the surroundings from them, whichever is darker.
  * @param channels of one size; the first is of lightness
  */
 export function faintOf(channels: readonly Channel[]): { plane: Plane; tiles: Tiles } {
@@ -225,7 +228,7 @@ export function faintOf(channels: readonly Channel[]): { plane: Plane; tiles: Ti
       if (strong[at] === 1) continue
       const row = Math.floor(at / columns)
       const column = at % columns
-      // With its neighbours, so that a letter which lies over two is drawn as one.
+      // With its neighbours, so that a letter over two tiles is drawn whole.
       let [dark, light] = [0, 0]
       for (let y = Math.max(0, row - 1); y <= Math.min(rows - 1, row + 1); y++) {
         for (let i = y * columns + Math.max(0, column - 1); i <= y * columns + Math.min(columns - 1, column + 1); i++) {
@@ -251,7 +254,7 @@ export function faintOf(channels: readonly Channel[]): { plane: Plane; tiles: Ti
   return { plane: { width, height, data: out }, tiles }
 }
 
-/** By tile, how far its darkest and its lightest pixel differ from what is around them. */
+/** By tile, the difference of its darkest and lightest pixel from their surroundings. */
 function peaksOf({ width, height, data }: Plane, mean: Float32Array, columns: number, count: number) {
   const [darker, lighter] = [new Float32Array(count), new Float32Array(count)]
   for (let y = 0; y < height; y++) {
@@ -266,7 +269,7 @@ function peaksOf({ width, height, data }: Plane, mean: Float32Array, columns: nu
   return { darker, lighter }
 }
 
-/** The mean of a square around each pixel, by sums over all above and left of it; of what is plain to see, nothing counts. */
+/** The mean of a square around each pixel, by summed areas; pixels with visible content do not count. */
 function blurred({ width, height, data }: Plane, by: number, { columns, set }: Tiles): Float32Array {
   const sums = new Float64Array((width + 1) * (height + 1))
   const counts = new Uint32Array(sums.length)
@@ -296,12 +299,12 @@ function blurred({ width, height, data }: Plane, by: number, { columns, set }: T
   return out
 }
 
-/** Difference of lightness up to which it is what lies under the letters. */
+/** Difference of lightness up to which a pixel belongs to the background. */
 const slight = 32
 
 /**
- * What is thin and darker than what is around it (or lighter), dark on white, whatever it is drawn over: how far each pixel is
- * from what a mark as wide as a stroke would be filled up with (a top-hat, as morphology calls it).
+ * Thin marks that are darker (or lighter) than their surroundings, dark on white, over any background: the top-hat
+ * transform of morphology, with the width of a stroke.
  */
 export function strokesOf({ width, height, data }: Plane, ink: 'dark' | 'light'): Plane {
   const own = ink === 'dark' ? data : data.map((value) => 255 - value)
@@ -310,7 +313,7 @@ export function strokesOf({ width, height, data }: Plane, ink: 'dark' | 'light')
   return { width, height, data: dark }
 }
 
-/** Pixels to each side within which a stroke of a letter ends. */
+/** Half width of a letter's stroke, pixels. */
 const stroke = 8
 
 /** The most, or the least, within a square around each pixel: along the rows, then along the columns. */
@@ -322,7 +325,7 @@ function extremes(data: Uint8Array, width: number, height: number, isMost: boole
   return out
 }
 
-/** By a list of those that no later one outdoes, so that each pixel is looked at twice at most. */
+/** Keeps a list of candidates without a later better one, so that each pixel is visited twice at most. */
 function alongLine(
   from: Uint8Array,
   to: Uint8Array,

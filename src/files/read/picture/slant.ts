@@ -1,4 +1,4 @@
-/** Lines that run neither level nor upright. */
+/** Detects and levels slanted lines of text. */
 import { type Plane, plain } from './pixels.js'
 
 export interface Slant {
@@ -8,7 +8,7 @@ export interface Slant {
   back(x: number, y: number): readonly [x: number, y: number]
 }
 
-/** Turned back by so many degrees, so that what was slanted by them is level. */
+/** Rotates back by so many degrees, so that lines of this slant become level. */
 export function levelled({ width, height, data }: Plane, degrees: number): Slant {
   const angle = (degrees * Math.PI) / 180
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)]
@@ -34,16 +34,16 @@ export function levelled({ width, height, data }: Plane, degrees: number): Slant
   return { level: { width: w, height: h, data: out }, back }
 }
 
-/** Angles that are tried, degrees, pixels between those that are looked at, and places where they are. */
+/** Largest tried angle and step, degrees; distance of sampled pixels; most positions. */
 const slants = { most: 45, step: 2.5, pixels: 2, places: 250_000 }
-/** Less than this, lines are read as they are. */
+/** Smaller slants are read unchanged. */
 const leastSlant = 2.5
-/** By how much more than level the lines have to stand out. */
+/** How much clearer than level the lines must be. */
 const clearer = 1.1
 
 /**
- * By how many degrees the lines of a text are slanted, by the angle at which what is drawn falls into the fewest rows; undefined
- * where that is level, or no angle stands out.
+ * The slant of a text's lines in degrees: the angle at which the content falls into the fewest rows; undefined where
+ * that is level, or no angle stands out.
  */
 export function slantOf({ width, height, data }: Plane): number | undefined {
   const xs: number[] = []

@@ -1,7 +1,7 @@
 /**
- * What the bytes of a picture are made of, before anything decodes them: one picture and nothing behind it, and the texts
- * that stand beside its pixels. A file of two pictures, or of a picture and something else, is shown one way here and another
- * way elsewhere, so it is refused.
+ * Checks the structure of a picture's bytes before decoding: exactly one picture with nothing behind it; and collects
+ * its metadata texts. A file with two pictures, or a picture and other data, would be shown differently elsewhere, so
+ * it is refused.
  */
 import { crc32, inflateSync } from 'node:zlib'
 import { Unread } from '../../file.js'
@@ -11,17 +11,17 @@ export type PictureFormat = (typeof pictureFormats)[number]
 
 export interface Structure {
   format: PictureFormat
-  /** Whether what is encoded differs from what was drawn, by the noise of its encoder. */
+  /** Whether the encoding is lossy, so that it adds noise. */
   isLossy: boolean
-  /** Texts as their format spells them out. */
+  /** Texts that the format marks as such. */
   texts: string[]
-  /** Bytes of a structure that may hold texts anywhere (EXIF, profiles of colour, what nobody here knows). */
+  /** Binary structures that may hold texts anywhere (EXIF, colour profiles, unknown ones). */
   blobs: Buffer[]
   /** Metadata in XML (XMP). */
   packets: Buffer[]
 }
 
-/** What a comment or a profile may unpack to. */
+/** Most unpacked bytes of a comment or profile. */
 const mostUnpacked = 4 * 1024 * 1024
 
 /** By the first bytes alone. */
@@ -74,7 +74,7 @@ function readPng(bytes: Buffer, found: Structure): void {
     if (last === 'IEND' || (last === '' && type !== 'IHDR')) throw new Unread('damaged')
     if (bytes.readUInt32BE(at + 8 + length) !== crc32(bytes.subarray(at + 4, at + 8 + length)))
       throw new Unread('damaged')
-    // An animation shows what a reader of the first picture alone does not.
+    // An animation has more pictures than the first one.
     if (type === 'acTL' || type === 'fcTL' || type === 'fdAT') throw new Unread('several_pictures')
     readChunk(type, data, found)
     last = type
@@ -157,7 +157,7 @@ function readSegment(marker: number, data: Buffer, found: Structure): void {
   if (marker < 0xe0 || marker > 0xef) return
   const head = data.toString('latin1', 0, 40)
   if (head.startsWith('MPF\0')) throw new Unread('several_pictures')
-  // A small picture in the place of bytes of colours.
+  // A thumbnail.
   if (head.startsWith('JFXX\0') || (head.startsWith('JFIF\0') && data[12]! * data[13]! > 0))
     throw new Unread('picture_unread')
   if (head.startsWith(xmpHead)) found.packets.push(data.subarray(xmpHead.length))
@@ -189,7 +189,7 @@ function readGif(bytes: Buffer, found: Structure): void {
       const label = bytes.readUInt8(at++)
       const data = blocks()
       if (label === 0xfe) found.texts.push(data.toString())
-      // Text that the reader of a picture draws over it.
+      // Text that viewers draw over the picture.
       else if (label === 0x01) throw new Unread('drawing_unread')
       else if (label !== 0xf9) found.blobs.push(data)
     } else throw new Unread('damaged')
@@ -218,7 +218,7 @@ function readWebp(bytes: Buffer, found: Structure): void {
   if (pictures === 0) throw new Unread('damaged')
 }
 
-/** What stands between its head and its pixels, and what of it is as long as its pixels may be. */
+/** Checks the length of its pixels, and collects the bytes between header and pixels. */
 function readBmp(bytes: Buffer, found: Structure): void {
   const told = bytes.readUInt32LE(2)
   const pixels = bytes.readUInt32LE(10)
@@ -232,7 +232,7 @@ function readBmp(bytes: Buffer, found: Structure): void {
 }
 
 const textTypes = new Set([1, 2, 7])
-/** Where its pixels lie, and what they are packed with. */
+/** Tags for the place and compression of the pixels. */
 const pixelTags = new Set([273, 279, 324, 325, 347, 437])
 
 /** TIFF 6.0, section 2: one directory. */

@@ -1,18 +1,18 @@
-/** The system prompts of a chat as the encoder is given them, beside what is said in the chat. */
+/** Prepares the system prompts of a chat for the encoder, which reads the chat's texts together with them. */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /** Plain data, so that it can go to another thread. */
 export interface Beside {
-  /** Names the prompts. */
+  /** Digest of the prompts. */
   key: string
   text: string
 }
 
-/** UTF-16 units that are read of them, from either end: what is to be kept is mostly told last, or first. */
+/** UTF-16 units that are read from either end: secrets are mostly at the start or the end of a prompt. */
 const opening = 6_000
 const ending = 2_000
-/** A chat brings its prompts again with each turn. */
+/** Cached, since a chat repeats its prompts with each turn. */
 const known = new LRUCache<string, Beside>({ max: 500 })
 
 /** @returns undefined where there are none */

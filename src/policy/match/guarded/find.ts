@@ -1,4 +1,4 @@
-/** Where a text asks after what a system prompt guards, or says it. */
+/** Finds places where a text asks for guarded content of a system prompt, or reveals it. */
 import type { Folder } from '../../../text/fold.js'
 import { HitList } from '../../../text/hit-list.js'
 import type { Phrases } from '../../../text/phrases.js'
@@ -7,14 +7,14 @@ import type { GuardedKind } from '../../constitution/lexicons.js'
 import { bitOf, type Lexicon, type Place } from './lexicon.js'
 import type { Topic } from './prompt.js'
 
-/** What a phrase of the prompts' own stands for. */
+/** The meaning of a phrase from the prompts. */
 export type Own =
   | { kind: 'name' | 'person' | 'instructions' | 'pass' }
   | { kind: 'value'; isWord: boolean }
   | { kind: 'topic'; topic: number; word: number }
 
 export interface Guarded {
-  /** Names the prompts. */
+  /** Digest of the prompts. */
   readonly key: string
   readonly hasSecrets: boolean
   readonly hasPeople: boolean
@@ -25,7 +25,7 @@ export interface Guarded {
   readonly own: readonly (readonly Own[])[]
 }
 
-/** Words around a guarded value that can make one of it. */
+/** Words around a guarded value that decide whether it counts as the value. */
 export const valueReach = 12
 
 /** Offsets are UTF-16 units of the text. */
@@ -39,14 +39,14 @@ interface OwnPlace {
   own: readonly Own[]
 }
 
-/** UTF-16 units between asking and what is asked after. */
+/** Most UTF-16 units between a request and the guarded name. */
 const nearest = 90
-/** Units of a sentence that is a question by its mark alone. */
+/** Longest sentence that counts as a question by its mark alone, in units. */
 const shortQuestion = 48
-/** Words of a text that can be nothing but the value, with something said around it. */
+/** Most words of a text that consists of little but the value. */
 const fewWords = 6
 
-/** Words of a text that names the secret by "the word" or "the string": in a longer one that is something else. */
+/** Most words of a text in which "the word" or "the string" means the secret: a longer one means something else. */
 const wordsOfReference = 12
 
 const { secrets, persons, facts, asks, turns, refers, does } = bitOf
@@ -86,7 +86,7 @@ function ownPlaces(folder: Folder, { phrases, own }: Guarded): OwnPlace[] {
   return places
 }
 
-/** A value that is an ordinary word counts beside the secret's name, or where little else is said. */
+/** A value that is an ordinary word counts only beside the secret's name, or in a short text. */
 function findValues(places: readonly OwnPlace[], words: number, visit: GuardedVisit): void {
   let lastName = Number.NEGATIVE_INFINITY
   const open: OwnPlace[] = []
@@ -163,7 +163,7 @@ function judgeTopics(
   isDone: boolean,
   visit: GuardedVisit
 ): void {
-  // Most sentences name none of many: what is not named is not looked for.
+  // Only named topics are checked: most sentences name none.
   const named = new Set<number>()
   for (const place of own) for (const what of place.own) if (what.kind === 'topic') named.add(what.topic)
   const hasSubject = general.some(({ topic }) => topic >= 0)
@@ -180,7 +180,7 @@ function judgeTopics(
 
 const isReference = (name: Place | OwnPlace) => 'kinds' in name && (name.kinds & secrets) === 0
 
-/** Where two thirds of a topic's words are: the last of them that came. */
+/** The place of the word that completes two thirds of a topic's words. */
 function wordsOf(own: readonly OwnPlace[], topic: number, words: number): { start: number; end: number } | undefined {
   const seen = new Map<number, OwnPlace>()
   for (const place of own) {

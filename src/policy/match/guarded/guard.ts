@@ -1,6 +1,6 @@
 /**
- * What the system prompts of a chat guard, made ready to be looked for in its other texts. Kept by the prompts' digest: a
- * chat brings its prompt again with each turn.
+ * Compiles the guarded content of a chat's system prompts for searching its other texts. Cached by the prompts' digest,
+ * since a chat repeats its prompt with each turn.
  */
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -12,11 +12,13 @@ import { findGuarded, type Guarded, type GuardedVisit, type Own, valueReach } fr
 import type { Lexicon } from './lexicon.js'
 import { type PromptReading, readPrompt, type Topic } from './prompt.js'
 
-/** Some hundred prompts are in use at a time; each keeps a few KB. */
+/** Cached prompts: some hundred are in use at a time, a few KB each. */
 const maxPrompts = 500
-/** UTF-16 units of a chat's prompts that are read, from the first on: what they guard is looked for wherever texts are judged. */
+/**
+ * UTF-16 units of a chat's prompts that are read, from the start: each guarded item costs time in every judged text.
+ */
 const maxUnits = 65_536
-/** Of all prompts of a chat together: each is looked for in every sentence. */
+/** Topics of all prompts of a chat together: each is searched in every sentence. */
 const mostTopics = 256
 
 export class Guard {
@@ -49,12 +51,14 @@ export class Guard {
     return guarded === false ? undefined : guarded
   }
 
-  /** Tells every place where a text touches what is guarded. @param folder the text, folded */
+  /** Visits every place where a text touches guarded content. @param folder the text, folded */
   find(text: string, folder: Folder, guarded: Guarded, visit: GuardedVisit): void {
     findGuarded(text, folder, guarded, this.#lexicon, visit)
   }
 
-  /** Of a text that is still being written: from where a guarded value could still begin, or come to stand beside its name. */
+  /**
+   * For an unfinished text: the offset from which a guarded value could still begin, or still get its name beside it.
+   */
   settled(folder: Folder, { phrases, own }: Guarded): number {
     if (phrases === undefined) return Number.POSITIVE_INFINITY
     const found = this.#found
@@ -88,7 +92,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
   const ids = new PhraseIds()
   const own: Own[][] = []
   const known = new Set<string>()
-  // What several prompts say alike is looked for once.
+  // Items that several prompts share are searched once.
   const isNew = (what: unknown) => known.size < known.add(JSON.stringify(what)).size
   const add = (phrase: string, what: Own) => {
     if (foldPhrase(phrase) === '') return
@@ -101,7 +105,7 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
     for (const name of secrets?.names ?? []) add(name, { kind: 'name' })
     for (const reply of secrets?.passes ?? []) add(reply, { kind: 'pass' })
     for (const value of secrets?.values ?? []) add(value, { kind: 'value', isWord: /^\p{L}\p{Ll}*$/u.test(value) })
-    // An apostrophe inside a word is dropped where texts are folded.
+    // Folding drops an apostrophe inside a word.
     for (const name of people ?? []) for (const form of [name, `${name}s`]) add(form, { kind: 'person' })
     for (const sentence of instructions) {
       const words = foldPhrase(sentence).split(' ')
@@ -122,10 +126,10 @@ function guardedBy(readings: readonly PromptReading[], key: string): Guarded | u
   return { key, hasSecrets, hasPeople, topics, phrases, own }
 }
 
-/** So many words in a row are no chance. */
+/** This many equal words in a row are no coincidence. */
 const fewestRepeated = 9
 
-/** A word and its other forms: a longer one by its beginning, a short one as it stands and in the plural. */
+/** A word and its other forms: a long word by its beginning, a short one unchanged and in the plural. */
 function formsOf(word: string): string[] {
   if (/[^\x00-\x7f]/.test(word)) return [word]
   const singular = word.length > 3 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word

@@ -1,32 +1,32 @@
 /**
- * Reads one system prompt for what it guards: values that are not to be told, facts about people, subjects and acts that
- * are forbidden, and the prompt itself. By sentences, in linear time; what it cannot make out it leaves out.
+ * Finds the guarded content of one system prompt: secret values, facts about people, forbidden subjects and acts, and
+ * the prompt itself. It reads sentence by sentence in linear time, and skips sentences that it does not understand.
  */
 import { KnownWords } from '../../../text/known-words.js'
 import { type Sentence, sentencesOf } from '../../../text/sentences.js'
 import { bitOf, type Lexicon, type Place } from './lexicon.js'
 
 export interface Topic {
-  /** Words of which two thirds must come; undefined: the words of a subject. */
+  /** Words, two thirds of which must occur; undefined: the words of a subject. */
   words: readonly string[] | undefined
   /** Index of a subject, or -1. */
   subject: number
-  /** Forbidden is to do it, not to speak of it. */
+  /** True where doing it is forbidden, not speaking of it. */
   isAct: boolean
 }
 
-/** What one prompt guards. */
+/** The guarded content of one prompt. */
 export interface PromptReading {
-  /** `passes`: what is answered to who says the value, and to nobody else. */
+  /** `passes`: texts that may be answered only to a speaker of the value. */
   secrets: { names: string[]; values: string[]; passes: string[] } | undefined
-  /** People whose facts are not to be told, by their names where the prompt has them; undefined: none. */
+  /** People whose facts are secret, by their names where the prompt has them; undefined: none. */
   people: string[] | undefined
   topics: Topic[]
-  /** Sentences of the prompt that no answer may repeat; empty: it does not keep itself. */
+  /** Sentences of the prompt that no answer may repeat; empty: the prompt itself is not secret. */
   instructions: string[]
 }
 
-/** Bounds on what one prompt may have watched for. */
+/** Bounds on the guarded items of one prompt. */
 const mostValues = 32
 const mostNames = 64
 const mostTopics = 48
@@ -88,7 +88,7 @@ export function readPrompt(text: string, lexicon: Lexicon): PromptReading {
   const gate = gateIn(text)
   if (gate !== undefined) for (const value of gate.values) values.add(value)
   if (names.size > 0 || values.size > 0) {
-    // What stands beside the name of a secret anywhere in the prompt is its value.
+    // A value beside the name of a secret, anywhere in the prompt, is its value.
     for (const read of reads) {
       for (const value of read.values) values.add(value)
       if (read.values.length > 0) for (const name of namesIn(read)) names.add(name)
@@ -152,7 +152,7 @@ function valuesIn(text: string, places: readonly Place[]): string[] {
   return values
 }
 
-/** "The merger partner is Globex": whatever was named in the sentence that is not to be told. */
+/** "The merger partner is Globex": the subject named in the sentence that forbids telling it. */
 function stateIn(text: string): { name: string; value: string } | undefined {
   const match =
     /^[^\p{L}]{0,4}(?:the|our|my|your|this)\s+([\p{L}\p{N} '-]{3,60}?)\s+(?:is|are|was|will be)\s+(?:called\s+)?["'“”‘’]?([\p{Lu}\p{N}][^\n"“”]{1,80}?)["'“”‘’]?[.!]?\s*$/iu.exec(
@@ -162,7 +162,7 @@ function stateIn(text: string): { name: string; value: string } | undefined {
   return { name: match[1]!, value: match[2]! }
 }
 
-/** Facts of somebody, not of a product: "the user's address", "private information". */
+/** Whether it concerns facts about people, not products: "the user's address", "private information". */
 function isAboutPeople({ kinds }: Read): boolean {
   return (kinds & persons) !== 0 && (kinds & facts) !== 0
 }
@@ -180,14 +180,14 @@ function peopleIn(text: string): string[] {
 
 const pointsBack = /\b(?:say|tell|reveal|share|give|disclose|show|repeat|mention|spell|utter)\s{1,3}(?:it|them)\b/i
 
-/** "Do not tell it to anyone": what was said just before. */
+/** "Do not tell it to anyone": refers to the sentence before. */
 function isReference({ text, values, kinds }: Read, object: string, before: Read | undefined): boolean {
   if (before === undefined || values.length > 0 || kinds & discusses) return false
   if (before.values.length > 0) return true
   return contentOf(object).length === 0 && isEnglish(text)
 }
 
-/** What the forbidding verb is about: after the verb, or, where nothing is there, before it. */
+/** The object of the forbidding verb: after the verb, or else before it. */
 function objectOf({ text, places }: Read): string {
   const verb = places.find(({ kinds }) => kinds & verbs)!
   const stop = places.find(({ kinds, start }) => start >= verb.end && kinds & ends)
@@ -196,19 +196,19 @@ function objectOf({ text, places }: Read): string {
   return contentOf(without).length > 0 ? without : blank(text.slice(0, verb.start), places, 0)
 }
 
-/** The stretch with what names nothing left out. @param from its offset in the sentence */
+/** The stretch with words that name nothing blanked out. @param from its offset in the sentence */
 function blank(stretch: string, places: readonly Place[], from: number): string {
   let clear = stretch
   for (const { kinds, start, end } of places) {
     if ((kinds & (forbids | verbs | generic)) === 0 || start < from || end > from + stretch.length) continue
     const width = end - start
-    // Subjects are told apart where a word falls out.
+    // Blanks keep the subjects around a removed word apart.
     clear = clear.slice(0, start - from) + ' '.repeat(width) + clear.slice(end - from)
   }
   return clear
 }
 
-/** Forbidden is only a part of what is named. */
+/** Only a part of the named subject is forbidden. */
 const isPartly = /\b(?:other|another|own|unless|except|without|outside|beyond|unrelated|before|until)\b/i
 
 const joints =
@@ -223,7 +223,7 @@ function topicsOf({ text, places, kinds }: Read, object: string): Topic[] {
   for (const { topic, start, end } of places) {
     if (topic >= 0 && start >= clause && end <= stop) topics.push({ words: undefined, subject: topic, isAct })
   }
-  // Only of English is it known which words say nothing by themselves.
+  // The list of words without meaning of their own is English only.
   const rest = text.slice(verb.end, stop)
   if (!isEnglish(text) || isPartly.test(rest)) {
     return topics

@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, sql } from 'kysely'
 import type { ColumnTypes } from '../database.js'
 
-/** What the data key opens, and the other one while it is rotated. */
+/** The rows of data keys: one, and two during a rotation. */
 export const dataKeys = (types: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
     await db.schema
@@ -24,7 +24,7 @@ export const keyTerms = (types: ColumnTypes): Migration => ({
   }
 })
 
-/** What people are told and asked: the questions of conversations, and the texts of operators. */
+/** Clarification questions, and the texts of operators. */
 export const texts = (types: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -3,7 +3,7 @@ import type { ColumnTypes } from '../database.js'
 import { markStored } from '../marks.js'
 import type { Database } from '../tables.js'
 
-/** What verdicts are found by in the audit, also those of before. */
+/** The search index of verdicts in the audit, also for existing rows. */
 export const auditMarks = (types: ColumnTypes): Migration => ({
   async up(db: Kysely<unknown>) {
     await db.schema

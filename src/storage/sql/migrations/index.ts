@@ -1,6 +1,6 @@
 /**
  * Every change of the tables, in order, as a literal list: a release adds an entry and never edits one that was
- * released. What SQLite and PostgreSQL have no common name for, the dialect names.
+ * released. The dialect names types that differ between SQLite and PostgreSQL.
  */
 import { type Migration, Migrator } from 'kysely'
 import { unavailable } from '../../contracts/failure.js'
@@ -51,16 +51,16 @@ export const migrations: Readonly<Record<string, (types: ColumnTypes) => Migrati
   '024-mcp-pins': pins
 }
 
-/** A database in the newest form, and what was done to bring it there just now. */
+/** A migrated database, and the migrations that just ran. */
 export interface Migrated {
   db: Database
   migrations: string[]
 }
 
 /**
- * Brings the tables to the newest form; several processes may start at once.
- * @param upTo the last that is done; default: all of them
- * @returns the names of what was done
+ * Migrates the tables to the newest form; several processes may start at once.
+ * @param upTo the last migration to run; default: all
+ * @returns the names of the migrations
  */
 export async function migrate(db: Database, types: ColumnTypes, upTo?: string): Promise<string[]> {
   const list = Object.fromEntries(Object.entries(migrations).map(([name, migration]) => [name, migration(types)]))
