@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Fault, invalid } from '../base/errors.js'
+import { severalAtOnce } from '../base/several.js'
 import { nameSchemas } from '../edge/doc-names.js'
 import { maxInputText } from '../edge/evaluate-input.js'
 import { callerOf } from '../edge/facts.js'
@@ -162,7 +163,7 @@ export function registerModerations(app: FastifyInstance, { judge, admission }: 
         requestId: request.sluicegate.id,
         response: reply.raw
       } as const
-      const results = await mapSome(texts, async (text) => readResult(await judge.assess(text, options)))
+      const results = await severalAtOnce(texts, atOnce, async (text) => readResult(await judge.assess(text, options)))
       request.sluicegate.decision = results.some(({ flagged }) => flagged) ? 'forbid' : 'permit'
       return {
         id: `modr-${randomBytes(12).toString('hex')}`,
@@ -203,24 +204,4 @@ function readResult({ evaluation, categories, bands }: Assessment) {
     category_scores,
     category_applied_input_types: Object.fromEntries(names.map((name) => [name, ['text']]))
   }
-}
-
-/** In order, a few at a time; none is begun after one has failed. */
-async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  let failed = false
-  const work = async () => {
-    while (next < items.length && !failed) {
-      const at = next++
-      try {
-        results[at] = await map(items[at]!)
-      } catch (error) {
-        failed = true
-        throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work))
-  return results
 }

@@ -101,3 +101,6 @@ export interface Target {
   /** The query string with its question mark, checked against the route's own, or empty. */
   query: string
 }
+
+/** The form of a model's name. Clients and upstreams choose it: other text is neither recorded nor shown. */
+export const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/

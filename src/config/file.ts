@@ -3,18 +3,8 @@
  * value, so that every problem can be shown as `file:line:column path: reason`.
  */
 import { readFileSync } from 'node:fs'
-import {
-  type Document,
-  isMap,
-  isNode,
-  isPair,
-  isScalar,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type Scalar,
-  visit
-} from 'yaml'
+import { type Document, isMap, isNode, isPair, isScalar, type Node, type Scalar, visit } from 'yaml'
+import { openYaml } from '../base/yaml.js'
 import { ConfigError, type Problem, showPath } from './problem.js'
 
 export interface ConfigFile {
@@ -36,9 +26,7 @@ export function readConfigFile(file: string, shown: string, lookup: (name: strin
   } catch (error) {
     throw new ConfigError([{ source: shown, path: '', reason: `cannot be read (${errorCode(error)})` }])
   }
-  const lines = new LineCounter()
-  // Without this the parser prints a key that is a collection, as a warning on standard error.
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true, stringKeys: true })
+  const { document, lines } = openYaml(text)
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { source: shown, line, column: col }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../base/clock.js'
+import { severalAtOnce } from '../base/several.js'
 import { passagesAround } from '../text/sentences.js'
 import { Calibration, type Scored } from './calibration.js'
 import { type GuardReading, Guards } from './guards.js'
@@ -223,7 +224,7 @@ export class Reader implements Encoder {
     const names = this.#names
     if (names === undefined) throw new EncoderError('crashed')
     if (questions.reduce((sum, { text }) => sum + text.length, 0) > mostNameUnits) throw new EncoderError('too_long')
-    const texts = await inTurns(questions, (question) => this.#cut(question, signal))
+    const texts = await severalAtOnce(questions, namesAtOnce, (question) => this.#cut(question, signal))
     const windows = texts.map(({ ids }) => windowStarts(ids.length))
     const cost = texts.reduce((sum, { ids }, i) => {
       return sum + windows[i]!.length * (Math.min(ids.length, windowPieces) + marks)
@@ -238,7 +239,7 @@ export class Reader implements Encoder {
       }))
     })
     await paid(pay, asked.filter(({ window }) => !this.#tags.has(window.key)).length)
-    const said = await inTurns(asked, ({ window, whose }) => this.#tag(window, whose, signal))
+    const said = await severalAtOnce(asked, namesAtOnce, ({ window, whose }) => this.#tag(window, whose, signal))
     const { count } = names
     let window = 0
     return questions.map(({ text }, i) => {
@@ -337,17 +338,6 @@ export class Reader implements Encoder {
 function all<T>(promises: readonly Promise<T>[]): Promise<T[]> {
   for (const promise of promises) promise.catch(() => undefined)
   return Promise.all(promises)
-}
-
-/** Runs work in order, at most `most` at a time. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  let next = 0
-  const line = async () => {
-    for (let i = next++; i < items.length; i = next++) results[i] = await work(items[i]!)
-  }
-  await all(Array.from({ length: Math.min(namesAtOnce, items.length) }, line))
-  return results
 }
 
 function keyOf(text: string, last: number): string {

@@ -1,6 +1,7 @@
 /** Makes the row of a new key, with a new secret and its roots. */
+
+import { newId } from '../base/ids.js'
 import type { KeyRow } from '../storage/contracts/index.js'
-import { newId } from '../storage/id.js'
 import { generateKey, parseKey } from './key-format.js'
 import { type NewKey, noTerms } from './key-input.js'
 

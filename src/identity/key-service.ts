@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
+import { isId } from '../base/ids.js'
 import { Conflict } from '../storage/contracts/failure.js'
 import type { AuditStore, DeliveryRow, KeyRow, KeyStore } from '../storage/contracts/index.js'
-import { isId } from '../storage/id.js'
 import type { Actor, KeyRecord, KeyStatus } from './caller.js'
 import { joinedRoots } from './hands.js'
 import { generateKey, parseKey } from './key-format.js'

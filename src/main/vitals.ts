@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../base/clock.js'
+import { newId } from '../base/ids.js'
 import type { Settings } from '../base/settings.js'
 import { version } from '../base/version.js'
 import type { OpenJudges } from '../judges/open.js'
@@ -17,7 +18,6 @@ import type { PolicyEvaluator } from '../policy/evaluate/evaluator.js'
 import type { KeyringFacts } from '../sealing/keyring.js'
 import type { Storage } from '../storage/contracts/index.js'
 import type { SharedState } from '../storage/contracts/shared-state.js'
-import { newId } from '../storage/id.js'
 
 /** The gateway in force, as metrics and alerts read it. */
 export interface InForce {

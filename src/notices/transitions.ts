@@ -2,9 +2,10 @@
  * Computes the new alerts from the old ones and the present conditions, and the notifications: when an alert begins,
  * once as a reminder, and when it ends. A flapping alert is reported at most once an hour.
  */
+
+import { newId } from '../base/ids.js'
 import type { AlertEvent } from '../review/webhook.js'
 import type { AlertRow } from '../storage/contracts/alerts.js'
-import { newId } from '../storage/id.js'
 import { type AlertKind, type Condition, isAlertKind, toldOnce } from './kinds.js'
 
 /** An alert ends after this time without its condition. */

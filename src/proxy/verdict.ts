@@ -2,7 +2,7 @@
  * The verdicts over an exchange: the only place of the proxy that asks the evaluator. It also applies redaction and
  * prepares the reply's headers.
  */
-import { type ChatContent, type ChatPart, decodedMark, type JsonObject } from '../base/chat.js'
+import { type ChatContent, type ChatPart, decodedMark, type JsonObject, modelForm } from '../base/chat.js'
 import type { Clock } from '../base/clock.js'
 import { unjudgedIn } from '../base/unscannable.js'
 import type { ReplyStream } from '../dialects/reply-stream.js'
@@ -20,7 +20,6 @@ import {
 } from '../policy/evaluation.js'
 import type { Exchange } from './exchange.js'
 import { filesIn, rewriteFiles } from './request/file-redaction.js'
-import { modelForm } from './upstream/traced.js'
 
 /** Direction of the judged content. */
 type Direction = EvaluationInput['direction']

@@ -4,10 +4,10 @@
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
+import { isId } from '../base/ids.js'
 import { isoOrNull, isoTime } from '../base/units.js'
 import { holds, insufficientScope } from '../identity/scopes.js'
 import { type Channel, channels, type DeliveryRow, type DeliveryStore } from '../storage/contracts/reviews.js'
-import { isId } from '../storage/id.js'
 import type { Reviewer } from './review.js'
 import { isAlertEvent, type Send } from './webhook.js'
 

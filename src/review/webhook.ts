@@ -3,11 +3,11 @@
  * libraries can verify them. They hold identifiers, rules and scores; never a text, a note or a context.
  */
 import { createHmac } from 'node:crypto'
+import { newId } from '../base/ids.js'
 import type { WebhookFormat, WebhookSettings } from '../base/settings.js'
 import { shownPrefix } from '../identity/key-format.js'
 import type { SelfRotation } from '../identity/key-service.js'
 import type { Channel, DeliveryRow, ReviewRow } from '../storage/contracts/reviews.js'
-import { newId } from '../storage/id.js'
 import { reviewStatus } from './record.js'
 
 export const reviewEvents = ['review.created', 'review.approved', 'review.decided'] as const

@@ -5,11 +5,11 @@
  */
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Redactable } from '../base/decision.js'
+import { newId } from '../base/ids.js'
 import type { SampleSettings } from '../base/settings.js'
 import type { Decided } from '../observe/record.js'
 import { type Seal, sealedFor } from '../sealing/seal.js'
 import type { SampleRow, SampleStore } from '../storage/contracts/samples.js'
-import { newId } from '../storage/id.js'
 import type { Masked, Masker } from './masking.js'
 import { type Draft, draftOf, isOfMinors, isSexual, type Sampled, sampleOf } from './prepare.js'
 

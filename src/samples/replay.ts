@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../base/clock.js'
 import { Fault, invalid } from '../base/errors.js'
+import { isId } from '../base/ids.js'
 import type { TrialReport, TrialRequest, TrialText } from '../constitutions/trial.js'
 import { maxTotal } from '../constitutions/trial.js'
 import type { Actor, Caller } from '../identity/caller.js'
 import { insufficientScope } from '../identity/scopes.js'
 import type { AuditStore } from '../storage/contracts/audit.js'
 import type { SampleFilter } from '../storage/contracts/samples.js'
-import { isId } from '../storage/id.js'
 import { readsSamples, type SampleService, told } from './sample-service.js'
 
 /** Samples of one dry run. */

@@ -3,6 +3,7 @@
  * the program knows nothing of roots: it keeps, for each key and person, who could hold its secret.
  */
 import type { Test } from 'tap'
+import { newId } from '../../src/base/ids.js'
 import type { Caller } from '../../src/identity/caller.js'
 import { createHands } from '../../src/identity/hands.js'
 import { Adjudication } from '../../src/review/adjudication.js'
@@ -12,7 +13,6 @@ import { ReviewService } from '../../src/review/review-service.js'
 import { createSeal } from '../../src/sealing/seal.js'
 import type { Storage } from '../../src/storage/contracts/index.js'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
-import { newId } from '../../src/storage/id.js'
 import { openMemory } from '../../src/storage/sqlite/open.js'
 import { SessionService } from '../../src/users/session-service.js'
 import { createThrottle } from '../../src/users/throttle.js'

@@ -1,9 +1,9 @@
 /** What every storage must do for people: claims and approvals, the outbox, the audit's chain, usage, who signs in. */
 
 import type { Test } from 'tap'
+import { newId } from '../../src/base/ids.js'
 import type { AuditFilter } from '../../src/storage/contracts/audit.js'
 import type { AlertRow, Channel, MetricsRow, Storage, UserRow } from '../../src/storage/contracts/index.js'
-import { newId } from '../../src/storage/id.js'
 import { ChainCheck } from '../../src/storage/journal/chain.js'
 import { deliveryRow, reviewRow, t0 } from './storage-suite.js'
 

@@ -1,8 +1,8 @@
 /** What every store must do with samples. */
 import type { Test } from 'tap'
+import { newId } from '../../src/base/ids.js'
 import type { Storage } from '../../src/storage/contracts/index.js'
 import type { SampleFilter, SampleRow } from '../../src/storage/contracts/samples.js'
-import { newId } from '../../src/storage/id.js'
 
 const t0 = Date.UTC(2026, 0, 1)
 const unbounded = { rows: 1_000_000, bytes: 1e12 }

@@ -1,9 +1,9 @@
 /** What every storage must do. Each implementation runs the whole of it. */
 import type { Test } from 'tap'
+import { newId } from '../../src/base/ids.js'
 import type { ReviewBounds } from '../../src/base/settings.js'
 import type { DeliveryRow, KeyRow, ReviewRow, Storage } from '../../src/storage/contracts/index.js'
 import { unbounded } from '../../src/storage/contracts/reviews.js'
-import { newId } from '../../src/storage/id.js'
 
 export const t0 = Date.UTC(2026, 0, 1)
 let count = 0

@@ -1,7 +1,7 @@
 /** Reads a constitution: YAML in, checked rules out, or every problem at once with its place in the file. */
 import { Ajv } from 'ajv'
-import { LineCounter, parseDocument } from 'yaml'
 import { checkTexts, type TextsSource } from '../../base/texts.js'
+import { openYaml } from '../../base/yaml.js'
 import type { Detector } from '../../detectors/detector.js'
 import { detectors as allDetectors } from '../../detectors/index.js'
 import { ownSchemas } from '../../json/own-schemas.js'
@@ -79,24 +79,14 @@ export function parseConstitution(
       { line: 1, column: 1, path: '', message: `is longer than ${maxLength} characters` }
     ])
   }
-  const lines = new LineCounter()
-  const open = () => {
-    // Without this the parser prints a key that is a collection, as a warning on standard error.
-    const document = parseDocument(yamlText, {
-      lineCounter: lines,
-      prettyErrors: false,
-      uniqueKeys: true,
-      stringKeys: true
-    })
-    return { document, lines }
-  }
+  const open = () => openYaml(yamlText)
   let given = builtFrom(yamlText)
   const opened = given === undefined ? open() : undefined
   const problems = collectProblems(() => opened ?? open())
   const warnings = collectProblems(() => opened ?? open())
   const fail = () => new ConstitutionError(fileName, problems.list)
   if (opened !== undefined) {
-    const { document } = opened
+    const { document, lines } = opened
     for (const error of [...document.errors, ...document.warnings]) {
       const { line, col } = lines.linePos(error.pos[0])
       problems.list.push({ line, column: col, path: '', message: error.message })

@@ -1,10 +1,11 @@
 /** The policy decision point for the rest of the program: constitutions in force, sessions, threads. */
 
-import { createHmac, randomBytes, randomFillSync } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { LRUCache } from 'lru-cache'
 import { defaultBudget } from '../../base/budget.js'
+import { createIdSource } from '../../base/ids.js'
 import type { Constitution } from '../constitution/parse.js'
 import { suppressedOf } from '../decide/exceptions.js'
 import { findNames } from '../decide/names.js'
@@ -374,27 +375,5 @@ function guarded<T>(work: () => T): T {
     return work()
   } catch (error) {
     throw new EvaluatorError('The evaluation failed.', error)
-  }
-}
-
-/** Sortable random identifiers: 48 bits of time, then 60 of chance, in Crockford's base 32 without its look-alikes. */
-const digits = '0123456789abcdefghjkmnpqrstvwxyz'
-const timeDigits = 10
-const randomDigits = 12
-
-/** Random bytes are drawn in pages: one system call for some 340 identifiers. */
-function createIdSource(prefix: string, now: () => number): () => string {
-  const pool = new Uint8Array(4096)
-  let used = pool.length
-  return function nextId() {
-    if (used + randomDigits > pool.length) {
-      randomFillSync(pool)
-      used = 0
-    }
-    let id = prefix
-    const time = now()
-    for (let i = timeDigits - 1; i >= 0; i--) id += digits[Math.floor(time / 32 ** i) % 32]
-    for (let i = 0; i < randomDigits; i++) id += digits[pool[used++]! & 31]
-    return id
   }
 }

@@ -104,7 +104,7 @@ export class HeardAnswer {
       await setImmediate()
     }
     const heard = await this.#ear.hear(piece, format).catch((error: unknown) => {
-      // The backend is overloaded: the answer ends as withheld.
+      // Any refusal of the backend: the answer ends as withheld, whose closed set of reasons has none for overload.
       if (error instanceof Fault) return { reason: 'too_slow' } as const
       throw error
     })

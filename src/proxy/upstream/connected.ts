@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../../base/clock.js'
 import { Fault, invalid } from '../../base/errors.js'
+import { newId } from '../../base/ids.js'
 import type { Settings } from '../../base/settings.js'
 import { isHttpPrefix } from '../../base/units.js'
 import type { Actor } from '../../identity/caller.js'
 import { type Seal, sealedFor } from '../../sealing/seal.js'
 import type { AuditStore } from '../../storage/contracts/index.js'
 import type { BackendApi, UpstreamRow, UpstreamStore } from '../../storage/contracts/upstreams.js'
-import { newId } from '../../storage/id.js'
 import { modelsOf } from './models.js'
 
 const lookEveryMs = 1_000

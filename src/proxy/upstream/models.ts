@@ -1,6 +1,6 @@
 /** The check of a new backend: one GET of its list of models. No redirect is followed. */
 import { Client } from 'undici'
-import type { Json } from '../../base/chat.js'
+import { type Json, modelForm } from '../../base/chat.js'
 import { type Fault, invalid } from '../../base/errors.js'
 import type { UpstreamAuth } from '../../base/settings.js'
 import { parseJson } from '../../json/parse.js'
@@ -12,8 +12,6 @@ import { joinPaths } from './upstreams.js'
 const timeoutMs = 10_000
 const maxBytes = 4 * 1024 * 1024
 const mostModels = 500
-/** Only ids of this form are shown, so that nobody can read other servers' texts through the check. */
-const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,199}$/
 
 const ways: Readonly<Record<BackendApi, { path: string; auth: UpstreamAuth; headers?: Record<string, string> }>> = {
   openai: { path: '/v1/models', auth: 'bearer' },
@@ -94,6 +92,7 @@ function idsOf(answer: Json): string[] | undefined {
     const { id, name } = (one ?? {}) as { id?: Json; name?: Json }
     const given = id ?? name
     const model = typeof given === 'string' ? given.replace(/^models\//, '') : ''
+    // Only ids of this form are shown, so that nobody can read other servers' texts through the check.
     return modelForm.test(model) ? [model] : []
   })
   return [...new Set(ids)].sort().slice(0, mostModels)

@@ -1,5 +1,6 @@
 /** Tracing of upstream calls: a span in the request's trace, and the `traceparent` for the upstream. */
 import { pipeline, Transform } from 'node:stream'
+import { modelForm } from '../../base/chat.js'
 import { Fault } from '../../base/errors.js'
 import type { DialectId, TracingSettings } from '../../base/settings.js'
 import type { TraceAttributes } from '../../observe/trace-names.js'
@@ -106,9 +107,6 @@ const operations: readonly [path: RegExp, name: string][] = [
   [/chat\/completions$/, 'chat'],
   [/(completions|generate)$/, 'text_completion']
 ]
-
-/** Clients choose this text: a value without the form of a model's name is not recorded. */
-export const modelForm = /^[A-Za-z0-9][A-Za-z0-9._:/@-]{0,127}$/
 
 function called(id: DialectId | 'mcp', path: string, model: string | undefined): TraceAttributes {
   if (id === 'mcp') return { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.provider.name': 'mcp' }
