@@ -13,9 +13,10 @@ export async function openEvaluator(constitution = 'default', use = 'required') 
   const { shippedConstitutions } = await dist('config/load.js')
   const { systemClock } = await dist('base/clock.js')
   const constitutions = shippedConstitutions()
-  const file = constitutions[constitution]
+  const file = constitution.endsWith('.yaml') ? constitution : constitutions[constitution]
   if (file === undefined)
-    throw new Error(`no constitution "${constitution}" (${Object.keys(constitutions).join(', ')})`)
+    throw new Error(`no constitution "${constitution}" (${Object.keys(constitutions).join(', ')}, or a file in YAML)`)
+  const { name, bands } = await readPolicy(file)
   const { openEncoder, noReport } = await dist('encoder/open.js')
   const settings = {
     use,
@@ -29,18 +30,17 @@ export async function openEvaluator(constitution = 'default', use = 'required') 
   )
   // Long rows are judged in a thread; on a busy machine a thread's first text waits for its start.
   const evaluator = await createEvaluator({
-    constitutions: { [constitution]: file },
+    constitutions: { [name]: file },
     clock: systemClock,
     deadlineMs: 30_000,
     encoder: reader.encoder
   })
-  const { middle } = await bandsOf(file)
   return {
     evaluator,
-    middle,
+    middle: bands.middle,
     label: evaluator.loaded().map(({ name, version }) => `${name}@${version}`)[0],
-    judge: (input) => judge(evaluator, input, constitution),
-    evaluate: (input) => evaluator.evaluate(input, constitution),
+    judge: (input) => judge(evaluator, input, name),
+    evaluate: (input) => evaluator.evaluate(input, name),
     uncovered: () => evaluator.uncoveredChars(),
     close: async () => {
       await evaluator.close()
@@ -49,10 +49,10 @@ export async function openEvaluator(constitution = 'default', use = 'required') 
   }
 }
 
-async function bandsOf(file) {
+async function readPolicy(file) {
   const { readFile } = await import('node:fs/promises')
   const { readConstitution } = await dist('policy/constitution/read.js')
-  return (await readConstitution(await readFile(file, 'utf8'), file)).bands
+  return readConstitution(await readFile(file, 'utf8'), file)
 }
 
 /** The detectors by themselves, for the kinds of what they find: a detection of an evaluation names its category only. */
@@ -80,7 +80,7 @@ export function asChat(row) {
 export const hasRole = (row) => row.role !== 'user' || typeof row.context.system === 'string'
 
 /** What the tables need of an evaluation, without any text. */
-async function judge(evaluator, input, constitution) {
-  const { decision, risk_score: risk, scores } = await evaluator.evaluate(input, constitution)
+async function judge(evaluator, input, name) {
+  const { decision, risk_score: risk, scores } = await evaluator.evaluate(input, name)
   return { decision, caught: decision !== 'permit', forbidden: decision === 'forbid', risk, scores }
 }

@@ -1,5 +1,5 @@
 // npm run bench:quality -- --data DIR [--split dev|train] [--out DIR] [--only SET,SET] [--quick] [--no-libraries] [--no-disguise]
-//   [--encoder off] the first reader alone; [--page FILE] also writes the summary between the marks of that file.
+//   [--constitution NAME|FILE] [--encoder off] the first reader alone; [--page FILE] also writes the summary between the marks of that file.
 // How well the shipped policy judges, on corpora of the shape of DIR/dev/*.jsonl: {id, text, labels, unsafe, kind, context}.
 // Prints the targets; writes quality.md, quality.json and quality.svg. Counts and rates only: no text is written.
 import { execFileSync } from 'node:child_process'
